@@ -1,0 +1,146 @@
+package election
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Evidence is what an observer found when it looked, right after a term ended,
+// at the session that had held the key and at the checks that kept it alive.
+type Evidence struct {
+	// SessionRead says whether Consul answered about the session at all, and
+	// SessionExists what it answered.
+	SessionRead   bool
+	SessionExists bool
+	// SessionsIndex is the Raft index of the last change to any session
+	// (X-Consul-Index of GET /v1/session/info/:id).
+	SessionsIndex uint64
+	// KeyIndex is the Raft index at which the key changed when the term ended,
+	// 0 when it is not known (the key is gone or changed again).
+	KeyIndex uint64
+	// ChecksRead says whether the checks of the node could be read,
+	// NodeExists whether the node is still registered.
+	ChecksRead bool
+	NodeExists bool
+	Checks     []Check
+	// Err says why something could not be read.
+	Err string
+}
+
+// Explanation is a cause with the evidence it rests on.
+type Explanation struct {
+	Cause    Cause
+	Evidence string
+	// Invalidated says that the session was ended while it held the key, so
+	// that a lock-delay follows.
+	Invalidated bool
+}
+
+// Explain finds the cause of a term's end. s is the session that held the key,
+// nil when it was never read. deleted says that the key itself is gone.
+func Explain(s *Session, deleted bool, ev Evidence) Explanation {
+	switch {
+	case !ev.SessionRead:
+		return Explanation{Cause: Unknown, Evidence: unreadEvidence(ev)}
+	case ev.SessionExists && deleted:
+		return Explanation{Cause: KeyDeleted, Evidence: "the key was deleted; its session still exists"}
+	case ev.SessionExists:
+		return Explanation{Cause: Released, Evidence: "the session still exists and no longer holds the key"}
+	case s == nil:
+		return Explanation{Cause: Unknown, Evidence: "the session is gone; its settings were never read"}
+	}
+	return explainGone(s, ev)
+}
+
+func unreadEvidence(ev Evidence) string {
+	if ev.Err != "" {
+		return "the session could not be read: " + ev.Err
+	}
+	return "the session could not be read"
+}
+
+// explainGone looks for what ended a session that no longer exists.
+func explainGone(s *Session, ev Evidence) Explanation {
+	e := Explanation{Invalidated: true}
+	var missing string
+	if ev.ChecksRead {
+		if !ev.NodeExists {
+			e.Cause, e.Evidence = NodeGone, fmt.Sprintf("node %s is no longer registered", s.Node)
+			return e
+		}
+		var critical *Check
+		if critical, missing = badCheck(s, ev.Checks); critical != nil {
+			e.Cause, e.Evidence = CheckCritical, criticalEvidence(s, critical)
+			return e
+		}
+		if missing != "" {
+			e.Cause = CheckGone
+			e.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, s.Node)
+			return e
+		}
+	}
+	return explainDestroyed(s, ev)
+}
+
+func explainDestroyed(s *Session, ev Evidence) Explanation {
+	e := Explanation{Cause: SessionDestroyed, Invalidated: true}
+	what := "the session is gone; it had no TTL"
+	if s.TTL > 0 {
+		e.Cause = SessionExpiredOrDestroyed
+		what = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not tell expiry from destruction)", s.TTL)
+	}
+	var notes []string
+	switch {
+	case ev.KeyIndex != 0 && ev.SessionsIndex > ev.KeyIndex:
+		notes = append(notes, "a guess: it may have released the key just before")
+	case ev.KeyIndex != 0 && ev.SessionsIndex == ev.KeyIndex:
+		notes = append(notes, "key and session changed at one index")
+	}
+	if !ev.ChecksRead {
+		notes = append(notes, "its checks could not be read"+suffix(ev.Err))
+	} else if len(s.Checks()) > 0 {
+		notes = append(notes, "its checks are not critical")
+	}
+	e.Evidence = strings.Join(append([]string{what}, notes...), "; ")
+	return e
+}
+
+func suffix(err string) string {
+	if err == "" {
+		return ""
+	}
+	return " (" + err + ")"
+}
+
+// badCheck finds the critical check of the session that changed last, or a check
+// that is no longer registered.
+func badCheck(s *Session, checks []Check) (critical *Check, missing string) {
+	for _, id := range s.Checks() {
+		found := false
+		for i := range checks {
+			c := &checks[i]
+			if c.ID != id {
+				continue
+			}
+			found = true
+			if c.Status == StatusCritical && (critical == nil || c.ModifyIndex > critical.ModifyIndex) {
+				critical = c
+			}
+		}
+		if !found && missing == "" {
+			missing = id
+		}
+	}
+	return critical, missing
+}
+
+// evidenceLength is how much of a check's output an explanation quotes, in runes.
+const evidenceLength = 200
+
+func criticalEvidence(s *Session, c *Check) string {
+	text := fmt.Sprintf("%s on %s", c.ID, s.Node)
+	if output := Line(c.Output, evidenceLength); output != "" {
+		text += ": " + output
+	}
+	return text
+}

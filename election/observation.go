@@ -1,0 +1,112 @@
+package election
+
+import "time"
+
+// Observation is something an observer learned, with its clock. A [Tracker] is
+// given observations in the order in which they were made.
+type Observation interface{ observed() time.Time }
+
+// KeysRead is a complete answer about a range of keys: a key of the range that
+// is not in Pairs does not exist.
+type KeysRead struct {
+	At    time.Time
+	Range Range
+	// Pairs are sorted by key and lie in Range. Keys that no pattern matches
+	// are passed over.
+	Pairs []Pair
+	// AfterGap marks the first answer after the link was broken: moves may
+	// have happened at any moment in between.
+	AfterGap bool
+	// Filtered is set when the answer may have been cut short by the token's
+	// rights.
+	Filtered bool
+	// Hidden are keys that were read before and may no longer be read: they
+	// are kept as they were and marked unreadable.
+	Hidden []string
+}
+
+// SessionsRead are sessions as they were read.
+type SessionsRead struct {
+	At       time.Time
+	Sessions []*Session
+}
+
+// ChecksRead are the health checks of one node, or why they could not be read.
+type ChecksRead struct {
+	At     time.Time
+	Node   string
+	Checks []Check
+	Err    string
+}
+
+// LinkLost says that a query of the named source (any unique text) failed.
+type LinkLost struct {
+	At      time.Time
+	Source  string
+	Error   string
+	RetryAt time.Time
+}
+
+// LinkUp says that Consul answered a query of the named source. Latency is 0 for
+// a query that was meant to block.
+type LinkUp struct {
+	At      time.Time
+	Source  string
+	Latency time.Duration
+}
+
+// ActionKind is what an operator does to a hold.
+type ActionKind string
+
+// The operator's actions.
+const (
+	ActionRelease ActionKind = "release"
+	ActionDestroy ActionKind = "destroy"
+)
+
+// ActionStage is how far an operator's action has come.
+type ActionStage int
+
+// The stages of an action.
+const (
+	ActionStarted ActionStage = iota
+	ActionDone
+	ActionFailed
+)
+
+// OperatorAction says that this program acts on a hold. Key is empty for a
+// destroy, which ends every hold of the session.
+type OperatorAction struct {
+	At      time.Time
+	Kind    ActionKind
+	Key     string
+	Session string
+	Stage   ActionStage
+}
+
+// TermEvidence is what was found out about why a term ended.
+type TermEvidence struct {
+	At      time.Time
+	Event   Event // the vacated event that is to be explained
+	Outcome Evidence
+}
+
+// Clock says that time has passed. It lets pending explanations run out.
+type Clock struct{ At time.Time }
+
+func (o KeysRead) observed() time.Time       { return o.At }
+func (o SessionsRead) observed() time.Time   { return o.At }
+func (o ChecksRead) observed() time.Time     { return o.At }
+func (o LinkLost) observed() time.Time       { return o.At }
+func (o LinkUp) observed() time.Time         { return o.At }
+func (o OperatorAction) observed() time.Time { return o.At }
+func (o TermEvidence) observed() time.Time   { return o.At }
+func (o Clock) observed() time.Time          { return o.At }
+
+// DatacenterRead says which datacenter the answers come from.
+type DatacenterRead struct {
+	At         time.Time
+	Datacenter string
+}
+
+func (o DatacenterRead) observed() time.Time { return o.At }

@@ -1,0 +1,42 @@
+package election
+
+import "bytes"
+
+// Pair is one key as it was read from Consul's KV store
+// (GET /v1/kv/:key). Value must not be changed once the pair was observed.
+type Pair struct {
+	Key   string
+	Value []byte
+	// Flags is an opaque number that belongs to whoever writes the key. Lock
+	// implementations put a magic number there and refuse keys without it.
+	Flags uint64
+	// Session is the id of the session that holds the key, empty when nobody
+	// does.
+	Session string
+	// LockIndex counts the acquisitions of the key within one CreateIndex. A
+	// write without the lock sets it to 0.
+	LockIndex uint64
+	// CreateIndex and ModifyIndex are the Raft indexes at which the key was
+	// made and last changed.
+	CreateIndex, ModifyIndex uint64
+}
+
+// Flags that lock implementations leave on their keys (Consul's api/lock.go and
+// api/semaphore.go).
+const (
+	LockFlag      uint64 = 0x2ddccbc058a50c18
+	SemaphoreFlag uint64 = 0xe0f69a2baa414de0
+)
+
+// Held reports whether a session holds the key.
+func (p Pair) Held() bool { return p.Session != "" }
+
+func (p Pair) sameContent(q Pair) bool {
+	return p.Flags == q.Flags && bytes.Equal(p.Value, q.Value)
+}
+
+// identical reports that nothing about the key moved between two reads.
+func (p Pair) identical(q Pair) bool {
+	return p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex &&
+		p.LockIndex == q.LockIndex && p.Session == q.Session && p.sameContent(q)
+}

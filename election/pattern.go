@@ -1,0 +1,174 @@
+package election
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// DefaultPattern is where the Consul guide puts its locks.
+const DefaultPattern = "service/*/leader"
+
+// Pattern is a glob over KV keys that tells which keys are elections: `*` is
+// one path segment or a part of it, `**` any number of segments.
+type Pattern struct {
+	text   string
+	prefix string
+	exact  bool
+	expr   *regexp.Regexp
+}
+
+// ParsePattern reads a pattern. One leading "/" is dropped: Consul's keys have
+// none. It fails on an empty pattern, on `**` that is not a whole segment and
+// on bytes that no key can be asked for with (control characters).
+func ParsePattern(text string) (Pattern, error) {
+	shown := text
+	text = strings.TrimPrefix(text, "/")
+	if text == "" {
+		return Pattern{}, fmt.Errorf("pattern %q is empty", Sanitize(shown))
+	}
+	if Sanitize(text) != text {
+		return Pattern{}, fmt.Errorf("pattern %q holds control or invisible characters", Sanitize(shown))
+	}
+	expr, err := patternExpr(text)
+	if err != nil {
+		return Pattern{}, err
+	}
+	p := Pattern{text: text, expr: expr}
+	if p.prefix, _, _ = strings.Cut(text, "*"); p.prefix == text {
+		p.exact = true
+	}
+	return p, nil
+}
+
+func patternExpr(text string) (*regexp.Regexp, error) {
+	segments := strings.Split(text, "/")
+	var b strings.Builder
+	b.WriteString("^")
+	for i, segment := range segments {
+		last := i == len(segments)-1
+		switch {
+		case segment == "**" && last:
+			b.WriteString("(.+)")
+			continue
+		case segment == "**":
+			b.WriteString("(?:(.+)/)?")
+			continue
+		case strings.Contains(segment, "**"):
+			return nil, fmt.Errorf("pattern %q: ** stands for whole segments (write a/**/b), * for a part of one", text)
+		}
+		if segment == "*" {
+			segment = "" // a whole segment is never empty, a part of one may be
+			b.WriteString("([^/]+)")
+		}
+		parts := strings.Split(segment, "*")
+		for j, part := range parts {
+			if j > 0 {
+				b.WriteString("([^/]*)")
+			}
+			b.WriteString(regexp.QuoteMeta(part))
+		}
+		if !last {
+			b.WriteString("/")
+		}
+	}
+	b.WriteString("$")
+	return regexp.Compile("(?s)" + b.String())
+}
+
+// String is the pattern as it was given, without a leading "/".
+func (p Pattern) String() string { return p.text }
+
+// Prefix is the literal text that every matching key begins with. It ends
+// where the first wildcard stands.
+func (p Pattern) Prefix() string { return p.prefix }
+
+// Exact reports a pattern without wildcards: it names one key.
+func (p Pattern) Exact() bool { return p.exact }
+
+// Match tells whether key is an election of this pattern and how it is named:
+// what the wildcards matched, joined by "/", or the whole key for a pattern
+// without wildcards.
+func (p Pattern) Match(key string) (name string, ok bool) {
+	if p.exact && key == p.text {
+		return key, true
+	}
+	if p.exact || !strings.HasPrefix(key, p.prefix) {
+		return "", false
+	}
+	m := p.expr.FindStringSubmatch(key)
+	if m == nil {
+		return "", false
+	}
+	matched := make([]string, 0, len(m)-1)
+	for _, s := range m[1:] {
+		if s != "" {
+			matched = append(matched, s)
+		}
+	}
+	if len(matched) == 0 {
+		return key, true
+	}
+	return strings.Join(matched, "/"), true
+}
+
+// Patterns is an ordered list of patterns. A key that several of them match
+// belongs to the first.
+type Patterns []Pattern
+
+// ParsePatterns parses each text; no text at all gives [DefaultPattern].
+func ParsePatterns(texts []string) (Patterns, error) {
+	if len(texts) == 0 {
+		texts = []string{DefaultPattern}
+	}
+	patterns := make(Patterns, 0, len(texts))
+	for _, text := range texts {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns, nil
+}
+
+// Match names the election that key is, by the first pattern that matches.
+func (ps Patterns) Match(key string) (name string, ok bool) {
+	for _, p := range ps {
+		if name, ok := p.Match(key); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// Strings lists the patterns as texts.
+func (ps Patterns) Strings() []string {
+	texts := make([]string, len(ps))
+	for i, p := range ps {
+		texts[i] = p.text
+	}
+	return texts
+}
+
+// Range is a half-open interval of keys in byte order: From ≤ key < To. An empty
+// To has no upper end.
+type Range struct{ From, To string }
+
+// PrefixRange covers every key that begins with prefix.
+func PrefixRange(prefix string) Range {
+	end := []byte(prefix)
+	for len(end) > 0 && end[len(end)-1] == 0xff {
+		end = end[:len(end)-1]
+	}
+	if len(end) > 0 {
+		end[len(end)-1]++
+	}
+	return Range{From: prefix, To: string(end)}
+}
+
+// KeyRange covers one key.
+func KeyRange(key string) Range { return Range{From: key, To: key + "\x00"} }
+
+// Contains reports whether key lies in the range.
+func (r Range) Contains(key string) bool { return key >= r.From && (r.To == "" || key < r.To) }

@@ -1,0 +1,105 @@
+package election
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPatternNamesElections(t *testing.T) {
+	tests := []struct{ pattern, key, name string }{
+		{"service/*/leader", "service/web/leader", "web"},
+		{"/service/*/leader", "service/web/leader", "web"},
+		{"service/*/leader", "service/a/b/leader", ""},
+		{"service/*/leader", "service//leader", ""},
+		{"service/*/leader", "service/web/leader/.lock", ""},
+		{"service/*/leader", "xservice/web/leader", ""},
+		{"service/web-*/leader", "service/web-1/leader", "1"},
+		{"service/web*/leader", "service/web/leader", "service/web/leader"},
+		{"**/.lock", "service/foo/leader/.lock", "service/foo/leader"},
+		{"**/.lock", ".lock", ".lock"},
+		{"service/**/leader", "service/a/b/leader", "a/b"},
+		{"service/**/leader", "service/leader", "service/leader"},
+		{"service/**", "service/a/b", "a/b"},
+		{"a/*/b/*", "a/1/b/2", "1/2"},
+		{"vault/core/lock", "vault/core/lock", "vault/core/lock"},
+		{"vault/core/lock", "vault/core/lock2", ""},
+		{"a.b/*", "axb/c", ""},
+		{"a/*", "a/line\nbreak", "line\nbreak"},
+	}
+	for _, tt := range tests {
+		p, err := ParsePattern(tt.pattern)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.pattern, err)
+		}
+		if name, ok := p.Match(tt.key); name != tt.name || ok != (tt.name != "") {
+			t.Errorf("%s on %s: %q %v, want %q", tt.pattern, tt.key, name, ok, tt.name)
+		}
+	}
+}
+
+func TestKeyBelongsToTheFirstPattern(t *testing.T) {
+	ps, err := ParsePatterns([]string{"service/web/leader", "service/*/leader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, _ := ps.Match("service/web/leader"); name != "service/web/leader" {
+		t.Errorf("name %q", name)
+	}
+	if name, _ := ps.Match("service/mail/leader"); name != "mail" {
+		t.Errorf("name %q", name)
+	}
+}
+
+func TestBadPatternsAreRefused(t *testing.T) {
+	for _, text := range []string{"", "/", "a**/b", "a/**b", "a/\x1b/b", "a\n"} {
+		if _, err := ParsePattern(text); err == nil {
+			t.Errorf("%q was taken", text)
+		} else if Sanitize(err.Error()) != err.Error() {
+			t.Errorf("%q: the error carries it raw", text)
+		}
+	}
+}
+
+func FuzzPatternPrefix(f *testing.F) {
+	f.Add("service/*/leader", "service/web/leader")
+	f.Add("**/x*", "a/b/xc")
+	f.Fuzz(func(t *testing.T, text, key string) {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return
+		}
+		name, ok := p.Match(key)
+		if ok && (name == "" && key != "" || !strings.HasPrefix(key, p.Prefix())) {
+			t.Errorf("%q matches %q as %q with prefix %q", text, key, name, p.Prefix())
+		}
+		if ok && !PrefixRange(p.Prefix()).Contains(key) {
+			t.Errorf("%q is outside the range of %q", key, p.Prefix())
+		}
+	})
+}
+
+func TestPrefixRange(t *testing.T) {
+	tests := []struct{ prefix, to string }{{"a/", "a0"}, {"", ""}, {"\xff\xff", ""}, {"a\xff", "b"}}
+	for _, tt := range tests {
+		if r := PrefixRange(tt.prefix); r.To != tt.to {
+			t.Errorf("%q: to %q, want %q", tt.prefix, r.To, tt.to)
+		}
+	}
+}
+
+func TestRangeSetMergesWhatTouches(t *testing.T) {
+	var s rangeSet
+	s.add(Range{"m", "p"})
+	s.add(Range{"a", "c"})
+	if s.covers(Range{"a", "p"}) || s.contains("d") {
+		t.Error("the gap is covered")
+	}
+	s.add(Range{"c", "m"})
+	if len(s.ranges) != 1 || !s.covers(Range{"a", "p"}) {
+		t.Errorf("%v", s.ranges)
+	}
+	s.add(Range{"b", ""})
+	if !s.covers(Range{"z", ""}) || s.contains("A") {
+		t.Errorf("%v", s.ranges)
+	}
+}

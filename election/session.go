@@ -1,0 +1,92 @@
+package election
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// MaxLockDelay is the longest lock-delay that Consul enforces, whatever a
+// session asks for.
+const MaxLockDelay = 60 * time.Second
+
+// Behaviors of a session: what becomes of the keys it holds when it is
+// invalidated.
+const (
+	BehaviorRelease = "release"
+	BehaviorDelete  = "delete"
+)
+
+// Session is a Consul session as read from GET /v1/session/info/:id. It never
+// changes after its creation.
+type Session struct {
+	ID   string
+	Name string
+	Node string
+	// TTL is 0 for a session without one. Consul invalidates a session at
+	// twice its TTL after the last renewal.
+	TTL      time.Duration
+	Behavior string
+	// LockDelay is what the session asks for; see [Session.EnforcedLockDelay].
+	LockDelay     time.Duration
+	NodeChecks    []string
+	ServiceChecks []string
+	CreateIndex   uint64
+}
+
+// EnforcedLockDelay is how long Consul keeps every session from a key after
+// this one was invalidated while holding it.
+func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, MaxLockDelay) }
+
+// Checks lists the ids of all checks that keep the session alive, those of the
+// node first.
+func (s *Session) Checks() []string {
+	all := make([]string, 0, len(s.NodeChecks)+len(s.ServiceChecks))
+	return append(append(all, s.NodeChecks...), s.ServiceChecks...)
+}
+
+type sessionJSON struct {
+	ID            string   `json:"id"`
+	Name          string   `json:"name"`
+	Node          string   `json:"node"`
+	TTL           string   `json:"ttl"`
+	Behavior      string   `json:"behavior"`
+	LockDelay     string   `json:"lock_delay"`
+	NodeChecks    []string `json:"node_checks"`
+	ServiceChecks []string `json:"service_checks"`
+}
+
+// MarshalJSON writes the session as `electop list -o json` does. A session
+// without a TTL has "ttl":"0s".
+func (s *Session) MarshalJSON() ([]byte, error) {
+	return json.Marshal(sessionJSON{
+		ID: s.ID, Name: s.Name, Node: s.Node, TTL: s.TTL.String(), Behavior: s.Behavior,
+		LockDelay: s.LockDelay.String(), NodeChecks: list(s.NodeChecks), ServiceChecks: list(s.ServiceChecks),
+	})
+}
+
+// list makes an absent list an empty one, so that consumers of the JSON never
+// meet null.
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// Check statuses as Consul names them.
+const (
+	StatusPassing  = "passing"
+	StatusWarning  = "warning"
+	StatusCritical = "critical"
+)
+
+// Check is a health check of a node as read from GET /v1/health/node/:node.
+type Check struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Node        string `json:"node"`
+	Service     string `json:"service,omitempty"`
+	Status      string `json:"status"`
+	Output      string `json:"output"`
+	ModifyIndex uint64 `json:"modify_index"`
+}

@@ -1,0 +1,45 @@
+package election
+
+import "time"
+
+// Term is one unbroken hold of one key by one session.
+type Term struct {
+	// Number is the key's LockIndex when the term was first seen. It counts
+	// within CreateIndex only. 0 means that somebody wrote the key without the
+	// lock before anybody looked.
+	Number      uint64
+	CreateIndex uint64
+	Session     string
+	// Leader and Node are the labels of whoever led, Node empty while the
+	// session was not read.
+	Leader string
+	Node   string
+	// Start is when the term was first seen; StartKnown is false when it may
+	// have begun earlier.
+	Start      time.Time
+	StartKnown bool
+	// End is the zero time while the term lasts.
+	End time.Time
+	// Cause and Evidence say why the term ended, once that was found out.
+	Cause    Cause
+	Evidence string
+}
+
+// Over reports whether the term has ended.
+func (t Term) Over() bool { return !t.End.IsZero() }
+
+// Held is how long the term lasted, up to now for one that goes on.
+func (t Term) Held(now time.Time) time.Duration {
+	if t.Over() {
+		now = t.End
+	}
+	return max(0, now.Sub(t.Start))
+}
+
+// termID names one term among all keys.
+type termID struct {
+	key         string
+	createIndex uint64
+	number      uint64
+	session     string
+}
