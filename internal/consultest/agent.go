@@ -1,0 +1,181 @@
+package consultest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+const (
+	readyTimeout = 60 * time.Second
+	stopGrace    = 20 * time.Second
+	logTailBytes = 4 << 10
+)
+
+// Agent is one real Consul agent, a server on the loopback interface. Its methods may be called from any goroutine.
+type Agent struct {
+	set       settings
+	binary    string
+	args      []string
+	ports     ports
+	logPath   string
+	peers     int
+	client    *api.Client
+	transport *http.Transport
+
+	mu   sync.Mutex
+	proc *process // nil while stopped
+}
+
+// Addr is the host:port of the agent's HTTP API, the same over restarts.
+func (a *Agent) Addr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.http) }
+
+// Client is an API client for this agent, with its management token if it was started [WithACL].
+func (a *Agent) Client() *api.Client { return a.client }
+
+// Token is the management token, or "" without ACLs.
+func (a *Agent) Token() string { return a.set.token }
+
+// Node is the agent's node name.
+func (a *Agent) Node() string { return a.set.node }
+
+// Datacenter is the agent's datacenter.
+func (a *Agent) Datacenter() string { return a.set.datacenter }
+
+// LogTail gives the last few kilobytes of the agent's log.
+func (a *Agent) LogTail() string { return tail(a.logPath, logTailBytes) }
+
+// Stop ends the agent as an operator's interrupt would: blocked queries are answered, its peers keep it as a failed
+// member. It returns when the process is gone. Stopping a stopped agent does nothing.
+func (a *Agent) Stop() error { return a.end(os.Interrupt) }
+
+// Kill ends the agent with SIGKILL and returns when the process is gone.
+func (a *Agent) Kill() error { return a.end(os.Kill) }
+
+func (a *Agent) end(sig os.Signal) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.proc == nil {
+		return nil
+	}
+	proc := a.proc
+	a.proc = nil
+	err := proc.end(sig, stopGrace)
+	a.transport.CloseIdleConnections()
+	return err
+}
+
+// Restart stops the agent if it runs and starts it again with the same ports and data, and waits until it is ready.
+// An agent in development mode has lost its data then. In a cluster it waits for a quorum, so restarting the first
+// of two stopped members needs [Agent.StartNoWait].
+func (a *Agent) Restart() error {
+	if err := a.Stop(); err != nil {
+		return err
+	}
+	if err := a.StartNoWait(); err != nil {
+		return err
+	}
+	return a.WaitReady()
+}
+
+// StartNoWait starts a stopped agent and returns before it is ready, which [Agent.WaitReady] waits for.
+func (a *Agent) StartNoWait() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.proc != nil {
+		return errors.New("consultest: the agent runs already")
+	}
+	proc, err := startProcess(a.binary, a.logPath, a.args)
+	if err != nil {
+		return err
+	}
+	a.proc = proc
+	return nil
+}
+
+// newAgent writes the configuration under dir. It starts nothing.
+func newAgent(binary, dir string, kind kind, set settings, p ports, join []string) (*Agent, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	args, err := writeConfig(dir, kind, set, p, join)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		set: set, binary: binary, args: args, ports: p, peers: kind.servers,
+		logPath:   filepath.Join(dir, "consul.log"),
+		transport: &http.Transport{MaxIdleConnsPerHost: 8},
+	}
+	a.client, err = api.NewClient(&api.Config{
+		Address: a.Addr(), Token: set.token, HttpClient: &http.Client{Transport: a.transport},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// WaitReady returns when the agent has a leader and all its peers, accepts writes and knows its own node as healthy,
+// which is what a session needs.
+func (a *Agent) WaitReady() error {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := a.probe(ctx)
+		if err == nil {
+			return nil
+		}
+		a.mu.Lock()
+		dead := a.proc == nil || a.proc.ended()
+		a.mu.Unlock()
+		if dead {
+			return fmt.Errorf("consultest: consul ended before it was ready (%w); its log ends with:\n%s", err, a.LogTail())
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("consultest: consul was not ready within %s (%w); its log ends with:\n%s", readyTimeout, err, a.LogTail())
+		case <-tick.C:
+		}
+	}
+}
+
+func (a *Agent) probe(ctx context.Context) error {
+	q := (&api.QueryOptions{}).WithContext(ctx)
+	peers, err := a.client.Status().PeersWithQueryOptions(q)
+	if err != nil {
+		return err
+	}
+	if len(peers) < a.peers {
+		return fmt.Errorf("%d of %d servers have joined", len(peers), a.peers)
+	}
+	// Only a write shows that the leader has finished its preparations.
+	w := (&api.WriteOptions{}).WithContext(ctx)
+	key := "consultest/ready/" + a.set.node
+	if _, err := a.client.KV().Put(&api.KVPair{Key: key}, w); err != nil {
+		return err
+	}
+	if _, err := a.client.KV().Delete(key, w); err != nil {
+		return err
+	}
+	checks, _, err := a.client.Health().Node(a.set.node, q)
+	if err != nil {
+		return err
+	}
+	for _, c := range checks {
+		if c.CheckID == "serfHealth" && c.Status == api.HealthPassing {
+			return nil
+		}
+	}
+	return errors.New("the node's serfHealth is not passing yet")
+}

@@ -1,0 +1,73 @@
+package consultest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// BinaryEnv names the environment variable that overrides which Consul binary is started.
+const BinaryEnv = "ELECTOP_CONSUL"
+
+// Binary gives the path of the Consul binary: $ELECTOP_CONSUL, else bin/consul under the module's root, else consul
+// on PATH. It skips the test under -short and fails it if there is no binary.
+func Binary(tb testing.TB) string {
+	tb.Helper()
+	skipIfShort(tb)
+	path, err := findBinary()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+func skipIfShort(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("needs a real Consul agent, which -short leaves out")
+	}
+}
+
+func findBinary() (string, error) {
+	if path := os.Getenv(BinaryEnv); path != "" {
+		if !isExecutable(path) {
+			return "", fmt.Errorf("%s=%s is not an executable file; unset it and run `make consul`", BinaryEnv, path)
+		}
+		return path, nil
+	}
+	if root, err := moduleRoot(); err == nil {
+		if path := filepath.Join(root, "bin", "consul"); isExecutable(path) {
+			return path, nil
+		}
+	}
+	if path, err := exec.LookPath("consul"); err == nil {
+		return path, nil
+	}
+	return "", errors.New("no Consul binary: run `make consul`, or set " + BinaryEnv)
+}
+
+func isExecutable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}
+
+// moduleRoot walks up from the working folder, which is the tested package's own, to the folder with go.mod.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no go.mod above the working folder")
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,62 @@
+package consultest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// kind is what sort of agent is wanted.
+type kind struct {
+	dev     bool
+	servers int
+}
+
+// writeConfig puts the agent's configuration into dir and returns the command line that uses it.
+func writeConfig(dir string, k kind, set settings, p ports, join []string) ([]string, error) {
+	cfg := map[string]any{
+		"node_name":            set.node,
+		"datacenter":           set.datacenter,
+		"bind_addr":            "127.0.0.1",
+		"client_addr":          "127.0.0.1",
+		"disable_update_check": true,
+		"log_level":            "INFO",
+		"performance":          map[string]any{"raft_multiplier": 1},
+		"peering":              map[string]any{"enabled": false},
+		"connect":              map[string]any{"enabled": false},
+		"ports": map[string]any{
+			"http": p.http, "serf_lan": p.serf, "server": p.server,
+			"https": -1, "dns": -1, "grpc": -1, "grpc_tls": -1, "serf_wan": -1,
+		},
+	}
+	args := []string{"agent"}
+	if k.dev {
+		args = append(args, "-dev")
+	} else {
+		cfg["server"] = true
+		cfg["bootstrap_expect"] = k.servers
+		cfg["data_dir"] = filepath.Join(dir, "data")
+		if len(join) > 0 {
+			cfg["retry_join"] = join
+			cfg["retry_interval"] = "1s"
+		}
+	}
+	text, err := json.MarshalIndent(cfg, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	for i, piece := range append([]string{string(text)}, set.extra...) {
+		ext := "hcl"
+		if strings.HasPrefix(strings.TrimSpace(piece), "{") {
+			ext = "json"
+		}
+		path := filepath.Join(dir, fmt.Sprintf("config-%d.%s", i, ext))
+		if err := os.WriteFile(path, []byte(piece), 0o600); err != nil {
+			return nil, err
+		}
+		args = append(args, "-config-file="+path)
+	}
+	return args, nil
+}

@@ -1,0 +1,61 @@
+package consultest
+
+import (
+	"errors"
+	"net"
+	"strings"
+)
+
+type ports struct {
+	http, serf, server int
+}
+
+// consulDefaultHTTP is the port that a developer's own agent listens on.
+const consulDefaultHTTP = 8500
+
+// pickPorts finds ports that are free now. Nothing keeps them free until the agent binds them, so whoever starts it
+// must be ready to pick again.
+func pickPorts() (ports, error) {
+	var (
+		p    ports
+		held []interface{ Close() error }
+	)
+	defer func() {
+		for _, h := range held {
+			_ = h.Close()
+		}
+	}()
+	for _, target := range []*int{&p.http, &p.serf, &p.server} {
+		tcp, udp, err := holdPort()
+		if err != nil {
+			return ports{}, err
+		}
+		held = append(held, tcp, udp)
+		*target = tcp.Addr().(*net.TCPAddr).Port
+	}
+	return p, nil
+}
+
+// holdPort takes one port for both TCP and UDP, because serf needs both.
+func holdPort() (net.Listener, net.PacketConn, error) {
+	const attempts = 20
+	for range attempts {
+		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, nil, err
+		}
+		udp, err := net.ListenPacket("udp", tcp.Addr().String())
+		if err == nil && tcp.Addr().(*net.TCPAddr).Port != consulDefaultHTTP {
+			return tcp, udp, nil
+		}
+		if err == nil {
+			_ = udp.Close()
+		}
+		_ = tcp.Close()
+	}
+	return nil, nil, errors.New("consultest: no port is free for both TCP and UDP")
+}
+
+func isPortCollision(log string) bool {
+	return strings.Contains(log, "address already in use")
+}

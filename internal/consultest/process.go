@@ -1,0 +1,83 @@
+package consultest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// process is one run of the Consul binary.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the process has ended and was waited for
+}
+
+func startProcess(binary, logPath string, args []string) (*process, error) {
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	// The child has its own copy of the descriptor, so ours is not needed once it has started.
+	defer func() { _ = log.Close() }()
+
+	cmd := exec.Command(binary, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = dieWithParent()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("consultest: start %s: %w", binary, err)
+	}
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		_ = cmd.Wait() // how it ended is in its log; here only that it ended counts
+	}()
+	return p, nil
+}
+
+// end sends the signal and waits. A process that has not ended after grace is killed.
+func (p *process) end(sig os.Signal, grace time.Duration) error {
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("consultest: signal %v to consul: %w", sig, err)
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return nil
+	case <-timer.C:
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.done
+	return fmt.Errorf("consultest: consul did not end within %s after signal %v and was killed", grace, sig)
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// tail gives at most the last limit bytes of a file, or the error as text: it only ever goes into a failure message.
+func tail(path string, limit int64) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() > limit {
+		if _, err := f.Seek(-limit, io.SeekEnd); err != nil {
+			return err.Error()
+		}
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}

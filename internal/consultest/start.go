@@ -1,0 +1,119 @@
+package consultest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// startAttempts is how often ports are picked anew when another program took one between the choice and the bind.
+const startAttempts = 4
+
+// Dev starts an agent in development mode: one server, everything in memory, ready in about a second.
+func Dev(tb testing.TB, opts ...Option) *Agent {
+	tb.Helper()
+	return start(tb, kind{dev: true, servers: 1}, opts)[0]
+}
+
+// Server starts one server with a data folder, so that a [Agent.Restart] keeps its state.
+func Server(tb testing.TB, opts ...Option) *Agent {
+	tb.Helper()
+	return start(tb, kind{servers: 1}, opts)[0]
+}
+
+// Cluster starts n servers that elect a leader among themselves. Their names are the node option's, or "node", with
+// "-1" to "-n" appended.
+func Cluster(tb testing.TB, n int, opts ...Option) []*Agent {
+	tb.Helper()
+	return start(tb, kind{servers: n}, append([]Option{WithNode("node")}, opts...))
+}
+
+func start(tb testing.TB, k kind, opts []Option) []*Agent {
+	tb.Helper()
+	binary := Binary(tb)
+	agents, err := startAll(binary, tb.TempDir(), k, newSettings(opts))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := stopAll(agents); err != nil {
+			tb.Error(err)
+		}
+		if tb.Failed() {
+			for _, a := range agents {
+				tb.Logf("log of %s ends with:\n%s", a.Node(), a.LogTail())
+			}
+		}
+	})
+	return agents
+}
+
+func startAll(binary, dir string, k kind, set settings) ([]*Agent, error) {
+	var last error
+	for attempt := range startAttempts {
+		agents, err := tryStart(binary, filepath.Join(dir, fmt.Sprintf("try-%d", attempt)), k, set)
+		if err == nil {
+			return agents, nil
+		}
+		last = err
+		collided := false
+		for _, a := range agents {
+			collided = collided || isPortCollision(a.LogTail())
+		}
+		if stopErr := stopAll(agents); stopErr != nil {
+			return nil, errors.Join(err, stopErr)
+		}
+		if !collided {
+			break
+		}
+	}
+	return nil, last
+}
+
+// tryStart returns the agents that it made even on failure, for their logs to be read and their processes ended.
+func tryStart(binary, dir string, k kind, set settings) ([]*Agent, error) {
+	chosen := make([]ports, k.servers)
+	var join []string
+	for i := range chosen {
+		p, err := pickPorts()
+		if err != nil {
+			return nil, err
+		}
+		chosen[i] = p
+		if k.servers > 1 {
+			join = append(join, fmt.Sprintf("127.0.0.1:%d", p.serf))
+		}
+	}
+	var agents []*Agent
+	for i, p := range chosen {
+		own := set
+		if k.servers > 1 {
+			own.node = fmt.Sprintf("%s-%d", set.node, i+1)
+		}
+		a, err := newAgent(binary, filepath.Join(dir, own.node), k, own, p, join)
+		if err != nil {
+			return agents, err
+		}
+		agents = append(agents, a)
+		if err := a.StartNoWait(); err != nil {
+			return agents, err
+		}
+	}
+	for _, a := range agents {
+		if err := a.WaitReady(); err != nil {
+			return agents, err
+		}
+	}
+	return agents, nil
+}
+
+// stopAll kills: a test is over and nobody is left who would profit from a graceful end.
+func stopAll(agents []*Agent) error {
+	var errs []error
+	for _, a := range agents {
+		errs = append(errs, a.end(os.Kill))
+	}
+	return errors.Join(errs...)
+}

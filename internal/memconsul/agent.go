@@ -1,0 +1,223 @@
+package memconsul
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const ttlTimerSpace = "check/"
+
+// localChecks are the checks that were registered with the agent itself and that expire unless they are updated.
+type localChecks struct {
+	mu     sync.Mutex
+	checks map[string]*ttlCheck
+}
+
+// ttlCheck is a check that somebody must report on within its TTL. A check of another kind has none and keeps the
+// status that it was registered with: nobody runs it here.
+type ttlCheck struct {
+	ttl time.Duration
+	def check
+}
+
+// checkDefinition is the body of PUT /v1/agent/check/register, and a part of a service's.
+type checkDefinition struct {
+	ID, CheckID, Name, Notes, Status, ServiceID string
+	TTL, Interval, Timeout                      jsonDuration
+	HTTP, TCP, UDP, GRPC, Method, Body          string
+	Header                                      map[string][]string
+	Args                                        []string
+	DeregisterCriticalServiceAfter              string
+}
+
+// serviceDefinition is the body of PUT /v1/agent/service/register.
+type serviceDefinition struct {
+	ID, Name, Kind, Address string
+	Tags                    []string
+	Meta                    map[string]string
+	Port                    int
+	Weights                 *weights
+	EnableTagOverride       bool
+	Check                   *checkDefinition
+	Checks                  []*checkDefinition
+}
+
+// jsonDuration is a duration given as a string or as nanoseconds.
+type jsonDuration time.Duration
+
+// UnmarshalJSON reads "10s" and 10000000000 alike.
+func (d *jsonDuration) UnmarshalJSON(data []byte) error {
+	var raw any
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	switch v := raw.(type) {
+	case nil:
+	case string:
+		if v == "" {
+			return nil
+		}
+		parsed, err := time.ParseDuration(v)
+		if err != nil {
+			return err
+		}
+		*d = jsonDuration(parsed)
+	case float64:
+		*d = jsonDuration(v)
+	default:
+		return fmt.Errorf("invalid duration %s", data)
+	}
+	return nil
+}
+
+// kind is the check's type as Consul names it, or an error if the definition makes no check.
+func (c *checkDefinition) kind() (string, error) {
+	name := ""
+	switch {
+	case c.GRPC != "":
+		name = "grpc"
+	case c.HTTP != "":
+		name = "http"
+	case c.TCP != "":
+		name = "tcp"
+	case c.UDP != "":
+		name = "udp"
+	case len(c.Args) > 0:
+		name = "script"
+	}
+	switch {
+	case c.Interval > 0 && c.TTL > 0:
+		return "", badRequest("Invalid check: Interval and TTL cannot both be specified")
+	case name != "" && c.Interval <= 0:
+		return "", badRequest("Invalid check: Interval must be > 0 for Script, HTTP, H2PING, TCP, UDP or OSService checks")
+	case name == "" && c.TTL <= 0:
+		return "", badRequest("Invalid check: TTL must be > 0 for TTL checks")
+	case name == "":
+		name = "ttl"
+	}
+	return name, nil
+}
+
+func validStatus(status string) bool {
+	return status == statusPassing || status == statusWarning || status == statusCritical
+}
+
+// check gives the record for the catalog. A check whose status nobody gave begins critical.
+func (c *checkDefinition) check(node, kind string) check {
+	id := c.ID
+	if id == "" {
+		id = c.CheckID
+	}
+	out := check{Node: node, CheckID: id, Name: c.Name, Notes: c.Notes, Status: c.Status, ServiceID: c.ServiceID, Type: kind}
+	out.settle(node)
+	return out
+}
+
+// addLocalCheck registers a check of the agent's own node. One that is known already keeps its status and output.
+func (a *Agent) addLocalCheck(def check, ttl time.Duration) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	if old := a.local.checks[fold(def.CheckID)]; old != nil {
+		def.Status, def.Output = old.def.Status, old.def.Output
+	}
+	if err := a.publish(def); err != nil {
+		return err
+	}
+	a.local.checks[fold(def.CheckID)] = &ttlCheck{ttl: ttl, def: def}
+	a.armCheck(def.CheckID, ttl)
+	return nil
+}
+
+// publish brings one check of the agent into the catalog.
+func (a *Agent) publish(def check) error {
+	return a.store.register(registration{Node: a.cfg.NodeName, SkipNodeUpdate: true, Checks: []*check{&def}})
+}
+
+func (a *Agent) armCheck(id string, ttl time.Duration) {
+	if ttl > 0 {
+		a.timers.set(ttlTimerSpace+fold(id), ttl, func() { a.expireCheck(id) })
+	}
+}
+
+func (a *Agent) expireCheck(id string) {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	own := a.local.checks[fold(id)]
+	if own == nil {
+		return
+	}
+	output := "TTL expired"
+	if own.def.Output != "" {
+		output += " (last output before timeout follows): " + own.def.Output
+	}
+	// The check was in the catalog while its timer ran, so it cannot be refused now.
+	_ = a.changeCheck(own, statusCritical, output)
+}
+
+// updateCheck reports on a TTL check and gives it another TTL.
+func (a *Agent) updateCheck(id, status, output string) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	own := a.local.checks[fold(id)]
+	if own == nil {
+		return unknownCheck(id)
+	}
+	if own.ttl <= 0 {
+		return refused("CheckID %q does not have associated TTL", id)
+	}
+	a.armCheck(id, own.ttl)
+	return a.changeCheck(own, status, output)
+}
+
+// changeCheck notes a report. The catalog hears of it only if the status changed, so that chatty output is cheap.
+func (a *Agent) changeCheck(own *ttlCheck, status, output string) error {
+	sameStatus := own.def.Status == status
+	own.def.Status, own.def.Output = status, output
+	if sameStatus {
+		return nil
+	}
+	return a.publish(own.def)
+}
+
+func unknownCheck(id string) error {
+	return notFound("Unknown check ID %q. Ensure that the check ID is passed, not the check name.", id)
+}
+
+func (a *Agent) removeLocalCheck(id string) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	if a.local.checks[fold(id)] == nil {
+		return unknownCheck(id)
+	}
+	a.forgetCheck(id)
+	return a.store.deregister(deregistration{Node: a.cfg.NodeName, CheckID: id})
+}
+
+func (a *Agent) forgetCheck(id string) {
+	delete(a.local.checks, fold(id))
+	a.timers.remove(ttlTimerSpace + fold(id))
+}
+
+// removeLocalService deregisters a service with its checks.
+func (a *Agent) removeLocalService(id string) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	if !a.store.hasService(a.cfg.NodeName, id) {
+		return notFound("Unknown service ID %q. Ensure that the service ID is passed, not the service name.", id)
+	}
+	for checkID, own := range a.local.checks {
+		if fold(own.def.ServiceID) == fold(id) {
+			a.forgetCheck(checkID)
+		}
+	}
+	return a.store.deregister(deregistration{Node: a.cfg.NodeName, ServiceID: id})
+}
+
+func (s *store) hasService(nodeName, id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.catalog.nodes[fold(nodeName)]
+	return n != nil && n.services[fold(id)] != nil
+}

@@ -1,0 +1,164 @@
+package memconsul_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// writeUntil writes the key, each time another value, until the query has answered.
+func (f *fixture) writeUntil(key string, query *blocked) {
+	f.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		f.mustPut("/v1/kv/"+key, fmt.Sprint(n))
+		select {
+		case <-query.done:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func TestQueriesIgnoreOtherKeys(t *testing.T) {
+	for name, path := range map[string]string{"one key": "a/x", "recurse": "a/?recurse", "keys": "a/?keys"} {
+		t.Run(name, func(t *testing.T) {
+			contract(t, func(f *fixture) {
+				f.mustPut("/v1/kv/"+f.key("a/x"), "v")
+				first := f.get("/v1/kv/" + f.key(path))
+				query := f.block("/v1/kv/"+f.key(path), first.index(f.T), "500ms")
+				f.writeUntil(f.key("ax"), query)
+				last := query.result(f)
+				if last.index(f.T) != first.index(f.T) || last.body != first.body {
+					f.Errorf("the answer moved from %d to %d: %s", first.index(f.T), last.index(f.T), last.body)
+				}
+				if query.took < 500*time.Millisecond {
+					f.Errorf("it was woken after %s", query.took)
+				}
+			})
+		})
+	}
+}
+
+func TestQueriesSeeTheirKeys(t *testing.T) {
+	for name, path := range map[string]string{
+		"one key": "a/x", "recurse": "a/?recurse", "keys": "a/?keys", "recurse of the key": "a/x?recurse",
+	} {
+		t.Run(name, func(t *testing.T) {
+			contract(t, func(f *fixture) {
+				key := f.key("a/x")
+				f.mustPut("/v1/kv/"+key, "v")
+				index := f.get("/v1/kv/" + f.key(path)).index(f.T)
+				for _, change := range []func(){
+					func() { f.mustPut("/v1/kv/"+key, "w") },
+					func() { f.do(http.MethodDelete, "/v1/kv/"+key, "") },
+					func() { f.mustPut("/v1/kv/"+key, "again") },
+					func() { f.do(http.MethodDelete, "/v1/kv/"+f.key("a/x")+"?recurse", "") },
+				} {
+					query := f.block("/v1/kv/"+f.key(path), index, "30s")
+					change()
+					next := query.result(f).index(f.T)
+					if next <= index || query.took > patience {
+						f.Fatalf("after %s the index went from %d to %d", query.took, index, next)
+					}
+					index = next
+				}
+			})
+		})
+	}
+}
+
+// TestRecursiveDeleteAboveIsMissed: Consul buries a deleted tree under the deletion's prefix, where a listing of a longer
+// prefix does not look. If it finds an older grave of its own, its index falls and the query blocks on.
+func TestRecursiveDeleteAboveIsMissed(t *testing.T) {
+	contract(t, func(f *fixture) {
+		list, key := "/v1/kv/"+f.key("a/")+"?recurse", f.key("a/x")
+		f.mustPut("/v1/kv/"+key, "v")
+		f.do(http.MethodDelete, "/v1/kv/"+key, "")
+		grave := f.get(list).index(f.T)
+		f.mustPut("/v1/kv/"+key, "v")
+		index := f.get(list).index(f.T)
+		query := f.block(list, index, "300ms")
+		f.do(http.MethodDelete, "/v1/kv/"+f.key("a")+"?recurse", "")
+		r := query.result(f)
+		if r.code != http.StatusNotFound || r.index(f.T) != grave || query.took < 300*time.Millisecond {
+			f.Errorf("after %s: %d, index %d; the grave has %d, the key had %d", query.took, r.code, r.index(f.T), grave, index)
+		}
+	})
+}
+
+func TestMissingKey(t *testing.T) {
+	contract(t, func(f *fixture) {
+		r := f.get("/v1/kv/" + f.key("none"))
+		if r.code != http.StatusNotFound || r.index(f.T) < 1 || r.body != "" {
+			f.Fatalf("%d, index %d, %q", r.code, r.index(f.T), r.body)
+		}
+		f.mustPut("/v1/kv/"+f.key("elsewhere"), "v")
+		query := f.block("/v1/kv/"+f.key("none"), r.index(f.T), "30s")
+		if again := query.result(f); again.code != http.StatusNotFound || query.took > patience {
+			f.Errorf("a new poll after a write elsewhere: %d after %s", again.code, query.took)
+		}
+	})
+}
+
+func TestIndexBeyondTheServersBlocks(t *testing.T) {
+	contract(t, func(f *fixture) {
+		key := f.key("k")
+		f.mustPut("/v1/kv/"+key, "v")
+		query := f.block("/v1/kv/"+key, f.entry(key).ModifyIndex+1_000_000, "300ms")
+		f.writeUntil(key, query)
+		if query.result(f); query.took < 300*time.Millisecond {
+			f.Errorf("it answered after %s", query.took)
+		}
+	})
+}
+
+func TestWaitJitter(t *testing.T) {
+	contract(t, func(f *fixture) {
+		key := f.key("k")
+		f.mustPut("/v1/kv/"+key, "v")
+		query := f.block("/v1/kv/"+key, f.entry(key).ModifyIndex, "800ms")
+		query.result(f)
+		if query.took < 800*time.Millisecond || query.took > 850*time.Millisecond+time.Second {
+			f.Errorf("a wait of 800ms took %s", query.took)
+		}
+	})
+}
+
+func TestSessionAndHealthQueriesWake(t *testing.T) {
+	contract(t, func(f *fixture) {
+		node, check := f.external()
+		s := f.session(map[string]any{"Node": node, "NodeChecks": []string{check}})
+		health := "/v1/health/node/" + node + "?filter=" + `CheckID+==+%22` + check + `%22`
+		for path, change := range map[string]func(){
+			"/v1/session/info/" + s:    func() { f.mustPut("/v1/session/destroy/"+s, "") },
+			"/v1/session/node/" + node: func() { f.session(map[string]any{"Node": node, "NodeChecks": []string{check}}) },
+			"/v1/session/list":         func() { f.session(nil) },
+			health:                     func() { f.setCheck(node, check, "warning", "hm") },
+		} {
+			index := f.get(path).index(f.T)
+			query := f.block(path, index, "30s")
+			change()
+			if next := query.result(f).index(f.T); next <= index || query.took > patience {
+				f.Errorf("%s: after %s the index went from %d to %d", path, query.took, index, next)
+			}
+		}
+	})
+}
+
+func TestClientMayLeaveABlockedQuery(t *testing.T) {
+	contract(t, func(f *fixture) {
+		key := f.key("k")
+		f.mustPut("/v1/kv/"+key, "v")
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		_, err := f.try(ctx, http.MethodGet, fmt.Sprintf("/v1/kv/%s?index=%d&wait=60s", key, f.entry(key).ModifyIndex), "")
+		if !errors.Is(err, context.DeadlineExceeded) {
+			f.Errorf("got %v", err)
+		}
+	})
+}

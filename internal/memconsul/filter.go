@@ -1,0 +1,57 @@
+package memconsul
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// parseCheckFilter understands one shape of Consul's filter language: comparisons of CheckID with a quoted text,
+// joined by "or", with any spacing. An empty expression lets every check through.
+func parseCheckFilter(expr string) (func(*check) bool, error) {
+	if expr == "" {
+		return func(*check) bool { return true }, nil
+	}
+	wanted := map[string]bool{}
+	rest := expr
+	for {
+		id, after, ok := cutComparison(rest)
+		if !ok {
+			return nil, unsupportedFilter(expr)
+		}
+		wanted[id] = true
+		after = strings.TrimSpace(after)
+		if after == "" {
+			return func(c *check) bool { return wanted[c.CheckID] }, nil
+		}
+		next, found := strings.CutPrefix(after, "or")
+		if !found || next == strings.TrimLeftFunc(next, unicode.IsSpace) {
+			return nil, unsupportedFilter(expr)
+		}
+		rest = next
+	}
+}
+
+func unsupportedFilter(expr string) error {
+	return badRequest("memconsul understands only filters like %s, not %s",
+		`CheckID == "a" or CheckID == "b"`, fmt.Sprintf("%q", expr))
+}
+
+// cutComparison takes `CheckID == "x"` off the front. Text in double quotes has no escapes, as in Consul.
+func cutComparison(expr string) (id, after string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(expr), "CheckID")
+	if !ok {
+		return "", "", false
+	}
+	rest, ok = strings.CutPrefix(strings.TrimSpace(rest), "==")
+	if !ok {
+		return "", "", false
+	}
+	rest = strings.TrimSpace(rest)
+	for _, quote := range []string{`"`, "`"} {
+		if text, found := strings.CutPrefix(rest, quote); found {
+			return strings.Cut(text, quote)
+		}
+	}
+	return "", "", false
+}

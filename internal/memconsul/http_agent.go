@@ -1,0 +1,154 @@
+package memconsul
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+)
+
+func (a *Agent) serveSelf(*request) (any, error) {
+	type config struct {
+		Datacenter, PrimaryDatacenter, NodeName, NodeID, Revision string
+		Server                                                    bool
+		Version, BuildDate, BindAddr                              string
+	}
+	type member struct {
+		Name   string
+		Addr   string
+		Port   int
+		Tags   map[string]string
+		Status int
+	}
+	const alive = 1
+	return struct {
+		Config      config
+		DebugConfig map[string]any
+		Coord       any
+		Member      member
+		Stats       map[string]map[string]string
+		Meta        map[string]string
+	}{
+		Config: config{
+			Datacenter: a.cfg.Datacenter, PrimaryDatacenter: a.cfg.Datacenter, NodeName: a.cfg.NodeName,
+			NodeID: a.nodeID, Server: true, Version: Version, BuildDate: "1970-01-01T00:00:01Z", BindAddr: a.cfg.Address,
+		},
+		DebugConfig: map[string]any{},
+		Member: member{
+			Name: a.cfg.NodeName, Addr: a.cfg.Address, Port: 8301, Status: alive,
+			Tags: map[string]string{"role": "consul", "dc": a.cfg.Datacenter, "id": a.nodeID, "build": Version + ":"},
+		},
+		Stats: map[string]map[string]string{},
+		Meta:  map[string]string{"consul-network-segment": "", "consul-version": Version},
+	}, nil
+}
+
+func (a *Agent) serveServiceRegister(rq *request) (any, error) {
+	var def serviceDefinition
+	if err := rq.decodeJSON(&def); err != nil {
+		return nil, err
+	}
+	if def.Name == "" {
+		return nil, badRequest("Missing service name")
+	}
+	if def.ID == "" {
+		def.ID = def.Name
+	}
+	checks, err := def.ownChecks(a.cfg.NodeName)
+	if err != nil {
+		return nil, err
+	}
+	svc := &service{
+		ID: def.ID, Service: def.Name, Tags: def.Tags, Address: def.Address, Meta: def.Meta, Port: def.Port,
+		Weights: def.Weights, EnableTagOverride: def.EnableTagOverride,
+	}
+	if err := a.store.register(registration{Node: a.cfg.NodeName, SkipNodeUpdate: true, Service: svc}); err != nil {
+		return nil, err
+	}
+	for _, own := range checks {
+		if err := a.addLocalCheck(own.def, own.ttl); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// ownChecks gives the checks inside a service's definition with the names that Consul gives them.
+func (d *serviceDefinition) ownChecks(node string) ([]ttlCheck, error) {
+	defs := d.Checks
+	// Consul takes an empty check for none.
+	if d.Check != nil && !reflect.DeepEqual(*d.Check, checkDefinition{}) {
+		defs = append(defs, d.Check)
+	}
+	var out []ttlCheck
+	for i, c := range defs {
+		kind, err := c.kind()
+		if err != nil {
+			return nil, err
+		}
+		if c.Status != "" && !validStatus(c.Status) {
+			return nil, badRequest("Status for checks must 'passing', 'warning', 'critical'")
+		}
+		own := c.check(node, kind)
+		own.ServiceID = d.ID
+		if own.Name == "" {
+			own.Name = fmt.Sprintf("Service '%s' check", d.Name)
+		}
+		if c.ID == "" && c.CheckID == "" {
+			own.CheckID = "service:" + d.ID
+			if len(defs) > 1 {
+				own.CheckID += fmt.Sprintf(":%d", i+1)
+			}
+		}
+		out = append(out, ttlCheck{ttl: time.Duration(c.TTL), def: own})
+	}
+	return out, nil
+}
+
+func (a *Agent) serveServiceDeregister(rq *request) (any, error) {
+	return nil, a.removeLocalService(rq.rest)
+}
+
+func (a *Agent) serveCheckRegister(rq *request) (any, error) {
+	var def checkDefinition
+	if err := rq.decodeJSON(&def); err != nil {
+		return nil, err
+	}
+	if def.Name == "" {
+		return nil, badRequest("Missing check name")
+	}
+	if def.Status != "" && !validStatus(def.Status) {
+		return nil, badRequest("Bad check status")
+	}
+	kind, err := def.kind()
+	if err != nil {
+		return nil, err
+	}
+	if def.ServiceID != "" && !a.store.hasService(a.cfg.NodeName, def.ServiceID) {
+		return nil, notFound("ServiceID %q does not exist", def.ServiceID)
+	}
+	own := def.check(a.cfg.NodeName, kind)
+	own.Interval, own.Timeout = time.Duration(def.Interval).String(), time.Duration(def.Timeout).String()
+	return nil, a.addLocalCheck(own, time.Duration(def.TTL))
+}
+
+func (a *Agent) serveCheckDeregister(rq *request) (any, error) {
+	return nil, a.removeLocalCheck(rq.rest)
+}
+
+// serveCheckNote makes the handler of /v1/agent/check/pass, warn and fail.
+func (a *Agent) serveCheckNote(status string) func(*request) (any, error) {
+	return func(rq *request) (any, error) {
+		return nil, a.updateCheck(rq.rest, status, rq.params.Get("note"))
+	}
+}
+
+func (a *Agent) serveCheckUpdate(rq *request) (any, error) {
+	var update struct{ Status, Output string }
+	if err := rq.decodeJSON(&update); err != nil {
+		return nil, err
+	}
+	if !validStatus(update.Status) {
+		return nil, badRequest("Invalid check status: '%s'", update.Status)
+	}
+	return nil, a.updateCheck(rq.rest, update.Status, update.Output)
+}

@@ -1,0 +1,280 @@
+package memconsul
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// maxValueSize is the longest value a key may have, in bytes.
+const maxValueSize = 512 << 10
+
+func (a *Agent) serveKV(rq *request) (any, error) {
+	key, err := cleanKey(rq.rest)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case rq.r.Method == http.MethodPut:
+		return a.kvPut(rq, key)
+	case rq.r.Method == http.MethodDelete:
+		return a.kvDelete(rq, key)
+	case rq.params.Has("keys"):
+		return a.kvKeys(rq, key)
+	case rq.params.Has("recurse"):
+		return a.kvList(rq, key)
+	default:
+		return a.kvGet(rq, key)
+	}
+}
+
+// cleanKey turns the path after /v1/kv/ into a key. It is not exact: "a//b" and "a/./b" become "a/b".
+func cleanKey(raw string) (string, error) {
+	if raw == "" {
+		return "", nil
+	}
+	key := path.Clean(raw)
+	if strings.HasSuffix(raw, "/") && !strings.HasSuffix(key, "/") {
+		key += "/"
+	}
+	if strings.HasPrefix(key, " ") || strings.HasSuffix(key, " ") {
+		return "", errors.New("invalid key name, leading/trailing spaces are not allowed")
+	}
+	for part := range strings.SplitSeq(key, "/") {
+		if part == ".." {
+			return "", errors.New("invalid key name, path traversal is not allowed")
+		}
+	}
+	return key, nil
+}
+
+func missingKey() error { return badRequest("Missing key name") }
+
+func (a *Agent) kvGet(rq *request, key string) (any, error) {
+	if key == "" {
+		return nil, missingKey()
+	}
+	ans, ok := a.query(rq, topic{topicKey, key}, func(s *store) answer {
+		e := s.kv.entries[key]
+		if e == nil {
+			return answer{index: s.kv.index, missing: true}
+		}
+		return answer{index: e.ModifyIndex, body: e}
+	})
+	if !ok {
+		return nil, nil
+	}
+	e, found := ans.body.(*entry)
+	if !found {
+		rq.w.WriteHeader(http.StatusNotFound)
+		return nil, nil
+	}
+	if rq.params.Has("raw") {
+		rq.writeRaw(e.Value)
+		return nil, nil
+	}
+	return []*entry{e}, nil
+}
+
+func (rq *request) writeRaw(value []byte) {
+	h := rq.w.Header()
+	h.Set("Content-Length", strconv.Itoa(len(value)))
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "sandbox")
+	_, _ = rq.w.Write(value)
+}
+
+func (a *Agent) kvEntries(rq *request, prefix string) ([]*entry, bool) {
+	ans, ok := a.query(rq, topic{topicPrefix, prefix}, func(s *store) answer {
+		keys := s.kv.under(prefix)
+		entries := make([]*entry, len(keys))
+		for i, key := range keys {
+			entries[i] = s.kv.entries[key]
+		}
+		return answer{index: s.kv.listIndex(prefix, entries), body: entries}
+	})
+	entries, _ := ans.body.([]*entry)
+	return entries, ok
+}
+
+func (a *Agent) kvList(rq *request, prefix string) (any, error) {
+	entries, ok := a.kvEntries(rq, prefix)
+	if !ok {
+		return nil, nil
+	}
+	if len(entries) == 0 {
+		rq.w.WriteHeader(http.StatusNotFound)
+		return nil, nil
+	}
+	return entries, nil
+}
+
+func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
+	entries, ok := a.kvEntries(rq, prefix)
+	if !ok {
+		return nil, nil
+	}
+	if len(entries) == 0 && prefix != "" {
+		rq.w.WriteHeader(http.StatusNotFound)
+		return nil, nil
+	}
+	// The misspelling is older than the spelling, and both are in use.
+	sep := rq.params.Get("seperator")
+	if rq.params.Has("separator") {
+		sep = rq.params.Get("separator")
+	}
+	keys := make([]string, 0, len(entries))
+	for _, e := range entries {
+		key := upToSeparator(e.Key, prefix, sep)
+		if len(keys) == 0 || keys[len(keys)-1] != key {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// upToSeparator cuts a key after the first separator behind the prefix.
+func upToSeparator(key, prefix, sep string) string {
+	if sep == "" {
+		return key
+	}
+	if at := strings.Index(key[len(prefix):], sep); at >= 0 {
+		return key[:len(prefix)+at+len(sep)]
+	}
+	return key
+}
+
+func (a *Agent) kvPut(rq *request, key string) (any, error) {
+	if key == "" {
+		return nil, missingKey()
+	}
+	if err := conflictingFlags(rq.params, "cas", "acquire", "release"); err != nil {
+		return nil, err
+	}
+	e := &entry{Key: key}
+	var err error
+	if e.Flags, err = uintParam(rq.params, "flags"); err != nil {
+		return nil, err
+	}
+	if e.ModifyIndex, err = uintParam(rq.params, "cas"); err != nil {
+		return nil, err
+	}
+	if e.Value, err = readValue(rq.r); err != nil {
+		return nil, err
+	}
+	return a.store.putKey(e, rq.params)
+}
+
+// putKey does what one PUT on a key asks for and reports whether it was done.
+func (s *store) putKey(e *entry, params url.Values) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// The delay is looked at before anything is written, so a refusal takes no index.
+	if params.Has("acquire") && s.delays.running(e.Key) {
+		return false, nil
+	}
+	tx := s.newKVTx(s.nextIndex())
+	ok, err := true, error(nil)
+	switch {
+	case params.Has("acquire"):
+		e.Session = params.Get("acquire")
+		ok, err = tx.lock(e)
+	case params.Has("release"):
+		e.Session = params.Get("release")
+		ok, err = tx.unlock(e)
+	case params.Has("cas"):
+		ok = tx.cas(e)
+	default:
+		tx.set(e)
+	}
+	if err != nil {
+		return false, fmt.Errorf("raft apply failed: %w", err)
+	}
+	if ok {
+		tx.commit()
+	}
+	return ok, nil
+}
+
+func (a *Agent) kvDelete(rq *request, key string) (any, error) {
+	if err := conflictingFlags(rq.params, "recurse", "cas"); err != nil {
+		return nil, err
+	}
+	tree := rq.params.Has("recurse")
+	if key == "" && !tree {
+		return nil, missingKey()
+	}
+	index, err := uintParam(rq.params, "cas")
+	if err != nil {
+		return nil, err
+	}
+	s := a.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tx := s.newKVTx(s.nextIndex())
+	ok := true
+	switch {
+	case tree:
+		tx.removeTree(key)
+	case rq.params.Has("cas"):
+		ok = tx.removeCAS(key, index)
+	default:
+		tx.remove(key)
+	}
+	tx.commit()
+	return ok, nil
+}
+
+func conflictingFlags(params url.Values, flags ...string) error {
+	given := 0
+	for _, flag := range flags {
+		if params.Has(flag) {
+			given++
+		}
+	}
+	if given > 1 {
+		return badRequest("Conflicting flags: %v\n", params.Encode())
+	}
+	return nil
+}
+
+func uintParam(params url.Values, name string) (uint64, error) {
+	if !params.Has(name) {
+		return 0, nil
+	}
+	return strconv.ParseUint(params.Get(name), 10, 64)
+}
+
+// readValue reads the body. A body of no bytes is no value: it is shown as null.
+func readValue(r *http.Request) ([]byte, error) {
+	if r.ContentLength > maxValueSize {
+		return nil, tooLarge("Request body(%d bytes) too large, max size: %d bytes. See %s.", r.ContentLength, maxValueSize,
+			"https://developer.hashicorp.com/docs/agent/config/config-files#kv_max_value_size")
+	}
+	var buf bytes.Buffer
+	if r.Body == nil {
+		return nil, nil
+	}
+	if _, err := io.Copy(&buf, http.MaxBytesReader(nil, r.Body, maxValueSize+1)); err != nil {
+		var over *http.MaxBytesError
+		if errors.As(err, &over) {
+			return nil, tooLarge("Request body too large. Max allowed is %d bytes.", maxValueSize)
+		}
+		return nil, err
+	}
+	if buf.Len() == 0 {
+		return nil, nil
+	}
+	return buf.Bytes(), nil
+}
+
+func tooLarge(format string, args ...any) error {
+	return &httpError{http.StatusRequestEntityTooLarge, fmt.Sprintf(format, args...)}
+}

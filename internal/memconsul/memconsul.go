@@ -1,0 +1,94 @@
+package memconsul
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Version is the Consul version whose behaviour is imitated and which /v1/agent/self reports.
+const Version = "1.22.7"
+
+// Config says who the agent is. The zero value is a useful agent.
+type Config struct {
+	Datacenter string // "dc1" if empty
+	NodeName   string // "node-1" if empty
+	Address    string // the node's address in the catalog, "127.0.0.1" if empty
+}
+
+// Agent is the in-process agent. Its methods may be called from any goroutine.
+type Agent struct {
+	cfg    Config
+	nodeID string
+	routes []route
+	store  *store
+	local  localChecks
+	timers *timerSet
+
+	closeOnce sync.Once
+	closed    chan struct{}
+}
+
+var (
+	_ http.Handler      = (*Agent)(nil)
+	_ http.RoundTripper = (*Agent)(nil)
+)
+
+// New makes an agent whose own node is registered with a passing serfHealth check. Close it to stop its timers.
+func New(cfg Config) *Agent {
+	if cfg.Datacenter == "" {
+		cfg.Datacenter = "dc1"
+	}
+	if cfg.NodeName == "" {
+		cfg.NodeName = "node-1"
+	}
+	if cfg.Address == "" {
+		cfg.Address = "127.0.0.1"
+	}
+	a := &Agent{
+		cfg:    cfg,
+		nodeID: newUUID(),
+		timers: newTimerSet(),
+		local:  localChecks{checks: map[string]*ttlCheck{}},
+		closed: make(chan struct{}),
+	}
+	a.store = newStore(a.timers)
+	a.routes = a.routeTable()
+	a.registerSelf()
+	return a
+}
+
+// Close answers every blocked query with what it has and stops all timers. It returns when none of its timers runs.
+// A request after Close is still answered, but neither blocks nor expires. Close never fails and may be repeated.
+func (a *Agent) Close() {
+	a.closeOnce.Do(func() { close(a.closed) })
+	a.timers.close()
+}
+
+func (a *Agent) registerSelf() {
+	reg := registration{
+		ID: a.nodeID, Node: a.cfg.NodeName, Address: a.cfg.Address, Datacenter: a.cfg.Datacenter,
+		TaggedAddresses: map[string]string{"lan": a.cfg.Address, "wan": a.cfg.Address},
+		NodeMeta:        map[string]string{"consul-network-segment": "", "consul-version": Version},
+		Checks: []*check{{
+			Node: a.cfg.NodeName, CheckID: serfHealth, Name: "Serf Health Status",
+			Status: statusPassing, Output: "Agent alive and reachable",
+		}},
+	}
+	if err := a.store.register(reg); err != nil {
+		// The registration is made above from nothing but names, so only a mistake here can refuse it.
+		panic("memconsul: the agent's own node was refused: " + err.Error())
+	}
+}
+
+func newUUID() string {
+	var b [16]byte
+	// crypto/rand.Read never fails: it ends the program instead.
+	_, _ = rand.Read(b[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// fold is how Consul compares the names of nodes, services and checks.
+func fold(name string) string { return strings.ToLower(name) }
