@@ -14,8 +14,7 @@ consul: $(CONSUL) ## a real Consul for the tests, from the Go module proxy (4 to
 # A separate module, so that electop's own stays small. Its version is the one
 # that tools/consul/go.mod names.
 $(CONSUL): tools/consul/go.mod tools/consul/go.sum
-	$(GO) -C tools/consul build -o ../../$(CONSUL) \
-		-ldflags '-X github.com/hashicorp/consul/version.GitDescribe=' github.com/hashicorp/consul
+	$(GO) -C tools/consul build -o ../../$(CONSUL) github.com/hashicorp/consul
 	@touch $(CONSUL)
 
 test: consul ## every test, the real Consul and the journeys in tmux included

@@ -142,6 +142,27 @@ func (ps Patterns) Match(key string) (name string, ok bool) {
 	return "", false
 }
 
+// Key is the key that an election with this name would have: name in the place
+// of the only wildcard of the first pattern that has just one and takes it. A
+// name that is a key which a pattern matches stands for itself.
+func (ps Patterns) Key(name string) (key string, ok bool) {
+	name = strings.TrimPrefix(name, "/")
+	if _, ok := ps.Match(name); ok {
+		return name, true
+	}
+	for _, p := range ps {
+		before, after, found := strings.Cut(p.text, "*")
+		if !found || strings.Contains(after, "*") {
+			continue
+		}
+		key := before + name + after
+		if got, ok := ps.Match(key); ok && got == name {
+			return key, true
+		}
+	}
+	return "", false
+}
+
 // Strings lists the patterns as texts.
 func (ps Patterns) Strings() []string {
 	texts := make([]string, len(ps))

@@ -24,6 +24,11 @@ type Snapshot struct {
 	Filtered bool
 	// Checks holds the health checks of nodes as far as they were read.
 	Checks map[string]NodeChecks
+	// Surroundings are those of the election that is looked at, nil before they
+	// were read.
+	Surroundings *Surroundings
+	// SessionList is every session, nil unless somebody looks at them.
+	SessionList *SessionList
 }
 
 // NodeChecks are the health checks of one node, as read at one moment.

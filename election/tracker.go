@@ -35,6 +35,9 @@ type Tracker struct {
 	checks     map[string]NodeChecks
 	checksLent bool
 
+	surroundings *Surroundings
+	sessionList  *SessionList
+
 	covered  rangeSet
 	filtered map[Range]struct{}
 
@@ -82,6 +85,10 @@ func (t *Tracker) Observe(o Observation) []Event {
 		t.termEvidence(o)
 	case DatacenterRead:
 		t.datacenter = o.Datacenter
+	case SurroundingsRead:
+		t.surroundings = &o.Surroundings
+	case SessionListRead:
+		t.sessionListRead(o)
 	}
 	t.explainOverdue(o.observed())
 	return t.out
@@ -94,6 +101,7 @@ func (t *Tracker) Snapshot(at time.Time) *Snapshot {
 		At: at, Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
 		Events: tail(t.recent, t.recentN), Loaded: t.loaded(), Connection: t.conn,
 		Filtered: len(t.filtered) > 0, Checks: t.checks,
+		Surroundings: t.surroundings, SessionList: t.sessionList,
 	}
 }
 
@@ -204,9 +212,9 @@ func (t *Tracker) noteFiltered(o KeysRead) {
 	}
 }
 
-// pruneSessions forgets sessions that hold nothing and are not asked about.
+// pruneSessions forgets sessions that hold nothing, once all holders are known.
 func (t *Tracker) pruneSessions() {
-	if len(t.sessions) <= 2*len(t.elections)+64 {
+	if len(t.sessions) <= 2*len(t.elections)+64 || !t.loaded() {
 		return
 	}
 	held := make(map[string]*Session, len(t.elections))

@@ -315,3 +315,24 @@ func TestRecentEventsAreBoundedAndOldSnapshotsKeepTheirs(t *testing.T) {
 		t.Errorf("the old snapshot's events became %s", got)
 	}
 }
+
+func TestSessionsReadBeforeTheirElectionsAreKept(t *testing.T) {
+	ps, err := ParsePatterns([]string{"a/*", "b/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := NewTracker(Options{Patterns: ps})
+	var sessions []*Session
+	for i := range 200 {
+		sessions = append(sessions, &Session{ID: fmt.Sprint("s", i), Node: "n"})
+	}
+	tr.Observe(SessionsRead{At: t0, Sessions: sessions})
+	tr.Observe(KeysRead{At: t0, Range: PrefixRange("a/")})
+	tr.Observe(KeysRead{At: t0, Range: PrefixRange("b/"), Pairs: []Pair{{Key: "b/1", Session: "s199"}}})
+	if e := tr.Snapshot(t0).Find("b/1"); e.Session == nil {
+		t.Error("the session was forgotten before its election was read")
+	}
+	if n := len(tr.sessions); n != 1 {
+		t.Errorf("%d sessions are kept of 1 that holds", n)
+	}
+}

@@ -1,0 +1,77 @@
+package election
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Summary tells in one line what happened, without the time, the election and
+// the type, which stand in columns of their own. The line is safe to show.
+func (e Event) Summary() string {
+	var parts []string
+	if who := e.who(); who != "" {
+		parts = append(parts, who)
+	}
+	switch e.Type {
+	case Elected:
+		if e.VacancyKnown && e.Vacancy > 0 {
+			parts = append(parts, "after "+FormatDuration(e.Vacancy)+" without a leader")
+		}
+	case Vacated:
+		if e.HeldKnown {
+			parts = append(parts, "led for "+FormatDuration(e.Held))
+		} else if e.Held > 0 {
+			parts = append(parts, "led for at least "+FormatDuration(e.Held))
+		}
+	case Overwritten:
+		parts = append(parts, "somebody wrote the key without the lock")
+	case Deleted:
+		parts = append(parts, "the key is gone")
+	case Missed:
+		parts = append(parts, Plural(e.Count, "term")+" passed unseen")
+	case Explained:
+		parts = append(parts, e.explanation()...)
+	case ConnectionLost:
+		parts = append(parts, Line(e.Error, evidenceLength))
+	}
+	if e.Initial {
+		parts = append(parts, "as found")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// who names the leader, its term and its node; an election without a leader is
+// told by its initial event.
+func (e Event) who() string {
+	switch {
+	case e.Leader == "" && e.Type == Vacated:
+		return "no leader"
+	case e.Leader == "":
+		return ""
+	}
+	who := fmt.Sprintf("%s, term %d", e.Leader, e.Term)
+	if e.Node != "" && e.Type == Elected {
+		who += ", " + Line(e.Node, labelLength)
+	}
+	return who
+}
+
+func (e Event) explanation() []string {
+	parts := []string{string(e.Cause)}
+	if e.Evidence != "" {
+		parts = append(parts, Line(e.Evidence, evidenceLength))
+	}
+	if !e.LockDelayUntil.IsZero() {
+		parts = append(parts, "lock-delay until about "+e.LockDelayUntil.Local().Format(time.TimeOnly))
+	}
+	return parts
+}
+
+// Plural writes a number with its noun: "1 term", "2 terms".
+func Plural(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

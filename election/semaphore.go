@@ -1,0 +1,96 @@
+package election
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Semaphore is what a key with the semaphore flag stands for: not one leader
+// but up to Limit holders (Consul's api/semaphore.go).
+type Semaphore struct {
+	Limit   int               `json:"limit"`
+	Holders []SemaphoreHolder `json:"holders"`
+	// Waiters are contenders that hold no slot.
+	Waiters []SemaphoreHolder `json:"waiters"`
+	// ContendersKnown says whether the contenders' keys were read; without
+	// them it is not known who waits and which holders are gone.
+	ContendersKnown bool `json:"contenders_known"`
+}
+
+// SemaphoreHolder is a session that holds a slot or waits for one.
+type SemaphoreHolder struct {
+	Session string `json:"session"`
+	Name    string `json:"name,omitempty"`
+	Node    string `json:"node,omitempty"`
+	// Gone marks a holder whose contender key lost its session: its slot is
+	// free for whoever comes next.
+	Gone bool `json:"gone"`
+}
+
+// IsSemaphore reports that the key is a semaphore's and not a leader's.
+func (e *Election) IsSemaphore() bool { return e.Exists && e.Pair.Flags == SemaphoreFlag }
+
+// ReadSemaphore reads what the key says and, where the surroundings were read,
+// who contends. It is nil for any other key.
+func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
+	if !e.IsSemaphore() {
+		return nil
+	}
+	var lock struct {
+		Limit   int
+		Holders map[string]bool
+	}
+	if json.Unmarshal(e.Pair.Value, &lock) != nil {
+		return nil
+	}
+	sem := &Semaphore{Limit: lock.Limit, Holders: []SemaphoreHolder{}, Waiters: []SemaphoreHolder{}}
+	sessions, contends := contenders(e, s)
+	sem.ContendersKnown = contends != nil
+	for id, holds := range lock.Holders {
+		if holds {
+			h := describeHolder(id, sessions)
+			h.Gone = contends != nil && !contends[id]
+			sem.Holders = append(sem.Holders, h)
+		}
+	}
+	for id := range contends {
+		if !lock.Holders[id] {
+			sem.Waiters = append(sem.Waiters, describeHolder(id, sessions))
+		}
+	}
+	byID := func(a, b SemaphoreHolder) int { return strings.Compare(a.Session, b.Session) }
+	slices.SortFunc(sem.Holders, byID)
+	slices.SortFunc(sem.Waiters, byID)
+	return sem
+}
+
+// contenders gives the sessions by id and those that hold a contender key, nil
+// when that was not read.
+func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, contends map[string]bool) {
+	if s == nil || s.Key != e.Key() {
+		return nil, nil
+	}
+	sessions = make(map[string]*Session, len(s.Sessions))
+	for _, ses := range s.Sessions {
+		sessions[ses.ID] = ses
+	}
+	if s.SiblingsErr != "" || s.SiblingsCut {
+		return sessions, nil
+	}
+	contends = map[string]bool{}
+	for _, p := range s.Siblings {
+		if p.Held() && base(p.Key) == p.Session {
+			contends[p.Session] = true
+		}
+	}
+	return sessions, contends
+}
+
+func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
+	h := SemaphoreHolder{Session: id}
+	if s := sessions[id]; s != nil {
+		h.Name, h.Node = s.Name, s.Node
+	}
+	return h
+}

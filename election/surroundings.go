@@ -1,0 +1,84 @@
+package election
+
+import (
+	"path"
+	"strings"
+	"time"
+)
+
+// Surroundings are what stands around one election in Consul: the material from
+// which candidates, semaphores and advice are inferred.
+type Surroundings struct {
+	At  time.Time
+	Key string
+	// Siblings are keys under the same parent as Key (see [Parent]), without
+	// Key itself. SiblingsErr says why they could not be read, SiblingsCut that
+	// there are more than were read.
+	Siblings    []Pair
+	SiblingsErr string
+	SiblingsCut bool
+	// Sessions are all sessions of the datacenter, SessionsErr says why they
+	// could not be read.
+	Sessions    []*Session
+	SessionsErr string
+}
+
+// SurroundingsRead are the surroundings of the election that is looked at. A
+// tracker keeps the latest only.
+type SurroundingsRead struct{ Surroundings Surroundings }
+
+func (o SurroundingsRead) observed() time.Time { return o.Surroundings.At }
+
+// SessionList is every session of the datacenter, read while somebody looks.
+type SessionList struct {
+	At       time.Time
+	Sessions []*Session
+	// FirstSeen tells when each session was first in the list; those of the
+	// first list may be older than that.
+	FirstSeen map[string]time.Time
+	// Began is when the first list was read.
+	Began time.Time
+	// Err says why the sessions could not be read; Sessions is then old.
+	Err string
+}
+
+// SessionListRead is an answer to "which sessions are there", or why there is
+// none.
+type SessionListRead struct {
+	At       time.Time
+	Sessions []*Session
+	Err      string
+}
+
+func (o SessionListRead) observed() time.Time { return o.At }
+
+// Parent is the part of a key under which its candidates may leave keys of their
+// own: everything up to the last "/", "" for a key without one.
+func Parent(key string) string {
+	i := strings.LastIndexByte(key, '/')
+	return key[:i+1]
+}
+
+func (t *Tracker) sessionListRead(o SessionListRead) {
+	next := SessionList{At: o.At, Sessions: o.Sessions, Err: o.Err, Began: o.At, FirstSeen: map[string]time.Time{}}
+	if old := t.sessionList; old != nil {
+		next.Began = old.Began
+		if o.Err != "" {
+			next.Sessions = old.Sessions
+		}
+		for _, s := range next.Sessions {
+			if seen, ok := old.FirstSeen[s.ID]; ok {
+				next.FirstSeen[s.ID] = seen
+			}
+		}
+	}
+	for _, s := range next.Sessions {
+		if _, ok := next.FirstSeen[s.ID]; !ok {
+			next.FirstSeen[s.ID] = o.At
+		}
+	}
+	t.sessionList = &next
+}
+
+// base is the last segment of a key.
+func base(key string) string { return path.Base(key) }

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// contenders are a holder and a waiter of Consul's own Lock.
+func contenders(t *testing.T, w *world, key string) (held, waiting <-chan struct{}) {
+	t.Helper()
+	opts := func(value string) *api.LockOptions {
+		return &api.LockOptions{
+			Key: key, Value: []byte(value),
+			SessionOpts: &api.SessionEntry{Name: value, LockDelay: time.Second, TTL: "10s", Behavior: "release"},
+		}
+	}
+	first, err := w.client.LockOpts(opts("first\x00\xff"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, err := first.Lock(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := w.client.LockOpts(opts("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, led, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := second.Lock(stop); err == nil {
+			close(led)
+			<-stop
+			_ = second.Unlock()
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-done; _ = first.Unlock() })
+	return lost, led
+}
+
+func await(t *testing.T, what string, ch <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-ch:
+	case <-time.After(patience):
+		t.Fatal("not within patience: " + what)
+	}
+}
+
+func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
+		lost, led := contenders(t, w, key)
+		events.until("elected")
+		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitDone)
+		await(t, "the holder notices", lost)
+		await(t, "the waiter leads", led)
+		if !strings.Contains(r.out, "released web") || !strings.Contains(r.out, "second leads after") {
+			t.Errorf("out %q", r.out)
+		}
+		vacated := events.until("vacated")
+		if vacated["term"] != 1.0 {
+			t.Errorf("%v", vacated)
+		}
+		if pair := w.get(key); pair.Flags != api.LockFlagValue || string(pair.Value) != "second" {
+			t.Errorf("%+v", pair)
+		}
+	})
+}
+
+// The value and the flags are those of the moment before, byte for byte.
+func TestReleaseWritesNothingElse(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		s := w.session(nil)
+		value := []byte("\x00\xff\x1b[2Jtext")
+		if _, _, err := w.client.KV().Acquire(&api.KVPair{Key: key, Value: value, Flags: 1<<64 - 1, Session: s}, nil); err != nil {
+			t.Fatal(err)
+		}
+		w.run("release", key, "--yes", "-k", p+"/*/leader").must(t, exitDone)
+		pair := w.get(key)
+		if pair.Session != "" || !bytes.Equal(pair.Value, value) || pair.Flags != 1<<64-1 {
+			t.Errorf("%+v", pair)
+		}
+		if e, _, err := w.client.Session().Info(s, nil); e == nil || err != nil {
+			t.Errorf("the session is gone: %v", err)
+		}
+		r := w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitFailed)
+		if !strings.Contains(r.errOut, "has no leader") {
+			t.Errorf("err %q", r.errOut)
+		}
+	})
+}
+
+// interlude is a person who answers yes after something has happened.
+type interlude struct {
+	happens func()
+	answer  *strings.Reader
+}
+
+func (i *interlude) Read(p []byte) (int, error) {
+	if i.happens != nil {
+		i.happens()
+		i.happens = nil
+	}
+	return i.answer.Read(p)
+}
+
+func TestNothingIsDoneWhenTheHolderChangesBetweenLookAndAct(t *testing.T) {
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				p := prefix(t)
+				key := p + "/web/leader"
+				old, next := w.session(nil), w.session(nil)
+				w.acquire(key, old, "old")
+				person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+					w.unlock(key, old)
+					w.acquire(key, next, "next")
+				}}
+				r := w.runWith(deps{stdin: person, interactive: true}, verb, "web", "-k", p+"/*/leader").must(t, exitMoved)
+				if !strings.Contains(r.errOut, "old, term 1") {
+					t.Errorf("the plan does not name the leader: %q", r.errOut)
+				}
+				if pair := w.get(key); pair.Session != next || string(pair.Value) != "next" {
+					t.Errorf("%+v", pair)
+				}
+				if e, _, _ := w.client.Session().Info(old, nil); e == nil {
+					t.Error("the session was destroyed all the same")
+				}
+			})
+		})
+	}
+}
+
+func TestNoIsTheDefault(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	for _, answer := range []string{"", "\n", "n\n", "what\n"} {
+		r := w.runWith(deps{stdin: strings.NewReader(answer), interactive: true}, "release", "web").must(t, exitFailed)
+		if !strings.Contains(r.errOut, "nothing was done") || w.get("service/web/leader").Session != s {
+			t.Errorf("%q: %q", answer, r.errOut)
+		}
+	}
+}
+
+func TestDestroyEndsTheSessionAndTellsTheDelay(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		s := w.session(func(e *api.SessionEntry) { e.LockDelay = 90 * time.Second })
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		r := w.runWith(deps{stdin: strings.NewReader("yes\n"), interactive: true}, "destroy", "web", "-k", p+"/*/leader").must(t, exitDone)
+		if !strings.Contains(r.errOut, p+"/mail/leader") {
+			t.Errorf("the plan does not list every key: %q", r.errOut)
+		}
+		if !strings.Contains(r.out, "nobody can lead for about 1m0s") {
+			t.Errorf("out %q", r.out)
+		}
+		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
+			t.Error("the session lives")
+		}
+		if pair := w.get(p + "/mail/leader"); pair.Session != "" {
+			t.Errorf("%+v", pair)
+		}
+		other := w.session(nil)
+		w.run("destroy", "--session", other, "--yes").must(t, exitDone)
+		if e, _, _ := w.client.Session().Info(other, nil); e != nil {
+			t.Error("the session that was named lives")
+		}
+	})
+}

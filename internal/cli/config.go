@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"electop/election"
+)
+
+const defaultConfigText = "$XDG_CONFIG_HOME/electop/config.yaml"
+
+// applyConfig fills flags that were neither given nor set by the environment
+// from the config file: YAML whose keys are the names of flags. A file that was
+// named must exist; the default one need not.
+func applyConfig(cmd *cobra.Command, o *options) error {
+	path, named := o.config, o.config != ""
+	if !named {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return nil //nolint:nilerr // without a home there is no default file
+		}
+		path = filepath.Join(dir, "electop", "config.yaml")
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("config file: %w", err)
+	}
+	var settings map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &settings); err != nil {
+		return usagef("config file %s: %v", path, err)
+	}
+	for name, node := range settings {
+		if err := applySetting(cmd, name, node); err != nil {
+			return usagef("config file %s: %v", path, err)
+		}
+	}
+	return nil
+}
+
+func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
+	flag := cmd.Root().PersistentFlags().Lookup(name)
+	if flag == nil || name == "config" {
+		return fmt.Errorf("unknown setting %q", election.Line(name, 40))
+	}
+	if flag.Changed || os.Getenv(environment(name)) != "" {
+		return nil
+	}
+	values, err := settingValues(node)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, value := range values {
+		if err := setFlag(flag, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func setFlag(flag *pflag.Flag, value string) error { return flag.Value.Set(value) }
+
+// settingValues reads one value or a list of them.
+func settingValues(node yaml.Node) ([]string, error) {
+	if node.Kind == yaml.SequenceNode {
+		var values []string
+		err := node.Decode(&values)
+		return values, err
+	}
+	var value string
+	err := node.Decode(&value)
+	return []string{value}, err
+}

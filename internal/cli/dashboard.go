@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/ui"
+)
+
+// dashboard opens the board on the Consul that the flags name.
+func dashboard(ctx context.Context, d deps, o *options) error {
+	if !d.interactive {
+		return errors.New("the dashboard needs a terminal; without one use `electop list` or `electop watch`")
+	}
+	client, ps, err := o.prepare()
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := o.logger()
+	if err != nil {
+		return err
+	}
+	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
+	return openBoard(ctx, d, board{client: client, patterns: ps, log: log, readOnly: o.readOnly, ascii: o.ascii})
+}
+
+// board is what a dashboard is opened on.
+type board struct {
+	client   *consulx.Client
+	patterns election.Patterns
+	log      *slog.Logger
+	readOnly bool
+	ascii    bool
+	demo     string
+}
+
+// openBoard runs observer and screen until either ends.
+func openBoard(ctx context.Context, d deps, b board) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	observer := consulx.NewObserver(b.client, consulx.ObserverOptions{Patterns: b.patterns, Logger: b.log})
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return observer.Run(ctx) })
+	g.Go(func() error {
+		defer cancel()
+		return runScreen(ctx, d, b, observer)
+	})
+	if err := g.Wait(); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer) error {
+	model := ui.New(ctx, ui.Options{
+		Snapshots: observer.Snapshots(), Operator: operator{consulx.NewOperator(b.client, observer.Note)},
+		ReadOnly: b.readOnly, Address: b.client.Address(), Patterns: b.patterns.Strings(),
+		ASCII: b.ascii, Demo: b.demo, WatchChecks: observer.WatchChecks,
+	})
+	_, err := tea.NewProgram(model, tea.WithContext(ctx), tea.WithoutSignalHandler(),
+		tea.WithInput(d.stdin), tea.WithOutput(d.stdout)).Run()
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// operator gives the screen the operator's actions without what only the
+// command line prints.
+type operator struct{ *consulx.Operator }
+
+// DestroySession destroys the session that the target names.
+func (o operator) DestroySession(ctx context.Context, t election.Target) error {
+	_, err := o.Operator.DestroySession(ctx, t)
+	return err
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+func newDestroyCommand(d deps, o *options) *cobra.Command {
+	a := &action{d: d, o: o, verb: "destroy", plan: destroyPlan, perform: performDestroy}
+	var session string
+	cmd := &cobra.Command{
+		Use:   "destroy NAME | --session ID",
+		Short: "Destroy the holder's session, and with it every lock it holds",
+		Long: `Destroy the session that holds an election's key. Every lock of that session goes
+with it; with Behavior "delete" the keys vanish. Nobody can lead until the
+session's lock-delay has passed.
+
+Consul cannot destroy a session on a condition. electop reads key and session
+again right before and acts only if they still belong together.`,
+		Example:           "  electop destroy web\n  electop destroy web --yes --wait 30s\n  electop destroy --session 695bfbd0-6350-7587-addf-a18084928f3c",
+		ValidArgsFunction: completeNames(o),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 1) == (session != "") {
+				return usagef("destroy takes one NAME, or --session ID instead; see electop destroy --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if session != "" {
+				return a.destroySession(cmd.Context(), session)
+			}
+			return a.run(cmd.Context(), args[0])
+		},
+	}
+	a.flags(cmd)
+	cmd.Flags().StringVar(&session, "session", "", "destroy the session with this id")
+	return cmd
+}
+
+func destroyPlan(s *election.Snapshot, t election.Target) []string {
+	lines := []string{
+		fmt.Sprintf("Destroy session %s of %s (key %s).", election.Line(t.Session, 40), election.Line(t.Election, 100), election.Line(t.Key, 200)),
+		"  leader    " + holder(t),
+		"  delay     " + delayText(t),
+	}
+	return append(lines, heldLines(s, t.Session)...)
+}
+
+func delayText(t election.Target) string {
+	switch {
+	case t.Node == "":
+		return "not known: the session could not be read"
+	case t.LockDelay == 0:
+		return "none"
+	}
+	return fmt.Sprintf("nobody can lead for about %s (lock-delay)", t.LockDelay)
+}
+
+// heldLines tell what becomes of each watched key that the session holds.
+func heldLines(s *election.Snapshot, session string) []string {
+	var lines []string
+	for _, e := range s.Elections {
+		if !e.Exists || e.Pair.Session != session {
+			continue
+		}
+		fate := "unlocked"
+		if e.Session != nil && e.Session.Behavior == election.BehaviorDelete {
+			fate = "deleted"
+		}
+		lines = append(lines, fmt.Sprintf("  %-8s  %s", fate, election.Line(e.Key(), 200)))
+	}
+	return append(lines, "  besides   keys that are not watched, if the session holds any")
+}
+
+func performDestroy(ctx context.Context, operator *consulx.Operator, t election.Target) (string, error) {
+	destroyed, err := operator.DestroySession(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	return destroyedText(t, destroyed.LockDelay), nil
+}
+
+func destroyedText(t election.Target, delay time.Duration) string {
+	text := "destroyed session " + election.Line(t.Session, 40)
+	if t.Election != "" {
+		text += " of " + election.Line(t.Election, 100)
+	}
+	if delay > 0 {
+		return fmt.Sprintf("%s: nobody can lead for about %s (lock-delay)", text, delay)
+	}
+	return text + ": no lock-delay, the next candidate may lead at once"
+}
+
+// destroySession destroys a session that was named by its id, whatever it holds.
+func (a *action) destroySession(ctx context.Context, id string) error {
+	if a.wait > 0 {
+		return usagef("--wait needs the NAME of an election")
+	}
+	client, ps, err := a.begin()
+	if err != nil {
+		return err
+	}
+	snapshot, err := look(ctx, client, ps)
+	if err != nil {
+		return err
+	}
+	plan := append([]string{fmt.Sprintf("Destroy session %s.", election.Line(id, 40))}, heldLines(snapshot, id)...)
+	if err := a.confirm(plan); err != nil {
+		return err
+	}
+	return a.act(ctx, consulx.NewOperator(client, nil), election.Target{Session: id})
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"electop/election"
+)
+
+func newListCommand(d deps, o *options) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:               "list [NAME…]",
+		Short:             "Look once and list the elections",
+		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'",
+		ValidArgsFunction: completeNames(o),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			client, ps, err := o.prepare()
+			if err != nil {
+				return err
+			}
+			snapshot, err := look(cmd.Context(), client, ps)
+			if err != nil {
+				return err
+			}
+			chosen, err := choose(snapshot, names)
+			if err != nil {
+				return err
+			}
+			if len(names) == 0 && snapshot.Filtered {
+				fmt.Fprintln(d.stderr, "electop: this token may not read all keys: the list may be incomplete")
+			}
+			if output == "json" {
+				return writeElectionsJSON(d.stdout, chosen, snapshot.At)
+			}
+			return writeElectionsTable(d.stdout, chosen, snapshot.At)
+		},
+	}
+	outputFlag(cmd, &output, "table", "json")
+	return cmd
+}
+
+// writeElectionsJSON writes one array, an element a line.
+func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Time) error {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, e := range elections {
+		text, err := e.JSON(now)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(election.EscapeJSON(text))
+	}
+	if len(elections) > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString("]\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "ELECTION\tSTATE\tLEADER\tNODE\tTERM\tSESSION\tTTL\tLOCK-DELAY\tKEY")
+	for _, e := range elections {
+		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
+		if e.State(now) == election.Led {
+			leader, session = e.Leader, election.ShortID(e.Pair.Session)
+		}
+		if s := e.Session; s != nil {
+			node, delay = election.Line(s.Node, 40), s.LockDelay.String()
+			ttl = "none"
+			if s.TTL > 0 {
+				ttl = s.TTL.String()
+			}
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", election.Line(e.Name, 80), e.State(now),
+			election.Line(leader, 40), node, e.Term, session, ttl, delay, election.Line(e.Key(), 120))
+	}
+	return tw.Flush()
+}

@@ -1,0 +1,53 @@
+// Package cli is electop's command line: one file a command. It wires the
+// model (election), Consul (consulx) and the dashboard (ui) together.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// deps are what a command meets of the world, so that tests can give it
+// another one.
+type deps struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	// interactive reports that a person sits at stdin and stdout.
+	interactive bool
+}
+
+// Main runs electop with the arguments, the streams and the signals of the
+// process and gives its exit code.
+func Main() int {
+	// A reader that goes away ends `watch` with an error from the write, not
+	// with a signal.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	d := deps{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
+	}
+	return run(ctx, d, os.Args[1:])
+}
+
+// run executes one command line and gives its exit code.
+func run(ctx context.Context, d deps, args []string) int {
+	cmd := newRootCommand(d)
+	cmd.SetArgs(args)
+	cmd.SetIn(d.stdin)
+	cmd.SetOut(d.stdout)
+	cmd.SetErr(d.stderr)
+	err := cmd.ExecuteContext(ctx)
+	if errors.Is(err, syscall.EPIPE) {
+		return exitDone
+	}
+	return report(d.stderr, err)
+}

@@ -1,0 +1,41 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// pollReaderGone waits until the reading end of the pipe f is closed, which is
+// EPIPE, or until the context ends.
+func pollReaderGone(ctx context.Context, f *os.File) error {
+	wake, end, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer wake.Close()
+	stop := context.AfterFunc(ctx, func() { end.Close() })
+	defer func() {
+		if stop() {
+			end.Close()
+		}
+	}()
+	fds := []unix.PollFd{{Fd: int32(f.Fd())}, {Fd: int32(wake.Fd()), Events: unix.POLLIN}} //nolint:gosec // descriptors are small
+	for {
+		_, err := unix.Poll(fds, -1)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		case fds[0].Revents != 0:
+			return syscall.EPIPE
+		default:
+			return ctx.Err()
+		}
+	}
+}

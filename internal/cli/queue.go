@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"electop/election"
+)
+
+// eventQueue hands events from the observer, which must never wait, to a writer
+// that may be slow. It has no bound: nothing may skip events.
+type eventQueue struct {
+	mu     sync.Mutex
+	events []election.Event
+	filled chan struct{}
+}
+
+func newEventQueue() *eventQueue { return &eventQueue{filled: make(chan struct{}, 1)} }
+
+func (q *eventQueue) push(events []election.Event) {
+	q.mu.Lock()
+	q.events = append(q.events, events...)
+	q.mu.Unlock()
+	select {
+	case q.filled <- struct{}{}:
+	default:
+	}
+}
+
+// pop waits for events and takes all there are.
+func (q *eventQueue) pop(ctx context.Context) ([]election.Event, error) {
+	for {
+		q.mu.Lock()
+		events := q.events
+		q.events = nil
+		q.mu.Unlock()
+		if len(events) > 0 {
+			return events, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-q.filled:
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const longHelp = `electop is "top" for leader elections in Consul.
+
+It watches the KV keys by which services elect their leaders and shows who
+leads, with which session, since when, what happened before and why. It releases
+locks and destroys sessions without breaking those who wait.
+
+Without a command it opens the dashboard. Flags and environment are those of
+Consul's own command line. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such
+election, 4 the holder changed between look and act, 5 refused by Consul's ACLs.`
+
+func newRootCommand(d deps) *cobra.Command {
+	o := &options{}
+	cmd := &cobra.Command{
+		Use:           "electop",
+		Short:         `"top" for leader elections in Consul`,
+		Long:          longHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q; see electop --help", args[0])
+			}
+			return nil
+		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return applyConfig(cmd, o) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return dashboard(cmd.Context(), d, o) },
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%v; see %s --help", err, cmd.CommandPath())
+	})
+	o.register(cmd.PersistentFlags())
+	cmd.AddCommand(
+		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o),
+		newReleaseCommand(d, o), newDestroyCommand(d, o), newCampaignCommand(d, o),
+		newDemoCommand(d, o), newVersionCommand(d, o),
+	)
+	return cmd
+}
+
+// exactName takes one NAME.
+func exactName(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s takes one NAME; see electop %s --help", cmd.Name(), cmd.Name())
+	}
+	return nil
+}
+
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments, got %q", cmd.Name(), strings.Join(args, " "))
+	}
+	return nil
+}

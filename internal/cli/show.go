@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+func newShowCommand(d deps, o *options) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:               "show NAME",
+		Short:             "Show one election in full",
+		Example:           "  electop show web\n  electop show -o json service/web/leader",
+		Args:              exactName,
+		ValidArgsFunction: completeNames(o),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, ps, err := o.prepare()
+			if err != nil {
+				return err
+			}
+			snapshot, err := look(cmd.Context(), client, ps)
+			if err != nil {
+				return err
+			}
+			e, err := resolve(snapshot, args[0])
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				return writeElectionJSON(d.stdout, e, snapshot.At)
+			}
+			return writeElection(d.stdout, e, readChecks(cmd.Context(), client, e), snapshot.At)
+		},
+	}
+	outputFlag(cmd, &output, "text", "json")
+	return cmd
+}
+
+// readChecks reads the checks of the holder's node, if there is one.
+func readChecks(ctx context.Context, client *consulx.Client, e *election.Election) *election.NodeChecks {
+	if e.Session == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstContact)
+	defer cancel()
+	checks, err := consulx.NodeChecks(ctx, client, e.Session.Node)
+	if err != nil {
+		return &election.NodeChecks{Err: consulx.Describe(err)}
+	}
+	return &election.NodeChecks{Checks: checks}
+}
+
+func writeElectionJSON(w io.Writer, e *election.Election, now time.Time) error {
+	text, err := e.JSON(now)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, election.EscapeJSON(text), "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func writeElection(w io.Writer, e *election.Election, checks *election.NodeChecks, now time.Time) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(tw, "%s\t%s\n", name, election.Line(fmt.Sprintf(format, args...), 1000))
+	}
+	row("Election", "%s", e.Name)
+	row("Key", "%s", e.Key())
+	row("Datacenter", "%s", e.Datacenter)
+	row("State", "%s", e.State(now))
+	row("Leader", "%s", leaderText(e))
+	row("Term", "%s", termText(e))
+	row("Indexes", "created %d, modified %d", e.Pair.CreateIndex, e.Pair.ModifyIndex)
+	row("Flags", "%s", flagsText(e.Pair.Flags))
+	if e.Pair.Held() {
+		sessionRows(row, e, checks)
+	}
+	fmt.Fprintf(tw, "Value\t%s\n", byteCount(len(e.Pair.Value)))
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	return writeValue(w, e.Pair.Value)
+}
+
+func leaderText(e *election.Election) string {
+	if e.Pair.Held() {
+		return e.Leader
+	}
+	return "no leader"
+}
+
+func termText(e *election.Election) string {
+	if e.Overwritten() {
+		return "not known: somebody wrote the key without the lock (LockIndex is 0 while it is held)"
+	}
+	return fmt.Sprint(e.Term)
+}
+
+func flagsText(flags uint64) string {
+	switch flags {
+	case election.LockFlag:
+		return fmt.Sprintf("%d (a lock of Consul's api or `consul lock`)", flags)
+	case election.SemaphoreFlag:
+		return fmt.Sprintf("%d (a semaphore of Consul's api or `consul lock -n`)", flags)
+	}
+	return fmt.Sprint(flags)
+}
+
+func sessionRows(row func(string, string, ...any), e *election.Election, checks *election.NodeChecks) {
+	row("Session", "%s", e.Pair.Session)
+	s := e.Session
+	if s == nil {
+		row("", "could not be read with this token")
+		return
+	}
+	row("  name", "%s", orNone(s.Name))
+	row("  node", "%s", s.Node)
+	if s.TTL > 0 {
+		row("  TTL", "%s (Consul invalidates it %s after the last renewal)", s.TTL, 2*s.TTL)
+	} else {
+		row("  TTL", "none")
+	}
+	row("  behavior", "%s", s.Behavior)
+	row("  lock-delay", "%s", lockDelayText(s))
+	row("  node checks", "%s", checksText(s.NodeChecks, checks))
+	row("  service checks", "%s", checksText(s.ServiceChecks, checks))
+}
+
+func lockDelayText(s *election.Session) string {
+	if s.LockDelay > election.MaxLockDelay {
+		return fmt.Sprintf("%s (Consul enforces %s)", s.LockDelay, election.MaxLockDelay)
+	}
+	return s.LockDelay.String()
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func checksText(ids []string, read *election.NodeChecks) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	texts := make([]string, 0, len(ids))
+	for _, id := range ids {
+		texts = append(texts, checkText(id, read))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func checkText(id string, read *election.NodeChecks) string {
+	if read == nil || read.Err != "" {
+		return id + " (not readable with this token)"
+	}
+	for _, c := range read.Checks {
+		if c.ID == id {
+			text := id + " " + c.Status
+			if c.Status != election.StatusPassing && c.Output != "" {
+				text += ": " + election.Line(c.Output, 200)
+			}
+			return text
+		}
+	}
+	return id + " (no longer registered)"
+}
+
+func byteCount(n int) string { return election.Plural(uint64(n), "byte") } //nolint:gosec // lengths are not negative
+
+// writeValue shows a value: JSON indented, other text line by line, bytes as a
+// hex dump.
+func writeValue(w io.Writer, value []byte) error {
+	if len(value) == 0 {
+		return nil
+	}
+	text := hex.Dump(value)
+	if utf8.Valid(value) {
+		var b bytes.Buffer
+		if json.Indent(&b, value, "", "  ") == nil {
+			value = b.Bytes()
+		}
+		text = string(value)
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if _, err := fmt.Fprintln(w, "  "+election.Sanitize(strings.ReplaceAll(line, "\t", "    "))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

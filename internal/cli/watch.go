@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// firstContact is how long Consul may take to answer for the first time. Later
+// troubles are events, this one is an error: the address is probably wrong.
+const firstContact = 10 * time.Second
+
+type watch struct {
+	d      deps
+	o      *options
+	output string
+	exec   string
+}
+
+func newWatchCommand(d deps, o *options) *cobra.Command {
+	w := &watch{d: d, o: o}
+	cmd := &cobra.Command{
+		Use:   "watch [NAME…]",
+		Short: "Write every event as it happens",
+		Long: `Write every event the moment it is known, a line each.
+
+It begins with one event per election as it stands ("initial": true). A vacated
+event never waits for its cause: an explained event follows within a second.`,
+		Example:           "  electop watch\n  electop watch -o json web | jq -c .type\n  electop watch --exec 'notify-send \"$(jq -r .election)\"'",
+		ValidArgsFunction: completeNames(o),
+		RunE:              func(cmd *cobra.Command, names []string) error { return w.run(cmd.Context(), names) },
+	}
+	outputFlag(cmd, &w.output, "text", "json")
+	cmd.Flags().StringVar(&w.exec, "exec", "", "shell command to run for each event, one after the other, with the event's JSON on standard input")
+	return cmd
+}
+
+func (w *watch) run(ctx context.Context, names []string) error {
+	client, ps, err := w.o.prepare()
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := w.o.logger()
+	if err != nil {
+		return err
+	}
+	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
+	wanted, err := w.wanted(ctx, client, ps, names)
+	if err != nil {
+		return err
+	}
+	queue := newEventQueue()
+	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: ps, OnEvents: queue.push, Logger: log})
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return observer.Run(gctx) })
+	g.Go(func() error { return awaitReaderGone(gctx, w.d.stdout) })
+	g.Go(func() error { return w.write(gctx, queue, wanted) })
+	if err := g.Wait(); !interrupted(ctx, err) {
+		return err
+	}
+	return nil
+}
+
+// wanted looks once, so that a wrong address, token or name is an error at once,
+// and gives the keys to write of; nil means all.
+func (w *watch) wanted(ctx context.Context, client *consulx.Client, ps election.Patterns, names []string) (map[string]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, firstContact)
+	defer cancel()
+	snapshot, err := consulx.Look(ctx, client, ps)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	chosen, err := choose(snapshot, names)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]bool{}
+	for _, e := range chosen {
+		keys[e.Key()] = true
+	}
+	return keys, nil
+}
+
+func (w *watch) write(ctx context.Context, queue *eventQueue, wanted map[string]bool) error {
+	for {
+		events, err := queue.pop(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if wanted != nil && e.Key != "" && !wanted[e.Key] {
+				continue
+			}
+			if err := w.one(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (w *watch) one(ctx context.Context, e election.Event) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	text = append(election.EscapeJSON(text), '\n')
+	line := text
+	if w.output == "text" {
+		line = []byte(eventLine(e))
+	}
+	if _, err := w.d.stdout.Write(line); err != nil {
+		return err
+	}
+	if w.exec != "" {
+		w.hook(ctx, text)
+	}
+	return nil
+}
+
+// hook runs the command of --exec. That it fails is told and nothing more:
+// the next event may well succeed.
+func (w *watch) hook(ctx context.Context, event []byte) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", w.exec)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.d.stdout, w.d.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(w.d.stderr, "electop: --exec: %v\n", err)
+	}
+}
+
+// eventLine is an event as a line of text, safe to show.
+func eventLine(e election.Event) string {
+	name := election.Line(e.Election, 40)
+	if e.Key == "" {
+		name = "-"
+	}
+	return fmt.Sprintf("%s  %-16s  %-12s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05.000"), name, e.Type, e.Summary())
+}
+
+// awaitReaderGone ends with io.ErrClosedPipe's kin when nobody reads the output
+// any more, so that `electop watch | head -1` does not wait for a next event.
+func awaitReaderGone(ctx context.Context, out io.Writer) error {
+	if f, ok := out.(*os.File); ok && isPipe(f) {
+		return pollReaderGone(ctx, f)
+	}
+	return nil
+}
+
+func isPipe(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+func TestWatchTellsEveryChangeOnceAndInOrder(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		a, b := w.session(nil), w.session(nil)
+		w.acquire(key, a, "a")
+		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
+		if e := events.event(); e["type"] != "elected" || e["initial"] != true || e["leader"] != "a" || e["session"] != a {
+			t.Fatalf("%v", e)
+		}
+		for term := 1; term <= 10; term++ {
+			holder, next := a, b
+			if term%2 == 0 {
+				holder, next = b, a
+			}
+			w.unlock(key, holder)
+			e := events.until("vacated")
+			if e["term"] != float64(term) || e["session"] != holder {
+				t.Fatalf("term %d: %v", term, e)
+			}
+			w.acquire(key, next, fmt.Sprint("leader of ", term+1))
+			e = events.until("elected")
+			if e["term"] != float64(term+1) || e["session"] != next || e["vacancy"] == nil {
+				t.Fatalf("term %d: %v", term, e)
+			}
+		}
+	})
+}
+
+func TestWatchExplainsEveryLoss(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		a, b := w.session(nil), w.session(func(s *api.SessionEntry) { s.TTL = "20s"; s.LockDelay = 15 * time.Second })
+		w.acquire(p+"/released/leader", a, "a")
+		w.acquire(p+"/destroyed/leader", b, "b")
+		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
+		events.event()
+		events.event()
+		w.unlock(p+"/released/leader", a)
+		if e := events.until("explained"); e["cause"] != "released" || e["lock_delay_until"] != nil {
+			t.Errorf("%v", e)
+		}
+		if _, err := w.client.Session().Destroy(b, nil); err != nil {
+			t.Fatal(err)
+		}
+		if e := events.until("explained"); e["cause"] != "session_expired_or_destroyed" || e["lock_delay_until"] == nil || e["evidence"] == "" {
+			t.Errorf("%v", e)
+		}
+	})
+}
+
+func TestWatchSeesKeysAppearAndVanish(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		s := w.session(nil)
+		w.acquire(p+"/first/leader", s, "first")
+		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader", "-k", p+"/exact")
+		events.event()
+		for _, key := range []string{p + "/new/leader", p + "/exact"} {
+			w.acquire(key, s, "x")
+			if e := events.until("elected"); e["key"] != key || e["term"] != 1.0 {
+				t.Errorf("%v", e)
+			}
+			if _, err := w.client.KV().Delete(key, nil); err != nil {
+				t.Fatal(err)
+			}
+			if e := events.until("deleted"); e["key"] != key {
+				t.Errorf("%v", e)
+			}
+			if e := events.until("explained"); e["cause"] != "key_deleted" {
+				t.Errorf("%v", e)
+			}
+		}
+	})
+}
+
+func TestWatchRunsTheHookForEachEvent(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	file := filepath.Join(t.TempDir(), "events")
+	events := w.follow("watch", "--exec", "cat >> "+file+"; echo done")
+	if line := events.next(); !strings.Contains(line, "web-1, term 1") {
+		t.Errorf("%q", line)
+	}
+	if line := events.next(); line != "done" {
+		t.Errorf("%q", line)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), `"type":"elected","election":"web"`) {
+		t.Errorf("%v %s", err, text)
+	}
+}
+
+// electop builds the program once for the tests that need a process.
+func electop(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "electop")
+	if out, err := exec.Command("go", "build", "-o", path, "electop").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}
+
+func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	program := electop(t)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, nil} {
+		t.Run(fmt.Sprint(sig), func(t *testing.T) {
+			r, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(program, "--http-addr", w.addr, "watch")
+			var errOut strings.Builder
+			cmd.Stdout, cmd.Stderr = out, &errOut
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			_ = out.Close()
+			if _, err := r.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			if sig == nil {
+				_ = r.Close()
+			} else if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil || errOut.Len() > 0 {
+				t.Errorf("%v %s", err, errOut.String())
+			}
+			_ = r.Close()
+		})
+	}
+}

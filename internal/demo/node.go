@@ -1,0 +1,75 @@
+package demo
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+)
+
+// nodeCheck is the check that every node of the demonstration has. It is not
+// named serfHealth: Consul removes nodes with that check that are no members of
+// its cluster.
+const nodeCheck = "node-alive"
+
+// node is a machine that exists in Consul's catalog only.
+type node struct {
+	name, address string
+	client        *consulx.Client
+
+	mu   sync.Mutex
+	lost bool
+}
+
+// register puts the node with its own check into the catalog.
+func (n *node) register(ctx context.Context) error {
+	n.mu.Lock()
+	n.lost = false
+	n.mu.Unlock()
+	return n.put(ctx, &api.CatalogRegistration{
+		Node: n.name, Address: n.address,
+		Check: &api.AgentCheck{
+			Node: n.name, CheckID: nodeCheck, Name: "Node is alive", Status: api.HealthPassing, Output: "heartbeat received",
+		},
+	})
+}
+
+// deregister removes the node, as Consul does with one that has left: all its
+// sessions are invalidated.
+func (n *node) deregister(ctx context.Context) error {
+	n.mu.Lock()
+	n.lost = true
+	n.mu.Unlock()
+	_, err := n.client.API().Catalog().Deregister(&api.CatalogDeregistration{Node: n.name}, (&api.WriteOptions{}).WithContext(ctx))
+	return err
+}
+
+// isLost reports that the node is not registered.
+func (n *node) isLost() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lost
+}
+
+// setCheck registers a candidate's service on the node with the state of its
+// check. On a lost node nothing happens.
+func (n *node) setCheck(ctx context.Context, m *member, status, output string) error {
+	if n.isLost() {
+		return nil
+	}
+	return n.put(ctx, &api.CatalogRegistration{
+		Node: n.name, Address: n.address, SkipNodeUpdate: true,
+		Service: &api.AgentService{ID: m.name, Service: m.service.name, Address: n.address, Port: m.port},
+		Check: &api.AgentCheck{
+			Node: n.name, CheckID: m.check(), Name: "Service " + m.name, ServiceID: m.name, ServiceName: m.service.name,
+			Status: status, Output: output,
+		},
+	})
+}
+
+func (n *node) put(ctx context.Context, r *api.CatalogRegistration) error {
+	_, err := n.client.API().Catalog().Register(r, (&api.WriteOptions{}).WithContext(ctx))
+	return err
+}

@@ -1,0 +1,225 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+const (
+	// resignPause keeps a candidate that stepped down out of the next race.
+	resignPause = 4 * time.Second
+	// retryPause is how long a candidate waits after an error.
+	retryPause = time.Second
+	// sessionTTL is the shortest that Consul allows, so that a crash is noticed
+	// while somebody still looks: it expires at twice that.
+	sessionTTL = 10 * time.Second
+)
+
+// service is one election and its candidates.
+type service struct {
+	demo      *Demo
+	name      string
+	key       string
+	lockDelay time.Duration
+	behavior  string
+	plain     bool // the value is a plain name and not JSON
+	client    *consulx.Client
+	members   []*member
+}
+
+// names are what the services are called, in this order; further ones get a
+// number.
+func serviceName(i int) string {
+	names := []string{"auth", "billing", "cron", "invoices", "mail", "payments", "reports", "search", "sessions", "web"}
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("service-%02d", i+1)
+}
+
+func (d *Demo) newService(i int) (*service, error) {
+	client, err := d.o.Connect()
+	if err != nil {
+		return nil, err
+	}
+	delays := []time.Duration{5 * time.Second, 3 * time.Second, 15 * time.Second, 8 * time.Second}
+	name := serviceName(i)
+	s := &service{
+		demo: d, name: name, key: d.o.Prefix + name + "/leader", lockDelay: delays[i%len(delays)],
+		behavior: election.BehaviorRelease, plain: i%4 == 3, client: client,
+	}
+	if i%8 == 6 { // as Patroni does
+		s.behavior, s.lockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true
+	}
+	for j := range d.o.Candidates {
+		s.members = append(s.members, &member{
+			service: s, name: fmt.Sprintf("%s-%d", name, j+1), node: d.nodes[(i+j)%len(d.nodes)],
+			port: 8000 + 10*i + j, down: make(chan time.Duration, 1), healthy: api.HealthPassing,
+		})
+	}
+	return s, nil
+}
+
+// leader is the member that leads now, nil if none does.
+func (s *service) leader() *member {
+	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leads() })
+	if i < 0 {
+		return nil
+	}
+	return s.members[i]
+}
+
+// member is one candidate of a service.
+type member struct {
+	service *service
+	name    string
+	node    *node
+	port    int
+	down    chan time.Duration // crash, and come back after this long
+
+	mu        sync.Mutex
+	candidate *consulx.Candidate
+	leading   bool
+	healthy   string
+	output    string
+}
+
+func (m *member) check() string { return "service:" + m.name }
+
+func (m *member) leads() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.leading
+}
+
+func (m *member) setLeading(leading bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.leading = leading
+}
+
+// setHealth changes the state of the member's check.
+func (m *member) setHealth(ctx context.Context, status, output string) error {
+	m.mu.Lock()
+	m.healthy, m.output = status, output
+	m.mu.Unlock()
+	return m.node.setCheck(ctx, m, status, output)
+}
+
+// refresh registers the member's check as it is, after its node came back.
+func (m *member) refresh(ctx context.Context) error {
+	m.mu.Lock()
+	status, output := m.healthy, m.output
+	m.mu.Unlock()
+	return m.node.setCheck(ctx, m, status, output)
+}
+
+func (m *member) value() []byte {
+	if m.service.plain {
+		return []byte(m.name)
+	}
+	return fmt.Appendf(nil, `{"Node":%q,"Address":%q,"Port":%d}`, m.name, m.node.address, m.port)
+}
+
+// live stands as a candidate until ctx ends, with breaks after crashes.
+func (m *member) live(ctx context.Context) {
+	for ctx.Err() == nil {
+		life, die := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() { defer close(ended); m.stand(life, ctx) }()
+		var pause time.Duration
+		select {
+		case <-ctx.Done():
+		case pause = <-m.down:
+		}
+		die()
+		<-ended
+		wait(ctx, pause)
+	}
+}
+
+// stand campaigns again and again. When life ends before ctx does, the member
+// crashes: Consul is told nothing, and the session lives on unrenewed.
+func (m *member) stand(life, ctx context.Context) {
+	c := consulx.NewCandidate(m.service.client, consulx.CandidateOptions{
+		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,
+		Session: consulx.SessionOptions{
+			Name: m.service.name, Node: m.node.name, TTL: sessionTTL, LockDelay: m.service.lockDelay,
+			Behavior: m.service.behavior, NodeChecks: []string{nodeCheck}, ServiceChecks: []string{m.check()},
+		},
+	})
+	m.mu.Lock()
+	m.candidate = c
+	m.mu.Unlock()
+	for life.Err() == nil {
+		if m.refresh(life) == nil && m.lead(life, c) {
+			continue
+		}
+		wait(life, retryPause)
+	}
+	m.setLeading(false)
+	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	if ctx.Err() == nil {
+		cancel()
+	}
+	_ = c.Close(goodbye) // what a crash leaves behind is the point of it
+}
+
+// lead waits for the leadership and keeps it while it lasts.
+func (m *member) lead(life context.Context, c *consulx.Candidate) bool {
+	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that not always the same one wins
+	l, err := c.Campaign(life)
+	if err != nil {
+		return false
+	}
+	m.setLeading(true)
+	select {
+	case <-l.Lost():
+	case <-life.Done():
+	}
+	m.setLeading(false)
+	if l.Err() == nil {
+		wait(life, resignPause)
+	}
+	return true
+}
+
+// resign steps down as a well-behaved service does.
+func (m *member) resign(ctx context.Context) error {
+	m.mu.Lock()
+	c := m.candidate
+	m.mu.Unlock()
+	return c.Resign(ctx)
+}
+
+// crash ends the member without a word to Consul and brings it back after a
+// while.
+func (m *member) crash(back time.Duration) {
+	select {
+	case m.down <- back:
+	default:
+	}
+}
+
+// wait returns after d or when ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

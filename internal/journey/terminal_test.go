@@ -1,0 +1,143 @@
+package journey
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// terminal is a program in a tmux of its own.
+type terminal struct {
+	t      *testing.T
+	socket string
+}
+
+// patience is how long a screen may take to show what is expected of it. It is
+// generous: a timing never fails a test.
+const patience = 40 * time.Second
+
+var terminals atomic.Int64
+
+// open starts the program with a terminal of the given size.
+func open(t *testing.T, width, height int, env []string, program ...string) *terminal {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Fatal("the journeys need tmux (Debian: apt-get install tmux)")
+	}
+	term := &terminal{t: t, socket: fmt.Sprintf("electop-%d-%d", os.Getpid(), terminals.Add(1))}
+	quoted := make([]string, len(program))
+	for i, arg := range program {
+		quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
+	for _, e := range append([]string{"COLORTERM=truecolor"}, env...) {
+		args = append(args, "-e", e)
+	}
+	// The shell after the program shows whether the terminal was given back.
+	args = append(args, strings.Join(quoted, " ")+`; echo "left with $?"; stty -a | grep -o -- '-\?echo '; exec cat`,
+		";", "set", "-g", "remain-on-exit", "on", ";", "set", "-g", "status", "off",
+		";", "set", "-g", "default-terminal", "tmux-256color")
+	term.tmux(args...)
+	t.Cleanup(func() { _ = term.command("kill-server").Run() })
+	return term
+}
+
+func (term *terminal) command(args ...string) *exec.Cmd {
+	return exec.Command("tmux", append([]string{"-L", term.socket}, args...)...)
+}
+
+func (term *terminal) tmux(args ...string) string {
+	term.t.Helper()
+	out, err := term.command(args...).CombinedOutput()
+	if err != nil {
+		term.t.Fatalf("tmux %s: %v: %s", args[0], err, out)
+	}
+	return string(out)
+}
+
+// keys presses keys by their tmux names.
+func (term *terminal) keys(keys ...string) {
+	term.t.Helper()
+	term.tmux(append([]string{"send-keys"}, keys...)...)
+}
+
+// write types a text.
+func (term *terminal) write(text string) {
+	term.t.Helper()
+	term.tmux("send-keys", "-l", text)
+}
+
+func (term *terminal) resize(width, height int) {
+	term.t.Helper()
+	term.tmux("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
+}
+
+// screen is what a person sees.
+func (term *terminal) screen() string {
+	term.t.Helper()
+	return term.tmux("capture-pane", "-p", "-N")
+}
+
+// await waits until all texts are on the screen.
+func (term *terminal) await(texts ...string) string {
+	term.t.Helper()
+	return term.until(fmt.Sprintf("%q on the screen", texts), func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// gone waits until the text has left the screen.
+func (term *terminal) gone(text string) string {
+	term.t.Helper()
+	return term.until(fmt.Sprintf("%q gone from the screen", text), func(screen string) bool {
+		return !strings.Contains(screen, text)
+	})
+}
+
+func (term *terminal) until(what string, holds func(screen string) bool) string {
+	term.t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for {
+		screen := term.screen()
+		if holds(screen) {
+			return screen
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			term.t.Fatalf("no %s within %v; the screen was:\n%s", what, patience, screen)
+		}
+	}
+}
+
+// row is the first line of the screen that holds the text.
+func row(screen, text string) string {
+	for line := range strings.Lines(screen) {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	return ""
+}
+
+// binary builds electop once for all journeys.
+func binary(dir string) (string, error) {
+	path := filepath.Join(dir, "electop")
+	out, err := exec.Command("go", "build", "-o", path, "electop").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+}
