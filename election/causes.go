@@ -19,6 +19,7 @@ type pendingEnd struct {
 	deleted  bool
 	deadline time.Time
 	evidence *Evidence
+	done     bool
 }
 
 func (p *pendingEnd) id() termID {
@@ -28,17 +29,30 @@ func (p *pendingEnd) id() termID {
 // Deadline is when a [Clock] observation is needed next, so that an explanation
 // does not wait for evidence for ever.
 func (t *Tracker) Deadline() (at time.Time, ok bool) {
-	for _, p := range t.pending {
-		if !ok || p.deadline.Before(at) {
-			at, ok = p.deadline, true
-		}
+	if p := t.oldestEnd(); p != nil {
+		return p.deadline, true
 	}
-	return at, ok
+	return time.Time{}, false
+}
+
+// oldestEnd is the end that has waited longest for its cause, nil if none waits.
+func (t *Tracker) oldestEnd() *pendingEnd {
+	for len(t.ends) > 0 && t.ends[0].done {
+		t.ends = t.ends[1:]
+	}
+	if len(t.ends) == 0 {
+		return nil
+	}
+	return t.ends[0]
 }
 
 func (t *Tracker) awaitCause(event Event, s *Session, deleted bool) {
 	p := &pendingEnd{event: event, session: s, deleted: deleted, deadline: event.Time.Add(explainWithin)}
+	if old := t.pending[p.id()]; old != nil {
+		old.done = true
+	}
 	t.pending[p.id()] = p
+	t.ends = append(t.ends, p)
 }
 
 func (t *Tracker) termEvidence(o TermEvidence) {
@@ -57,8 +71,10 @@ func (t *Tracker) operatorAction(o OperatorAction) {
 	if o.Stage != ActionFailed {
 		t.actions = append(t.actions, o)
 	}
-	for _, p := range t.pendingInOrder() {
-		t.explainIfKnown(p, o.At)
+	for _, p := range t.ends {
+		if !p.done {
+			t.explainIfKnown(p, o.At)
+		}
 	}
 }
 
@@ -99,10 +115,7 @@ func actionExplanation(a *OperatorAction) Explanation {
 
 // explainOverdue tells what is known of ends that have waited long enough.
 func (t *Tracker) explainOverdue(at time.Time) {
-	for _, p := range t.pendingInOrder() {
-		if at.Before(p.deadline) {
-			continue
-		}
+	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
 		if p.evidence == nil {
 			p.evidence = &Evidence{Err: "Consul did not answer within " + explainWithin.String()}
 		}
@@ -110,25 +123,9 @@ func (t *Tracker) explainOverdue(at time.Time) {
 	}
 }
 
-func (t *Tracker) pendingInOrder() []*pendingEnd {
-	if len(t.pending) == 0 {
-		return nil
-	}
-	all := make([]*pendingEnd, 0, len(t.pending))
-	for _, p := range t.pending {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b *pendingEnd) int {
-		if c := a.event.Time.Compare(b.event.Time); c != 0 {
-			return c
-		}
-		return compareTerms(a.id(), b.id())
-	})
-	return all
-}
-
 // explain emits the explained event and completes the term that ended.
 func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
+	p.done = true
 	delete(t.pending, p.id())
 	event := p.event
 	event.Time, event.Type, event.Held, event.HeldKnown = at, Explained, 0, false

@@ -45,7 +45,7 @@ func TestExplain(t *testing.T) {
 		{"its check is critical", ttl, false, with(func(e *Evidence) { e.Checks = checks(StatusPassing, StatusCritical) }), CheckCritical, true},
 		{"its check is gone", ttl, false, with(func(e *Evidence) { e.Checks = checks(StatusPassing, "") }), CheckGone, true},
 		{"its node is gone", ttl, true, with(func(e *Evidence) { e.NodeExists, e.Checks = false, nil }), NodeGone, true},
-		{"checks not readable", ttl, false, with(func(e *Evidence) { e.ChecksRead = false }), SessionExpiredOrDestroyed, true},
+		{"checks not readable", ttl, false, with(func(e *Evidence) { e.ChecksRead = false }), Unknown, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,6 +71,7 @@ func TestEvidenceQuotesTheOutputInOneLine(t *testing.T) {
 
 // lose makes an election whose leader a has just been lost.
 func lose(t *testing.T) (*scene, Event) {
+	t.Helper()
 	s := newScene(t)
 	s.sessions(session(nil))
 	s.read(web("a", 3, 10, 20, "web-1"))

@@ -79,6 +79,12 @@ func explainGone(s *Session, ev Evidence) Explanation {
 			return e
 		}
 	}
+	if !ev.ChecksRead {
+		return Explanation{
+			Cause: Unknown, Invalidated: true,
+			Evidence: "the session is gone; its checks could not be read" + suffix(ev.Err),
+		}
+	}
 	return explainDestroyed(s, ev)
 }
 
@@ -96,9 +102,7 @@ func explainDestroyed(s *Session, ev Evidence) Explanation {
 	case ev.KeyIndex != 0 && ev.SessionsIndex == ev.KeyIndex:
 		notes = append(notes, "key and session changed at one index")
 	}
-	if !ev.ChecksRead {
-		notes = append(notes, "its checks could not be read"+suffix(ev.Err))
-	} else if len(s.Checks()) > 0 {
+	if len(s.Checks()) > 0 {
 		notes = append(notes, "its checks are not critical")
 	}
 	e.Evidence = strings.Join(append([]string{what}, notes...), "; ")

@@ -1,7 +1,6 @@
 package election
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -49,9 +48,4 @@ func (t *Tracker) describeLoss() {
 			t.conn.RetryAt = lost.RetryAt
 		}
 	}
-}
-
-func compareTerms(a, b termID) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.createIndex, b.createIndex),
-		cmp.Compare(a.number, b.number), cmp.Compare(a.session, b.session))
 }

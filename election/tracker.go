@@ -44,6 +44,7 @@ type Tracker struct {
 	links   map[string]LinkLost
 	conn    Connection
 	pending map[termID]*pendingEnd
+	ends    []*pendingEnd // the same, oldest first
 	actions []OperatorAction
 
 	recent []Event

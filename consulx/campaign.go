@@ -1,0 +1,140 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+// callLimit bounds one short call to Consul; without a quorum it takes long to
+// fail.
+const callLimit = 30 * time.Second
+
+// campaign tries until it leads or must not try again.
+func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
+	var b backoff
+	for ctx.Err() == nil {
+		l, err := c.attempt(ctx)
+		switch {
+		case l != nil:
+			return l, nil
+		case err == nil:
+			b.reset()
+		case errors.Is(err, ErrDenied) || !c.hasMet():
+			return nil, err
+		default:
+			c.o.Logger.Debug("campaign failed", "key", c.o.Key, "error", Describe(err))
+			sleep(ctx, b.next())
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// attempt asks for the lock once and waits while it is not to be had. Neither a
+// leadership nor an error means that it is worth asking again.
+func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
+	lease, err := c.ensureLease(ctx)
+	if err != nil {
+		return nil, err
+	}
+	actx, leave := within(ctx, lease.ctx)
+	defer leave()
+	l, err := c.tryWith(actx, lease)
+	if lease.ctx.Err() != nil && ctx.Err() == nil {
+		c.dropLease(lease)
+		return l, nil // the session is gone: the next attempt makes another
+	}
+	return l, err
+}
+
+func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, error) {
+	cctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	ok, err := c.acquire(cctx, lease.id)
+	if err != nil {
+		if strings.Contains(err.Error(), "invalid session") {
+			lease.stop()
+		}
+		return nil, err
+	}
+	pair, err := c.client.readKey(cctx, c.o.Key)
+	switch {
+	case err != nil:
+		return nil, err
+	case pair != nil && pair.Session == lease.id:
+		return c.lead(lease, *pair), nil
+	case pair != nil && pair.Held():
+		return nil, c.awaitFree(ctx)
+	case !ok:
+		// Nobody holds it and still it is refused: a lock-delay, whose end
+		// wakes no query.
+		sleep(ctx, c.o.Retry*4/5+jitter(c.o.Retry*2/5))
+	}
+	return nil, nil
+}
+
+// awaitFree waits until nobody holds the key.
+func (c *Candidate) awaitFree(ctx context.Context) error {
+	c.follow(ctx, func(p election.Pair) bool { return p.Held() })
+	return ctx.Err()
+}
+
+// follow tells of the key as it is and after each change, until ctx ends or
+// tell gives false.
+func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := newRounds(ctx)
+	defer r.stop()
+	q := &followQuestion{c: c, tell: tell, stop: cancel}
+	l := &loop{question: q, wait: defaultWait, rounds: r, options: c.client.consistent}
+	l.run(ctx)
+}
+
+// followQuestion asks for a candidate's own key.
+type followQuestion struct {
+	c      *Candidate
+	tell   func(election.Pair) bool
+	stop   func()
+	answer election.Pair
+	last   election.Pair
+	told   bool
+}
+
+func (f *followQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
+	pair, meta, err := f.c.client.api.KV().Get(f.c.o.Key, q)
+	if err != nil {
+		return nil, f.c.client.wrap(err)
+	}
+	f.answer = election.Pair{Key: f.c.o.Key}
+	if pair != nil {
+		f.answer = toPair(pair)
+	}
+	return meta, nil
+}
+
+func (f *followQuestion) take(context.Context, *api.QueryMeta, bool) (bool, error) {
+	if f.told && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
+		return false, nil
+	}
+	f.last, f.told = f.answer, true
+	if !f.tell(f.answer) {
+		f.stop()
+	}
+	return true, nil
+}
+
+func (f *followQuestion) failed(err error, _ time.Time) {
+	f.c.o.Logger.Debug("candidate's query failed", "key", f.c.o.Key, "error", Describe(err))
+}
+
+func (c *Candidate) hasMet() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.met
+}

@@ -1,0 +1,246 @@
+package consulx
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+const secret = "0b5c2f0e-1111-2222-3333-444455556666"
+
+// echo is a Consul that refuses everything and remembers how it was asked.
+func echo(t *testing.T, start func(http.Handler) *httptest.Server) (*httptest.Server, func() *http.Request) {
+	t.Helper()
+	asked := make(chan *http.Request, 10)
+	s := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte("Permission denied: no rights for token " + r.Header.Get("X-Consul-Token") + "\x1b[2J"))
+	}))
+	t.Cleanup(s.Close)
+	return s, func() *http.Request { return <-asked }
+}
+
+func TestConfigFromFlagsAndEnvironment(t *testing.T) {
+	s, asked := echo(t, httptest.NewServer)
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(" from-a-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host := strings.TrimPrefix(s.URL, "http://")
+	for _, c := range []struct {
+		what  string
+		env   string
+		cfg   Config
+		token string
+		query string
+		path  string
+		user  string
+	}{
+		{what: "defaults", env: "CONSUL_HTTP_ADDR=" + host},
+		{what: "URL", env: "CONSUL_HTTP_ADDR=" + s.URL},
+		{what: "flag beats environment", env: "CONSUL_HTTP_ADDR=127.0.0.1:1", cfg: Config{Address: host}},
+		{what: "proxy prefix", cfg: Config{Address: s.URL + "/consul/"}, path: "/consul"},
+		{what: "token", env: "CONSUL_HTTP_TOKEN=from-env", cfg: Config{Address: host}, token: "from-env"},
+		{what: "token file", env: "CONSUL_HTTP_TOKEN_FILE=" + file, cfg: Config{Address: host}, token: "from-a-file"},
+		{
+			what: "file beats token in the environment", env: "CONSUL_HTTP_TOKEN=x CONSUL_HTTP_TOKEN_FILE=" + file,
+			cfg: Config{Address: host}, token: "from-a-file",
+		},
+		{
+			what: "token given beats file of the environment", env: "CONSUL_HTTP_TOKEN_FILE=" + file,
+			cfg: Config{Address: host, Token: "given"}, token: "given",
+		},
+		{
+			what: "file given beats token given", env: "CONSUL_HTTP_TOKEN=x",
+			cfg: Config{Address: host, Token: "given", TokenFile: file}, token: "from-a-file",
+		},
+		{what: "basic auth", env: "CONSUL_HTTP_AUTH=me:pass", cfg: Config{Address: host}, user: "me:pass"},
+		{what: "user in the address", cfg: Config{Address: "http://me:pa%3ass@" + host}, user: "me:pa:ss"},
+		{
+			what: "namespace and partition", env: "CONSUL_NAMESPACE=ns1 CONSUL_PARTITION=p1",
+			cfg: Config{Address: host, Datacenter: "dc7"}, query: "dc=dc7&ns=ns1&partition=p1",
+		},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			for _, pair := range strings.Fields(c.env) {
+				name, value, _ := strings.Cut(pair, "=")
+				t.Setenv(name, value)
+			}
+			client := newClient(t, c.cfg)
+			if client.Address() != host+c.path {
+				t.Errorf("the address is shown as %s", client.Address())
+			}
+			if _, err := client.consensusLeader(t.Context()); !errors.Is(err, ErrDenied) {
+				t.Fatal(err)
+			}
+			r := asked()
+			user, password, _ := r.BasicAuth()
+			if got := strings.TrimSuffix(user+":"+password, ":"); got != c.user {
+				t.Errorf("asked as %q", got)
+			}
+			if r.Header.Get("X-Consul-Token") != c.token || r.URL.RawQuery != c.query || r.URL.Path != c.path+"/v1/status/leader" {
+				t.Errorf("asked %s with token %q", r.URL, r.Header.Get("X-Consul-Token"))
+			}
+			if r.Header.Get("Accept-Encoding") != "" {
+				t.Error("asked for packed answers over loopback")
+			}
+		})
+	}
+}
+
+func TestTLS(t *testing.T) {
+	s, _ := echo(t, httptest.NewTLSServer)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(ca, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host := strings.TrimPrefix(s.URL, "https://")
+	for _, c := range []struct {
+		what, env string
+		cfg       Config
+		want      string // empty: it connects
+	}{
+		{what: "unknown authority", cfg: Config{Address: s.URL}, want: "unknown authority"},
+		{what: "authority by flag", cfg: Config{Address: s.URL, CAFile: ca}},
+		{what: "authority by environment", env: "CONSUL_CACERT=" + ca, cfg: Config{Address: s.URL}},
+		{what: "TLS by environment", env: "CONSUL_HTTP_SSL=true", cfg: Config{Address: host, CAFile: ca}},
+		{what: "unverified", env: "CONSUL_HTTP_SSL_VERIFY=false", cfg: Config{Address: s.URL}},
+		{what: "server name", cfg: Config{Address: s.URL, CAFile: ca, TLSServerName: "example.com"}},
+		{what: "wrong server name", cfg: Config{Address: s.URL, CAFile: ca, TLSServerName: "wrong.test"}, want: "wrong.test"},
+		{what: "plain http to TLS", cfg: Config{Address: host}, want: "HTTPS"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			if name, value, ok := strings.Cut(c.env, "="); ok {
+				t.Setenv(name, value)
+			}
+			_, err := newClient(t, c.cfg).consensusLeader(t.Context())
+			if c.want == "" && !errors.Is(err, ErrDenied) || c.want != "" && !strings.Contains(Describe(err), c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestUnixSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "consul.sock")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, asked := echo(t, func(h http.Handler) *httptest.Server {
+		s := httptest.NewUnstartedServer(h)
+		s.Listener.Close()
+		s.Listener = listener
+		s.Start()
+		return s
+	})
+	c := newClient(t, Config{Address: "unix://" + path})
+	if _, err := c.consensusLeader(t.Context()); !errors.Is(err, ErrDenied) || c.Address() != path {
+		t.Fatalf("%s: %v", c.Address(), err)
+	}
+	_ = asked()
+}
+
+func TestSecretsStaySecret(t *testing.T) {
+	s, _ := echo(t, httptest.NewServer)
+	host := strings.TrimPrefix(s.URL, "http://")
+	for _, cfg := range []Config{
+		{Address: host, Token: secret},
+		{Address: "http://me:" + secret + "@" + host, Token: secret},
+		{Address: "http://me:" + secret + "@127.0.0.1:1"},
+		{Address: "http://me:" + secret + "@no such host:1"},
+		{Address: "ftp://" + secret},
+		{Address: host, Token: secret + "\nX-Evil: 1"},
+	} {
+		c, err := NewClient(cfg)
+		if err == nil {
+			defer c.Close()
+			_, err = c.consensusLeader(t.Context())
+			if strings.Contains(c.Address(), secret) {
+				t.Errorf("the address shows %s", c.Address())
+			}
+		}
+		if err == nil {
+			t.Fatalf("%+v: no error", cfg)
+		}
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			if strings.Contains(e.Error(), secret) && cfg.Address != "ftp://"+secret {
+				t.Errorf("an error shows the secret: %v", e)
+			}
+		}
+		if text := Describe(err); election.Sanitize(text) != text || strings.Contains(text, secret) {
+			t.Errorf("described as %q", text)
+		}
+	}
+}
+
+func TestBadSettingsAreOneLine(t *testing.T) {
+	for _, c := range []struct {
+		env string
+		cfg Config
+	}{
+		{env: "CONSUL_HTTP_SSL=maybe"},
+		{env: "CONSUL_HTTP_SSL_VERIFY=maybe"},
+		{cfg: Config{Address: "ftp://x"}},
+		{cfg: Config{Address: "http://"}},
+		{cfg: Config{Address: "a b:1"}},
+		{cfg: Config{TokenFile: "/no/such/file"}},
+		{cfg: Config{CAFile: "/no/such/file"}},
+		{cfg: Config{ClientCert: "/no/such/file"}},
+	} {
+		t.Run(c.env+c.cfg.Address, func(t *testing.T) {
+			if name, value, ok := strings.Cut(c.env, "="); ok {
+				t.Setenv(name, value)
+			}
+			if _, err := NewClient(c.cfg); err == nil || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{nil, ""},
+		{context.Canceled, "interrupted"},
+		{context.DeadlineExceeded, "no answer in time"},
+		{errors.New("a\nb\x1b"), "a b␛"},
+		{noQuorum(), "Consul has no consensus leader"},
+	} {
+		if got := Describe(c.err); got != c.want {
+			t.Errorf("%v is described as %q", c.err, got)
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		info, err := b.client.Info(t.Context())
+		if err != nil || info.Datacenter != "dc1" || info.Node != b.node || info.Version == "" || info.ConsensusLeader == "" {
+			t.Fatalf("%+v, %v", info, err)
+		}
+	})
+	t.Run("without rights", func(t *testing.T) {
+		a := consultest.Dev(t, consultest.WithACL(), consultest.WithDatacenter("dc9"))
+		info, err := newClient(t, Config{Address: a.Addr()}).Info(t.Context())
+		if err != nil || info.Datacenter != "dc9" || info.Node != "" || info.ConsensusLeader == "" {
+			t.Fatalf("%+v, %v", info, err)
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package consulx
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+// What callers tell apart, with errors.Is.
+var (
+	// ErrMoved says that the world is not as it was when the action was
+	// chosen. Nothing was written.
+	ErrMoved = errors.New("the world moved on")
+	// ErrDenied says that Consul's ACLs refuse the call.
+	ErrDenied = errors.New("permission denied")
+	// ErrNoSession says that there is no such session.
+	ErrNoSession = errors.New("no such session")
+	// ErrUnreachable says that Consul could not be asked at all.
+	ErrUnreachable = errors.New("cannot reach Consul")
+	// ErrNoQuorum says that Consul has no consensus leader.
+	ErrNoQuorum = errors.New("no consensus leader")
+)
+
+// errorLength is how much of an error is shown, in runes.
+const errorLength = 300
+
+// lineError is an error as one line for people, with what it stands for.
+type lineError struct {
+	text  string
+	kind  error // a sentinel, may be nil
+	cause error // may be nil
+}
+
+func (f *lineError) Error() string { return f.text }
+
+func (f *lineError) Unwrap() []error {
+	var all []error
+	for _, err := range []error{f.kind, f.cause} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
+func fail(kind error, format string, args ...any) error {
+	return &lineError{text: election.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
+}
+
+func noQuorum() error { return fail(ErrNoQuorum, "Consul has no consensus leader") }
+
+// Describe is an error as one line for people: safe to show, without a token.
+func Describe(err error) string {
+	var f *lineError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &f):
+		return election.Line(err.Error(), errorLength)
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	}
+	return election.Line(err.Error(), errorLength)
+}
+
+// wrap turns an error of Consul's library into one clear line.
+func (c *Client) wrap(err error) error {
+	var done *lineError
+	if err == nil || errors.As(err, &done) {
+		return err
+	}
+	f := &lineError{cause: err}
+	var status api.StatusError
+	switch {
+	case errors.As(err, &status):
+		f.text, f.kind = describeStatus(status)
+	case denial(err.Error()):
+		f.kind, f.text = ErrDenied, strings.TrimPrefix(err.Error(), "Failed request: ")
+	case errors.Is(err, context.Canceled):
+		f.text = "interrupted"
+	case unreachable(err):
+		f.kind, f.text = ErrUnreachable, "cannot reach Consul at "+c.address+": "+innermost(err)
+	default:
+		f.text = err.Error()
+	}
+	f.text = election.Line(c.redact(f.text), errorLength)
+	// A cause may quote a request; only those that tell callers something and
+	// quote nothing are kept.
+	f.cause = plainCause(err)
+	return f
+}
+
+func plainCause(err error) error {
+	var status api.StatusError
+	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED} {
+		if errors.Is(err, sentinel) {
+			return sentinel
+		}
+	}
+	if errors.As(err, &status) {
+		return statusError(status.Code)
+	}
+	return nil
+}
+
+// statusError is the HTTP status that Consul answered with.
+type statusError int
+
+func (s statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(s)) }
+
+func (c *Client) redact(text string) string {
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "<hidden>")
+	}
+	return text
+}
+
+func describeStatus(s api.StatusError) (text string, kind error) {
+	body := strings.TrimSpace(strings.TrimPrefix(s.Body, "rpc error making call: "))
+	switch {
+	case s.Code == http.StatusForbidden || denial(body):
+		return or(body, "permission denied"), ErrDenied
+	case strings.Contains(body, "No cluster leader"):
+		return "Consul has no consensus leader", ErrNoQuorum
+	case s.Code == http.StatusTooManyRequests:
+		return "Consul refuses further connections from this host (429): " + body, nil
+	case body == "":
+		return fmt.Sprintf("Consul answered %d %s", s.Code, http.StatusText(s.Code)), nil
+	}
+	return fmt.Sprintf("Consul answered %d: %s", s.Code, body), nil
+}
+
+func denial(text string) bool {
+	return strings.Contains(text, "Permission denied") || strings.Contains(text, "ACL not found")
+}
+
+func unreachable(err error) bool {
+	var (
+		asked *url.Error
+		netw  net.Error
+	)
+	return errors.As(err, &asked) || errors.As(err, &netw) || errors.Is(err, context.DeadlineExceeded) || cutShort(err)
+}
+
+// cutShort reports an answer that ended before it was complete.
+func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// innermost is the part of a network error that tells what is wrong; the parts
+// around it repeat the address.
+func innermost(err error) string {
+	var (
+		errno   syscall.Errno
+		dns     *net.DNSError
+		notTLS  tls.RecordHeaderError
+		unknown x509.UnknownAuthorityError
+		netw    net.Error
+		asked   *url.Error
+	)
+	switch {
+	case cutShort(err):
+		return "the connection was closed"
+	case errors.As(err, &errno):
+		return errno.Error()
+	case errors.As(err, &dns):
+		return "host not found"
+	case errors.As(err, &notTLS):
+		return "it does not speak TLS (is it http, not https?)"
+	case errors.As(err, &unknown):
+		return "its certificate is signed by an unknown authority (--ca-file)"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():
+		return "no answer in time"
+	case errors.As(err, &asked):
+		return asked.Err.Error()
+	}
+	return err.Error()
+}
+
+func isDenied(err error) bool { return errors.Is(err, ErrDenied) }

@@ -1,0 +1,40 @@
+package consulx
+
+import "time"
+
+// nextIndex decides which index the next blocking query waits beyond. asked is
+// the index of this query, got that of its answer; 0 means not to wait.
+//
+//   - An index that fell means that Consul's state was replaced: start again.
+//   - An answer before the wait ran out with the index unchanged is what a
+//     restored snapshot looks like; to wait beyond that index again would hang.
+//   - An answer without an index must not turn the loop into a hot one: 1 waits
+//     as soon as Consul has any state.
+//   - A wait that ran out gives the same index: wait on.
+func nextIndex(asked, got uint64, took, wait time.Duration) uint64 {
+	switch {
+	case got < asked:
+		return 0
+	case got == 0:
+		return 1
+	case got == asked && took < wait:
+		return 0
+	}
+	return got
+}
+
+// queryDeadline is how long an answer may take before the connection is held
+// for dead. Consul adds up to a sixteenth to the wait.
+func queryDeadline(index uint64, wait time.Duration) time.Duration {
+	if index == 0 {
+		return freshDeadline
+	}
+	return wait + wait/16 + waitGrace
+}
+
+const (
+	// freshDeadline leaves Consul the time to find out that it has no quorum
+	// and to say so (7 to 18 s).
+	freshDeadline = 30 * time.Second
+	waitGrace     = 10 * time.Second
+)

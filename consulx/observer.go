@@ -1,0 +1,251 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"electop/election"
+)
+
+const (
+	// snapshotGap keeps snapshots at 30 a second at most.
+	snapshotGap = 33 * time.Millisecond
+	inboxSize   = 64
+	// datacenterPatience is how long the first answers are held back for the
+	// datacenter's name, so that the first events carry it.
+	datacenterPatience = time.Second
+)
+
+// ObserverOptions say what is observed and who is told.
+type ObserverOptions struct {
+	Patterns election.Patterns
+	// OnEvents is told of every event, in order, on the goroutine that owns
+	// the tracker: it must not block.
+	OnEvents func([]election.Event)
+	// Logger is told of queries that fail, at the level debug. Nil discards.
+	Logger *slog.Logger
+	// Probe is how often Consul is asked for its leader; 0 means every second.
+	Probe time.Duration
+	// Wait is how long a blocking query waits; 0 means two minutes.
+	Wait time.Duration
+	// RecentEvents is how many events a snapshot carries; 0 is the tracker's
+	// own choice.
+	RecentEvents int
+}
+
+// Observer watches the elections that the patterns name.
+type Observer struct {
+	client     *Client
+	patterns   election.Patterns
+	onEvents   func([]election.Event)
+	log        *slog.Logger
+	probeEvery time.Duration
+	wait       time.Duration
+
+	tracker   *election.Tracker
+	snapshots chan *election.Snapshot
+	inbox     chan batch
+	done      chan struct{} // closed when the tracker takes nothing more
+	started   atomic.Bool
+
+	checks         *checkWatches
+	sessions       *sessionBook
+	investigations chan struct{}
+	work           sync.WaitGroup // short jobs: sessions, investigations
+}
+
+// batch is what was learned at once. No snapshot shows a part of it.
+type batch struct {
+	observations []election.Observation
+	news         bool
+}
+
+// NewObserver makes an observer that does nothing before [Observer.Run].
+func NewObserver(c *Client, o ObserverOptions) *Observer {
+	if o.OnEvents == nil {
+		o.OnEvents = func([]election.Event) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Probe <= 0 {
+		o.Probe = defaultProbe
+	}
+	if o.Wait <= 0 {
+		o.Wait = defaultWait
+	}
+	return &Observer{
+		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
+		tracker:   election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents}),
+		snapshots: make(chan *election.Snapshot, 1), inbox: make(chan batch, inboxSize), done: make(chan struct{}),
+		checks: newCheckWatches(), investigations: make(chan struct{}, maxInvestigations),
+	}
+}
+
+// Snapshots gives the newest snapshot, at most 30 a second; those that nobody
+// took in time are replaced. It is closed when [Observer.Run] returns.
+func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.snapshots }
+
+// Note tells what this program does to a hold, so that the cause of its end is
+// told right. It must not be called from OnEvents.
+func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
+
+// WatchChecks keeps the health checks of these nodes in the snapshots, of the
+// first 16 at most. Each call replaces the set.
+func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
+
+// Run observes until ctx ends and returns when everything that it started has
+// ended: nil, unless it was called twice. An unreachable Consul is no error: the
+// snapshots tell of it, and it is tried again.
+func (o *Observer) Run(ctx context.Context) error {
+	if o.started.Swap(true) {
+		return errors.New("an observer runs once")
+	}
+	defer close(o.snapshots)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := newRounds(ctx)
+	defer r.stop()
+	o.sessions = newSessionBook(ctx, o.client, o.work.Go, func(late []*election.Session) {
+		o.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
+	})
+	var loops sync.WaitGroup
+	loops.Go(func() { o.watchAll(ctx, r) })
+	o.track(ctx)
+	cancel()
+	loops.Wait()
+	o.work.Wait()
+	return nil
+}
+
+// watchAll runs everything that asks Consul until ctx ends.
+func (o *Observer) watchAll(ctx context.Context, r *rounds) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { o.probe(ctx, r) })
+	all.Go(func() {
+		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
+	})
+	named := make(chan struct{})
+	all.Go(func() { o.nameDatacenter(ctx, r, named) })
+	for _, w := range planWatches(o.patterns, maxWatches) {
+		l := &loop{
+			question: &keyQuestion{o: o, watch: w, patterns: o.patterns, ready: named}, wait: o.wait, rounds: r, options: o.client.read,
+		}
+		all.Go(func() { l.run(ctx) })
+	}
+}
+
+// nameDatacenter finds out where the answers come from. It closes named when it
+// knows or when others need not wait any longer.
+func (o *Observer) nameDatacenter(ctx context.Context, r *rounds, named chan<- struct{}) {
+	var once sync.Once
+	release := func() { once.Do(func() { close(named) }) }
+	defer release()
+	patience := time.AfterFunc(datacenterPatience, release)
+	defer patience.Stop()
+	var b backoff
+	for name := o.client.datacenter; ctx.Err() == nil; {
+		if name != "" {
+			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: election.Sanitize(name)})
+			return
+		}
+		info, err := o.client.Info(ctx)
+		if name = info.Datacenter; err != nil || name == "" {
+			release()
+			sleep(r.current(), b.next())
+		}
+	}
+}
+
+// send hands observations to the tracker's goroutine. It blocks while that is
+// busy: nothing is dropped before it ends.
+func (o *Observer) send(news bool, observations ...election.Observation) {
+	select {
+	case o.inbox <- batch{observations: observations, news: news}:
+	case <-o.done:
+	}
+}
+
+// track owns the tracker until ctx ends.
+func (o *Observer) track(ctx context.Context) {
+	defer close(o.done)
+	p := publisher{o: o, timer: stoppedTimer()}
+	defer p.timer.Stop()
+	clock := stoppedTimer()
+	defer clock.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case b := <-o.inbox:
+			for _, observation := range b.observations {
+				o.observe(ctx, observation)
+			}
+			p.changed(b.news)
+		case now := <-clock.C:
+			p.changed(o.observe(ctx, election.Clock{At: now}))
+		case <-p.timer.C:
+			p.publish()
+		}
+		if at, ok := o.tracker.Deadline(); ok {
+			clock.Reset(max(0, time.Until(at)))
+		} else {
+			clock.Stop()
+		}
+	}
+}
+
+// observe folds one observation, tells the events and looks into losses.
+func (o *Observer) observe(ctx context.Context, observation election.Observation) (news bool) {
+	events := o.tracker.Observe(observation)
+	if len(events) == 0 {
+		return false
+	}
+	o.onEvents(events)
+	if lost := o.losses(events, observation); len(lost) > 0 {
+		o.work.Go(func() { o.investigate(ctx, lost) })
+	}
+	return true
+}
+
+// publisher hands out snapshots, the newest only and not too many.
+type publisher struct {
+	o       *Observer
+	timer   *time.Timer
+	last    time.Time
+	pending bool
+}
+
+// changed publishes at once, or as soon as the gap since the last one is over.
+func (p *publisher) changed(news bool) {
+	if !news || p.pending {
+		return
+	}
+	if rest := snapshotGap - time.Since(p.last); rest > 0 {
+		p.pending = true
+		p.timer.Reset(rest)
+		return
+	}
+	p.publish()
+}
+
+func (p *publisher) publish() {
+	p.last, p.pending = time.Now(), false
+	snapshot := p.o.tracker.Snapshot(p.last)
+	select {
+	case <-p.o.snapshots:
+	default:
+	}
+	p.o.snapshots <- snapshot
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}

@@ -1,0 +1,242 @@
+package consulx
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		key := b.prefix(t) + "web/leader"
+		value := []byte("{\"Node\":\"web-1\"}\x00\xff")
+		lock := func() *api.Lock {
+			l, err := b.api.LockOpts(&api.LockOptions{Key: key, Value: value})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		first, second := lock(), lock()
+		lost, err := first.Lock(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := b.get(t, key)
+		waiter := make(chan error, 1)
+		go func() {
+			_, err := second.Lock(nil)
+			waiter <- err
+		}()
+		op := NewOperator(b.client, nil)
+		target := election.Target{Key: key, Session: before.Session, ModifyIndex: before.ModifyIndex}
+		if err := op.Release(t.Context(), target); err != nil {
+			t.Fatal(err)
+		}
+		<-lost
+		select {
+		case err := <-waiter:
+			if err != nil {
+				t.Fatalf("the next candidate failed: %v", err)
+			}
+		case <-time.After(patience):
+			t.Fatal("the next candidate does not lead")
+		}
+		after := b.get(t, key)
+		if !bytes.Equal(after.Value, value) || after.Flags != api.LockFlagValue || after.Session == before.Session {
+			t.Fatalf("after the release the key is %+v", after)
+		}
+		_ = first.Unlock()
+		if err := second.Unlock(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestReleaseIsByteExact(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		p := b.prefix(t)
+		s := b.session(t, &api.SessionEntry{})
+		for i, pair := range []api.KVPair{
+			{Key: p + "plain", Value: []byte("v")},
+			{Key: p + "empty", Flags: 1},
+			{Key: p + "flags", Flags: 1<<64 - 1, Value: []byte{0, 0xff, '\n'}},
+			{Key: p + "odd //./../key\x1b?#%2f", Flags: 7, Value: []byte("odd")},
+		} {
+			lock := api.TxnOps{{KV: &api.KVTxnOp{
+				Verb: api.KVLock, Key: pair.Key, Value: pair.Value, Flags: pair.Flags, Session: s,
+			}}}
+			if ok, r, _, err := b.api.Txn().Txn(lock, nil); err != nil || !ok {
+				t.Fatal(ok, r, err)
+			}
+			before, err := b.client.readKey(t.Context(), pair.Key)
+			if err != nil || before == nil {
+				t.Fatal(before, err)
+			}
+			target := election.Target{Key: pair.Key, Session: s, ModifyIndex: before.ModifyIndex}
+			if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
+				t.Fatalf("pair %d: %v", i, err)
+			}
+			after, err := b.client.readKey(t.Context(), pair.Key)
+			if err != nil || after.Held() || after.Flags != pair.Flags || !bytes.Equal(after.Value, pair.Value) ||
+				after.LockIndex != before.LockIndex {
+				t.Fatalf("pair %d: %+v became %+v (%v)", i, before, after, err)
+			}
+		}
+	})
+}
+
+func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		key := b.prefix(t) + "web/leader"
+		one, two := b.session(t, &api.SessionEntry{}), b.session(t, &api.SessionEntry{})
+		var notes []election.ActionStage
+		op := NewOperator(b.client, func(a election.OperatorAction) { notes = append(notes, a.Stage) })
+		refused := func(what string, target election.Target, destroy bool) {
+			t.Helper()
+			before := b.get(t, key)
+			err := op.Release(t.Context(), target)
+			if destroy {
+				_, err = op.DestroySession(t.Context(), target)
+			}
+			if !errors.Is(err, ErrMoved) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if after := b.get(t, key); (before == nil) != (after == nil) || before != nil && after.ModifyIndex != before.ModifyIndex {
+				t.Fatalf("%s: the key was written: %+v, %+v", what, before, after)
+			}
+		}
+		refused("no key", election.Target{Key: key, Session: one, ModifyIndex: 5}, true)
+		b.acquire(t, api.KVPair{Key: key, Session: one})
+		target := election.Target{Key: key, Session: one, ModifyIndex: b.get(t, key).ModifyIndex}
+		b.acquire(t, api.KVPair{Key: key, Session: one, Value: []byte("new value")})
+		refused("another value", target, false)
+		if _, _, err := b.api.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
+			t.Fatal(err)
+		}
+		refused("released", target, true)
+		b.acquire(t, api.KVPair{Key: key, Session: two})
+		refused("another holder", target, true)
+		for i, stage := range notes {
+			if want := []election.ActionStage{election.ActionStarted, election.ActionFailed}[i%2]; stage != want {
+				t.Fatalf("note %d tells stage %d", i, stage)
+			}
+		}
+		if entry, _, _ := b.api.Session().Info(one, nil); entry == nil {
+			t.Fatal("the session was destroyed")
+		}
+	})
+}
+
+// A write between look and release must lose the race, not the value.
+func TestUnlockIsBoundToWhatWasRead(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		key := b.prefix(t) + "web/leader"
+		s := b.session(t, &api.SessionEntry{})
+		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
+		read, err := b.client.readKey(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new")})
+		if err := b.client.unlock(t.Context(), read); !errors.Is(err, ErrMoved) {
+			t.Fatalf("got %v", err)
+		}
+		if p := b.get(t, key); p.Session != s || string(p.Value) != "new" {
+			t.Fatalf("the key is %+v", p)
+		}
+	})
+}
+
+func TestDestroySession(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		key := b.prefix(t) + "web/leader"
+		s := b.session(t, &api.SessionEntry{Name: "web-1", LockDelay: 90 * time.Second, TTL: "60s"})
+		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("kept")})
+		op := NewOperator(b.client, nil)
+		gone, err := op.DestroySession(t.Context(), election.Target{Key: key, Session: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gone.Session.Name != "web-1" || gone.Session.Node != b.node || gone.LockDelay != election.MaxLockDelay {
+			t.Fatalf("destroyed %+v", gone)
+		}
+		if p := b.get(t, key); p.Session != "" || string(p.Value) != "kept" {
+			t.Fatalf("the key is %+v", p)
+		}
+		if _, err := op.DestroySession(t.Context(), election.Target{Session: s}); !errors.Is(err, ErrNoSession) {
+			t.Fatalf("a second time: %v", err)
+		}
+	})
+}
+
+func TestOperatorUnderACLs(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	key := root.prefix(t) + "web/leader"
+	s := root.session(t, &api.SessionEntry{})
+	root.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("v")})
+	before := root.get(t, key)
+	target := election.Target{Key: key, Session: s, ModifyIndex: before.ModifyIndex}
+	reader := makeToken(t, root, `key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
+	for name, token := range map[string]string{
+		"reader": reader, "nobody": makeToken(t, root, ""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",
+	} {
+		t.Setenv("CONSUL_HTTP_TOKEN", "")
+		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
+		_, destroyed := op.DestroySession(t.Context(), target)
+		for _, err := range []error{op.Release(t.Context(), target), destroyed} {
+			if !errors.Is(err, ErrDenied) || token != "" && strings.Contains(err.Error(), token) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if after := root.get(t, key); after.ModifyIndex != before.ModifyIndex {
+		t.Fatalf("the key was written: %+v", after)
+	}
+	writer := makeToken(t, root, `key_prefix "test/" { policy = "write" }`)
+	if err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReleaseAtAnUnreachableConsul(t *testing.T) {
+	c := newClient(t, Config{Address: "127.0.0.1:1"})
+	err := NewOperator(c, nil).Release(context.Background(), election.Target{Key: "a", Session: "s"})
+	if want := "cannot reach Consul at 127.0.0.1:1: connection refused"; !errors.Is(err, ErrUnreachable) || Describe(err) != want {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// makeToken makes a token with these rules; without rules it may do nothing.
+func makeToken(t *testing.T, b backend, rules string) string {
+	t.Helper()
+	token := &api.ACLToken{}
+	if rules != "" {
+		name := fmt.Sprint("rules-", time.Now().UnixNano())
+		policy, _, err := b.api.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token.Policies = []*api.ACLLink{{ID: policy.ID}}
+	}
+	made, _, err := b.api.ACL().TokenCreate(token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.SecretID
+}

@@ -1,0 +1,255 @@
+package consulx
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/election"
+)
+
+const (
+	// manySessions is from how many unknown sessions on the whole list is
+	// cheaper than one question each.
+	manySessions = 20
+	// sessionTries and sessionRetry bound what is done for a session that
+	// can't be read; it is asked for again with a later answer about its key.
+	sessionTries  = 3
+	sessionRetry  = 250 * time.Millisecond
+	sessionForget = 30 * time.Second
+	sessionPrune  = time.Minute
+	sessionLimit  = 10 * time.Second
+)
+
+// sessionBook reads every session once: it never changes after its creation.
+type sessionBook struct {
+	client *Client
+	spawn  func(func())              // runs what the observer waits for
+	late   func([]*election.Session) // is told of sessions nobody waited for
+	ctx    context.Context           // the lifetime of what spawn runs
+
+	mu      sync.Mutex
+	known   map[string]*election.Session
+	fetches map[string]*fetch
+	absent  map[string]time.Time // when a session could not be read
+	held    map[string][]string  // by watch
+	pruned  time.Time
+}
+
+// fetch is one attempt to read some sessions.
+type fetch struct {
+	done chan struct{}
+	late bool // somebody went on without it
+}
+
+func newSessionBook(ctx context.Context, c *Client, spawn func(func()), late func([]*election.Session)) *sessionBook {
+	return &sessionBook{
+		client: c, ctx: ctx, spawn: spawn, late: late, known: map[string]*election.Session{},
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
+	}
+}
+
+// await gives the sessions with these ids that are known within patience; the
+// others are told to late once they are read.
+func (b *sessionBook) await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
+	if len(ids) == 0 {
+		return nil
+	}
+	b.request(ids)
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for _, id := range ids {
+		f := b.fetching(id)
+		if f == nil {
+			continue
+		}
+		select {
+		case <-f.done:
+			continue
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		break
+	}
+	return b.collect(ids)
+}
+
+// collect gives what is known and marks what is still under way as late.
+func (b *sessionBook) collect(ids []string) []*election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sessions := make([]*election.Session, 0, len(ids))
+	for _, id := range ids {
+		if s := b.known[id]; s != nil {
+			sessions = append(sessions, s)
+		} else if f := b.fetches[id]; f != nil {
+			f.late = true
+		}
+	}
+	return sessions
+}
+
+func (b *sessionBook) fetching(id string) *fetch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.fetches[id]
+}
+
+// get is a session as far as it is known.
+func (b *sessionBook) get(id string) *election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known[id]
+}
+
+// request begins to read the sessions that are neither known nor being read.
+func (b *sessionBook) request(ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := &fetch{done: make(chan struct{})}
+	var unknown []string
+	for _, id := range ids {
+		if b.known[id] == nil && b.fetches[id] == nil && time.Since(b.absent[id]) > sessionForget {
+			unknown = append(unknown, id)
+			b.fetches[id] = f
+		}
+	}
+	if len(unknown) > 0 {
+		b.spawn(func() { b.fetch(f, unknown) })
+	}
+}
+
+func (b *sessionBook) fetch(f *fetch, ids []string) {
+	ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
+	defer cancel()
+	var found []*election.Session
+	missing := ids
+	for try := 0; try < sessionTries && len(missing) > 0 && ctx.Err() == nil; try++ {
+		if try > 0 {
+			sleep(ctx, sessionRetry<<try)
+		}
+		read, hidden := b.client.readSessions(ctx, missing)
+		found = append(found, read...)
+		if missing = without(missing, read); hidden {
+			break
+		}
+	}
+	b.settle(f, ids, found, missing)
+}
+
+// settle files what was read and tells whom nobody waited for.
+func (b *sessionBook) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
+	b.mu.Lock()
+	for _, s := range found {
+		b.known[s.ID] = s
+	}
+	for _, id := range missing {
+		b.absent[id] = time.Now()
+	}
+	for _, id := range ids {
+		delete(b.fetches, id)
+	}
+	late := f.late
+	close(f.done)
+	b.mu.Unlock()
+	if late && len(found) > 0 {
+		b.late(found)
+	}
+}
+
+// holding says which sessions hold the keys of a watch, and now and then
+// forgets sessions that hold nothing.
+func (b *sessionBook) holding(watch string, pairs []election.Pair) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ids := b.held[watch][:0]
+	for _, p := range pairs {
+		if p.Held() {
+			ids = append(ids, p.Session)
+		}
+	}
+	b.held[watch] = ids
+	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
+		b.pruned = now
+		b.prune()
+	}
+}
+
+func (b *sessionBook) prune() {
+	kept := make(map[string]*election.Session, len(b.known))
+	for _, ids := range b.held {
+		for _, id := range ids {
+			if s := b.known[id]; s != nil {
+				kept[id] = s
+			}
+		}
+	}
+	b.known = kept
+	for id, at := range b.absent {
+		if time.Since(at) > sessionForget {
+			delete(b.absent, id)
+		}
+	}
+}
+
+func without(ids []string, read []*election.Session) []string {
+	got := make(map[string]bool, len(read))
+	for _, s := range read {
+		got[s.ID] = true
+	}
+	var rest []string
+	for _, id := range ids {
+		if !got[id] {
+			rest = append(rest, id)
+		}
+	}
+	return rest
+}
+
+// readSessions reads sessions by their ids, those that can be read. hidden says
+// that the token may not read some of the others.
+func (c *Client) readSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool) {
+	if len(ids) > manySessions {
+		return c.listSessions(ctx, ids)
+	}
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for _, id := range ids {
+		g.Go(func() error {
+			entry, meta, err := c.api.Session().Info(id, c.read(ctx))
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				hidden = hidden || isDenied(c.wrap(err))
+			case entry != nil:
+				found = append(found, toSession(entry))
+			default:
+				hidden = hidden || c.filtered(meta)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // each read keeps its own error to itself
+	return found, hidden
+}
+
+func (c *Client) listSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool) {
+	entries, meta, err := c.api.Session().List(c.read(ctx))
+	if err != nil {
+		return nil, isDenied(c.wrap(err))
+	}
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	for _, entry := range entries {
+		if wanted[entry.ID] {
+			found = append(found, toSession(entry))
+		}
+	}
+	return found, c.filtered(meta)
+}

@@ -1,0 +1,76 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/consul/api"
+	"golang.org/x/sync/errgroup"
+
+	"electop/election"
+)
+
+// parallel is how many small reads run at once.
+const parallel = 8
+
+// readKey reads one key, consistently. It does so in a transaction, which names
+// keys exactly; a URL is cleaned and may name another key. The answer is nil for
+// a key that does not exist and ErrDenied for one that does and may not be read.
+func (c *Client) readKey(ctx context.Context, key string) (*election.Pair, error) {
+	ops := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVGet, Key: key}}}
+	ok, answer, _, err := c.api.Txn().Txn(ops, c.consistent(ctx))
+	switch {
+	case err != nil:
+		return nil, c.wrap(err)
+	case !ok:
+		return nil, c.readKeyError(answer.Errors)
+	case len(answer.Results) == 0 || answer.Results[0].KV == nil:
+		return nil, fail(ErrDenied, "key %s may not be read with this token", key)
+	}
+	pair := toPair(answer.Results[0].KV)
+	return &pair, nil
+}
+
+func (c *Client) readKeyError(all api.TxnErrors) error {
+	text := txnText(all)
+	if strings.HasSuffix(text, "doesn't exist") {
+		return nil
+	}
+	if denial(text) {
+		return fail(ErrDenied, "%s", c.redact(text))
+	}
+	return fail(nil, "Consul refuses to read the key: %s", c.redact(text))
+}
+
+func txnText(all api.TxnErrors) string {
+	texts := make([]string, len(all))
+	for i, e := range all {
+		texts[i] = e.What
+	}
+	return strings.Join(texts, "; ")
+}
+
+// unreadable picks the keys that exist and may not be read.
+func (c *Client) unreadable(ctx context.Context, keys []string) ([]string, error) {
+	var (
+		mu     sync.Mutex
+		hidden []string
+	)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for _, key := range keys {
+		g.Go(func() error {
+			_, err := c.readKey(ctx, key)
+			if !errors.Is(err, ErrDenied) {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			hidden = append(hidden, key)
+			return nil
+		})
+	}
+	return hidden, g.Wait()
+}
