@@ -34,6 +34,7 @@ func (e Event) Summary() string {
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
 		parts = append(parts, Line(e.Error, evidenceLength))
+	case Updated, ConnectionRestored:
 	}
 	if e.Initial {
 		parts = append(parts, "as found")

@@ -32,14 +32,26 @@ func Line(s string, limit int) string {
 	if n := nthRune(s, limit); n < len(s) {
 		s, cut = s[:n], true
 	}
-	s = Sanitize(lineBreaks.Replace(s))
+	s = Sanitize(oneLine(s))
 	if cut {
 		s += "…"
 	}
 	return s
 }
 
-var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+// oneLine draws line breaks and tabs as one space each.
+func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\r\n\t") {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\n', '\r', '\t':
+			return ' '
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
 
 // nthRune is the byte offset of the n-th rune of s, len(s) if s is shorter.
 func nthRune(s string, n int) int {

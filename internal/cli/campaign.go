@@ -187,7 +187,7 @@ func (c *campaign) lead(ctx context.Context, l *consulx.Leadership, key string, 
 	case l.Err() != nil:
 		return fmt.Errorf("lost %s while the program ran: %s", election.Line(key, 200), lostText(l))
 	case errors.As(err, &exit) && exit.ExitCode() > 0:
-		return exitCode(exit.ExitCode())
+		return exitError(exit.ExitCode())
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}

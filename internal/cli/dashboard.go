@@ -65,8 +65,8 @@ func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer)
 	})
 	_, err := tea.NewProgram(model, tea.WithContext(ctx), tea.WithoutSignalHandler(),
 		tea.WithInput(d.stdin), tea.WithOutput(d.stdout)).Run()
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		return nil
+	if err != nil && errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return nil //nolint:nilerr // it was told to end
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 	if err != nil {
 		return err
 	}
-	defer agent.Close() //nolint:errcheck // nothing of it is left to keep
+	defer agent.Close()
 	return c.playOn(ctx, consulx.Config{Address: agent.Addr()}, "in-process agent")
 }
 

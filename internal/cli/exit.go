@@ -31,17 +31,17 @@ func usagef(format string, args ...any) error {
 // errNoElection says that no election has the name or key that was given.
 var errNoElection = errors.New("no such election")
 
-// exitCode carries the exit code of a program that electop ran.
-type exitCode int
+// exitError carries the exit code of a program that electop ran.
+type exitError int
 
-func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // report writes an error as one line and gives the exit code it stands for.
 func report(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	var code exitCode
+	var code exitError
 	if errors.As(err, &code) {
 		return int(code)
 	}

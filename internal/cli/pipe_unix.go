@@ -19,10 +19,11 @@ func pollReaderGone(ctx context.Context, f *os.File) error {
 		return err
 	}
 	defer wake.Close()
-	stop := context.AfterFunc(ctx, func() { end.Close() })
+	closeEnd := func() { _ = end.Close() }
+	stop := context.AfterFunc(ctx, closeEnd)
 	defer func() {
 		if stop() {
-			end.Close()
+			closeEnd()
 		}
 	}()
 	fds := []unix.PollFd{{Fd: int32(f.Fd())}, {Fd: int32(wake.Fd()), Events: unix.POLLIN}} //nolint:gosec // descriptors are small

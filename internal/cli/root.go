@@ -24,7 +24,7 @@ func newRootCommand(d deps) *cobra.Command {
 		Long:          longHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unknown command %q; see electop --help", args[0])
 			}

@@ -21,7 +21,7 @@ type sharedAgent struct {
 	err   error
 }
 
-var shared sharedAgent
+var shared sharedAgent //nolint:gochecknoglobals // one agent for all tests of a binary
 
 // Shared gives a development agent that all tests of the binary use together. The first call starts it. Tests keep
 // apart by using keys, nodes and services of their own. The package's TestMain must call [Main] or [Wrap].

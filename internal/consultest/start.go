@@ -111,7 +111,7 @@ func tryStart(binary, dir string, k kind, set settings) ([]*Agent, error) {
 
 // stopAll kills: a test is over and nobody is left who would profit from a graceful end.
 func stopAll(agents []*Agent) error {
-	var errs []error
+	errs := make([]error, 0, len(agents))
 	for _, a := range agents {
 		errs = append(errs, a.end(os.Kill))
 	}

@@ -116,7 +116,7 @@ func prepare(ctx context.Context, o Options) (*Demo, error) {
 func (d *Demo) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
-	var errs []error
+	errs := make([]error, 0, len(d.nodes)+len(d.services))
 	for _, n := range d.nodes {
 		errs = append(errs, n.deregister(ctx))
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // program is the path of the built binary; TestMain sets it.
-var program string //nolint:gochecknoglobals // built once for all journeys
+var program string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "electop-journey")

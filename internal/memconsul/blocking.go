@@ -57,7 +57,7 @@ func (o queryOptions) duration() time.Duration {
 	}
 	d = min(d, maxWait)
 	if jitter := d / waitJitter; jitter > 0 {
-		d += rand.N(jitter)
+		d += rand.N(jitter) //nolint:gosec // spreads load, hides nothing
 	}
 	return d
 }

@@ -48,7 +48,7 @@ func (c *silentConns) close() {
 
 // Start makes an agent and serves it on 127.0.0.1, on a free port. The caller closes it.
 func Start(cfg Config) (*Server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("memconsul: %w", err)
 	}

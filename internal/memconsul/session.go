@@ -64,7 +64,7 @@ func (s *session) UnmarshalJSON(data []byte) error {
 		delay = time.Duration(v)
 	}
 	if delay < lockDelaySeconds {
-		delay *= time.Second
+		delay *= time.Second //nolint:durationcheck // a count of seconds, as Consul reads small numbers
 	}
 	s.LockDelay = delay
 	return nil
