@@ -144,7 +144,7 @@ func TestReleaseWithR(t *testing.T) {
 			t.Errorf("%+v", pair)
 		}
 		s.acquire("web", s.b, "web-b")
-		term.await("web-b leads after")
+		term.await("web-b leads web after")
 		term.keys("q")
 		term.await("left with 0")
 	})

@@ -1,0 +1,118 @@
+package demo
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+	"go.uber.org/goleak"
+
+	"electop/consulx"
+	"electop/internal/consultest"
+	"electop/internal/memconsul"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
+
+const patience = 60 * time.Second
+
+// play runs a demonstration at an address until until is satisfied by what it
+// tells.
+func play(t *testing.T, addr string, o Options, until func(lines []string) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	o.Connect = func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) }
+	told := make(chan string, 1000)
+	o.Tell = func(line string) { told <- line }
+	done := make(chan error, 1)
+	go func() { done <- Run(ctx, o) }()
+	var lines []string
+	for !until(lines) {
+		select {
+		case line := <-told:
+			lines = append(lines, line)
+		case err := <-done:
+			t.Fatalf("it ended by itself: %v; it told %q", err, lines)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for _, line := range lines {
+		if strings.Contains(line, "met an error") {
+			t.Error(line)
+		}
+	}
+}
+
+func client(t *testing.T, addr string) *api.Client {
+	t.Helper()
+	conf := api.DefaultNonPooledConfig()
+	conf.Address = addr
+	c, err := api.NewClient(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestEveryAccidentHappens(t *testing.T) {
+	server, err := memconsul.Start(memconsul.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	o := Options{Services: 4, Candidates: 2, Seed: 3, Every: 500 * time.Millisecond, Prefix: "service/"}
+	wanted := []string{"goes critical", "steps down", "without the lock", "crashes", "is lost", "warns"}
+	play(t, server.Addr(), o, func(lines []string) bool {
+		all := strings.Join(lines, "\n")
+		for _, w := range wanted {
+			if !strings.Contains(all, w) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestNothingIsLeftOnARealConsul(t *testing.T) {
+	agent := consultest.Dev(t)
+	c := client(t, agent.Addr())
+	if _, err := c.KV().Put(&api.KVPair{Key: "service/web/leader", Value: []byte("mine")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Services: 3, Candidates: 3, Every: time.Second, Prefix: RealPrefix, NodePrefix: "electop-demo-"}
+	play(t, agent.Addr(), o, func(lines []string) bool { return len(lines) >= 4 })
+
+	if keys, _, err := c.KV().Keys("", "", nil); err != nil || len(keys) != 1 || keys[0] != "service/web/leader" {
+		t.Errorf("keys %q %v", keys, err)
+	}
+	nodes, _, err := c.Catalog().Nodes(nil)
+	if err != nil || len(nodes) != 1 {
+		t.Errorf("%d nodes %v", len(nodes), err)
+	}
+	if sessions, _, err := c.Session().List(nil); err != nil || len(sessions) > 0 {
+		t.Errorf("%d sessions %v", len(sessions), err)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	good := Options{Services: 8, Candidates: 3, Every: time.Second}
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, change := range []func(*Options){
+		func(o *Options) { o.Services = 0 }, func(o *Options) { o.Candidates = 0 },
+		func(o *Options) { o.Services = 100 }, func(o *Options) { o.Every = 0 },
+	} {
+		bad := good
+		change(&bad)
+		if bad.Validate() == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+}
