@@ -1,0 +1,111 @@
+package ui
+
+import (
+	"strconv"
+
+	"electop/election"
+)
+
+// tally counts the checks that keep one session alive by their status.
+type tally struct {
+	passing, warning, critical, unknown int
+}
+
+func (t tally) total() int { return t.passing + t.warning + t.critical + t.unknown }
+
+// worst orders tallies: more trouble is greater.
+func (t tally) worst() int64 {
+	return int64(t.critical)<<32 + int64(t.warning)<<16 + int64(t.unknown)
+}
+
+// tallyChecks counts exactly the checks of the session, and those that Consul
+// does not list or that could not be read as unknown.
+func tallyChecks(s *election.Session, nodes map[string]election.NodeChecks) tally {
+	var t tally
+	if s == nil {
+		return t
+	}
+	known := nodes[s.Node]
+	t.count(s.NodeChecks, known)
+	t.count(s.ServiceChecks, known)
+	return t
+}
+
+func (t *tally) count(ids []string, known election.NodeChecks) {
+	for _, id := range ids {
+		switch c := findCheck(id, known); {
+		case c == nil || known.Err != "":
+			t.unknown++
+		case c.Status == election.StatusPassing:
+			t.passing++
+		case c.Status == election.StatusWarning:
+			t.warning++
+		case c.Status == election.StatusCritical:
+			t.critical++
+		default:
+			t.unknown++
+		}
+	}
+}
+
+func findCheck(id string, known election.NodeChecks) *election.Check {
+	for i := range known.Checks {
+		if known.Checks[i].ID == id {
+			return &known.Checks[i]
+		}
+	}
+	return nil
+}
+
+// writeTally draws "✓ 1 ! 1" into exactly n cells.
+func writeTally(l *line, t tally, n int) {
+	end := min(l.used+n, l.width)
+	parts := [...]struct {
+		count int
+		role  role
+		sign  string
+	}{
+		{t.critical, roleBad, l.sym.critical},
+		{t.warning, roleDelay, l.sym.warning},
+		{t.passing, roleLed, l.sym.passing},
+		{t.unknown, roleQuiet, l.sym.unknown},
+	}
+	first := true
+	for _, p := range parts {
+		if p.count == 0 {
+			continue
+		}
+		number := strconv.Itoa(p.count)
+		width := textWidth(p.sign) + 1 + len(number)
+		if !first {
+			width++
+		}
+		if l.used+width > end {
+			break
+		}
+		if !first {
+			l.gap(1)
+		}
+		l.text(p.role, p.sign)
+		l.text(p.role, " ")
+		l.text(p.role, number)
+		first = false
+	}
+	l.gap(end - l.used)
+}
+
+// checkSign is the sign, role and word of one check's status.
+func checkSign(sym *symbols, c *election.Check) (string, role, string) {
+	if c == nil {
+		return sym.unknown, roleQuiet, "unknown"
+	}
+	switch c.Status {
+	case election.StatusPassing:
+		return sym.passing, roleLed, "passing"
+	case election.StatusWarning:
+		return sym.warning, roleDelay, "warning"
+	case election.StatusCritical:
+		return sym.critical, roleBad, "critical"
+	}
+	return sym.unknown, roleQuiet, clean(c.Status)
+}

@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// commandNames is what the command line knows, for the message about what it
+// does not.
+const commandNames = ":q  :1  :2  :sort KEY [reverse]  :filter TEXT  :go NAME  :pause  :wide  :release  :destroy  :help"
+
+// command runs a line that was typed after ":".
+func (m *Model) command(text string) tea.Cmd {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "":
+	case "q", "quit":
+		return tea.Quit
+	case "1", "elections":
+		m.show(viewElections)
+	case "2", "events":
+		m.show(viewEvents)
+	case "sort":
+		m.sortCommand(rest)
+	case "filter", "f":
+		m.setFilter(rest)
+	case "go":
+		m.goCommand(rest)
+	case "pause":
+		m.setPaused(!m.paused)
+	case "wide":
+		m.table.wide = !m.table.wide
+	case "release":
+		m.openDialog(election.ActionRelease)
+	case "destroy":
+		m.openDialog(election.ActionDestroy)
+	case "help":
+		m.mode, m.help = modeHelp, &helpPage{}
+	default:
+		m.say(roleDelay, "No command :"+oneLine(word, 30)+". There are "+commandNames)
+	}
+	return nil
+}
+
+func (m *Model) sortCommand(rest string) {
+	word, direction, _ := strings.Cut(rest, " ")
+	k, ok := sortKeyNamed(strings.ToLower(word))
+	if !ok || direction != "" && !isReverse(strings.TrimSpace(direction)) {
+		m.say(roleDelay, ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it.")
+		return
+	}
+	m.setSort(sorting{key: k, reverse: direction != ""})
+}
+
+// isReverse reports a beginning of the word reverse.
+func isReverse(word string) bool {
+	const whole = "reverse"
+	return len(word) <= len(whole) && whole[:len(word)] == word
+}
+
+// goCommand puts the cursor on an election by its name or key.
+func (m *Model) goCommand(name string) {
+	found := m.shown.Named(name)
+	switch len(found) {
+	case 0:
+		m.say(roleDelay, "No election is named "+oneLine(name, 60)+".")
+	case 1:
+		m.openElection(found[0].Key())
+	default:
+		m.say(roleDelay, oneLine(name, 60)+" names "+plural(len(found), "election")+": give the full key.")
+	}
+}

@@ -1,0 +1,229 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"electop/election"
+)
+
+// detailDoc tells what an election is in, why, and what keeps it there.
+func detailDoc(d *doc, s *scene, e *election.Election) {
+	switch standingOf(e, s.asOf) {
+	case standsLed:
+		ledDetail(d, s, e)
+	case standsUnreadable:
+		d.para(roleDelay, "The token may no longer read this key: what is shown is what was read before.")
+		d.field("Last read", span{roleText, e.Leader}, span{roleQuiet, "  term " + number(e.Term)})
+		valueDetail(d, e)
+	default:
+		vacantDetail(d, s, e)
+	}
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func ledDetail(d *doc, s *scene, e *election.Election) {
+	if e.Overwritten() {
+		d.para(roleDelay, "Somebody wrote this key without the lock while it is held (its LockIndex is 0): "+
+			"the value may not be the leader's.")
+	}
+	leader := []span{{roleStrong, e.Leader}, {roleQuiet, "  term " + number(e.Term)}}
+	d.field("Leader", leader...)
+	since := []span{{roleText, sinceText(s, e.Since)}, {roleQuiet, "  for " + duration(s.asOf.Sub(e.Since))}}
+	if !e.SinceKnown {
+		since = []span{{roleText, "at least since " + clock(e.Since, s.now)},
+			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began before electop looked"}}
+	}
+	d.field("Since", since...)
+	sessionDetail(d, s, e)
+	valueDetail(d, e)
+	if last := e.LastTerm(); last != nil {
+		d.head("Before")
+		lastTermDetail(d, s, last)
+	}
+}
+
+func sinceText(s *scene, t time.Time) string { return clock(t, s.now) }
+
+func sessionDetail(d *doc, s *scene, e *election.Election) {
+	if e.Session == nil {
+		d.field("Session", span{roleText, clean(e.Pair.Session)}, span{roleQuiet, "  not read"})
+		return
+	}
+	ses := e.Session
+	name := []span{{roleText, clean(ses.ID)}}
+	if ses.Name != "" {
+		name = append(name, span{roleQuiet, "  " + clean(ses.Name)})
+	}
+	d.field("Session", name...)
+	d.field("Node", span{roleText, clean(ses.Node)})
+	if ses.TTL > 0 {
+		d.field("TTL", span{roleText, ses.TTL.String()},
+			span{roleQuiet, "  Consul ends it " + (2 * ses.TTL).String() + " after the last renewal"})
+	} else {
+		d.field("TTL", span{roleText, "none"}, span{roleQuiet, "  it lasts until it is destroyed or a check fails"})
+	}
+	d.field("When lost", lostSpans(d.sym, ses)...)
+	checksDetail(d, s, ses)
+}
+
+// lostSpans says what becomes of the key when the session ends.
+func lostSpans(sym *symbols, ses *election.Session) []span {
+	what := "the key is released"
+	if ses.Behavior == election.BehaviorDelete {
+		what = "the key is deleted"
+	}
+	delay := "no lock-delay"
+	switch {
+	case ses.LockDelay > election.MaxLockDelay:
+		delay = "lock-delay " + ses.LockDelay.String() + ", enforced for " + election.MaxLockDelay.String()
+	case ses.LockDelay > 0:
+		delay = "lock-delay " + ses.LockDelay.String()
+	}
+	return []span{{roleText, what}, {roleQuiet, " (Behavior " + clean(ses.Behavior) + ") " + sym.dot + " " + delay}}
+}
+
+func checksDetail(d *doc, s *scene, ses *election.Session) {
+	known, read := s.snap.Checks[ses.Node]
+	label := "Checks"
+	if len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 {
+		d.field(label, span{roleDelay, "none"}, span{roleQuiet, "  nothing but a TTL or a person ends this session"})
+		return
+	}
+	if read && known.Err != "" {
+		d.field(label, span{roleDelay, "not known: " + clean(known.Err)})
+		label = ""
+	}
+	for _, kind := range []struct {
+		ids  []string
+		word string
+	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
+		for _, id := range kind.ids {
+			d.field(label, checkSpans(d.sym, id, kind.word, findCheck(id, known), read)...)
+			label = ""
+		}
+	}
+}
+
+func checkSpans(sym *symbols, id, kind string, c *election.Check, read bool) []span {
+	sign, r, word := checkSign(sym, c)
+	if c == nil && read {
+		word = "not registered on this node"
+	}
+	spans := []span{{r, sign + " "}, {roleText, clean(id)}, {roleQuiet, "  " + kind + " check, "}, {r, word}}
+	if c != nil && c.Output != "" {
+		output := roleQuiet
+		if c.Status != election.StatusPassing {
+			output = roleText
+		}
+		spans = append(spans, span{output, "  " + oneLine(c.Output, 240)})
+	}
+	return spans
+}
+
+func vacantDetail(d *doc, s *scene, e *election.Election) {
+	r := roleVacant
+	if standingOf(e, s.asOf) == standsDelay {
+		r = roleDelay
+	}
+	d.para(r, whyVacant(s, e))
+	if last := e.LastTerm(); last != nil {
+		d.blank()
+		lastTermDetail(d, s, last)
+	}
+	if e.Exists {
+		valueDetail(d, e)
+	}
+}
+
+// whyVacant is one sentence or two on why nobody leads and what that means.
+func whyVacant(s *scene, e *election.Election) string {
+	gone := duration(s.asOf.Sub(e.VacantSince))
+	last := e.LastTerm()
+	text := "No leader for " + gone + "."
+	if !e.VacantSinceKnown {
+		text = "No leader, and there was none when electop first looked, " + gone + " ago."
+	}
+	if !e.Exists {
+		text = "No leader: the key is gone since " + gone + "."
+	}
+	switch {
+	case s.asOf.Before(e.LockDelayUntil):
+		left := duration(e.LockDelayUntil.Sub(s.asOf) + time.Second - 1)
+		text += " Consul refuses new holders for about " + left + " more"
+		if last != nil {
+			text += " (lock-delay " + e.LockDelayUntil.Sub(last.End).Round(time.Second).String() + " of the lost session)"
+		}
+		return text + "."
+	case !e.LockDelayUntil.IsZero():
+		return text + " The lock-delay should be over: it may be taken now."
+	case last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
+		return text + " It was released and nobody has acquired it since; no lock-delay holds it back."
+	case e.Exists:
+		return text + " Nobody has acquired it."
+	}
+	return text
+}
+
+// lastTermDetail tells of the latest term that ended.
+func lastTermDetail(d *doc, s *scene, last *election.Term) {
+	who := []span{{roleStrong, last.Leader}}
+	if last.Node != "" {
+		who = append(who, span{roleText, " on " + clean(last.Node)})
+	}
+	held := atLeast(d.sym, duration(last.Held(s.asOf)), last.StartKnown)
+	who = append(who, span{roleQuiet, ", term " + number(last.Number) + ", led for " + held})
+	d.field("Last leader", who...)
+	d.field("Lost at", span{roleText, clock(last.End, s.now)})
+	d.field("Lost because", causeSpans(s, last)...)
+}
+
+// causeWait is how long the evidence of a cause may take.
+const causeWait = 2 * time.Second
+
+func causeSpans(s *scene, t *election.Term) []span {
+	if t.Cause == "" && s.asOf.Sub(t.End) < causeWait {
+		return []span{{roleQuiet, "looking for the cause"}}
+	}
+	spans := []span{{roleText, causeWords(t.Cause)}}
+	if t.Evidence != "" && !byOperator(t.Cause) {
+		spans = append(spans, span{roleQuiet, ": " + oneLine(t.Evidence, 300)})
+	}
+	return spans
+}
+
+// valueLines is how many lines of a value the detail shows; Raw has them all.
+const valueLines = 24
+
+func valueDetail(d *doc, e *election.Election) {
+	v := e.Pair.Value
+	switch {
+	case len(v) == 0:
+		d.field("Value", span{roleQuiet, "empty"})
+		return
+	case len(v) > valueLimit:
+		d.field("Value", span{roleText, size(len(v))}, span{roleQuiet, "  see Raw"})
+		return
+	}
+	if lines, ok := d.value.fields(e); ok {
+		kind := "JSON"
+		if !e.Pair.Held() {
+			kind += ", left by the last leader"
+		}
+		d.field("Value", span{roleQuiet, kind})
+		for i, l := range lines {
+			if i == valueLines {
+				d.add(span{roleQuiet, plural(len(lines)-i, "more line") + ", see Raw"})
+				break
+			}
+			d.field(l.label(), span{roleText, l.value})
+		}
+		return
+	}
+	if text, ok := plainText(v); ok {
+		d.field("Value", span{roleText, oneLine(text, 600)})
+		return
+	}
+	d.field("Value", span{roleText, size(len(v)) + " of binary data"}, span{roleQuiet, "  see Raw"})
+}

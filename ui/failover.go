@@ -1,0 +1,149 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// actionMsg is the outcome of one action.
+type actionMsg struct {
+	kind   election.ActionKind
+	target election.Target
+	err    error
+}
+
+// runner makes the command that carries an action out.
+type runner func(kind election.ActionKind, t election.Target) tea.Cmd
+
+// newRunner binds the operator to the program's context. Each action has its
+// own time limit, so the command always ends.
+func newRunner(ctx context.Context, op Operator) runner {
+	return func(kind election.ActionKind, t election.Target) tea.Cmd {
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(ctx, actionTime)
+			defer cancel()
+			do := op.Release
+			if kind == election.ActionDestroy {
+				do = op.DestroySession
+			}
+			return actionMsg{kind: kind, target: t, err: do(ctx, t)}
+		}
+	}
+}
+
+// pending is an action that succeeded and whose next leader is waited for.
+type pending struct {
+	kind   election.ActionKind
+	target election.Target
+	done   time.Time
+}
+
+// pendingTime is how long a next leader is waited for: longer than the longest
+// lock-delay.
+const pendingTime = election.MaxLockDelay + 30*time.Second
+
+// act starts the action on each target, one after the other.
+func (m *Model) act(kind election.ActionKind, targets []boundTarget) tea.Cmd {
+	cmds := make([]tea.Cmd, 0, len(targets))
+	for _, t := range targets {
+		cmds = append(cmds, m.run(kind, t.Target))
+	}
+	m.say(roleAccent, doing(kind)+" "+targetNames(targets))
+	return tea.Sequence(cmds...)
+}
+
+func targetNames(targets []boundTarget) string {
+	if len(targets) == 1 {
+		return oneLine(targets[0].Election, 60)
+	}
+	return plural(len(targets), "election")
+}
+
+func doing(kind election.ActionKind) string {
+	if kind == election.ActionDestroy {
+		return "Destroying the session of"
+	}
+	return "Releasing"
+}
+
+func (p pending) text() string {
+	name := oneLine(p.target.Election, 60)
+	if p.kind == election.ActionDestroy {
+		return "Destroyed the session of " + name
+	}
+	return "Released " + name
+}
+
+// acted takes the outcome of an action. The board is not touched: it changes
+// when a snapshot says so.
+func (m *Model) acted(msg actionMsg) {
+	if msg.err != nil {
+		verb := "release "
+		if msg.kind == election.ActionDestroy {
+			verb = "destroy the session of "
+		}
+		m.say(roleBad, "Could not "+verb+oneLine(msg.target.Election, 60)+": "+oneLine(msg.err.Error(), 300))
+		return
+	}
+	p := pending{kind: msg.kind, target: msg.target, done: m.opts.Now()}
+	m.pending = append(m.pending, p)
+	m.note.until = time.Time{} // "Releasing" is over
+	if m.note.role == roleBad {
+		m.say(roleBad, m.note.text)
+	}
+	m.settle()
+}
+
+// settle looks in the newest snapshot for the leaders that are waited for.
+func (m *Model) settle() {
+	now := m.opts.Now()
+	waiting := m.pending[:0]
+	for _, p := range m.pending {
+		e := m.live.Find(p.target.Key)
+		switch {
+		case e != nil && succeeded(p.target, e):
+			m.say(roleLed, oneLine(e.Leader, 60)+" leads "+oneLine(e.Name, 60)+" "+after(vacancy(p, e)))
+		case now.Sub(p.done) > pendingTime:
+			m.say(roleDelay, p.text()+": no leader since "+duration(now.Sub(p.done)))
+		default:
+			waiting = append(waiting, p)
+		}
+	}
+	m.pending = waiting
+}
+
+// succeeded reports that the key is held anew since the target's hold: by
+// another session, or by the same one in a later term.
+func succeeded(t election.Target, e *election.Election) bool {
+	if !e.Exists || !e.Pair.Held() {
+		return false
+	}
+	return e.Pair.Session != t.Session || e.Term != t.Term && e.Pair.ModifyIndex > t.ModifyIndex
+}
+
+// vacancy is how long nobody led, as the terms have it.
+func vacancy(p pending, e *election.Election) time.Duration {
+	for i := len(e.Terms) - 1; i > 0; i-- {
+		if before := e.Terms[i-1]; before.Session == p.target.Session && before.Over() {
+			return max(0, e.Terms[i].Start.Sub(before.End))
+		}
+	}
+	return max(0, e.Since.Sub(p.done))
+}
+
+// pendingText says what is waited for, empty when nothing is.
+func (m *Model) pendingText(now time.Time) string {
+	if len(m.pending) == 0 {
+		return ""
+	}
+	p := m.pending[len(m.pending)-1]
+	text := p.text() + ": no leader yet, " + duration(now.Sub(p.done))
+	if e := m.live.Find(p.target.Key); e != nil && now.Before(e.LockDelayUntil) {
+		text = p.text() + ": lock-delay for about " + duration(e.LockDelayUntil.Sub(now)+time.Second-1) + " more"
+	}
+	return text
+}

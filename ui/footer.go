@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"time"
+
+	"charm.land/bubbles/v2/key"
+)
+
+// note is a short message that stays in the footer for a while.
+type note struct {
+	role  role
+	text  string
+	until time.Time
+}
+
+// How long notes stay: errors long enough to be read twice.
+const (
+	noteTime  = 6 * time.Second
+	errorTime = 20 * time.Second
+)
+
+// say shows a note. It does not cover an error that was not yet read.
+func (m *Model) say(r role, text string) {
+	now := m.opts.Now()
+	if m.note.role == roleBad && r != roleBad && now.Before(m.note.until) {
+		text = m.note.text + "  " + m.sym.dot + "  " + text
+		r = roleBad
+	}
+	stay := noteTime
+	if r == roleBad {
+		stay = errorTime
+	}
+	m.note = note{role: r, text: text, until: now.Add(stay)}
+}
+
+// footer draws the last line: what was just done, and the keys that matter now.
+func (m *Model) footer(p *painter, s *scene, width int) string {
+	l := newLine(p, width)
+	l.gap(1)
+	if m.mode == modeCopy {
+		l.texts(copyMenu()...)
+		return l.done()
+	}
+	switch text, r := m.noteText(s); {
+	case text != "":
+		l.text(r, text)
+		l.gap(3)
+	case len(m.table.marks) > 0:
+		l.texts(span{roleAccent, m.sym.mark + plural(len(m.table.marks), "election") + " marked"}, span{roleText, "   "})
+	}
+	writeKeys(l, m.footerKeys())
+	return l.done()
+}
+
+func (m *Model) noteText(s *scene) (string, role) {
+	if s.now.Before(m.note.until) {
+		return m.note.text, m.note.role
+	}
+	return m.pendingText(s.now), roleAccent
+}
+
+func (m *Model) footerKeys() []key.Binding {
+	switch {
+	case m.mode == modePrompt:
+		return m.keys.promptHelp(m.prompt.kind)
+	case m.mode == modeDialog:
+		return m.keys.dialogHelp()
+	case m.mode == modeHelp:
+		return m.keys.helpHelp()
+	case m.view == viewEvents:
+		return m.keys.eventsHelp()
+	case !m.hasBoard():
+		return m.keys.emptyHelp()
+	case m.pane.zoom:
+		return m.keys.zoomHelp()
+	}
+	return m.keys.ShortHelp()
+}
+
+// writeKeys writes as many keys as there is room for, whole ones only. The last
+// two (help and quit) are always among them.
+func writeKeys(l *line, bindings []key.Binding) {
+	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
+	kept := 0
+	for _, b := range last {
+		kept += keyWidth(b)
+	}
+	for _, b := range first {
+		if l.room()-kept < keyWidth(b) {
+			break
+		}
+		writeKey(l, b)
+	}
+	for _, b := range last {
+		writeKey(l, b)
+	}
+}
+
+func keyWidth(b key.Binding) int {
+	h := b.Help()
+	return textWidth(h.Key) + 1 + textWidth(h.Desc) + columnGap
+}
+
+func writeKey(l *line, b key.Binding) {
+	h := b.Help()
+	l.texts(span{roleKey, h.Key}, span{roleText, " "}, span{roleQuiet, h.Desc})
+	l.gap(columnGap)
+}

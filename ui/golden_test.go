@@ -1,0 +1,169 @@
+package ui
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// commandsOf takes the commands out of a tea.Sequence or tea.Batch.
+func commandsOf(msg tea.Msg) ([]tea.Cmd, error) {
+	v := reflect.ValueOf(msg)
+	if v.Kind() != reflect.Slice {
+		return nil, fmt.Errorf("%T is no list of commands", msg)
+	}
+	var cmds []tea.Cmd
+	for i := range v.Len() {
+		cmds = append(cmds, v.Index(i).Interface().(tea.Cmd))
+	}
+	return cmds, nil
+}
+
+func lostSnapshot() *election.Snapshot {
+	s := mixedSnapshot()
+	s.Connection = election.Connection{
+		State: election.Lost, Since: ago(3 * time.Second), LastContact: ago(4 * time.Second),
+		Error: "dial tcp 127.0.0.1:8500: connect: connection refused", RetryAt: testNow().Add(8 * time.Second),
+	}
+	return s
+}
+
+func emptySnapshot(filtered bool) *election.Snapshot {
+	s := mixedSnapshot()
+	s.Elections, s.Events, s.Filtered = nil, nil, filtered
+	return s
+}
+
+// scenes are the screens whose text is kept in testdata, each at every size.
+func scenes() map[string]func(t *testing.T, w, h int) *driver {
+	board := func(keys ...string) func(*testing.T, int, int) *driver {
+		return func(t *testing.T, w, h int) *driver {
+			d := drive(t, mixedSnapshot(), w, h)
+			d.keys(keys...)
+			return d
+		}
+	}
+	snap := func(make func() *election.Snapshot, change ...func(*Options)) func(*testing.T, int, int) *driver {
+		return func(t *testing.T, w, h int) *driver { return drive(t, make(), w, h, change...) }
+	}
+	return map[string]func(t *testing.T, w, h int) *driver{
+		"mixed":        board(),
+		"led":          board("k"),
+		"delay":        board("j", "j"),
+		"overwritten":  board("j"),
+		"history":      board("k", "tab"),
+		"raw":          board("k", "["),
+		"zoom":         board("k", "enter"),
+		"wide":         board("w"),
+		"help":         board("?"),
+		"filter":       board("/", "'state:v"),
+		"filtered":     board("/", "'!node:node-1", "enter"),
+		"nomatch":      board("/", "'zebra", "enter"),
+		"command":      board(":", "'sort for"),
+		"sorted":       board("s"),
+		"events":       board("2"),
+		"copy":         board("c"),
+		"marked":       board("g", "space", "space"),
+		"release":      board("k", "r"),
+		"destroy":      board("k", "x", "right"),
+		"release-many": board("g", "space", "space", "r"),
+		"release-none": board("r"),
+		"paused": func(t *testing.T, w, h int) *driver {
+			d := drive(t, mixedSnapshot(), w, h)
+			d.keys("p")
+			d.now = d.now.Add(7 * time.Second)
+			d.send(tickMsg(d.now))
+			return d
+		},
+		"changed": func(t *testing.T, w, h int) *driver {
+			d := drive(t, mixedSnapshot(), w, h)
+			d.keys("k", "r")
+			d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+			return d
+		},
+		"lost":       snap(lostSnapshot),
+		"empty":      snap(func() *election.Snapshot { return emptySnapshot(false) }),
+		"hidden":     snap(func() *election.Snapshot { return emptySnapshot(true) }),
+		"connecting": snap(func() *election.Snapshot { return nil }),
+		"unreachable": snap(func() *election.Snapshot {
+			return &election.Snapshot{At: testNow(), Connection: lostSnapshot().Connection}
+		}),
+		"crowd": snap(func() *election.Snapshot { return crowd(400) }),
+		"ascii": snap(mixedSnapshot, func(o *Options) { o.ASCII = true }),
+		"demo": snap(mixedSnapshot, func(o *Options) {
+			o.Demo, o.ReadOnly = "8 services with 3 candidates each; something goes wrong every 15 s", true
+		}),
+	}
+}
+
+// takenOver gives the key to another session in the next term.
+func takenOver(s *election.Snapshot, key string) *election.Snapshot {
+	for i, e := range s.Elections {
+		if e.Key() != key {
+			continue
+		}
+		n := *e
+		n.Pair.Session, n.Pair.ModifyIndex, n.Pair.LockIndex = sessionID(500), e.Pair.ModifyIndex+3, e.Pair.LockIndex+1
+		n.Session = testSession(500, n.Name, "node-9")
+		n.Term, n.Leader, n.Since = e.Term+1, n.Name+"-9", testNow()
+		n.Terms = append([]election.Term{}, e.Terms...)
+		last := &n.Terms[len(n.Terms)-1]
+		last.End = testNow().Add(-1300 * time.Millisecond)
+		n.Terms = append(n.Terms, election.Term{
+			Number: n.Term, CreateIndex: 40, Session: n.Pair.Session, Leader: n.Leader, Node: "node-9",
+			Start: n.Since, StartKnown: true,
+		})
+		s.Elections[i] = &n
+	}
+	return s
+}
+
+func sizes() [][2]int { return [][2]int{{40, 10}, {80, 24}, {120, 36}, {160, 45}, {200, 50}} }
+
+func TestScreens(t *testing.T) {
+	for name, scene := range scenes() {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			for _, s := range sizes() {
+				fmt.Fprintf(&b, "=== %dx%d\n%s\n", s[0], s[1], trimLines(scene(t, s[0], s[1]).text()))
+			}
+			golden(t, name, b.String())
+		})
+	}
+}
+
+// The text must be the same whatever the colours are: nothing is told by
+// colour alone.
+func TestColoursChangeNoText(t *testing.T) {
+	for name, scene := range scenes() {
+		d := scene(t, 120, 36)
+		want := d.text()
+		for _, profile := range []string{"TrueColor", "ANSI256", "ANSI", "Ascii"} {
+			for _, dark := range []bool{true, false} {
+				d.m.styles = NewStyles(dark, profile)
+				if got := d.text(); got != want {
+					t.Errorf("%s: %s, dark %v: the text differs", name, profile, dark)
+				}
+			}
+		}
+	}
+}
+
+func TestASCIIDrawsOnlyASCII(t *testing.T) {
+	for _, keys := range [][]string{{}, {"k"}, {"k", "tab"}, {"["}, {"?"}, {"2"}, {"k", "x"}, {"p"}, {"/"}, {"c"}} {
+		d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.ASCII = true; o.Demo = "a demonstration" })
+		d.keys(keys...)
+		for i, r := range d.text() {
+			if r > 0x7e {
+				t.Errorf("keys %v: %q at byte %d", keys, r, i)
+				break
+			}
+		}
+	}
+}

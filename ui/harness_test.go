@@ -1,0 +1,177 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"electop/election"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fakeOperator remembers what it was asked to do.
+type fakeOperator struct {
+	released, destroyed []election.Target
+	err                 error
+}
+
+func (o *fakeOperator) Release(_ context.Context, t election.Target) error {
+	o.released = append(o.released, t)
+	return o.err
+}
+
+func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) error {
+	o.destroyed = append(o.destroyed, t)
+	return o.err
+}
+
+// driver drives a Model without a terminal.
+type driver struct {
+	t   testing.TB
+	m   Model
+	op  *fakeOperator
+	now time.Time
+}
+
+func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Options)) *driver {
+	t.Helper()
+	d := &driver{t: t, op: &fakeOperator{}, now: testNow()}
+	opts := Options{
+		Operator: d.op, Address: "127.0.0.1:8500", Patterns: []string{"service/*/leader"},
+		Now: func() time.Time { return d.now },
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	d.m = New(context.Background(), opts)
+	d.send(tea.WindowSizeMsg{Width: w, Height: h})
+	if snap != nil {
+		d.send(snapshotMsg{snap})
+	}
+	return d
+}
+
+func (d *driver) send(msg tea.Msg) tea.Cmd {
+	next, cmd := d.m.Update(msg)
+	d.m = next.(Model)
+	return cmd
+}
+
+// keys sends keys by their names, the text of a word in quotes letter by letter.
+func (d *driver) keys(names ...string) tea.Cmd {
+	var cmd tea.Cmd
+	for _, name := range names {
+		if text, quoted := strings.CutPrefix(name, "'"); quoted {
+			for _, r := range text {
+				d.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+			}
+			continue
+		}
+		cmd = d.send(press(name))
+	}
+	return cmd
+}
+
+func press(name string) tea.KeyPressMsg {
+	special := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
+		"home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace,
+	}
+	if code, ok := special[name]; ok {
+		return tea.KeyPressMsg{Code: code}
+	}
+	if name == "space" {
+		return tea.KeyPressMsg{Code: ' ', Text: " "}
+	}
+	if letter, ctrl := strings.CutPrefix(name, "ctrl+"); ctrl {
+		return tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
+}
+
+// text is the screen without its colours.
+func (d *driver) text() string { return ansi.Strip(d.m.View().Content) }
+
+func (d *driver) wants(parts ...string) {
+	d.t.Helper()
+	screen := d.text()
+	for _, part := range parts {
+		if !strings.Contains(screen, part) {
+			d.t.Errorf("%q is not on the screen:\n%s", part, screen)
+		}
+	}
+}
+
+func (d *driver) lacks(parts ...string) {
+	d.t.Helper()
+	screen := d.text()
+	for _, part := range parts {
+		if strings.Contains(screen, part) {
+			d.t.Errorf("%q is on the screen:\n%s", part, screen)
+		}
+	}
+}
+
+// perform runs the commands of an action to their end and gives their messages
+// to the model.
+func (d *driver) perform(cmd tea.Cmd) {
+	d.t.Helper()
+	if cmd == nil {
+		d.t.Fatal("there is no command")
+	}
+	switch msg := cmd().(type) {
+	case actionMsg:
+		d.send(msg)
+	default:
+		for _, c := range sequence(d.t, msg) {
+			d.send(c())
+		}
+	}
+}
+
+// sequence takes the commands out of a tea.Sequence, whose type is private.
+func sequence(t testing.TB, msg tea.Msg) []tea.Cmd {
+	t.Helper()
+	cmds, err := commandsOf(msg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmds
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (go test ./ui -update writes it anew); got:\n%s", path, got)
+	}
+}
+
+// trimLines leaves out the blanks at the ends of lines, which editors do too.
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}

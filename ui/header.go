@@ -1,0 +1,226 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// counts are the elections by how they stand.
+type counts struct{ led, delay, vacant, unreadable int }
+
+func countElections(snap *election.Snapshot, asOf time.Time) counts {
+	var c counts
+	for _, e := range snap.Elections {
+		switch standingOf(e, asOf) {
+		case standsLed:
+			c.led++
+		case standsDelay:
+			c.delay++
+		case standsVacant:
+			c.vacant++
+		default:
+			c.unreadable++
+		}
+	}
+	return c
+}
+
+// header draws the first line: where, how many, how the link does, what time.
+func (m *Model) header(p *painter, s *scene, width int) string {
+	right := m.stateSpans(p.sym, s, width, true)
+	if width-spansWidth(right) < len(" electop  ") {
+		right = m.stateSpans(p.sym, s, width, false)
+	}
+	room := width - spansWidth(right)
+	l := newLine(p, width)
+	l.texts(fitSpans(m.placeSpans(p.sym, room), room-1, p.sym)...)
+	l.to(room)
+	l.texts(right...)
+	return l.done()
+}
+
+// stateSpans are the right half of the header, the counts with words or with
+// signs only.
+func (m *Model) stateSpans(sym *symbols, s *scene, width int, words bool) []span {
+	spans := append([]span{{roleText, "  "}}, m.countSpans(sym, words && width >= 64)...)
+	spans = append(spans, m.linkSpans(sym, s, width)...)
+	return append(spans, span{roleText, "  " + s.now.Format("15:04:05") + " "})
+}
+
+// placeSpans says which program looks at which Consul, and the marks of a
+// demonstration and of a program that may only look.
+func (m *Model) placeSpans(sym *symbols, room int) []span {
+	spans := []span{{roleAccent, " electop"}, {roleText, " "}}
+	if room <= spansWidth(spans) {
+		return nil
+	}
+	if m.opts.Demo != "" {
+		spans = append(spans, span{roleText, " "}, span{roleBadge, " DEMO "})
+	}
+	if m.opts.ReadOnly {
+		spans = append(spans, span{roleText, " "}, span{roleBadge, " READ-ONLY "})
+	}
+	var where []string
+	if dc := m.live.Datacenter; dc != "" {
+		where = append(where, clean(dc))
+	}
+	where = append(where, clean(m.opts.Address))
+	for _, pattern := range m.opts.Patterns {
+		where = append(where, clean(pattern))
+	}
+	text := strings.Join(where, " "+sym.dot+" ")
+	if used := spansWidth(spans) + 1; used+8 > room {
+		return spans
+	}
+	return append(spans, span{roleText, " "}, span{roleQuiet, text})
+}
+
+func spansWidth(spans []span) int {
+	n := 0
+	for _, s := range spans {
+		n += textWidth(s.text)
+	}
+	return n
+}
+
+// countSpans are the numbers of elections, as signs only where there is little
+// room. What needs a person stands out.
+func (m *Model) countSpans(sym *symbols, words bool) []span {
+	c := m.counts
+	var spans []span
+	for _, part := range []struct {
+		n      int
+		stands standing
+		role   role
+	}{
+		{c.led, standsLed, roleLed}, {c.vacant, standsVacant, roleAlarm},
+		{c.delay, standsDelay, roleDelay}, {c.unreadable, standsUnreadable, roleQuiet},
+	} {
+		if part.n == 0 && part.stands != standsLed {
+			continue
+		}
+		sign, _ := part.stands.sign(sym)
+		text := strconv.Itoa(part.n) + " " + part.stands.word()
+		if !words {
+			text = strconv.Itoa(part.n) + sign
+		}
+		if part.role == roleAlarm {
+			text = " " + text + " "
+		}
+		r := part.role
+		if m.live.Connection.State == election.Lost {
+			r = roleQuiet // old numbers must not look like news
+		}
+		spans = append(spans, span{r, text}, span{roleText, "  "})
+	}
+	if !m.live.Loaded && len(m.live.Elections) == 0 {
+		return nil
+	}
+	return spans
+}
+
+// linkSpans tell how the link to Consul does.
+func (m *Model) linkSpans(sym *symbols, s *scene, width int) []span {
+	c := m.live.Connection
+	lead := "  "
+	if width < 80 {
+		lead = ""
+	}
+	switch c.State {
+	case election.Live:
+		spans := []span{{roleText, lead}, {roleLed, sym.live + " live"}}
+		if c.Latency > 0 && width >= 80 {
+			spans = append(spans, span{roleQuiet, " " + latency(c.Latency)})
+		}
+		return spans
+	case election.Lost:
+		return []span{{roleText, lead}, {roleBad, sym.lost + " " + lostWord(c) + " " + duration(s.now.Sub(c.Since))}}
+	default:
+		return []span{{roleText, lead}, {roleDelay, sym.connecting + " connecting"}}
+	}
+}
+
+// lostWord tells a link that was lost from one that never was there.
+func lostWord(c election.Connection) string {
+	if c.LastContact.IsZero() {
+		return "no answer"
+	}
+	return "lost"
+}
+
+func latency(d time.Duration) string {
+	if d < time.Millisecond {
+		return "<1ms"
+	}
+	return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + "ms"
+}
+
+// banner is one line between header and body.
+type banner []span
+
+// banners are the lines that say what is special now: what is typed or
+// filtered, that the link is lost, that the board is paused, what the
+// demonstration does.
+func (m *Model) banners(s *scene) []banner {
+	var lines []banner
+	sym := m.sym
+	if m.mode == modePrompt {
+		lines = append(lines, nil) // the prompt draws itself, it has a cursor
+	} else if f := m.currentFilter(); !f.empty() {
+		lines = append(lines, banner{
+			{roleAccent, " / "}, {roleStrong, oneLine(f.text, 120)}, {roleQuiet, "   " + m.filterResult() + "   esc clears"},
+		})
+	}
+	if m.live.Connection.State == election.Lost && m.hasBoard() {
+		lines = append(lines, m.lostBanner(s))
+	}
+	if m.paused {
+		lines = append(lines, banner{
+			{roleBadge, " " + sym.paused + " PAUSED "},
+			{roleText, " at " + clock(m.asOf(), s.now) + ", " + duration(s.now.Sub(m.asOf())) + " ago; Consul is still watched"},
+			{roleQuiet, "   p continues"},
+		})
+	}
+	if m.hasBoard() && !m.live.Loaded {
+		lines = append(lines, banner{{roleDelay, " " + sym.connecting + " Still reading: not every election is here yet."}})
+	}
+	if m.opts.Demo != "" && m.height >= 20 {
+		lines = append(lines, banner{{roleAccent, " " + sym.note + " "}, {roleQuiet, oneLine(m.opts.Demo, 200)}})
+	}
+	return lines
+}
+
+// lostBanner says how old the board is, what failed and when the next try is.
+func (m *Model) lostBanner(s *scene) banner {
+	c := m.live.Connection
+	text := " Consul does not answer. "
+	if !c.LastContact.IsZero() {
+		text += "The board is " + duration(s.now.Sub(c.LastContact)) + " old. "
+	}
+	b := banner{{roleAlarm, text}, {roleText, " "}, {roleBad, retryText(s, c)}}
+	if c.Error != "" {
+		b = append(b, span{roleText, "  " + oneLine(c.Error, 200)})
+	}
+	return b
+}
+
+func retryText(s *scene, c election.Connection) string {
+	if left := c.RetryAt.Sub(s.now); !c.RetryAt.IsZero() && left > 0 {
+		return "next try in " + duration(left+time.Second-1)
+	}
+	return "trying now"
+}
+
+func (m *Model) filterResult() string {
+	if m.view == viewEvents {
+		return plural(len(m.events.lines), "event")
+	}
+	total := 0
+	if m.shown != nil {
+		total = len(m.shown.Elections)
+	}
+	return strconv.Itoa(len(m.table.order)) + " of " + plural(total, "election")
+}

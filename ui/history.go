@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"time"
+
+	"electop/election"
+)
+
+// historyDoc lists the terms of an election, newest first, with the vacancies
+// between them, and its events below.
+func historyDoc(d *doc, s *scene, e *election.Election) {
+	if len(e.Terms) == 0 {
+		d.para(roleQuiet, "No term was seen so far: nobody has led since electop looks.")
+	}
+	later := time.Time{} // start of the term after the one that is drawn
+	if standingOf(e, s.asOf) != standsLed && len(e.Terms) > 0 {
+		later = s.asOf
+		vacancyLine(d, s.asOf.Sub(e.VacantSince), true, true)
+	}
+	for i := len(e.Terms) - 1; i >= 0; i-- {
+		t := &e.Terms[i]
+		if i < len(e.Terms)-1 && later.After(t.End) {
+			vacancyLine(d, later.Sub(t.End), e.Terms[i+1].StartKnown, false)
+		}
+		termLines(d, s, t)
+		later = t.Start
+	}
+	eventsOfElection(d, s, e)
+}
+
+func vacancyLine(d *doc, length time.Duration, known, lasting bool) {
+	text := "no leader for "
+	if !known {
+		text = "no leader for at most "
+	}
+	text += precise(length)
+	if lasting {
+		text += " so far"
+	}
+	d.add(span{roleFaint, padTo("", 9)}, span{roleVacant, d.sym.vacant + " " + text})
+}
+
+func termLines(d *doc, s *scene, t *election.Term) {
+	end, sign, r := "now", d.sym.led, roleLed
+	if t.Over() {
+		end, sign, r = clock(t.End, s.now), d.sym.dot, roleQuiet
+	}
+	start := clock(t.Start, s.now)
+	if !t.StartKnown {
+		start = "before " + start
+	}
+	line := []span{
+		{roleQuiet, padTo("term "+number(t.Number), 9)}, {r, sign + " "}, {roleStrong, t.Leader},
+	}
+	if t.Node != "" {
+		line = append(line, span{roleText, " on " + clean(t.Node)})
+	}
+	line = append(line,
+		span{roleText, "  " + atLeast(d.sym, duration(t.Held(s.asOf)), t.StartKnown)},
+		span{roleQuiet, "  " + start + " " + d.sym.arrow + " " + end})
+	d.add(line...)
+	if t.Over() {
+		d.indented(11, append([]span{{roleQuiet, "lost because "}}, causeSpans(s, t)...)...)
+	}
+}
+
+func eventsOfElection(d *doc, s *scene, e *election.Election) {
+	if len(e.Events) == 0 {
+		return
+	}
+	d.head("Events")
+	for i := len(e.Events) - 1; i >= 0; i-- {
+		ev := &e.Events[i]
+		spans := append([]span{{eventRole(ev), padTo(eventWord(ev), eventWordWidth)}}, eventSpans(d.sym, ev)...)
+		d.add(append([]span{{roleQuiet, clock(ev.Time, s.now) + "  "}}, spans...)...)
+	}
+}

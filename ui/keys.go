@@ -1,0 +1,113 @@
+package ui
+
+import (
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+)
+
+// KeyMap is every key of the dashboard.
+type KeyMap struct {
+	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
+	NextTrouble, PrevTrouble                                  key.Binding
+	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
+	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
+	Release, Destroy                                          key.Binding
+	Elections, Events                                         key.Binding
+	Help, Suspend, Quit                                       key.Binding
+}
+
+var _ help.KeyMap = KeyMap{}
+
+// DefaultKeyMap gives the keys that people know from k9s, lazygit and vim.
+func DefaultKeyMap(ascii bool) KeyMap {
+	move, enter := "↑↓", "⏎"
+	if ascii {
+		move, enter = "j/k", "enter"
+	}
+	bind := func(short, what string, keys ...string) key.Binding {
+		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(short, what))
+	}
+	return KeyMap{
+		Up: bind("k", "up", "k", "up"), Down: bind(move, "move", "j", "down"),
+		HalfUp:   bind("ctrl-u", "half a page up", "ctrl+u"),
+		HalfDown: bind("ctrl-d", "half a page down", "ctrl+d"),
+		PageUp:   bind("pgup", "a page up", "pgup", "ctrl+b"),
+		PageDown: bind("pgdn", "a page down", "pgdown", "ctrl+f"),
+		Top:      bind("g", "first", "g", "home"), Bottom: bind("G", "last", "G", "end"),
+		NextTrouble: bind("n", "next trouble", "n"), PrevTrouble: bind("N", "previous trouble", "N"),
+		Open: bind(enter, "open", "enter"), Back: bind("esc", "one step back", "esc"),
+		NextTab: bind("tab", "next page", "tab", "]"), PrevTab: bind("[", "previous page", "shift+tab", "["),
+		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane", "J", "shift+down"),
+		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
+		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
+		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
+		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
+		Elections: bind("1", "election list", "1"), Events: bind("2", "event list", "2"),
+		Help: bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+	}
+}
+
+// ShortHelp lists the keys of the footer while the board has the keys.
+func (k KeyMap) ShortHelp() []key.Binding {
+	return []key.Binding{
+		k.Down, k.Open, k.Filter, k.Release, k.Destroy, k.Sort, k.NextTab, k.Mark, k.Events, k.Pause, k.Help, k.Quit,
+	}
+}
+
+// FullHelp lists all keys in groups: moving, looking, acting.
+func (k KeyMap) FullHelp() [][]key.Binding {
+	move := k.Down
+	move.SetHelp("j k", "down and up, arrows too")
+	return [][]key.Binding{
+		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
+		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause},
+		{k.Release, k.Destroy, k.Mark, k.Copy, k.Command, k.Elections, k.Events, k.Help, k.Suspend, k.Quit},
+	}
+}
+
+// zoomHelp are the keys of the footer while the pane takes the screen.
+func (k KeyMap) zoomHelp() []key.Binding {
+	down := k.Down
+	down.SetHelp(down.Help().Key, "scroll")
+	return []key.Binding{k.Back, down, k.NextTab, k.PrevTab, k.Copy, k.Release, k.Destroy, k.Help, k.Quit}
+}
+
+// eventsHelp are the keys of the footer in the events view.
+func (k KeyMap) eventsHelp() []key.Binding {
+	open := k.Open
+	open.SetHelp(open.Help().Key, "its election")
+	return []key.Binding{k.Down, open, k.Filter, k.Bottom, k.Pause, k.Elections, k.Help, k.Quit}
+}
+
+// promptHelp are the keys of the footer while a line is typed.
+func (k KeyMap) promptHelp(kind promptKind) []key.Binding {
+	done, leave := k.Open, k.Back
+	done.SetHelp(done.Help().Key, "run it")
+	leave.SetHelp(leave.Help().Key, "leave")
+	if kind == promptFilter {
+		done.SetHelp(done.Help().Key, "keep the filter")
+		leave.SetHelp(leave.Help().Key, "clear it")
+	}
+	return []key.Binding{done, leave}
+}
+
+// dialogHelp are the keys of the footer while a dialog asks.
+func (k KeyMap) dialogHelp() []key.Binding {
+	choose, done, leave := k.NextTab, k.Open, k.Back
+	choose.SetHelp(choose.Help().Key, "choose")
+	done.SetHelp(done.Help().Key, "press the button")
+	leave.SetHelp(leave.Help().Key, "cancel")
+	return []key.Binding{choose, done, leave}
+}
+
+// helpHelp are the keys of the footer while the help is shown.
+func (k KeyMap) helpHelp() []key.Binding {
+	scroll := k.Down
+	scroll.SetHelp(scroll.Help().Key, "scroll")
+	return []key.Binding{scroll, k.Back}
+}
+
+// emptyHelp are the keys of the footer while there is no election.
+func (k KeyMap) emptyHelp() []key.Binding {
+	return []key.Binding{k.Events, k.Command, k.Help, k.Quit}
+}

@@ -1,0 +1,128 @@
+package ui
+
+import (
+	"time"
+
+	"electop/election"
+)
+
+// laneWindow is how far back the lanes reach: 15 minutes, less while less than
+// that was seen, so that the first minutes fill them too.
+func laneWindow(seen time.Duration) time.Duration {
+	switch {
+	case seen <= time.Minute:
+		return time.Minute
+	case seen <= 5*time.Minute:
+		return 5 * time.Minute
+	}
+	return 15 * time.Minute
+}
+
+// laneKind is what happened in the part of the window that one cell stands for.
+type laneKind uint8
+
+const (
+	laneUnseen laneKind = iota // nobody looked
+	laneLed                    // one leader all the time
+	laneGap                    // no leader all the time
+	laneLost                   // a leader at first, then none
+	laneWon                    // none at first, then a leader
+	laneChange                 // the leader changed
+)
+
+type laneCell struct {
+	kind laneKind
+	odd  bool // which of two colours: neighbouring terms differ
+}
+
+// lane draws the terms in the window before asOf into len(cells) cells. The
+// window is moved in whole cells, so that all lanes of a table move together.
+func lane(cells []laneCell, e *election.Election, asOf time.Time, window time.Duration) {
+	if len(cells) == 0 {
+		return
+	}
+	step := window / time.Duration(len(cells))
+	from := asOf.Truncate(step).Add(step - window)
+	seen := cellAt(seenSince(e, asOf), from, step)
+	for i := range cells {
+		cells[i] = laneCell{kind: laneGap}
+		if i < seen {
+			cells[i].kind = laneUnseen
+		}
+	}
+	for _, t := range e.Terms {
+		drawTerm(cells, t, from, step)
+	}
+}
+
+// seenSince is the first moment of which something is known.
+func seenSince(e *election.Election, asOf time.Time) time.Time {
+	switch {
+	case len(e.Terms) > 0:
+		return e.Terms[0].Start
+	case !e.VacantSince.IsZero():
+		return e.VacantSince
+	}
+	return asOf
+}
+
+// cellAt is the number of the cell that t falls into; it may lie outside.
+func cellAt(t, from time.Time, step time.Duration) int {
+	d := t.Sub(from)
+	if d < 0 {
+		return -1
+	}
+	return int(d / step)
+}
+
+func drawTerm(cells []laneCell, t election.Term, from time.Time, step time.Duration) {
+	last := len(cells) - 1
+	first, end := cellAt(t.Start, from, step), last+1
+	if t.Over() {
+		end = cellAt(t.End, from, step)
+	}
+	for i := max(0, first); i <= min(end, last); i++ {
+		cells[i] = laneCell{
+			kind: termCell(cells[i].kind, i == first && t.StartKnown, i == end),
+			odd:  (t.Number+t.CreateIndex)%2 == 1,
+		}
+	}
+}
+
+// termCell adds a term that begins or ends in a cell to what is there already.
+func termCell(before laneKind, begins, ends bool) laneKind {
+	touched := before == laneLost || before == laneChange || before == laneWon
+	switch {
+	case touched, begins && ends:
+		return laneChange
+	case begins:
+		return laneWon
+	case ends:
+		return laneLost
+	}
+	return laneLed
+}
+
+// writeLane draws the cells; the trouble in them has the colour of trouble.
+func writeLane(l *line, cells []laneCell) {
+	for _, c := range cells {
+		term := roleTermA
+		if c.odd {
+			term = roleTermB
+		}
+		switch c.kind {
+		case laneUnseen:
+			l.fill(roleFaint, l.sym.laneUnseen, 1)
+		case laneLed:
+			l.fill(term, l.sym.laneLed, 1)
+		case laneGap:
+			l.fill(roleVacant, l.sym.laneGap, 1)
+		case laneLost:
+			l.fill(roleVacant, l.sym.laneLost, 1)
+		case laneWon:
+			l.fill(roleVacant, l.sym.laneWon, 1)
+		case laneChange:
+			l.fill(roleVacant, l.sym.laneChange, 1)
+		}
+	}
+}

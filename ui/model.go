@@ -1,0 +1,270 @@
+package ui
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// view is what the body of the screen shows.
+type view uint8
+
+const (
+	viewElections view = iota
+	viewEvents
+)
+
+// mode says who gets the keys.
+type mode uint8
+
+const (
+	modeBoard mode = iota
+	modePrompt
+	modeDialog
+	modeCopy
+	modeHelp
+)
+
+// Model is the dashboard. It is a [tea.Model].
+type Model struct {
+	opts   Options
+	keys   KeyMap
+	sym    *symbols
+	styles *Styles
+	dark   bool
+	// profile is the name of the terminal's colour profile.
+	profile string
+
+	width, height int
+	now           time.Time
+
+	// live is the newest snapshot, shown the one that is drawn: an older one
+	// while the board is paused.
+	live, shown *election.Snapshot
+	paused      bool
+	pausedAt    time.Time
+	counts      counts
+
+	view   view
+	mode   mode
+	table  *table
+	events *eventsView
+	pane   *pane
+	dialog *dialog
+	prompt prompt
+	help   *helpPage
+
+	note    note
+	pending []pending
+	// watched are the nodes that WatchChecks was told last.
+	watched string
+
+	wait func() tea.Msg
+	run  runner
+}
+
+// New makes the dashboard. Its commands end when ctx does.
+func New(ctx context.Context, opts Options) Model {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	sym := unicodeSymbols()
+	if opts.ASCII {
+		sym = asciiSymbols()
+	}
+	now := opts.Now()
+	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
+	return Model{
+		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: NewStyles(true, "TrueColor"), dark: true,
+		profile: "TrueColor", now: now, live: empty, shown: empty,
+		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
+		wait: waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
+	}
+}
+
+// snapshotMsg is the newest snapshot.
+type snapshotMsg struct{ snap *election.Snapshot }
+
+// tickMsg is the clock's, once a second.
+type tickMsg time.Time
+
+// waitFor makes the command that waits for the next snapshot. Of several that
+// are ready it takes the last. It ends with the context.
+func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
+	return func() tea.Msg {
+		var snap *election.Snapshot
+		open := true
+		select {
+		case <-ctx.Done():
+			return nil
+		case snap, open = <-snapshots:
+		}
+		for open {
+			select {
+			case newer, more := <-snapshots:
+				if open = more; more {
+					snap = newer
+				}
+				continue
+			default:
+			}
+			break
+		}
+		if snap == nil {
+			return nil
+		}
+		return snapshotMsg{snap}
+	}
+}
+
+// tick waits for the next full second, so that the clock never skips one.
+func (m *Model) tick() tea.Cmd {
+	now := m.opts.Now()
+	return tea.Tick(time.Second-time.Duration(now.Nanosecond()), func(t time.Time) tea.Msg { return tickMsg(t) })
+}
+
+// Init starts the clock, asks for the terminal's background and waits for the
+// first snapshot.
+func (m Model) Init() tea.Cmd {
+	return tea.Batch(m.wait, m.tick(), tea.RequestBackgroundColor)
+}
+
+// asOf is the moment at which the shown snapshot is looked at. Of what happened
+// after the board was paused or the link was lost nothing is known, so no clock
+// on the board runs on.
+func (m *Model) asOf() time.Time {
+	c := m.live.Connection
+	switch {
+	case m.paused:
+		return m.pausedAt
+	case c.State == election.Lost && !c.LastContact.IsZero() && c.LastContact.Before(m.now):
+		return c.LastContact
+	}
+	return m.now
+}
+
+// hasBoard reports that there is something to show.
+func (m *Model) hasBoard() bool { return len(m.shown.Elections) > 0 }
+
+func (m *Model) scene() *scene {
+	return &scene{
+		snap: m.shown, asOf: m.asOf(), now: m.now,
+		stale: m.live.Connection.State == election.Lost,
+	}
+}
+
+func (m *Model) currentFilter() filter {
+	if m.view == viewEvents {
+		return m.events.filter
+	}
+	return m.table.filter
+}
+
+// screen is where everything stands now.
+func (m *Model) screen(banners int) screen {
+	return arrange(need{
+		w: m.width, h: m.height, banners: banners, rows: len(m.shown.Elections),
+		zoom: m.pane.zoom && m.view == viewElections, full: m.view == viewEvents || !m.hasBoard(),
+		wide: m.table.wide,
+	})
+}
+
+// View draws the dashboard.
+func (m Model) View() tea.View {
+	v := tea.NewView("")
+	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
+	v.WindowTitle = m.title()
+	if m.width <= 0 || m.height <= 0 {
+		return v
+	}
+	v.SetContent(strings.Join(m.frame(), "\n"))
+	if m.mode == modePrompt && m.width >= minWidth && m.height >= minHeight {
+		v.Cursor = tea.NewCursor(m.prompt.cursorX(m.width), 1)
+	}
+	return v
+}
+
+func (m *Model) title() string {
+	if m.opts.Title != "" {
+		return oneLine(m.opts.Title, 120)
+	}
+	return oneLine("electop "+m.sym.dot+" "+m.opts.Address, 120)
+}
+
+// frame draws every line of the window.
+func (m *Model) frame() []string {
+	s := m.scene()
+	p := &painter{styles: m.styles, sym: m.sym}
+	banners := m.banners(s)
+	sc := m.screen(len(banners))
+	if sc.tooSmall {
+		return m.drawTooSmall(p)
+	}
+	lines := make([]string, 0, m.height)
+	lines = append(lines, m.header(p, s, m.width))
+	for i, b := range banners {
+		if i == 0 && m.mode == modePrompt {
+			lines = append(lines, m.prompt.draw(p, m.width, m.filterResult()))
+			continue
+		}
+		lines = append(lines, p.draw(m.width, b...))
+	}
+	lines = append(lines, m.body(p, s, sc)...)
+	lines = append(lines, m.footer(p, s, m.width))
+	switch m.mode {
+	case modeHelp:
+		m.help.draw(p, m.keys, lines, m.width)
+	case modeDialog:
+		m.dialog.draw(p, lines, m.width, m.height)
+	default:
+	}
+	return lines
+}
+
+// body draws what is between the banners and the footer.
+func (m *Model) body(p *painter, s *scene, sc screen) []string {
+	data := *p
+	if s.stale {
+		data.tone = toneStale
+	}
+	switch {
+	case m.view == viewEvents:
+		return m.drawEvents(&data, s, sc.body.w, sc.body.h)
+	case !m.hasBoard():
+		return m.drawEmpty(p, s, sc.body.w, sc.body.h)
+	case m.pane.zoom:
+		return m.pane.draw(&data, s, m.table.selected(), sc.pane.w, sc.pane.h)
+	}
+	lines := m.drawTable(&data, s, sc.table.w, sc.table.h)
+	if !sc.side {
+		lines = append(lines, m.drawPane(&data, s, sc.pane)...)
+		return append(lines, m.drawStrip(&data, s, sc.events.w, sc.events.h)...)
+	}
+	lines = append(lines, m.drawStrip(&data, s, sc.events.w, sc.events.h)...)
+	bar := p.draw(1, span{roleFaint, p.sym.bar})
+	for i, right := range m.drawPane(&data, s, sc.pane) {
+		lines[i] += bar + right
+	}
+	return lines
+}
+
+func (m *Model) drawTable(p *painter, s *scene, width, height int) []string {
+	m.table.scroll(m.table.rows(height))
+	lines := m.table.draw(p, s, width, height)
+	if len(m.table.order) == 0 && height > 3 {
+		lines[2] = p.draw(width, span{roleQuiet, " No election matches the filter. Esc clears it."})
+	}
+	return lines
+}
+
+func (m *Model) drawPane(p *painter, s *scene, r rect) []string {
+	if r.h <= 0 {
+		return nil
+	}
+	return m.pane.draw(p, s, m.table.selected(), r.w, r.h)
+}

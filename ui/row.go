@@ -1,0 +1,173 @@
+package ui
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// standing is what an election is in, as the screen tells it apart.
+type standing uint8
+
+const (
+	standsLed standing = iota
+	standsDelay
+	standsVacant
+	standsUnreadable
+)
+
+func standingOf(e *election.Election, asOf time.Time) standing {
+	if e.Unreadable {
+		return standsUnreadable
+	}
+	switch e.State(asOf) {
+	case election.Led:
+		return standsLed
+	case election.InLockDelay:
+		return standsDelay
+	default:
+		return standsVacant
+	}
+}
+
+// word is the standing in the vocabulary of the command line and the filter.
+func (s standing) word() string {
+	return [...]string{"led", "lock-delay", "vacant", "unreadable"}[s]
+}
+
+func (s standing) sign(sym *symbols) (string, role) {
+	switch s {
+	case standsLed:
+		return sym.led, roleLed
+	case standsDelay:
+		return sym.delay, roleDelay
+	case standsVacant:
+		return sym.vacant, roleVacant
+	default:
+		return sym.unreadable, roleQuiet
+	}
+}
+
+// row is one election in the words of the table.
+type row struct {
+	stands      standing
+	sign        string
+	signRole    role
+	name        span
+	leader      span
+	extra       span   // what is to be said beside the leader
+	extraSign   string // the same where there is no room, empty if it may go
+	node        span
+	since       span
+	term        span
+	session     span
+	checks      tally
+	checksKnown bool // there is a session whose checks can be counted
+	changes     int
+}
+
+// rowContext is what turning an election into a row needs beside the election.
+type rowContext struct {
+	asOf    time.Time
+	sym     *symbols
+	checks  map[string]election.NodeChecks
+	address func(*election.Election) string
+	fullID  bool
+}
+
+func describe(e *election.Election, c rowContext) row {
+	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, time.Hour)}
+	r.sign, r.signRole = r.stands.sign(c.sym)
+	r.name = span{roleText, election.Sanitize(e.Name)}
+	r.term = span{roleQuiet, strconv.FormatUint(e.Term, 10)}
+	switch r.stands {
+	case standsLed:
+		r.describeLed(e, c)
+	case standsUnreadable:
+		r.describeUnreadable(e, c)
+	default:
+		r.describeVacant(e, c)
+	}
+	return r
+}
+
+func (r *row) describeLed(e *election.Election, c rowContext) {
+	r.leader = span{roleText, e.Leader}
+	r.extra = span{roleQuiet, c.address(e)}
+	r.since = span{roleText, atLeast(c.sym, duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
+	r.session = span{roleQuiet, sessionText(e.Pair.Session, c.fullID)}
+	r.node = span{roleQuiet, "?"}
+	if e.Session != nil {
+		r.node = span{roleText, clean(e.Session.Node)}
+		r.checks, r.checksKnown = tallyChecks(e.Session, c.checks), true
+	}
+	if e.Overwritten() {
+		r.signRole = roleDelay
+		r.extra, r.extraSign = span{roleDelay, "overwritten"}, "!"
+		r.term = span{roleDelay, r.term.text + "!"}
+	}
+}
+
+func (r *row) describeVacant(e *election.Election, c rowContext) {
+	r.name.role = r.signRole
+	r.leader = span{r.signRole, "no leader"}
+	if r.stands == standsDelay {
+		r.leader.text = "lock-delay " + c.sym.tilde + duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
+	}
+	if !e.Exists {
+		r.extra = span{roleQuiet, "key deleted"}
+	}
+	r.node = span{roleQuiet, c.sym.dash}
+	if last := e.LastTerm(); last != nil && last.Node != "" {
+		r.node.text = "(" + clean(last.Node) + ")"
+	}
+	ago := duration(c.asOf.Sub(e.VacantSince)) + " ago"
+	r.since = span{r.signRole, atLeast(c.sym, ago, e.VacantSinceKnown)}
+	r.session = span{roleFaint, c.sym.dash}
+}
+
+func (r *row) describeUnreadable(e *election.Election, c rowContext) {
+	r.name.role = roleQuiet
+	r.leader = span{roleQuiet, "unreadable"}
+	if e.Leader != "" {
+		r.extra = span{roleQuiet, "was " + e.Leader}
+	}
+	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
+	r.session = span{roleFaint, c.sym.dash}
+}
+
+func sessionText(id string, full bool) string {
+	if full {
+		return clean(id)
+	}
+	return election.ShortID(id)
+}
+
+// addressLimit is the largest value that is searched for an address.
+const addressLimit = 4096
+
+// valueAddress is the address[:port] in a JSON value, empty when there is none
+// or when the label shows it already.
+func valueAddress(e *election.Election) string {
+	v := e.Pair.Value
+	if len(v) == 0 || len(v) > addressLimit {
+		return ""
+	}
+	address := election.JSONMember(v, "address")
+	if address == "" {
+		address = election.JSONMember(v, "addr")
+	}
+	if address == "" {
+		return ""
+	}
+	if port := election.JSONMember(v, "port"); port != "" && !strings.Contains(address, ":") {
+		address = net.JoinHostPort(address, port)
+	}
+	if address = clean(address); strings.Contains(e.Leader, address) {
+		return ""
+	}
+	return address
+}

@@ -1,0 +1,89 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// runIn runs the dashboard without a terminal and gives what it wrote.
+func runIn(ctx context.Context, t *testing.T, opts Options, input io.Reader) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := Run(ctx, opts, tea.WithInput(input), tea.WithOutput(&out), tea.WithWindowSize(80, 24),
+		tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+	return out.String(), err
+}
+
+// restored reports that what was written leaves the alternate screen and shows
+// the cursor again.
+func restored(t *testing.T, out string) {
+	t.Helper()
+	for _, sequence := range []string{"\x1b[?1049l", "\x1b[?25h"} {
+		if !strings.Contains(out, sequence) {
+			t.Errorf("%q was not written: the terminal is not restored", sequence)
+		}
+	}
+}
+
+func TestRunQuits(t *testing.T) {
+	ch := make(chan *election.Snapshot, 1)
+	ch <- mixedSnapshot()
+	in, keyboard := io.Pipe()
+	go func() {
+		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // the program has no other sign of life
+		_, _ = io.WriteString(keyboard, "q")
+	}()
+	out, err := runIn(t.Context(), t, Options{Snapshots: ch, Now: testNow}, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored(t, out)
+	if !strings.Contains(out, "billing") || !strings.Contains(out, "electop") {
+		t.Errorf("the board was not drawn: %q", out)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	in, _ := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out, err := runIn(ctx, t, Options{Now: testNow}, in)
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		restored(t, out)
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatal("still running")
+	}
+}
+
+// A panic in the drawing must leave the terminal usable.
+func TestRunRestoresAfterAPanic(t *testing.T) {
+	in, _ := io.Pipe()
+	calls := 0
+	out, err := runIn(t.Context(), t, Options{Now: func() time.Time {
+		if calls++; calls > 3 {
+			panic("a clock that fails")
+		}
+		return testNow()
+	}}, in)
+	if !errors.Is(err, tea.ErrProgramPanic) {
+		t.Errorf("error %v", err)
+	}
+	restored(t, out)
+}

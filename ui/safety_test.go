@@ -1,0 +1,156 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"electop/election"
+)
+
+// checkFrame fails unless the frame has exactly the window's size and holds
+// nothing but text and SGR sequences.
+func checkFrame(t *testing.T, d *driver, w, h int, what string) {
+	t.Helper()
+	content := d.m.View().Content
+	lines := strings.Split(content, "\n")
+	if len(lines) != h {
+		t.Errorf("%s at %dx%d: %d lines", what, w, h, len(lines))
+	}
+	for i, l := range lines {
+		if got := ansi.StringWidth(l); got != w {
+			t.Errorf("%s at %dx%d: line %d is %d wide: %q", what, w, h, i, got, ansi.Strip(l))
+			return
+		}
+	}
+	checkOnlySGR(t, content, what)
+}
+
+// checkOnlySGR fails on control bytes other than line feeds and colours.
+func checkOnlySGR(t *testing.T, content, what string) {
+	t.Helper()
+	if !utf8.ValidString(content) {
+		t.Errorf("%s: not UTF-8", what)
+	}
+	for i := 0; i < len(content); {
+		if content[i] == 0x1b {
+			n := sgrLength(content[i:])
+			if n == 0 {
+				t.Errorf("%s: an escape sequence got through: %q", what, content[i:min(len(content), i+20)])
+				return
+			}
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(content[i:])
+		if r != '\n' && (election.Sanitize(string(r)) != string(r)) {
+			t.Errorf("%s: %U got through", what, r)
+			return
+		}
+		i += n
+	}
+}
+
+// sgrLength is the length of the SGR sequence that s begins with, 0 if it is none.
+func sgrLength(s string) int {
+	rest, found := strings.CutPrefix(s, "\x1b[")
+	if !found {
+		return 0
+	}
+	n := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != ';' && r != ':' })
+	if n < 0 || rest[n] != 'm' {
+		return 0
+	}
+	return n + 3
+}
+
+// states are ways to bring the screen into its different modes.
+func states() [][]string {
+	return [][]string{
+		{}, {"k"}, {"k", "tab"}, {"k", "["}, {"enter"}, {"w"}, {"?"}, {"2"}, {"c"}, {"/", "'世\u0301 !x"}, {":", "'so"},
+		{"g", "r"}, {"g", "x"}, {"g", "space", "space", "space", "space", "x"}, {"p"}, {"2", "/", "'zz", "enter"}, {"s"},
+	}
+}
+
+func TestEveryWidthFits(t *testing.T) {
+	snaps := map[string]*election.Snapshot{
+		"hostile": hostileSnapshot(), "crowd": crowd(300), "lost": lostSnapshot(), "empty": emptySnapshot(true),
+	}
+	for name, snap := range snaps {
+		for _, keys := range states() {
+			d := drive(t, snap, 80, 24)
+			d.keys(keys...)
+			what := fmt.Sprintf("%s after %v", name, keys)
+			for w := 40; w <= 220; w += 3 {
+				h := 10 + (w*7)%51
+				d.m.width, d.m.height = w, h
+				checkFrame(t, d, w, h, what)
+			}
+			for h := 10; h <= 60; h++ {
+				w := 40 + (h*37)%181
+				d.m.width, d.m.height = w, h
+				checkFrame(t, d, w, h, what)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+func TestSmallWindows(t *testing.T) {
+	for w := range 40 {
+		for h := range 12 {
+			d := drive(t, mixedSnapshot(), w, h)
+			d.keys("j", "enter", "tab", "?", "esc", "r", "esc", "/", "esc", "2", "j")
+			if w > 0 && h > 0 {
+				checkFrame(t, d, w, h, "small")
+			} else if d.text() != "" {
+				t.Errorf("%dx%d draws %q", w, h, d.text())
+			}
+		}
+	}
+	drive(t, mixedSnapshot(), 39, 10).wants("electop needs 40x10")
+}
+
+func TestTitleIsSafe(t *testing.T) {
+	d := drive(t, hostileSnapshot(), 80, 24, func(o *Options) { o.Address = "a\x1b]0;x\x07b" })
+	if title := d.m.View().WindowTitle; title != election.Sanitize(title) || !strings.HasPrefix(title, "electop · ") {
+		t.Errorf("title %q", title)
+	}
+}
+
+func FuzzNothingGetsThrough(f *testing.F) {
+	for _, seed := range []string{"\x1b[2J", "\u202e", "\u009b31m", "a\nb", "世界", "\xff\xfe", "e\u0301", "🇩🇪👍🏽", `{"name":"\u001b[2J"}`} {
+		f.Add(seed, uint8(80), uint8(24))
+	}
+	f.Fuzz(func(t *testing.T, s string, w, h uint8) {
+		snap := mixedSnapshot()
+		for i, e := range snap.Elections {
+			e.Name, e.Pair.Value = s, []byte(s)
+			e.Pair.Key = fmt.Sprint(i, s)
+			e.Leader = election.LeaderLabel(e.Pair, e.Session)
+			if e.Session != nil {
+				e.Session.Name, e.Session.Node = s, s
+			}
+			for j := range e.Terms {
+				e.Terms[j].Node, e.Terms[j].Evidence = s, s
+			}
+		}
+		for i := range snap.Events {
+			snap.Events[i].Election, snap.Events[i].Evidence, snap.Events[i].Error = s, s, s
+		}
+		snap.Checks = map[string]election.NodeChecks{s: {Checks: []election.Check{{ID: "serfHealth", Status: s, Output: s}}}}
+		snap.Datacenter = s
+		width, height := 40+int(w)%180, 10+int(h)%50
+		for _, keys := range states() {
+			d := drive(t, snap, width, height)
+			d.m.prompt.input.insert(s)
+			d.keys(keys...)
+			checkFrame(t, d, width, height, fmt.Sprint(keys))
+		}
+	})
+}

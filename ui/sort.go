@@ -1,0 +1,157 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// sortKey is what the table is sorted by.
+type sortKey uint8
+
+const (
+	byElection sortKey = iota
+	byState
+	byLeader
+	byNode
+	byFor
+	byTerm
+	byChecks
+	byChanges
+	sortKeyCount
+)
+
+// sorting is a sort key and its direction. Each key begins with the direction
+// that shows the trouble first.
+type sorting struct {
+	key     sortKey
+	reverse bool
+}
+
+func (k sortKey) word() string {
+	return [...]string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}[k]
+}
+
+// descending reports keys whose natural order is the greatest first.
+func (k sortKey) descending() bool { return k == byTerm || k == byChecks || k == byChanges }
+
+// up reports whether the column is drawn as ascending.
+func (s sorting) up() bool { return s.key.descending() == s.reverse }
+
+// column is the column that carries the sort's marker.
+func (k sortKey) column() columnID {
+	return [...]columnID{
+		colElection, colElection, colLeader, colNode, colFor, colTerm, colChecks, colChanges,
+	}[k]
+}
+
+func sortKeyNamed(word string) (sortKey, bool) {
+	for k := range sortKeyCount {
+		if word != "" && strings.HasPrefix(k.word(), word) {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// moving reports sorts whose order changes with time alone.
+func (s sorting) moving() bool { return s.key == byState || s.key == byChanges }
+
+// ranked is an election with what it is sorted by.
+type ranked struct {
+	e    *election.Election
+	num  int64
+	text string
+}
+
+// sortElections orders the elections. Equal ones stay in the order of their
+// names, so that a table never shuffles without a reason.
+func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, asOf time.Time) {
+	list := make([]ranked, len(es))
+	for i, e := range es {
+		list[i] = rank(e, s.key, snap, asOf)
+	}
+	compare := func(a, b ranked) int {
+		c := cmp.Compare(a.num, b.num)
+		if c == 0 {
+			c = strings.Compare(a.text, b.text)
+		}
+		if s.key.descending() != s.reverse {
+			c = -c
+		}
+		if c == 0 {
+			c = cmp.Or(strings.Compare(a.e.Name, b.e.Name), strings.Compare(a.e.Key(), b.e.Key()))
+		}
+		return c
+	}
+	if slices.IsSortedFunc(list, compare) {
+		return
+	}
+	slices.SortStableFunc(list, compare)
+	for i := range list {
+		es[i] = list[i].e
+	}
+}
+
+func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Time) ranked {
+	r := ranked{e: e}
+	switch k {
+	case byState:
+		r.num = trouble(e, snap, asOf)
+	case byLeader:
+		r.text = e.Leader
+	case byNode:
+		if e.Session != nil {
+			r.text = e.Session.Node
+		}
+	case byFor:
+		since := e.Since
+		if e.State(asOf) != election.Led {
+			since = e.VacantSince
+		}
+		r.num = int64(asOf.Sub(since))
+	case byTerm:
+		r.num = int64(min(e.Term, 1<<62))
+	case byChecks:
+		r.num = tallyChecks(e.Session, snap.Checks).worst()
+	case byChanges:
+		r.num = int64(e.Changes(asOf, time.Hour))
+	default:
+		r.text = e.Name
+	}
+	return r
+}
+
+// noTrouble is the rank of an election that needs nobody.
+const noTrouble = 6
+
+// trouble ranks elections by how much they need a person, the most first.
+func trouble(e *election.Election, snap *election.Snapshot, asOf time.Time) int64 {
+	switch standingOf(e, asOf) {
+	case standsVacant:
+		return 0
+	case standsDelay:
+		return 1
+	case standsUnreadable:
+		return 2
+	default:
+		return ledTrouble(e, snap)
+	}
+}
+
+// ledTrouble ranks elections that have a leader.
+func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
+	t := tallyChecks(e.Session, snap.Checks)
+	switch {
+	case t.critical > 0:
+		return 3
+	case e.Overwritten():
+		return 4
+	case t.warning > 0:
+		return 5
+	}
+	return noTrouble
+}

@@ -1,0 +1,356 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"electop/election"
+)
+
+// table is the list of elections: what the user did to it (cursor, offset,
+// filter, sort, marks) and the order that follows from that and the snapshot.
+// Rows are known by the election's key, so the cursor stays on its election
+// whatever happens around it.
+type table struct {
+	order  []*election.Election // filtered and sorted
+	cursor string               // key of the election under the cursor
+	index  int                  // where that is in order
+	offset int                  // first row on the screen
+	marks  map[string]bool
+	filter filter
+	sort   sorting
+	widths extent
+	wide   bool
+	// vacant are the rows without a leader, in order.
+	vacant []int
+	// addresses remembers what was found in the values of elections, which are
+	// immutable: decoding JSON for every frame would cost more than drawing.
+	addresses map[*election.Election]string
+	cells     []laneCell
+}
+
+func newTable() *table {
+	return &table{marks: map[string]bool{}, addresses: map[*election.Election]string{}}
+}
+
+// addressCacheLimit bounds the memory of addresses.
+const addressCacheLimit = 8192
+
+// refresh makes the order anew from a snapshot. The cursor stays on its
+// election; when that is gone, it goes to the one that took its place.
+func (t *table) refresh(snap *election.Snapshot, asOf time.Time) {
+	if snap == nil {
+		return
+	}
+	if len(t.addresses) > addressCacheLimit {
+		clear(t.addresses)
+	}
+	t.order = t.order[:0]
+	for _, e := range snap.Elections {
+		if t.filter.empty() || t.filter.match(e, asOf) {
+			t.order = append(t.order, e)
+		}
+	}
+	sortElections(t.order, t.sort, snap, asOf)
+	t.vacant = t.vacant[:0]
+	for i, e := range t.order {
+		if !e.Unreadable && (!e.Exists || !e.Pair.Held()) {
+			t.vacant = append(t.vacant, i)
+		}
+	}
+	for key := range t.marks {
+		if snap.Find(key) == nil {
+			delete(t.marks, key)
+		}
+	}
+	t.relocate()
+}
+
+// relocate finds the cursor's election in a new order.
+func (t *table) relocate() {
+	for i, e := range t.order {
+		if e.Key() == t.cursor {
+			t.index = i
+			return
+		}
+	}
+	t.moveTo(t.index)
+}
+
+// measure finds out how wide the content is. Addresses are decoded from JSON,
+// so only the first few hundred are.
+func (t *table) measure(snap *election.Snapshot, asOf time.Time) {
+	const sample = 300
+	x := extent{window: t.widths.window}
+	first := asOf
+	for i, e := range snap.Elections {
+		x.name = max(x.name, textWidth(election.Sanitize(e.Name)))
+		x.leader = max(x.leader, textWidth(e.Leader))
+		x.term = max(x.term, digits(e.Term))
+		if e.Session != nil {
+			x.node = max(x.node, textWidth(clean(e.Session.Node)))
+		} else if last := e.LastTerm(); last != nil {
+			x.node = max(x.node, textWidth(clean(last.Node))+2)
+		}
+		if since := seenSince(e, asOf); since.Before(first) {
+			first = since
+		}
+		if i < sample {
+			x.address = max(x.address, textWidth(t.address(e)))
+		}
+	}
+	x.window = max(x.window, laneWindow(asOf.Sub(first)))
+	t.widths = x
+}
+
+func digits(n uint64) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
+}
+
+func (t *table) address(e *election.Election) string {
+	a, found := t.addresses[e]
+	if !found {
+		a = valueAddress(e)
+		t.addresses[e] = a
+	}
+	return a
+}
+
+// selected is the election under the cursor, nil when there is none.
+func (t *table) selected() *election.Election {
+	if t.index < 0 || t.index >= len(t.order) {
+		return nil
+	}
+	return t.order[t.index]
+}
+
+// moveTo puts the cursor on a row.
+func (t *table) moveTo(i int) {
+	t.index = max(0, min(i, len(t.order)-1))
+	t.cursor = ""
+	if e := t.selected(); e != nil {
+		t.cursor = e.Key()
+	}
+}
+
+// jump puts the cursor on the next election in direction step that is in
+// trouble, and reports whether there is one.
+func (t *table) jump(step int, snap *election.Snapshot, asOf time.Time) bool {
+	n := len(t.order)
+	for k := 1; k <= n; k++ {
+		i := ((t.index+step*k)%n + n) % n
+		if trouble(t.order[i], snap, asOf) < noTrouble {
+			t.moveTo(i)
+			return true
+		}
+	}
+	return false
+}
+
+// rows is how many elections a table of this height shows: without the head,
+// and without the line that says what is out of sight.
+func (t *table) rows(height int) int {
+	if rows := height - 1; rows >= len(t.order) || rows < 3 {
+		return max(0, rows)
+	}
+	return height - 2
+}
+
+// outOfSight says how many rows there are above and below, and how many of them
+// have no leader.
+func (t *table) outOfSight(p *painter, width, rows int) string {
+	end := min(len(t.order), t.offset+rows)
+	first, _ := slices.BinarySearch(t.vacant, t.offset)
+	last, _ := slices.BinarySearch(t.vacant, end)
+	spans := []span{{roleQuiet, fmt.Sprintf("   %s %d above  %s %d below", p.sym.up, t.offset, p.sym.down, len(t.order)-end)}}
+	hidden := len(t.vacant) - (last - first)
+	if hidden > 0 && width < 70 {
+		spans = []span{{roleQuiet, fmt.Sprintf(" %s%d %s%d ", p.sym.up, t.offset, p.sym.down, len(t.order)-end)},
+			{roleVacant, p.sym.vacant + " " + strconv.Itoa(hidden) + " vacant out of sight"}}
+	} else if hidden > 0 {
+		spans = append(spans, span{roleText, "   "},
+			span{roleVacant, p.sym.vacant + " " + strconv.Itoa(hidden) + " out of sight without a leader"},
+			span{roleText, "   "}, span{roleKey, "n"}, span{roleQuiet, " goes there"})
+	}
+	return p.draw(width, spans...)
+}
+
+// scroll brings the cursor's row onto a screen of this many rows.
+func (t *table) scroll(rows int) {
+	t.offset = min(t.offset, t.index)
+	t.offset = max(t.offset, t.index-rows+1)
+	t.offset = max(0, min(t.offset, len(t.order)-rows))
+}
+
+// visible are the elections on a screen of this many rows.
+func (t *table) visible(rows int) []*election.Election {
+	from := min(t.offset, len(t.order))
+	return t.order[from:min(len(t.order), from+max(0, rows))]
+}
+
+// head draws the titles of the columns with the sort's marker.
+func (t *table) head(p *painter, columns []column, width int) string {
+	l := newLine(p, width)
+	marker := p.sym.down
+	if t.sort.up() {
+		marker = p.sym.up
+	}
+	x := leadIn
+	for _, c := range columns {
+		l.to(x)
+		sorted := t.sort.key.column() == c.id
+		if c.id == colElection {
+			sign := " "
+			if t.sort.key == byState {
+				sign, sorted = marker, false
+			}
+			l.texts(span{roleAccent, sign}, span{roleHead, " "})
+		}
+		writeTitle(l, c, x+c.width, sorted, marker)
+		x += c.width + columnGap
+	}
+	return l.done()
+}
+
+// writeTitle writes one title; its marker may stand in the gap after the column.
+func writeTitle(l *line, c column, end int, sorted bool, marker string) {
+	w := textWidth(c.title)
+	if c.id.rightAligned() {
+		l.to(end - w)
+	}
+	l.cell(roleHead, c.title, min(w, end-l.used))
+	if !sorted {
+		return
+	}
+	if l.used < end {
+		l.gap(1)
+	}
+	l.text(roleAccent, marker)
+}
+
+// draw draws the head and as many rows as fit. Only those are looked at.
+func (t *table) draw(p *painter, s *scene, width, height int) []string {
+	lines := make([]string, 0, height)
+	columns := fitColumns(width, t.widths, t.wide)
+	lines = append(lines, t.head(p, columns, width))
+	l := newLine(p, width)
+	ctx := rowContext{asOf: s.asOf, sym: p.sym, checks: s.snap.Checks, address: t.address, fullID: t.wide}
+	rows := t.rows(height)
+	for i, e := range t.visible(rows) {
+		ground := p.tone
+		selected := t.offset+i == t.index
+		if selected {
+			ground++ // the selected variant follows its plain one
+		}
+		l.reset(ground)
+		t.drawRow(l, e, describe(e, ctx), columns, s.asOf, selected)
+		lines = append(lines, l.done())
+	}
+	if rows < len(t.order) && rows == height-2 {
+		lines = append(lines, t.outOfSight(p, width, rows))
+	}
+	return p.pad(lines, width, height)
+}
+
+func (t *table) drawRow(l *line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
+	switch {
+	case t.marks[e.Key()]:
+		l.fill(roleAccent, l.sym.mark, 1)
+		r.name.role = roleAccent
+	case selected:
+		l.fill(roleAccent, l.sym.cursor, 1)
+	default:
+		l.gap(leadIn)
+	}
+	for i, c := range columns {
+		if i > 0 {
+			l.gap(columnGap)
+		}
+		t.drawCell(l, e, &r, c, asOf)
+	}
+}
+
+func (t *table) drawCell(l *line, e *election.Election, r *row, c column, asOf time.Time) {
+	switch c.id {
+	case colElection:
+		l.fill(r.signRole, r.sign, 1)
+		l.gap(1)
+		l.cell(r.name.role, r.name.text, c.width-2)
+	case colLeader:
+		drawLeader(l, r, c.width)
+	case colNode:
+		l.cell(r.node.role, r.node.text, c.width)
+	case colFor:
+		l.cell(r.since.role, r.since.text, c.width)
+	case colTerm:
+		l.right(r.term.role, r.term.text, c.width)
+	case colSession:
+		l.cell(r.session.role, r.session.text, c.width)
+	case colChecks:
+		drawChecks(l, r, c.width)
+	case colLane:
+		t.drawLane(l, e, c.width, asOf)
+	case colChanges:
+		drawChanges(l, r.changes, c.width)
+	default:
+	}
+}
+
+// drawLeader writes the leader and what is to be said beside it, if there is
+// room for that; a warning that does not fit shrinks to a sign.
+func drawLeader(l *line, r *row, width int) {
+	end := l.used + width
+	extra := r.extra
+	left := width - textWidth(r.leader.text) - columnGap
+	if textWidth(extra.text) > left {
+		extra.text = r.extraSign
+	}
+	if extra.text == "" {
+		l.cell(r.leader.role, r.leader.text, width)
+		return
+	}
+	lead := min(textWidth(r.leader.text), width-columnGap-textWidth(extra.text))
+	l.cell(r.leader.role, r.leader.text, lead)
+	l.gap(columnGap)
+	l.cell(extra.role, extra.text, end-l.used)
+}
+
+func drawChecks(l *line, r *row, width int) {
+	switch {
+	case r.stands != standsLed:
+		l.fill(roleFaint, l.sym.dash, 1)
+		l.gap(width - 1)
+	case !r.checksKnown:
+		l.cell(roleQuiet, l.sym.unknown, width)
+	case r.checks.total() == 0:
+		l.cell(roleQuiet, "none", width)
+	default:
+		writeTally(l, r.checks, width)
+	}
+}
+
+func drawChanges(l *line, n, width int) {
+	role := roleText
+	switch {
+	case n == 0:
+		role = roleFaint
+	case n > 3:
+		role = roleDelay
+	}
+	l.right(role, strconv.Itoa(n), width)
+}
+
+func (t *table) drawLane(l *line, e *election.Election, width int, asOf time.Time) {
+	if cap(t.cells) < width {
+		t.cells = make([]laneCell, width)
+	}
+	cells := t.cells[:width]
+	lane(cells, e, asOf, t.widths.window)
+	writeLane(l, cells)
+}

@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// Update takes a message: what the terminal says of itself, then data, then
+// what the user does.
+func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.update(msg)
+	m.tellWatched()
+	return m, cmd
+}
+
+func (m *Model) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+		m.styles = NewStyles(m.dark, m.profile)
+	case tea.ColorProfileMsg:
+		m.profile = msg.String()
+		m.styles = NewStyles(m.dark, m.profile)
+	case tea.ResumeMsg:
+		m.refresh()
+	case tickMsg:
+		m.ticked()
+		return m.tick()
+	case snapshotMsg:
+		m.received(msg.snap)
+		return m.wait
+	case actionMsg:
+		m.acted(msg)
+	case tea.PasteMsg:
+		m.pasted(msg.Content)
+	case tea.KeyPressMsg:
+		return m.pressed(msg)
+	case tea.MouseClickMsg:
+		m.clicked(msg.Mouse())
+	case tea.MouseWheelMsg:
+		m.wheeled(msg.Mouse())
+	}
+	return nil
+}
+
+// received takes a snapshot. It becomes the board at once unless that is
+// paused; dialogs and waiting actions look at the newest in any case.
+func (m *Model) received(snap *election.Snapshot) {
+	m.now = m.opts.Now()
+	first := !m.shown.Loaded && snap.Loaded
+	m.live = snap
+	if !m.paused {
+		m.shown = snap
+		m.refresh()
+		if first && m.table.offset == 0 && m.table.index == 0 {
+			m.showTrouble()
+		}
+	}
+	if m.dialog != nil {
+		m.dialog.check(snap)
+	}
+	m.settle()
+}
+
+// showTrouble puts the cursor on the first election without a leader, so that
+// the first screen tells about it without a key.
+func (m *Model) showTrouble() {
+	for i, e := range m.table.order {
+		if st := standingOf(e, m.asOf()); st == standsVacant || st == standsDelay {
+			m.table.moveTo(i)
+			return
+		}
+	}
+}
+
+// refresh derives everything anew from the shown snapshot.
+func (m *Model) refresh() {
+	m.table.measure(m.shown, m.asOf())
+	m.table.refresh(m.shown, m.asOf())
+	if m.view == viewEvents {
+		m.events.refresh(m.shown)
+	}
+	m.counts = countElections(m.shown, m.asOf())
+}
+
+func (m *Model) ticked() {
+	m.now = m.opts.Now()
+	m.counts = countElections(m.shown, m.asOf())
+	m.table.measure(m.shown, m.asOf())
+	if m.table.filter.moving() || m.table.sort.moving() {
+		m.table.refresh(m.shown, m.asOf())
+	}
+	if len(m.pending) > 0 {
+		m.settle()
+	}
+}
+
+// setPaused freezes the board or lets it go on with the newest snapshot.
+func (m *Model) setPaused(on bool) {
+	if on == m.paused {
+		return
+	}
+	m.pausedAt = m.asOf()
+	m.paused = on
+	if !on {
+		m.shown = m.live
+		m.refresh()
+	}
+}
+
+// where is the layout of the screen as it is now.
+func (m *Model) where() screen { return m.screen(len(m.banners(m.scene()))) }
+
+// tellWatched tells which nodes' checks are worth watching, when that changed.
+func (m *Model) tellWatched() {
+	if m.opts.WatchChecks == nil || m.width == 0 {
+		return
+	}
+	var nodes []string
+	add := func(e *election.Election) {
+		if e != nil && e.Session != nil && e.Pair.Held() && len(e.Session.NodeChecks)+len(e.Session.ServiceChecks) > 0 {
+			nodes = append(nodes, e.Session.Node)
+		}
+	}
+	add(m.table.selected())
+	if m.view == viewElections && !m.pane.zoom {
+		rows := m.table.rows(m.where().table.h)
+		m.table.scroll(rows)
+		for _, e := range m.table.visible(rows) {
+			add(e)
+		}
+	}
+	slices.Sort(nodes)
+	nodes = slices.Compact(nodes)
+	if all := strings.Join(nodes, "\x00"); all != m.watched {
+		m.watched = all
+		m.opts.WatchChecks(nodes)
+	}
+}
+
+func (m *Model) pasted(text string) {
+	if m.mode == modePrompt {
+		m.edit(func(in *input) { in.insert(text) })
+	}
+}

@@ -1,0 +1,389 @@
+package ui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+func (d *driver) selected() string {
+	if e := d.m.table.selected(); e != nil {
+		return e.Name
+	}
+	return ""
+}
+
+func TestCursorFollowsTheElection(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("G", "k") // users
+	steps := []struct {
+		what string
+		do   func()
+	}{
+		{"sorted by state", func() { d.keys("s") }},
+		{"reversed", func() { d.keys("S") }},
+		{"sorted by leader", func() { d.keys("s") }},
+		{"elections inserted before", func() {
+			s := mixedSnapshot()
+			s.Elections = append([]*election.Election{ledElection(20, "aaa", 1, time.Minute)}, s.Elections...)
+			d.send(snapshotMsg{s})
+		}},
+		{"elections deleted", func() {
+			s := mixedSnapshot()
+			s.Elections = s.Elections[3:]
+			d.send(snapshotMsg{s})
+		}},
+		{"filtered", func() { d.keys("/", "'us", "enter") }},
+		{"filter cleared", func() { d.keys("esc") }},
+		{"window resized", func() { d.send(tea.WindowSizeMsg{Width: 60, Height: 12}) }},
+	}
+	for _, s := range steps {
+		if s.do(); d.selected() != "users" {
+			t.Errorf("%s: the cursor is on %q", s.what, d.selected())
+		}
+		d.wants("users")
+	}
+}
+
+func TestCursorAfterItsElectionIsGone(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "j") // billing
+	s := mixedSnapshot()
+	s.Elections = slices.Delete(s.Elections, 1, 2)
+	d.send(snapshotMsg{s})
+	if d.selected() != "mail" {
+		t.Errorf("the cursor is on %q, not on what took the place", d.selected())
+	}
+	d.send(snapshotMsg{emptySnapshot(false)})
+	d.send(snapshotMsg{mixedSnapshot()})
+	if d.selected() == "" {
+		t.Error("nothing is selected after the board was empty")
+	}
+}
+
+func TestFirstSnapshotShowsTrouble(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24)
+	if d.selected() != "mail" {
+		t.Errorf("selected %q", d.selected())
+	}
+	d.wants("No leader for 4m02s.")
+	d = drive(t, crowd(12), 80, 24)
+	if d.selected() != "svc-00000" {
+		t.Errorf("without trouble %q is selected", d.selected())
+	}
+}
+
+func TestMovement(t *testing.T) {
+	d := drive(t, crowd(300), 80, 24)
+	for _, c := range []struct{ keys, want string }{
+		{"g", "svc-00000"}, {"j j k", "svc-00001"}, {"G", "svc-00299"}, {"home", "svc-00000"}, {"end", "svc-00299"},
+		{"g pgdown pgup", "svc-00000"}, {"ctrl+d ctrl+u", "svc-00000"}, {"n", "svc-00013"}, {"n", "svc-00110"},
+		{"N", "svc-00013"}, {"down up", "svc-00013"},
+	} {
+		if d.keys(strings.Fields(c.keys)...); d.selected() != c.want {
+			t.Errorf("after %s: %s, want %s", c.keys, d.selected(), c.want)
+		}
+		d.wants(c.want)
+	}
+}
+
+func TestMouse(t *testing.T) {
+	d := drive(t, crowd(300), 120, 36)
+	d.send(tea.MouseClickMsg{X: 10, Y: 4, Button: tea.MouseLeft})
+	if d.selected() != "svc-00002" {
+		t.Errorf("clicked: %s", d.selected())
+	}
+	d.send(tea.MouseWheelMsg{X: 10, Y: 4, Button: tea.MouseWheelDown})
+	if d.selected() != "svc-00005" {
+		t.Errorf("wheel: %s", d.selected())
+	}
+	x := strings.Index(strings.Split(d.text(), "\n")[1], "FOR")
+	d.send(tea.MouseClickMsg{X: x, Y: 1, Button: tea.MouseLeft})
+	if d.m.table.sort.key != byFor {
+		t.Errorf("sorted by %s", d.m.table.sort.key.word())
+	}
+}
+
+func TestPauseFreezesTheBoard(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("p")
+	d.now = d.now.Add(42 * time.Second)
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+	d.wants("PAUSED", "42s ago", "billing-3", "3m12s", "12:01:51")
+	d.lacks("billing-9")
+	d.keys("p")
+	d.wants("billing-9")
+	d.lacks("PAUSED")
+}
+
+func TestLostLinkStopsTheClocks(t *testing.T) {
+	d := drive(t, lostSnapshot(), 120, 36)
+	d.now = d.now.Add(50 * time.Second)
+	d.send(tickMsg(d.now))
+	d.wants("The board is 54s old", "3m08s", "connection refused", "lost 53s")
+	d.keys("k", "r")
+	d.wants("Not while Consul does not answer")
+}
+
+func TestFilter(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	for _, c := range []struct {
+		text string
+		want string
+	}{
+		{"", "auth billing mail orders search shop users web"},
+		{"s", "auth billing mail orders search shop users web"}, // every key has "service"
+		{"BILL", "billing"},
+		{"!node-1 !node-2", "billing shop"},
+		{"state:vacant", "mail"},
+		{"state:lock_delay", "search"},
+		{"!state:led", "mail search web"},
+		{"state:led node:node-1", "orders users"},
+		{"node:node-3", "billing shop"},
+		{"leader:auth-2", "auth"},
+		{"key:service/web/", "web"},
+		{"session:4f5ada57", "auth"},
+		{"foo:bar", ""},
+		{"!", "auth billing mail orders search shop users web"},
+	} {
+		d.m.setFilter(c.text)
+		var names []string
+		for _, e := range d.m.table.order {
+			names = append(names, e.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%q gives %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestFilterKeys(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "/", "'web")
+	d.wants("/ web", "1 of 8 elections")
+	if d.selected() != "web" {
+		t.Errorf("selected %q", d.selected())
+	}
+	d.keys("esc")
+	if d.selected() != "auth" || !d.m.table.filter.empty() {
+		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.table.filter.text)
+	}
+	d.keys("/", "'webx", "backspace", "enter", "q")
+	d.wants("/ web", "esc clears")
+	d.keys("/", "ctrl+u", "'q", "enter")
+	d.wants("/ q")
+	d.send(tea.PasteMsg{Content: "ignored"})
+	d.wants("/ q ")
+}
+
+func TestEventsView(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("2")
+	d.wants("Events  8 lines", "found leading", "connection refused", "follows the newest")
+	d.keys("g")
+	d.wants("G follows the newest")
+	d.keys("/", "'type:vac", "enter")
+	d.wants("Events  2 lines")
+	d.lacks("overwritten  orders")
+	d.keys("enter")
+	if d.m.view != viewElections || d.selected() != "mail" && d.selected() != "search" {
+		t.Errorf("enter shows view %d, %q", d.m.view, d.selected())
+	}
+}
+
+func TestReleaseIsBoundToItsTarget(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k", "r")
+	d.wants("Release billing", "service/billing/leader", "billing-3", "term 18", sessionID(1), "[ Cancel ]")
+	d.keys("enter") // Cancel is the default
+	d.lacks("Release billing")
+	if len(d.op.released) > 0 {
+		t.Fatal("Cancel released")
+	}
+	d.keys("r")
+	d.send(snapshotMsg{mixedSnapshot()}) // nothing changed
+	cmd := d.keys("right", "enter")
+	d.perform(cmd)
+	want := mixedSnapshot().Find("service/billing/leader").Target()
+	if len(d.op.released) != 1 || d.op.released[0] != want {
+		t.Fatalf("released %+v, want %+v", d.op.released, want)
+	}
+	d.wants("Released billing: no leader yet", "billing-3")
+	d.now = d.now.Add(time.Second)
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+	d.wants("billing-9 leads billing after 1.3s")
+}
+
+func TestChangedHoldIsRefused(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k", "x")
+	d.wants("Destroy the session of billing", "Lock-delay 15s")
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+	d.wants("billing-9 leads now, term 19", "Nothing will be done", "[ Close ]")
+	if cmd := d.keys("y"); cmd != nil {
+		t.Error("y acts on a changed hold")
+	}
+	d.keys("r")
+	d.wants("Destroy the session of billing", "billing-9", "[ Cancel ]")
+	d.send(snapshotMsg{lostSnapshot()})
+	d.wants("The connection to Consul is lost")
+	if cmd := d.keys("y"); cmd != nil {
+		t.Error("y acts without a link")
+	}
+}
+
+func TestManyTargets(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "space", "r") // auth, billing, mail
+	d.wants("Release 2 elections", "auth-2", "billing-3")
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+	d.wants("left alone: billing-9 leads now")
+	d.perform(d.keys("y"))
+	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
+		t.Errorf("released %+v", d.op.released)
+	}
+	if len(d.m.table.marks) > 0 {
+		t.Error("the marks are still there")
+	}
+}
+
+func TestDestroyListsWhatElseFalls(t *testing.T) {
+	s := mixedSnapshot()
+	users, orders := s.Find("service/users/leader"), s.Find("service/orders/leader")
+	users.Session, users.Pair.Session = orders.Session, orders.Pair.Session
+	orders.Session.Behavior = election.BehaviorDelete
+	d := drive(t, s, 120, 36)
+	d.keys("j", "x")
+	d.wants("It leads here too: users.", "Behavior delete", "every lock it holds")
+	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
+	d.wants("Destroy the session of orders")
+	d.perform(d.keys("y"))
+	if len(d.op.destroyed) != 1 {
+		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
+	}
+	d.wants("Destroyed the session of orders")
+}
+
+func TestActionErrorsAreShown(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.op.err = errors.New("refused\x1b[2J by ACL")
+	d.perform(d.keys("k", "r", "y"))
+	d.wants("Could not release billing: refused␛[2J by ACL")
+	d.keys("j")
+	d.wants("Could not release billing")
+	if len(d.m.pending) > 0 {
+		t.Error("a failed release waits for a leader")
+	}
+}
+
+func TestWhyNothingHappens(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.ReadOnly = true })
+	d.keys("k", "r")
+	d.wants("Read-only: release is switched off")
+	d = drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Operator = nil })
+	d.keys("k", "x")
+	d.wants("no way to destroy")
+	d = drive(t, mixedSnapshot(), 120, 36)
+	d.keys("r")
+	d.wants("mail has no leader: there is nothing to release.")
+}
+
+func TestWatchChecks(t *testing.T) {
+	var calls [][]string
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
+		o.WatchChecks = func(nodes []string) { calls = append(calls, nodes) }
+	})
+	if len(calls) != 1 || !slices.Equal(calls[0], []string{"node-1", "node-2", "node-3"}) {
+		t.Fatalf("told %v", calls)
+	}
+	d.keys("j")
+	d.send(snapshotMsg{mixedSnapshot()})
+	if len(calls) != 1 {
+		t.Errorf("told again without a change: %v", calls)
+	}
+	d.keys("g", "enter")
+	if last := calls[len(calls)-1]; !slices.Equal(last, []string{"node-2"}) {
+		t.Errorf("zoomed: %v", last)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys(":", "'sort for rev", "enter")
+	if d.m.table.sort != (sorting{key: byFor, reverse: true}) {
+		t.Errorf("sort %+v", d.m.table.sort)
+	}
+	d.keys(":", "'go users", "enter")
+	if d.selected() != "users" {
+		t.Errorf(":go selects %q", d.selected())
+	}
+	d.keys(":", "'filter shop", "enter")
+	d.wants("1 of 8 elections")
+	d.keys(":", "'2", "enter")
+	d.wants("Events  8 lines")
+	d.keys(":", "'nonsense", "enter")
+	d.wants("No command :nonsense")
+	if cmd := d.keys(":", "'q", "enter"); cmd == nil || cmd() != tea.Quit() {
+		t.Error(":q does not quit")
+	}
+}
+
+func TestCopy(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	if cmd := d.keys("k", "c", "k"); cmd == nil {
+		t.Error("nothing is copied")
+	}
+	d.wants("Copied the key: service/billing/leader")
+	d = drive(t, hostileSnapshot(), 120, 36)
+	if cmd := d.keys("c", "k"); cmd != nil {
+		t.Error("a key with escape sequences is copied")
+	}
+	d.wants("was not copied")
+}
+
+func TestEscGoesOneStepBack(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("/", "'o", "enter", "space", "enter")
+	if d.keys("esc"); d.m.pane.zoom {
+		t.Error("still zoomed")
+	}
+	if d.keys("esc"); !d.m.table.filter.empty() || len(d.m.table.marks) != 1 {
+		t.Error("the second esc clears the filter and keeps the marks")
+	}
+	if d.keys("esc"); len(d.m.table.marks) > 0 {
+		t.Error("the third esc clears the marks")
+	}
+}
+
+func TestClosedSnapshotsAndContext(t *testing.T) {
+	ch := make(chan *election.Snapshot, 3)
+	first, last := mixedSnapshot(), crowd(3)
+	ch <- first
+	ch <- last
+	if msg := waitFor(t.Context(), ch)(); msg.(snapshotMsg).snap != last {
+		t.Error("an older snapshot was taken")
+	}
+	ch <- first
+	close(ch)
+	if msg := waitFor(t.Context(), ch)(); msg.(snapshotMsg).snap != first {
+		t.Error("the last snapshot is lost with the channel")
+	}
+	if msg := waitFor(t.Context(), ch)(); msg != nil {
+		t.Errorf("a closed channel gives %v", msg)
+	}
+}
+
+func TestIdleDrawsTheSame(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	before := d.m.View().Content
+	d.send(snapshotMsg{mixedSnapshot()})
+	if d.m.View().Content != before {
+		t.Error("the same snapshot is drawn differently")
+	}
+}
