@@ -3,6 +3,7 @@ package election
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,46 +20,50 @@ type Advice struct {
 
 const (
 	// manyElections is from how many elections on a session that leads them
-	// all is remarkable.
+	// all is remarkable, if it leads more than twice what is usual.
 	manyElections = 6
 	// shortLockDelay leaves a leader that was cut off no time to notice.
 	shortLockDelay = time.Second
 	// flapping is more than this many changes within the window.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
+	// manyOrphans is from how many sessions on it looks as if a program left
+	// them behind: one or two may be candidates on the same host.
+	manyOrphans = 3
 )
 
 // Advise lists what is risky about an election, urgent things first. s may be
 // nil: what needs the surroundings is then left out. board are all elections
-// that are watched.
+// that are watched. To judge many elections, use [NewBoard] and [Board.Advise].
 func Advise(e *Election, s *Surroundings, board []*Election, now time.Time) []Advice {
+	var sessions []*Session
+	if s != nil {
+		sessions = s.Sessions
+	}
+	return NewBoard(board, sessions).Advise(e, s, now)
+}
+
+// Advise lists what is risky about one election of the board, urgent things
+// first. Surroundings of another election and nil say nothing.
+func (b *Board) Advise(e *Election, s *Surroundings, now time.Time) []Advice {
 	if s != nil && s.Key != e.Key() {
 		s = nil
 	}
-	var all []Advice
-	add := func(a *Advice) {
-		if a != nil {
-			all = append(all, *a)
-		}
-	}
-	add(adviseOverwritten(e))
-	add(adviseFlags(e, s))
-	add(adviseFlapping(e, now))
+	found := []*Advice{adviseOverwritten(e), b.adviseFlags(e), adviseFlapping(e, now)}
 	if e.Session != nil && e.Exists && e.Pair.Held() {
-		add(adviseChecks(e.Session))
-		add(adviseLockDelay(e.Session))
-		add(adviseManyElections(e, board))
-	}
-	add(adviseOrphans(e, s, board))
-	slices.SortStableFunc(all, func(a, b Advice) int {
-		switch {
-		case a.Urgent == b.Urgent:
-			return 0
-		case a.Urgent:
-			return -1
+		if DetectSoftware(e, s) == nil { // whose sessions are as they are by design
+			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
 		}
-		return 1
-	})
+		found = append(found, b.adviseManyElections(e), b.adviseOrphans(e, s))
+	}
+	all := make([]Advice, 0, len(found))
+	for _, urgent := range []bool{true, false} {
+		for _, a := range found {
+			if a != nil && a.Urgent == urgent {
+				all = append(all, *a)
+			}
+		}
+	}
 	return all
 }
 
@@ -74,11 +79,8 @@ func adviseOverwritten(e *Election) *Advice {
 }
 
 // adviseFlags looks for keys that a waiting api.Lock refuses for good.
-func adviseFlags(e *Election, s *Surroundings) *Advice {
-	if !e.Exists || e.Pair.Flags == LockFlag || e.Pair.Flags == SemaphoreFlag {
-		return nil
-	}
-	if !usesAPILock(e.Session) && !usesAPILock(e.LastSession) && !siblingUsesAPILock(e, s) {
+func (b *Board) adviseFlags(e *Election) *Advice {
+	if !e.Exists || e.Pair.Flags == LockFlag || e.Pair.Flags == SemaphoreFlag || !b.usesAPILock(e) {
 		return nil
 	}
 	return &Advice{
@@ -88,18 +90,16 @@ func adviseFlags(e *Election, s *Surroundings) *Advice {
 	}
 }
 
-func usesAPILock(s *Session) bool {
-	return s != nil && (s.Name == "Consul API Lock" || len(s.Name) > 15 && s.Name[:15] == "Consul lock for")
+// usesAPILock reports that somebody who leads or led uses Consul's own lock.
+func (b *Board) usesAPILock(e *Election) bool {
+	if isAPILock(e.Session) || isAPILock(e.LastSession) {
+		return true
+	}
+	return slices.ContainsFunc(e.Terms, func(t Term) bool { return isAPILock(b.sessions[t.Session]) })
 }
 
-func siblingUsesAPILock(e *Election, s *Surroundings) bool {
-	if s == nil {
-		return false
-	}
-	return slices.ContainsFunc(s.Sessions, func(ses *Session) bool {
-		_, led := (&inference{e: e}).formerTerm(ses.ID)
-		return led && usesAPILock(ses)
-	})
+func isAPILock(s *Session) bool {
+	return s != nil && (s.Name == "Consul API Lock" || strings.HasPrefix(s.Name, "Consul lock for "))
 }
 
 func adviseFlapping(e *Election, now time.Time) *Advice {
@@ -107,14 +107,30 @@ func adviseFlapping(e *Election, now time.Time) *Advice {
 	if n <= flappingChanges {
 		return nil
 	}
-	return &Advice{
+	a := &Advice{
 		Code: "flapping", Urgent: true,
-		Why: fmt.Sprintf("%d new leaders within %s", n, shortMinutes(flappingWindow)),
+		Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
 		Do:  "look at the causes in its history; a health check that is too strict or a TTL that is too short are the usual ones",
 	}
+	if cause, times := usualCause(e, now); times > 0 {
+		a.Why += fmt.Sprintf(", mostly because of %s (%d)", Line(string(cause), labelLength), times)
+	}
+	return a
 }
 
-func shortMinutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
+// usualCause is why most terms of the window ended, if that is known.
+func usualCause(e *Election, now time.Time) (most Cause, times int) {
+	counts := map[Cause]int{}
+	for _, t := range e.Terms {
+		if !t.Over() || t.Cause == "" || t.Cause == Unknown || now.Sub(t.End) > flappingWindow {
+			continue
+		}
+		if counts[t.Cause]++; counts[t.Cause] > times {
+			most, times = t.Cause, counts[t.Cause]
+		}
+	}
+	return most, times
+}
 
 func adviseChecks(s *Session) *Advice {
 	switch {
@@ -130,16 +146,18 @@ func adviseChecks(s *Session) *Advice {
 			Why:  fmt.Sprintf("the session has no checks: that its node or process is gone is noticed only when the TTL runs out, after up to %s", 2*s.TTL),
 			Do:   "bind it to serfHealth if a lost node should be noticed sooner",
 		}
-	case s.TTL == 0 && len(s.ServiceChecks) == 0:
+	case s.TTL > 0:
+		return nil // whatever its checks miss, the TTL ends it
+	case len(s.ServiceChecks) == 0:
 		return &Advice{
-			Code: "node_checks_only", Urgent: true,
-			Why: "the session depends on its node's health only: it outlives a crashed process, and nobody else can lead",
-			Do:  "give the session a TTL, or bind it to a check of the service",
+			Code: "node_checks_only",
+			Why:  "the session depends on its node's health only: it outlives a crashed process, and then nobody else can lead",
+			Do:   "give the session a TTL, or bind it to a check of the service",
 		}
 	case len(s.NodeChecks) == 0:
 		return &Advice{
 			Code: "service_checks_only",
-			Why:  "the session depends on no node check: when the node is lost, its last passing check keeps the lock",
+			Why:  "the session depends on no node check: when its node is lost, the last result of its service check stays and keeps the lock",
 			Do:   "bind the session to serfHealth as well",
 		}
 	}
@@ -161,14 +179,11 @@ func adviseLockDelay(s *Session) *Advice {
 	}
 }
 
-func adviseManyElections(e *Election, board []*Election) *Advice {
-	n := 0
-	for _, other := range board {
-		if other.Exists && other.Pair.Session == e.Pair.Session {
-			n++
-		}
-	}
-	if n < manyElections {
+// adviseManyElections keeps quiet where one session for many elections is how
+// things are done.
+func (b *Board) adviseManyElections(e *Election) *Advice {
+	n := b.led[e.Pair.Session].count
+	if n < manyElections || n <= 2*b.usualLead {
 		return nil
 	}
 	return &Advice{
@@ -178,31 +193,36 @@ func adviseManyElections(e *Election, board []*Election) *Advice {
 	}
 }
 
-// adviseOrphans looks for sessions that a restarting program leaves behind: of
-// the same name, on the same node, holding nothing that is watched.
-func adviseOrphans(e *Election, s *Surroundings, board []*Election) *Advice {
-	if s == nil || e.Session == nil || e.Session.Name == "" {
+// adviseOrphans looks for sessions that a restarting program leaves behind: like
+// the leader's own, and holding nothing that is known.
+func (b *Board) adviseOrphans(e *Election, s *Surroundings) *Advice {
+	if !mayBeOrphan(e.Session) {
 		return nil
 	}
-	holds := map[string]bool{}
-	for _, other := range board {
-		holds[other.Pair.Session] = true
+	same := kinOf(e.Session)
+	n := b.orphans[same]
+	if n >= manyOrphans && s != nil {
+		n -= b.busySiblings(same, s.Siblings)
 	}
-	for _, p := range s.Siblings {
-		holds[p.Session] = true
-	}
-	n := 0
-	for _, ses := range s.Sessions {
-		if ses.Name == e.Session.Name && ses.Node == e.Session.Node && !holds[ses.ID] {
-			n++
-		}
-	}
-	if n < 2 {
+	if n < manyOrphans {
 		return nil
 	}
 	return &Advice{
 		Code: "orphaned_sessions",
-		Why:  fmt.Sprintf("%d more sessions named %q on node %s lead nothing: a program that restarts may leave its sessions behind", n, Line(e.Session.Name, 60), Line(e.Session.Node, 60)),
-		Do:   "destroy a session when its program ends, or give it a TTL",
+		Why: fmt.Sprintf("%d more sessions named %q on node %s hold no key that is known here and have no TTL: a program that restarts may leave its sessions behind",
+			n, Line(same.name, 60), Line(same.node, 60)),
+		Do: "destroy a session when its program ends, or give it a TTL",
 	}
+}
+
+// busySiblings counts the sessions of a kin that hold a key beside the election.
+func (b *Board) busySiblings(same kin, siblings []Pair) int {
+	seen := map[string]bool{}
+	for _, p := range siblings {
+		ses := b.sessions[p.Session]
+		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && kinOf(ses) == same {
+			seen[ses.ID] = true
+		}
+	}
+	return len(seen)
 }

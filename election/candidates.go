@@ -2,26 +2,31 @@ package election
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // Candidate is a session that probably competes for an election. Consul records
 // nobody who waits, so this is inferred; Reason says from what.
 type Candidate struct {
+	// Session holds nothing but its ID when the sessions could not be read.
 	Session *Session
-	// Name is the best label: of a sibling key its value or last segment,
-	// otherwise the session's name.
+	// Name is the best label: of a sibling key its last segment, of a service its
+	// check, otherwise the session's name and node.
 	Name   string
 	Reason string
+	// Weak marks a reason that may as well be one to compete for another key.
+	Weak bool
 	// strength orders candidates, stronger reasons first.
 	strength int
 }
 
 // Reasons for taking a session for a candidate, weakest first.
 const (
-	weakGeneric = iota
+	byNodeName = iota + 1
+	byGenericName
 	byNamedElection
 	byNamePattern
 	bySameName
@@ -31,185 +36,205 @@ const (
 	byContender
 )
 
+// maxWeak is how many sessions may be candidates for weak reasons only: in a
+// crowd of them a reason that fits all says nothing about any.
+const maxWeak = 8
+
+// Likely counts the candidates with a reason that is not weak.
+func Likely(all []Candidate) int {
+	n := 0
+	for _, c := range all {
+		if !c.Weak {
+			n++
+		}
+	}
+	return n
+}
+
+type candidateJSON struct {
+	Name    string   `json:"name"`
+	Reason  string   `json:"reason"`
+	Weak    bool     `json:"weak"`
+	Session *Session `json:"session"`
+}
+
+// MarshalJSON writes the candidate as `electop show -o json` does.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(candidateJSON{Name: c.Name, Reason: c.Reason, Weak: c.Weak, Session: c.Session})
+}
+
 // Candidates infers who probably competes for e, the likeliest first. The
-// holder itself is not among them. board are all elections that are watched.
+// holder itself is not among them. board are all elections that are watched. To
+// ask again and again, use [NewBoard] and [Board.Candidates].
 func Candidates(e *Election, s *Surroundings, board []*Election) []Candidate {
+	return NewBoard(board, nil).Candidates(e, s)
+}
+
+// Candidates infers who probably competes for one election of the board, the
+// likeliest first, from its surroundings. Those of another election and nil say
+// nothing.
+func (b *Board) Candidates(e *Election, s *Surroundings) []Candidate {
 	if s == nil || s.Key != e.Key() {
 		return nil
 	}
-	c := newInference(e, s, board)
+	c := newInference(e, s, b)
 	for _, ses := range s.Sessions {
-		if ses.ID == e.Pair.Session && e.Exists {
-			continue
-		}
 		if found, ok := c.judge(ses); ok {
 			c.found = append(c.found, found)
 		}
 	}
+	c.addUnread(s)
 	slices.SortStableFunc(c.found, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.strength, a.strength), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Session.ID, b.Session.ID))
 	})
-	return c.found
+	return withoutCrowd(c.found)
+}
+
+// withoutCrowd drops weak candidates where better ones are known, and where
+// there are too many.
+func withoutCrowd(sorted []Candidate) []Candidate {
+	likely := Likely(sorted)
+	if likely > 0 || len(sorted) > maxWeak {
+		return sorted[:likely:likely]
+	}
+	return sorted
 }
 
 // inference is what candidates of one election are judged by.
 type inference struct {
 	e        *Election
+	board    *Board
 	model    *Session // of the holder, or of the last one
 	siblings map[string]Pair
-	holds    map[string]bool // sessions that hold another election
+	holding  map[string]bool // slots of a semaphore
 	found    []Candidate
 }
 
-func newInference(e *Election, s *Surroundings, board []*Election) *inference {
-	c := &inference{e: e, model: e.Session, siblings: map[string]Pair{}, holds: map[string]bool{}}
+func newInference(e *Election, s *Surroundings, b *Board) *inference {
+	c := &inference{e: e, board: b, model: e.Session, siblings: map[string]Pair{}, holding: map[string]bool{}}
 	if c.model == nil {
 		c.model = e.LastSession
 	}
-	elections := map[string]bool{}
-	for _, other := range board {
-		if other.Key() != e.Key() {
-			elections[other.Key()] = true
-			if other.Exists && other.Pair.Held() {
-				c.holds[other.Pair.Session] = true
-			}
-		}
-	}
 	for _, p := range s.Siblings {
-		if p.Held() && !elections[p.Key] {
+		if _, known := c.siblings[p.Session]; !known && b.competes(e, p) {
 			c.siblings[p.Session] = p
 		}
+	}
+	for id, holds := range semaphoreHolders(e) {
+		c.holding[id] = holds
 	}
 	return c
 }
 
-func (c *inference) judge(ses *Session) (Candidate, bool) {
-	found := Candidate{Session: ses, Name: sessionLabel(ses.ID, ses)}
+func (c *inference) holds(session string) bool {
+	return c.e.Exists && session == c.e.Pair.Session || c.holding[session]
+}
+
+func (c *inference) judge(ses *Session) (found Candidate, ok bool) {
+	if c.holds(ses.ID) {
+		return found, false
+	}
+	found = Candidate{Session: ses, Name: sessionLabel(ses.ID, ses)}
 	if p, ok := c.siblings[ses.ID]; ok {
 		return c.bySiblingKey(found, p), true
 	}
-	if number, ok := c.formerTerm(ses.ID); ok {
-		found.strength, found.Reason = byFormerTerm, "led term "+formatUint(number)+" and its session lives on"
+	if c.e.IsSemaphore() {
+		return found, false // who contends leaves a key, always
+	}
+	if c.ledBefore(ses.ID) {
+		found.strength, found.Reason = byFormerTerm, "led before, and its session lives on"
 		return found, true
 	}
-	if c.holds[ses.ID] && !sameCheckService(c.model, ses) {
-		return found, false // what leads elsewhere competes there
-	}
 	found.strength, found.Reason = c.resemblance(ses)
+	if found.strength == bySameService {
+		found.Name = serviceLabel(ses)
+	}
+	if elsewhere := c.board.led[ses.ID]; elsewhere.count > 0 {
+		if found.strength != bySameService {
+			return found, false // what leads elsewhere competes there
+		}
+		found.Reason += "; it leads " + Line(elsewhere.first, labelLength)
+	}
+	found.Weak = found.strength < byNamedElection
 	return found, found.Reason != ""
 }
 
+// serviceLabel names a session by its service, which says more than a name that
+// all of its kind share.
+func serviceLabel(s *Session) string {
+	label := Line(strings.TrimPrefix(s.ServiceChecks[0], "service:"), labelLength)
+	if label == "" {
+		return sessionLabel(s.ID, s)
+	}
+	return label + " on " + Line(s.Node, labelLength)
+}
+
+// addUnread adds the siblings whose sessions could not be read: that they hold
+// a key is enough.
+func (c *inference) addUnread(s *Surroundings) {
+	if s.SessionsErr == "" {
+		return
+	}
+	unread := maps.Clone(c.siblings)
+	for _, ses := range s.Sessions {
+		delete(unread, ses.ID)
+	}
+	for id, p := range unread {
+		if !c.holds(id) {
+			found := Candidate{Session: &Session{ID: id}, Name: sessionLabel(id, nil)}
+			c.found = append(c.found, c.bySiblingKey(found, p))
+		}
+	}
+}
+
 func (c *inference) bySiblingKey(found Candidate, p Pair) Candidate {
-	found.strength, found.Reason = bySibling, "holds "+Line(p.Key, labelLength)
-	if c.e.Pair.Flags == SemaphoreFlag || base(c.e.Key()) == ".lock" {
+	if base(p.Key) == p.Session {
 		found.strength, found.Reason = byContender, "contends with "+Line(p.Key, labelLength)
 		return found
 	}
+	found.strength, found.Reason = bySibling, "holds "+Line(p.Key, labelLength)
 	found.Name = Line(base(p.Key), labelLength)
 	return found
 }
 
-func (c *inference) formerTerm(session string) (uint64, bool) {
-	for i := len(c.e.Terms) - 1; i >= 0; i-- {
-		if t := c.e.Terms[i]; t.Session == session && t.Over() {
-			return t.Number, true
-		}
-	}
-	return 0, false
+func (c *inference) ledBefore(session string) bool {
+	return slices.ContainsFunc(c.e.Terms, func(t Term) bool { return t.Session == session && t.Over() })
 }
 
 // resemblance compares a session with the one that holds or held the key.
 func (c *inference) resemblance(ses *Session) (strength int, reason string) {
-	if m := c.model; m != nil {
-		switch {
-		case sameCheckService(m, ses):
-			return bySameService, "bound to a check of the same service: " + Line(strings.Join(ses.ServiceChecks, ", "), labelLength)
-		case ses.Name != "" && ses.Name == m.Name && !genericName(ses.Name):
-			return bySameName, "its session has the same name"
-		case ses.Name != "" && genericName(ses.Name) && ses.Name == m.Name:
-			return weakGeneric, "an " + Line(ses.Name, labelLength) + " session that leads nothing here; it may wait for another key"
-		case nameShape(ses) != "" && nameShape(ses) == nameShape(m):
-			return byNamePattern, "its session's name has the same pattern: " + Line(ses.Name, labelLength)
+	if strength, reason = c.likeModel(ses); strength > byNamedElection {
+		return strength, reason
+	}
+	for _, text := range append([]string{ses.Name}, ses.ServiceChecks...) {
+		if c.board.namedAfter(text, c.e) {
+			return byNamedElection, "named after the election: " + Line(text, labelLength)
 		}
 	}
-	if namesElection(ses.Name, c.e.Name) {
-		return byNamedElection, "its session's name names the election: " + Line(ses.Name, labelLength)
+	return strength, reason
+}
+
+func (c *inference) likeModel(ses *Session) (strength int, reason string) {
+	m := c.model
+	switch {
+	case m == nil:
+		return 0, ""
+	case sameCheckService(m, ses):
+		return bySameService, "bound to a check of the same service: " + Line(strings.Join(ses.ServiceChecks, ", "), labelLength)
+	case ses.Name == "":
+		return 0, ""
+	case genericName(ses.Name):
+		if ses.Name == m.Name && sameSettings(m, ses) {
+			return byGenericName, Line(ses.Name, labelLength) + " session that leads nothing here; it may wait for another key"
+		}
+	case ses.Name == ses.Node && m.Name == m.Node:
+		if sameSettings(m, ses) {
+			return byNodeName, "named after its node, as the leader's session is; it may wait for another key"
+		}
+	case ses.Name == m.Name:
+		return bySameName, "its session has the same name"
+	case shape(ses.Name, ses.Node) != "" && shape(ses.Name, ses.Node) == shape(m.Name, m.Node):
+		return byNamePattern, "its session's name has the same pattern: " + Line(ses.Name, labelLength)
 	}
 	return 0, ""
-}
-
-// genericName reports names that libraries give to every session.
-func genericName(name string) bool {
-	return name == "Consul API Lock" || name == "Consul API Semaphore" || name == "Vault Lock"
-}
-
-// namesElection reports whether the election's name is a word of the session's.
-func namesElection(session, election string) bool {
-	if election == "" || len(election) < 3 {
-		return false
-	}
-	words := strings.FieldsFunc(session, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '/'
-	})
-	for _, word := range words {
-		if word == election || strings.HasPrefix(word, election+"-") || strings.HasPrefix(word, election+"_") {
-			return true
-		}
-	}
-	return false
-}
-
-// nameShape is a session's name without what differs from host to host: its
-// node's name and runs of digits. A name that is nothing else has no shape.
-func nameShape(s *Session) string {
-	if genericName(s.Name) {
-		return ""
-	}
-	name := s.Name
-	if s.Node != "" {
-		name = strings.ReplaceAll(name, s.Node, "\x00")
-	}
-	shape := digitRuns(name)
-	if strings.IndexFunc(shape, unicode.IsLetter) < 0 {
-		return ""
-	}
-	return shape
-}
-
-// digitRuns replaces each run of digits by one mark.
-func digitRuns(text string) string {
-	var b strings.Builder
-	digits := false
-	for _, r := range text {
-		if !unicode.IsDigit(r) {
-			b.WriteRune(r)
-		} else if !digits {
-			b.WriteByte('#')
-		}
-		digits = unicode.IsDigit(r)
-	}
-	return b.String()
-}
-
-// sameCheckService reports whether both sessions depend on a check of the same
-// service: check ids that differ in digits or in the name of the node only.
-func sameCheckService(a, b *Session) bool {
-	if a == nil || b == nil {
-		return false
-	}
-	for _, x := range a.ServiceChecks {
-		for _, y := range b.ServiceChecks {
-			if checkShape(x, a.Node) == checkShape(y, b.Node) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func checkShape(id, node string) string {
-	if node != "" {
-		id = strings.ReplaceAll(id, node, "\x00")
-	}
-	return digitRuns(id)
 }

@@ -1,9 +1,6 @@
 package election
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Evidence is what an observer found when it looked, right after a term ended,
 // at the session that had held the key and at the checks that kept it alive.
@@ -49,7 +46,11 @@ func Explain(s *Session, deleted bool, ev Evidence) Explanation {
 	case s == nil:
 		return Explanation{Cause: Unknown, Evidence: "the session is gone; its settings were never read"}
 	}
-	return explainGone(s, ev)
+	e := explainGone(s, ev)
+	if deleted && s.Behavior != BehaviorDelete && e.Cause != Unknown {
+		e.Evidence += "; a guess: the key was deleted as well, which the end of this session does not do"
+	}
+	return e
 }
 
 func unreadEvidence(ev Evidence) string {
@@ -65,17 +66,20 @@ func explainGone(s *Session, ev Evidence) Explanation {
 	var missing string
 	if ev.ChecksRead {
 		if !ev.NodeExists {
-			e.Cause, e.Evidence = NodeGone, fmt.Sprintf("node %s is no longer registered", s.Node)
+			e.Cause, e.Evidence = NodeGone, fmt.Sprintf("node %s is no longer registered", s.Node)+ev.doubt()
 			return e
 		}
 		var critical *Check
 		if critical, missing = badCheck(s, ev.Checks); critical != nil {
 			e.Cause, e.Evidence = CheckCritical, criticalEvidence(s, critical)
+			if critical.ModifyIndex != ev.KeyIndex {
+				e.Evidence += ev.doubt()
+			}
 			return e
 		}
 		if missing != "" {
 			e.Cause = CheckGone
-			e.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, s.Node)
+			e.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, s.Node) + ev.doubt()
 			return e
 		}
 	}
@@ -95,18 +99,24 @@ func explainDestroyed(s *Session, ev Evidence) Explanation {
 		e.Cause = SessionExpiredOrDestroyed
 		what = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not tell expiry from destruction)", s.TTL)
 	}
-	var notes []string
-	switch {
-	case ev.KeyIndex != 0 && ev.SessionsIndex > ev.KeyIndex:
-		notes = append(notes, "a guess: it may have released the key just before")
-	case ev.KeyIndex != 0 && ev.SessionsIndex == ev.KeyIndex:
-		notes = append(notes, "key and session changed at one index")
+	e.Evidence = what + ev.doubt()
+	if ev.KeyIndex != 0 && ev.SessionsIndex == ev.KeyIndex {
+		e.Evidence += "; key and session changed at one index"
 	}
 	if len(s.Checks()) > 0 {
-		notes = append(notes, "its checks are not critical")
+		e.Evidence += "; its checks are not critical"
 	}
-	e.Evidence = strings.Join(append([]string{what}, notes...), "; ")
 	return e
+}
+
+// doubt calls a guess a guess: whatever ends a session takes its keys at the
+// same index. Where some session changed later than the key, the holder may
+// have released the key and ended its session right after.
+func (ev Evidence) doubt() string {
+	if ev.KeyIndex != 0 && ev.SessionsIndex > ev.KeyIndex {
+		return "; a guess: it may have released the key just before"
+	}
+	return ""
 }
 
 func suffix(err string) string {

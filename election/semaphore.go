@@ -32,16 +32,10 @@ type SemaphoreHolder struct {
 func (e *Election) IsSemaphore() bool { return e.Exists && e.Pair.Flags == SemaphoreFlag }
 
 // ReadSemaphore reads what the key says and, where the surroundings were read,
-// who contends. It is nil for any other key.
+// who contends. It is nil for any other key. All its texts are safe to show.
 func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
-	if !e.IsSemaphore() {
-		return nil
-	}
-	var lock struct {
-		Limit   int
-		Holders map[string]bool
-	}
-	if json.Unmarshal(e.Pair.Value, &lock) != nil {
+	lock, ok := semaphoreLock(e)
+	if !ok {
 		return nil
 	}
 	sem := &Semaphore{Limit: lock.Limit, Holders: []SemaphoreHolder{}, Waiters: []SemaphoreHolder{}}
@@ -65,6 +59,36 @@ func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	return sem
 }
 
+// Live counts the holders that are not known to be gone.
+func (s *Semaphore) Live() int {
+	n := 0
+	for _, h := range s.Holders {
+		if !h.Gone {
+			n++
+		}
+	}
+	return n
+}
+
+// semaphoreValue is what Consul's api/semaphore.go writes into the key.
+type semaphoreValue struct {
+	Limit   int
+	Holders map[string]bool
+}
+
+func semaphoreLock(e *Election) (lock semaphoreValue, ok bool) {
+	if !e.IsSemaphore() || json.Unmarshal(e.Pair.Value, &lock) != nil {
+		return semaphoreValue{}, false
+	}
+	return lock, true
+}
+
+// semaphoreHolders are the sessions that the key names as holders.
+func semaphoreHolders(e *Election) map[string]bool {
+	lock, _ := semaphoreLock(e)
+	return lock.Holders
+}
+
 // contenders gives the sessions by id and those that hold a contender key, nil
 // when that was not read.
 func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, contends map[string]bool) {
@@ -80,17 +104,18 @@ func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, con
 	}
 	contends = map[string]bool{}
 	for _, p := range s.Siblings {
-		if p.Held() && base(p.Key) == p.Session {
+		if p.Held() && p.Key == Parent(e.Key())+p.Session {
 			contends[p.Session] = true
 		}
 	}
 	return sessions, contends
 }
 
+// describeHolder names a holder. Its id is what the value says: any text.
 func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
-	h := SemaphoreHolder{Session: id}
+	h := SemaphoreHolder{Session: Line(id, labelLength)}
 	if s := sessions[id]; s != nil {
-		h.Name, h.Node = s.Name, s.Node
+		h.Name, h.Node = Line(s.Name, labelLength), Line(s.Node, labelLength)
 	}
 	return h
 }

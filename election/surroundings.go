@@ -31,12 +31,13 @@ func (o SurroundingsRead) observed() time.Time { return o.Surroundings.At }
 
 // SessionList is every session of the datacenter, read while somebody looks.
 type SessionList struct {
+	// At is when Sessions were read, or tried to be for the first time.
 	At       time.Time
 	Sessions []*Session
 	// FirstSeen tells when each session was first in the list; those of the
 	// first list may be older than that.
 	FirstSeen map[string]time.Time
-	// Began is when the first list was read.
+	// Began is when the first list was read, zero before one was.
 	Began time.Time
 	// Err says why the sessions could not be read; Sessions is then old.
 	Err string
@@ -60,21 +61,26 @@ func Parent(key string) string {
 }
 
 func (t *Tracker) sessionListRead(o SessionListRead) {
-	next := SessionList{At: o.At, Sessions: o.Sessions, Err: o.Err, Began: o.At, FirstSeen: map[string]time.Time{}}
-	if old := t.sessionList; old != nil {
-		next.Began = old.Began
-		if o.Err != "" {
-			next.Sessions = old.Sessions
+	old := t.sessionList
+	if o.Err != "" {
+		t.sessionList = &SessionList{At: o.At, Err: o.Err}
+		if old != nil {
+			kept := *old // what is shown is as old as it was
+			kept.Err = o.Err
+			t.sessionList = &kept
 		}
-		for _, s := range next.Sessions {
+		return
+	}
+	next := SessionList{At: o.At, Sessions: o.Sessions, Began: o.At, FirstSeen: make(map[string]time.Time, len(o.Sessions))}
+	if old != nil && !old.Began.IsZero() {
+		next.Began = old.Began
+	}
+	for _, s := range next.Sessions {
+		next.FirstSeen[s.ID] = o.At
+		if old != nil {
 			if seen, ok := old.FirstSeen[s.ID]; ok {
 				next.FirstSeen[s.ID] = seen
 			}
-		}
-	}
-	for _, s := range next.Sessions {
-		if _, ok := next.FirstSeen[s.ID]; !ok {
-			next.FirstSeen[s.ID] = o.At
 		}
 	}
 	t.sessionList = &next

@@ -26,10 +26,21 @@ type action struct {
 	verb string
 	yes  bool
 	wait time.Duration
+	scan bool
 	// plan says in lines what will happen; perform does it and gives a line
 	// that says what was done.
-	plan    func(*election.Snapshot, election.Target) []string
+	plan    func(prospect) []string
 	perform func(context.Context, *consulx.Operator, election.Target) (string, error)
+}
+
+// prospect is what a plan is made of.
+type prospect struct {
+	snapshot *election.Snapshot
+	target   election.Target
+	// behavior of the target's session, empty when it is not known.
+	behavior string
+	insight  *insight  // nil without an election
+	found    *holdings // nil when the store was not searched
 }
 
 func (a *action) flags(cmd *cobra.Command) {
@@ -57,8 +68,13 @@ func (a *action) run(ctx context.Context, name string) error {
 		return fmt.Errorf("%s has no leader: there is nothing to %s", election.Line(e.Name, 100), a.verb)
 	}
 	target := e.Target()
-	if err := a.confirm(a.plan(snapshot, target)); err != nil {
-		return err
+	if a.asks() {
+		p := prospect{snapshot: snapshot, target: target, behavior: target.Behavior}
+		in := survey(ctx, client, snapshot, e)
+		p.insight = &in
+		if err := a.ask(ctx, client, p); err != nil {
+			return err
+		}
 	}
 	if a.wait > 0 {
 		return a.actAndWait(ctx, client, target)
@@ -74,13 +90,26 @@ func (a *action) begin() (*consulx.Client, election.Patterns, error) {
 	return a.o.prepare()
 }
 
-// confirm shows the plan and asks, unless --yes was given.
-func (a *action) confirm(plan []string) error {
+// asks reports whether the plan is shown to somebody.
+func (a *action) asks() bool { return !a.yes || a.scan }
+
+// ask searches the store, if that is wanted, shows the plan and asks.
+func (a *action) ask(ctx context.Context, client *consulx.Client, p prospect) (err error) {
+	if a.scan {
+		if p.found, err = a.searchStore(ctx, client, p.target.Session); err != nil {
+			return err
+		}
+	}
+	for _, line := range a.plan(p) {
+		fmt.Fprintln(a.d.stderr, line)
+	}
+	return a.confirm()
+}
+
+// confirm asks, unless --yes was given.
+func (a *action) confirm() error {
 	if a.yes {
 		return nil
-	}
-	for _, line := range plan {
-		fmt.Fprintln(a.d.stderr, line)
 	}
 	if !a.d.interactive {
 		return usagef("nobody can be asked here: give --yes to %s without a question", a.verb)

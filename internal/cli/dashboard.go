@@ -58,17 +58,11 @@ func openBoard(ctx context.Context, d deps, b board) error {
 }
 
 func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer) error {
-	model := ui.New(ctx, ui.Options{
+	return ui.Run(ctx, ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{consulx.NewOperator(b.client, observer.Note)},
 		ReadOnly: b.readOnly, Address: b.client.Address(), Patterns: b.patterns.Strings(),
 		ASCII: b.ascii, Demo: b.demo, WatchChecks: observer.WatchChecks,
-	})
-	_, err := tea.NewProgram(model, tea.WithContext(ctx), tea.WithoutSignalHandler(),
-		tea.WithInput(d.stdin), tea.WithOutput(d.stdout)).Run()
-	if err != nil && errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		return nil //nolint:nilerr // it was told to end
-	}
-	return err
+	}, tea.WithInput(d.stdin), tea.WithOutput(d.stdout))
 }
 
 // operator gives the screen the operator's actions without what only the

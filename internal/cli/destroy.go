@@ -40,16 +40,26 @@ again right before and acts only if they still belong together.`,
 	}
 	a.flags(cmd)
 	cmd.Flags().StringVar(&session, "session", "", "destroy the session with this id")
+	cmd.Flags().BoolVar(&a.scan, "scan", false, "search the whole KV store for keys that the session holds; shows the plan even with --yes")
 	return cmd
 }
 
-func destroyPlan(s *election.Snapshot, t election.Target) []string {
-	lines := []string{
-		fmt.Sprintf("Destroy session %s of %s (key %s).", election.Line(t.Session, 40), election.Line(t.Election, 100), election.Line(t.Key, 200)),
-		"  leader    " + holder(t),
-		"  delay     " + delayText(t),
+func destroyPlan(p prospect) []string {
+	t := p.target
+	var lines []string
+	if t.Key == "" {
+		lines = append(lines, fmt.Sprintf("Destroy session %s.", election.Line(t.Session, 40)))
+	} else {
+		lines = append(lines, fmt.Sprintf("Destroy session %s of %s (key %s).",
+			election.Line(t.Session, 40), election.Line(t.Election, 100), election.Line(t.Key, 200)),
+			"  leader    "+holder(t))
 	}
-	return append(lines, heldLines(s, t.Session)...)
+	lines = append(lines, "  delay     "+delayText(t))
+	lines = append(lines, heldLines(p)...)
+	if p.insight != nil {
+		lines = append(lines, p.insight.planLines()...)
+	}
+	return lines
 }
 
 func delayText(t election.Target) string {
@@ -62,20 +72,40 @@ func delayText(t election.Target) string {
 	return fmt.Sprintf("nobody can lead for about %s (lock-delay)", t.LockDelay)
 }
 
-// heldLines tell what becomes of each watched key that the session holds.
-func heldLines(s *election.Snapshot, session string) []string {
-	var lines []string
-	for _, e := range s.Elections {
-		if !e.Exists || e.Pair.Session != session {
-			continue
-		}
-		fate := "unlocked"
-		if e.Session != nil && e.Session.Behavior == election.BehaviorDelete {
-			fate = "deleted"
-		}
-		lines = append(lines, fmt.Sprintf("  %-8s  %s", fate, election.Line(e.Key(), 200)))
+// fate is what becomes of a key that the session holds.
+func (p prospect) fate() string {
+	switch p.behavior {
+	case election.BehaviorDelete:
+		return "deleted"
+	case election.BehaviorRelease:
+		return "released"
 	}
-	return append(lines, "  besides   keys that are not watched, if the session holds any")
+	return "released or deleted (its session could not be read):"
+}
+
+// heldLines tell what becomes of each key that the session holds, as far as they
+// are known: the watched ones, and all that a search found.
+func heldLines(p prospect) []string {
+	var lines []string
+	watched := map[string]bool{}
+	for _, e := range p.snapshot.Elections {
+		if e.Exists && e.Pair.Session == p.target.Session {
+			watched[e.Key()] = true
+			lines = append(lines, fmt.Sprintf("  %-8s  %s", p.fate(), election.Line(e.Key(), 200)))
+		}
+	}
+	if p.found == nil {
+		return append(lines, "  besides   keys that are not watched, if the session holds any (--scan searches for them)")
+	}
+	for _, pair := range p.found.pairs {
+		if !watched[pair.Key] {
+			lines = append(lines, fmt.Sprintf("  %-8s  %s (not watched)", p.fate(), election.Line(pair.Key, 200)))
+		}
+	}
+	if p.found.incomplete {
+		lines = append(lines, "  besides   keys that this token may not read, if the session holds any")
+	}
+	return lines
 }
 
 func performDestroy(ctx context.Context, operator *consulx.Operator, t election.Target) (string, error) {
@@ -110,9 +140,27 @@ func (a *action) destroySession(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	plan := append([]string{fmt.Sprintf("Destroy session %s.", election.Line(id, 40))}, heldLines(snapshot, id)...)
-	if err := a.confirm(plan); err != nil {
-		return err
+	if a.asks() {
+		if err := a.ask(ctx, client, describeSession(ctx, client, snapshot, id)); err != nil {
+			return err
+		}
 	}
 	return a.act(ctx, consulx.NewOperator(client, nil), election.Target{Session: id})
+}
+
+// describeSession reads a session for its plan. That it cannot be read is told
+// there; that it does not exist, by the destroy itself.
+func describeSession(ctx context.Context, client *consulx.Client, s *election.Snapshot, id string) prospect {
+	p := prospect{snapshot: s, target: election.Target{Session: id}}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	// An incomplete list may still name this one.
+	sessions, _ := consulx.Sessions(ctx, client)
+	for _, ses := range sessions {
+		if ses.ID == id {
+			p.behavior, p.target.Behavior = ses.Behavior, ses.Behavior
+			p.target.Node, p.target.LockDelay = ses.Node, ses.EnforcedLockDelay()
+		}
+	}
+	return p
 }

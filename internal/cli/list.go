@@ -14,10 +14,13 @@ import (
 
 func newListCommand(d deps, o *options) *cobra.Command {
 	var output string
+	var advice bool
 	cmd := &cobra.Command{
-		Use:               "list [NAME…]",
-		Short:             "Look once and list the elections",
-		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'",
+		Use:   "list [NAME…]",
+		Short: "Look once and list the elections",
+		Long: `Look once and list the elections, or with --advice what is risky about them as
+they are configured. What takes time to see, such as flapping, is not among it.`,
+		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			client, ps, err := o.prepare()
@@ -35,6 +38,9 @@ func newListCommand(d deps, o *options) *cobra.Command {
 			if len(names) == 0 && snapshot.Filtered {
 				fmt.Fprintln(d.stderr, "electop: this token may not read all keys: the list may be incomplete")
 			}
+			if advice {
+				return listAdvice(cmd.Context(), d, client, snapshot, chosen, output)
+			}
 			if output == "json" {
 				return writeElectionsJSON(d.stdout, chosen, snapshot.At)
 			}
@@ -42,6 +48,7 @@ func newListCommand(d deps, o *options) *cobra.Command {
 		},
 	}
 	outputFlag(cmd, &output, "table", "json")
+	cmd.Flags().BoolVar(&advice, "advice", false, "list what is risky about the elections, and what to do")
 	return cmd
 }
 
@@ -75,6 +82,8 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
 		if e.State(now) == election.Led {
 			leader, session = e.Leader, election.ShortID(e.Pair.Session)
+		} else if sem := election.ReadSemaphore(e, nil); sem != nil {
+			leader = fmt.Sprintf("semaphore, %d of %d", len(sem.Holders), sem.Limit)
 		}
 		if s := e.Session; s != nil {
 			node, delay = election.Line(s.Node, 40), s.LockDelay.String()

@@ -30,13 +30,15 @@ When the holder changed in between, nothing is written and the exit code is 4.`,
 	return cmd
 }
 
-func releasePlan(_ *election.Snapshot, t election.Target) []string {
-	return []string{
+func releasePlan(p prospect) []string {
+	t := p.target
+	lines := []string{
 		fmt.Sprintf("Release %s (key %s).", election.Line(t.Election, 100), election.Line(t.Key, 200)),
 		"  leader    " + holder(t),
 		"  happens   the key is unlocked; its value and flags are kept; the session lives on",
 		"  delay     none: the next candidate may lead at once, and so may the old leader",
 	}
+	return append(lines, p.insight.planLines()...)
 }
 
 func performRelease(ctx context.Context, operator *consulx.Operator, t election.Target) (string, error) {

@@ -18,35 +18,62 @@ import (
 	"electop/election"
 )
 
+type show struct {
+	d      deps
+	o      *options
+	output string
+	probe  bool
+}
+
 func newShowCommand(d deps, o *options) *cobra.Command {
-	var output string
+	s := &show{d: d, o: o}
 	cmd := &cobra.Command{
-		Use:               "show NAME",
-		Short:             "Show one election in full",
-		Example:           "  electop show web\n  electop show -o json service/web/leader",
+		Use:   "show NAME",
+		Short: "Show one election in full",
+		Long: `Show one election in full: leader, session, checks, who may be next, what is risky
+about it, and why nobody leads if nobody does.
+
+Consul does not tell who waits: candidates are inferred, and come with the reason.
+Nor does it tell whether a lock-delay runs; --probe finds out. It tries to lock the
+key for a session that cannot exist, which changes nothing and needs write on the
+key.`,
+		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              exactName,
 		ValidArgsFunction: completeNames(o),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, ps, err := o.prepare()
-			if err != nil {
-				return err
-			}
-			snapshot, err := look(cmd.Context(), client, ps)
-			if err != nil {
-				return err
-			}
-			e, err := resolve(snapshot, args[0])
-			if err != nil {
-				return err
-			}
-			if output == "json" {
-				return writeElectionJSON(d.stdout, e, snapshot.At)
-			}
-			return writeElection(d.stdout, e, readChecks(cmd.Context(), client, e), snapshot.At)
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
-	outputFlag(cmd, &output, "text", "json")
+	outputFlag(cmd, &s.output, "text", "json")
+	cmd.Flags().BoolVar(&s.probe, "probe", false, "ask Consul whether a lock-delay runs; needs write on the key")
 	return cmd
+}
+
+func (s *show) run(ctx context.Context, name string) error {
+	client, ps, err := s.o.prepare()
+	if err != nil {
+		return err
+	}
+	snapshot, err := look(ctx, client, ps)
+	if err != nil {
+		return err
+	}
+	e, err := resolve(snapshot, name)
+	if err != nil {
+		return err
+	}
+	in := survey(ctx, client, snapshot, e)
+	if s.probe {
+		ctx, cancel := context.WithTimeout(ctx, firstContact)
+		defer cancel()
+		found, err := consulx.ProbeLockDelay(ctx, client, e.Key())
+		if err != nil {
+			return err
+		}
+		in.probe = &found
+	}
+	if s.output == "json" {
+		return writeElectionJSON(s.d.stdout, e, in, snapshot.At)
+	}
+	return writeElection(s.d.stdout, e, readChecks(ctx, client, e), in, snapshot.At)
 }
 
 // readChecks reads the checks of the holder's node, if there is one.
@@ -63,11 +90,17 @@ func readChecks(ctx context.Context, client *consulx.Client, e *election.Electio
 	return &election.NodeChecks{Checks: checks}
 }
 
-func writeElectionJSON(w io.Writer, e *election.Election, now time.Time) error {
+// writeElectionJSON writes the element of `list -o json` with what else is known.
+func writeElectionJSON(w io.Writer, e *election.Election, in insight, now time.Time) error {
 	text, err := e.JSON(now)
 	if err != nil {
 		return err
 	}
+	more, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	text = append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)
 	var b bytes.Buffer
 	if err := json.Indent(&b, election.EscapeJSON(text), "", "  "); err != nil {
 		return err
@@ -77,7 +110,7 @@ func writeElectionJSON(w io.Writer, e *election.Election, now time.Time) error {
 	return err
 }
 
-func writeElection(w io.Writer, e *election.Election, checks *election.NodeChecks, now time.Time) error {
+func writeElection(w io.Writer, e *election.Election, checks *election.NodeChecks, in insight, now time.Time) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(tw, "%s\t%s\n", name, election.Line(fmt.Sprintf(format, args...), 1000))
@@ -87,12 +120,16 @@ func writeElection(w io.Writer, e *election.Election, checks *election.NodeCheck
 	row("Datacenter", "%s", e.Datacenter)
 	row("State", "%s", e.State(now))
 	row("Leader", "%s", leaderText(e))
+	if in.why != "" {
+		row("Why", "%s", in.why)
+	}
 	row("Term", "%s", termText(e))
 	row("Indexes", "created %d, modified %d", e.Pair.CreateIndex, e.Pair.ModifyIndex)
 	row("Flags", "%s", flagsText(e.Pair.Flags))
 	if e.Pair.Held() {
 		sessionRows(row, e, checks)
 	}
+	in.rows(row)
 	fmt.Fprintf(tw, "Value\t%s\n", byteCount(len(e.Pair.Value)))
 	if err := tw.Flush(); err != nil {
 		return err
@@ -101,8 +138,11 @@ func writeElection(w io.Writer, e *election.Election, checks *election.NodeCheck
 }
 
 func leaderText(e *election.Election) string {
-	if e.Pair.Held() {
+	switch {
+	case e.Exists && e.Pair.Held():
 		return e.Leader
+	case e.IsSemaphore():
+		return "a semaphore has holders, no leader"
 	}
 	return "no leader"
 }

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// advised is one advice with the election that it is about.
+type advised struct {
+	Election   string `json:"election"`
+	Key        string `json:"key"`
+	Datacenter string `json:"datacenter"`
+	election.Advice
+}
+
+// advise judges elections. What needs to know how an election went, such as
+// flapping, is not seen in a single look.
+func advise(s *election.Snapshot, chosen []*election.Election, sessions []*election.Session) []advised {
+	board := election.NewBoard(s.Elections, sessions)
+	all := []advised{}
+	for _, e := range chosen {
+		for _, a := range board.Advise(e, nil, s.At) {
+			all = append(all, advised{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Advice: a})
+		}
+	}
+	return all
+}
+
+// listAdvice writes every advice of the elections chosen.
+func listAdvice(ctx context.Context, d deps, client *consulx.Client, s *election.Snapshot, chosen []*election.Election, output string) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	sessions, err := consulx.Sessions(ctx, client)
+	switch {
+	case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
+		fmt.Fprintln(d.stderr, "electop: this token may not read all sessions: advice that needs them is left out")
+	case err != nil:
+		return err
+	}
+	all := advise(s, chosen, sessions)
+	if output == "json" {
+		return writeAdviceJSON(d.stdout, all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(d.stderr, "electop: nothing to advise")
+	}
+	return writeAdviceTable(d.stdout, all)
+}
+
+func writeAdviceJSON(w io.Writer, all []advised) error {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, a := range all {
+		text, err := json.Marshal(a)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(election.EscapeJSON(text))
+	}
+	if len(all) > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString("]\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func writeAdviceTable(w io.Writer, all []advised) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "ELECTION\tCODE\tURGENT\tWHY\tDO")
+	for _, a := range all {
+		urgent := "-"
+		if a.Urgent {
+			urgent = "urgent"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", election.Line(a.Election, 80), a.Code, urgent,
+			election.Line(a.Why, 300), election.Line(a.Do, 300))
+	}
+	return tw.Flush()
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"electop/consulx"
+	"electop/internal/consultest"
+)
+
+func TestDoctorFindsNothingWrong(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		r := w.run("doctor").must(t, exitDone)
+		has(t, r.out, "WHAT", "STATUS", "MISSING RULE", "address", "consensus leader", "keys service/*/leader", "sessions")
+		r = w.run("doctor", "-o", "json", "-k", "a/*", "-k", "b").must(t, exitDone)
+		var report struct {
+			Address, Datacenter string
+			ConsensusLeader     string `json:"consensus_leader"`
+			Rows                []struct{ Subject, Status, Detail, Rule string }
+		}
+		if err := json.Unmarshal([]byte(r.out), &report); err != nil {
+			t.Fatalf("%v: %s", err, r.out)
+		}
+		if report.Datacenter != "dc1" || report.ConsensusLeader == "" || report.Address == "" || len(report.Rows) < 6 {
+			t.Errorf("%+v", report)
+		}
+	})
+}
+
+func TestDoctorNamesTheRuleThatIsMissing(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newWorld(t, agent.Addr())
+	r := w.run("doctor").must(t, exitDenied)
+	has(t, r.out, "denied", `key_prefix "service/" { policy = "read" }`, `session_prefix "" { policy = "read" }`)
+	if strings.Contains(r.errOut, "electop:") {
+		t.Errorf("the table has said it: %q", r.errOut)
+	}
+}
+
+func TestDoctorOutOfReach(t *testing.T) {
+	w := onMemory(t)
+	r := w.run("doctor", "--http-addr", "127.0.0.1:1").must(t, exitFailed)
+	if r.out != "" || !strings.Contains(r.errOut, "cannot reach Consul") {
+		t.Errorf("%q %q", r.out, r.errOut)
+	}
+	w.run("doctor", "extra").must(t, exitUsage)
+}
+
+func TestVerdict(t *testing.T) {
+	row := func(subject string, status consulx.Status) consulx.Row {
+		return consulx.Row{Subject: subject, Status: status}
+	}
+	tests := []struct {
+		name string
+		rows []consulx.Row
+		want int
+	}{
+		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitDone},
+		{"limits are told, not failed for", []consulx.Row{row("agent", consulx.StatusLimited)}, exitDone},
+		{"observing is denied", []consulx.Row{row("keys service/*/leader", consulx.StatusDenied)}, exitDenied},
+		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitDone},
+		{"no consensus leader", []consulx.Row{row("consensus leader", consulx.StatusDenied)}, exitFailed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var code exitError
+			got := exitDone
+			if err := verdict(consulx.Report{Rows: tt.rows}); errors.As(err, &code) {
+				got = int(code)
+			}
+			if got != tt.want {
+				t.Errorf("%d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReportsAreSafeToShow(t *testing.T) {
+	var b bytes.Buffer
+	r := consulx.Report{Rows: []consulx.Row{{Subject: "keys \x1b[2J", Detail: "a\u202eb\n", Rule: "key \"\x07\""}}}
+	for _, write := range []func() error{func() error { return writeReport(&b, r) }, func() error { return writeReportJSON(&b, r) }} {
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.ContainsAny(b.String(), "\x1b\u202e\x07") {
+		t.Errorf("%q", b.String())
+	}
+}

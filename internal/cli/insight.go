@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// shownCandidates is how many candidates a text names; JSON has them all.
+const shownCandidates = 10
+
+// insight is what is inferred about one election from what stands around it.
+type insight struct {
+	around     election.Surroundings
+	candidates []election.Candidate
+	semaphore  *election.Semaphore
+	software   *election.Software
+	advice     []election.Advice
+	why        string // nobody leads, empty while somebody does
+	probe      *consulx.ProbeResult
+}
+
+// survey reads what stands around an election and infers the rest.
+func survey(ctx context.Context, client *consulx.Client, s *election.Snapshot, e *election.Election) insight {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	return newInsight(s, e, consulx.Survey(ctx, client, e.Key()))
+}
+
+func newInsight(s *election.Snapshot, e *election.Election, around election.Surroundings) insight {
+	in := insight{
+		around: around, candidates: election.Candidates(e, &around, s.Elections),
+		semaphore: election.ReadSemaphore(e, &around), software: election.DetectSoftware(e, &around),
+		advice: election.Advise(e, &around, s.Elections, s.At),
+	}
+	likely := election.Likely(in.candidates)
+	if likely == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
+		likely = -1 // that there is none is not known
+	}
+	in.why = election.WhyVacant(e, election.Situation{Now: s.At, Connection: s.Connection, Candidates: likely})
+	return in
+}
+
+// unread tells what could not be read, in plain words.
+func (in insight) unread() []string {
+	var all []string
+	for _, text := range []string{in.around.SiblingsErr, in.around.SessionsErr} {
+		if text != "" {
+			all = append(all, election.Line(text, 200))
+		}
+	}
+	return all
+}
+
+// insightJSON is what `show -o json` adds to an element of `list -o json`.
+type insightJSON struct {
+	WhyVacant  string               `json:"why_vacant,omitempty"`
+	Candidates []election.Candidate `json:"candidates"`
+	Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
+	Software   *election.Software   `json:"software,omitempty"`
+	Advice     []election.Advice    `json:"advice"`
+	Unread     []string             `json:"unread,omitempty"`
+	Probe      *probeJSON           `json:"probe,omitempty"`
+}
+
+type probeJSON struct {
+	State   string `json:"state"`
+	Exists  bool   `json:"exists"`
+	Session string `json:"session,omitempty"`
+}
+
+// MarshalJSON writes lists as lists, empty ones too.
+func (in insight) MarshalJSON() ([]byte, error) {
+	j := insightJSON{
+		WhyVacant: in.why, Candidates: in.candidates, Semaphore: in.semaphore, Software: in.software,
+		Advice: in.advice, Unread: in.unread(),
+	}
+	if j.Candidates == nil {
+		j.Candidates = []election.Candidate{}
+	}
+	if j.Advice == nil {
+		j.Advice = []election.Advice{}
+	}
+	if in.probe != nil {
+		j.Probe = &probeJSON{State: string(in.probe.State), Exists: in.probe.Exists, Session: in.probe.Session}
+	}
+	return json.Marshal(j)
+}
+
+// rows writes the insight as rows of `show`.
+func (in insight) rows(row func(string, string, ...any)) {
+	in.semaphoreRows(row)
+	in.candidateRows(row)
+	if s := in.software; s != nil {
+		row("Software", "%s; its own way to step down: %s", s.Name, s.StepDown)
+		row("", "otherwise %s", s.Otherwise)
+	}
+	for i, a := range in.advice {
+		row(once(i, "Advice"), "%s%s: %s", urgent(a), a.Code, a.Why)
+		row("", "  %s", a.Do)
+	}
+	for i, text := range in.unread() {
+		row(once(i, "Unread"), "%s", text)
+	}
+	if in.probe != nil {
+		row("Probe", "%s", probeText(*in.probe))
+	}
+}
+
+// once gives a label to the first row of several.
+func once(i int, label string) string {
+	if i > 0 {
+		return ""
+	}
+	return label
+}
+
+func urgent(a election.Advice) string {
+	if a.Urgent {
+		return "! "
+	}
+	return ""
+}
+
+func (in insight) semaphoreRows(row func(string, string, ...any)) {
+	s := in.semaphore
+	if s == nil {
+		return
+	}
+	row("Semaphore", "limit %d, %d held, %d gone, %d waiting", s.Limit, s.Live(), len(s.Holders)-s.Live(), len(s.Waiters))
+	for _, h := range s.Holders {
+		gone := ""
+		if h.Gone {
+			gone = " (gone: its slot is free for the next)"
+		}
+		row("  holder", "%s%s", contender(h), gone)
+	}
+	for _, w := range s.Waiters {
+		row("  waiter", "%s", contender(w))
+	}
+	if !s.ContendersKnown {
+		row("", "who waits and which holders are gone is not known")
+	}
+}
+
+func contender(h election.SemaphoreHolder) string {
+	text := h.Session
+	if h.Name != "" {
+		text += " " + h.Name
+	}
+	if h.Node != "" {
+		text += " on " + h.Node
+	}
+	return text
+}
+
+func (in insight) candidateRows(row func(string, string, ...any)) {
+	if len(in.candidates) == 0 {
+		row("Likely next", "%s", in.nobodyNext())
+		return
+	}
+	for i, c := range in.candidates[:min(len(in.candidates), shownCandidates)] {
+		row(once(i, "Likely next"), "%s (%s)", c.Name, reason(c))
+	}
+	if more := len(in.candidates) - shownCandidates; more > 0 {
+		row("", "and %d more", more)
+	}
+}
+
+func reason(c election.Candidate) string {
+	if c.Weak {
+		return "perhaps: " + c.Reason
+	}
+	return c.Reason
+}
+
+func (in insight) nobodyNext() string {
+	if len(in.unread()) > 0 {
+		return "not known: " + strings.Join(in.unread(), "; ")
+	}
+	return "no likely candidate is seen"
+}
+
+func probeText(p consulx.ProbeResult) string {
+	switch p.State {
+	case consulx.LockHeld:
+		return "held by session " + election.Line(p.Session, 40)
+	case consulx.LockDelayed:
+		return "a lock-delay runs: Consul refuses every candidate now"
+	case consulx.LockFree:
+		if !p.Exists {
+			return "free: no lock-delay runs, whoever asks first makes the key and leads"
+		}
+		return "free: no lock-delay runs, whoever asks first leads"
+	}
+	return string(p.State)
+}
+
+// planLines tell in a plan what would come next, and what is better.
+func (in insight) planLines() []string {
+	names := make([]string, 0, 3)
+	for _, c := range in.candidates[:min(len(in.candidates), cap(names))] {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Name, reason(c)))
+	}
+	next := strings.Join(names, ", ")
+	if more := len(in.candidates) - len(names); more > 0 {
+		next += fmt.Sprintf(" and %d more", more)
+	}
+	if next == "" {
+		next = in.nobodyNext()
+	}
+	lines := []string{"  next      likely: " + next}
+	if len(in.candidates) == 0 {
+		lines[0] = "  next      " + next
+	}
+	if s := in.software; s != nil {
+		lines = append(lines, fmt.Sprintf("  better    %s has a way of its own: %s", s.Name, s.StepDown), "            otherwise "+s.Otherwise)
+	}
+	return lines
+}

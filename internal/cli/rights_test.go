@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// token makes a token with these rules.
+func token(t *testing.T, client *api.Client, name, rules string) string {
+	t.Helper()
+	policy, _, err := client.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, _, err := client.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.SecretID
+}
+
+// What a token may not read is told in plain words; what it may is shown.
+func TestInsightUnderNarrowTokens(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newWorld(t, agent.Addr())
+	w.client = agent.Client()
+	p := prefix(t)
+	cluster(w, p)
+	keys := token(t, w.client, "keys", `key_prefix "" { policy = "read" }`)
+	reads := token(t, w.client, "reads", `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
+		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
+
+	r := w.run("show", "db", "-k", p+"/*/leader", "--token", keys).must(t, exitDone)
+	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db")
+	r = w.run("list", "--advice", "-k", p+"/*/leader", "--token", keys).must(t, exitDone)
+	has(t, r.errOut, "may not read all sessions")
+	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
+	has(t, r.out, "session_prefix")
+
+	got := show1(t, w, "db", "-k", p+"/*/leader", "--token", reads)
+	if len(got.Candidates) != 1 || len(got.Unread) != 0 || got.Software == nil {
+		t.Errorf("%+v", got)
+	}
+	w.run("doctor", "-k", p+"/*/leader", "--token", reads).must(t, exitDone)
+	r = w.run("show", "db", "--probe", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
+	if r.out != "" {
+		t.Errorf("%q", r.out)
+	}
+}
