@@ -105,7 +105,7 @@ func (k *checkQuestion) take(_ context.Context, meta *api.QueryMeta, gap bool) (
 	}
 	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer}
 	if len(k.answer) == 0 && (k.o.client.filtered(meta) || len(k.last) > 0 && k.o.client.doubtful(meta)) {
-		read.Err = "checks may not be read with this token"
+		read.Err = "not readable with this token"
 	}
 	k.last, k.asked = k.answer, true
 	k.o.send(true, read)

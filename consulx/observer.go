@@ -30,7 +30,7 @@ type ObserverOptions struct {
 	Logger *slog.Logger
 	// Probe is how often Consul is asked for its leader; 0 means every second.
 	Probe time.Duration
-	// Wait is how long a blocking query waits; 0 means two minutes.
+	// Wait is how long a blocking query waits; 0 means a minute.
 	Wait time.Duration
 	// RecentEvents is how many events a snapshot carries; 0 is the tracker's
 	// own choice.
@@ -53,6 +53,8 @@ type Observer struct {
 	started   atomic.Bool
 
 	checks         *checkWatches
+	study          *study
+	sessionList    *toggle
 	sessions       *sessionBook
 	investigations chan struct{}
 	work           sync.WaitGroup // short jobs: sessions, investigations
@@ -82,7 +84,7 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
 		tracker:   election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents}),
 		snapshots: make(chan *election.Snapshot, 1), inbox: make(chan batch, inboxSize), done: make(chan struct{}),
-		checks: newCheckWatches(), investigations: make(chan struct{}, maxInvestigations),
+		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
 	}
 }
 
@@ -129,6 +131,10 @@ func (o *Observer) watchAll(ctx context.Context, r *rounds) {
 	all.Go(func() { o.probe(ctx, r) })
 	all.Go(func() {
 		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
+	})
+	all.Go(func() { o.study.run(ctx, o) })
+	all.Go(func() {
+		o.sessionList.run(ctx, func(ctx context.Context) { o.watchSessions(ctx, r) })
 	})
 	named := make(chan struct{})
 	all.Go(func() { o.nameDatacenter(ctx, r, named) })
@@ -207,6 +213,7 @@ func (o *Observer) observe(ctx context.Context, observation election.Observation
 		return false
 	}
 	o.onEvents(events)
+	o.study.happened(events)
 	if lost := o.losses(events, observation); len(lost) > 0 {
 		o.work.Go(func() { o.investigate(ctx, lost) })
 	}

@@ -1,0 +1,296 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"electop/election"
+)
+
+// Status is how well something works with this address and token.
+type Status string
+
+// The statuses of a [Row].
+const (
+	StatusOK      Status = "ok"
+	StatusLimited Status = "limited" // works in part, or can't be relied on
+	StatusDenied  Status = "denied"
+	StatusUnknown Status = "unknown" // Consul does not tell
+)
+
+// Row is one line of a [Report]. Its texts are safe to show.
+type Row struct {
+	Subject string `json:"subject"`
+	Status  Status `json:"status"`
+	Detail  string `json:"detail"`
+	// Rule is the ACL rule that is missing, empty when none is.
+	Rule string `json:"rule,omitempty"`
+}
+
+// Report is what an address and a token may see and do.
+type Report struct {
+	Address string
+	Info    Info
+	Rows    []Row
+}
+
+// Doctor finds out, rule by rule, what electop can see and do with this client
+// and these patterns. It reads only. It fails when Consul can't be reached; that
+// a token may do little or nothing is a report.
+func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error) {
+	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address()}}
+	info, err := c.Info(ctx)
+	if err != nil && !isDenied(err) {
+		return d.report, err
+	}
+	d.report.Info = info
+	d.agent(info, err)
+	if info.ConsensusLeader == "" && err == nil {
+		return d.report, nil // every read would fail, many seconds later
+	}
+	d.ask(ps)
+	d.acls()
+	for _, p := range ps {
+		d.keys(p)
+	}
+	d.sessions()
+	d.catalog()
+	d.actions(ps)
+	return d.report, d.failure
+}
+
+// doctor collects the rows of a report.
+type doctor struct {
+	ctx     context.Context //nolint:containedctx // lives as long as one call
+	client  *Client
+	report  Report
+	failure error
+	open    bool // ACLs are off
+	allowed map[right]bool
+}
+
+func (d *doctor) add(subject string, status Status, rule, detail string, args ...any) {
+	d.report.Rows = append(d.report.Rows, Row{
+		Subject: election.Line(subject, 200), Status: status, Rule: rule,
+		Detail: election.Line(fmt.Sprintf(detail, args...), errorLength),
+	})
+}
+
+// fails files an error; one that means that Consul is out of reach fails the
+// whole report.
+func (d *doctor) fails(subject, rule string, err error) {
+	switch {
+	case isDenied(err):
+		d.add(subject, StatusDenied, rule, "%s", Describe(err))
+	default:
+		if errors.Is(err, ErrUnreachable) && d.failure == nil {
+			d.failure = err
+		}
+		d.add(subject, StatusUnknown, "", "%s", Describe(err))
+	}
+}
+
+// agent tells who answers.
+func (d *doctor) agent(info Info, err error) {
+	d.add("address", StatusOK, "", "%s", d.report.Address)
+	if info.Version == "" {
+		rule := aclRule("agent_prefix", "", "read")
+		d.add("agent", StatusLimited, rule, "its version and node are not readable with this token; nothing else needs them")
+	} else {
+		d.add("agent", StatusOK, "", "Consul %s on node %s", info.Version, info.Node)
+	}
+	switch {
+	case info.Datacenter != "":
+		d.add("datacenter", StatusOK, "", "%s", info.Datacenter)
+	case err != nil:
+		d.fails("datacenter", "", err)
+	default:
+		d.add("datacenter", StatusUnknown, "", "Consul does not tell")
+	}
+	switch {
+	case info.ConsensusLeader != "":
+		d.add("consensus leader", StatusOK, "", "%s", info.ConsensusLeader)
+	case err == nil:
+		d.add("consensus leader", StatusDenied, "", "there is none: nothing can be read or written until Consul has a quorum")
+	}
+}
+
+// acls tells whether there are ACLs and whether the token is good.
+func (d *doctor) acls() {
+	const off = "off: everybody may read and write everything"
+	if d.open {
+		d.add("ACLs", StatusOK, "", off)
+		return
+	}
+	token, _, err := d.client.api.ACL().TokenReadSelf(d.client.read(d.ctx))
+	err = d.client.wrap(err)
+	switch {
+	case err == nil:
+		name := token.AccessorID
+		if token.Description != "" {
+			name += " (" + token.Description + ")"
+		}
+		d.add("ACLs", StatusOK, "", "on, default policy %s; token %s", d.policy(), name)
+	case aclsOff(err):
+		d.open = true
+		d.add("ACLs", StatusOK, "", off)
+	case isDenied(err) && d.client.anonymous:
+		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, the anonymous one is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
+	case isDenied(err):
+		d.add("ACLs", StatusDenied, "", "on; the token does not exist: it was revoked, has expired, or belongs to another datacenter")
+	default:
+		d.fails("ACLs", "", err)
+	}
+}
+
+// aclsOff reports Consul's answer to questions about ACLs where there are none.
+func aclsOff(err error) bool {
+	var status statusError
+	return errors.As(err, &status) && status == http.StatusUnauthorized
+}
+
+// policy is the default policy as an answer that everybody gets names it.
+func (d *doctor) policy() string {
+	_, meta, err := d.client.api.Session().Info(noSession, d.client.read(d.ctx))
+	if err != nil || meta.DefaultACLPolicy == "" {
+		return "not told"
+	}
+	return meta.DefaultACLPolicy
+}
+
+// ask asks for all rights at once. Without an answer the answers to the reads
+// themselves have to do.
+func (d *doctor) ask(ps election.Patterns) {
+	wanted := []right{
+		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
+		{Resource: "node", Access: "read"}, {Resource: "service", Access: "read"},
+	}
+	for _, p := range ps[:min(len(ps), 28)] { // Consul takes 64 questions at once
+		wanted = append(wanted, right{Resource: "key", Segment: p.Prefix(), Access: "read"},
+			right{Resource: "key", Segment: p.Prefix(), Access: "write"})
+	}
+	answers, err := d.client.authorize(d.ctx, wanted)
+	if err != nil {
+		d.open = aclsOff(err)
+		return
+	}
+	d.allowed = map[right]bool{}
+	for _, a := range answers {
+		d.allowed[right{Resource: a.Resource, Segment: a.Segment, Access: a.Access}] = a.Allow
+	}
+}
+
+// may tells whether the token has a right, and whether that is known.
+func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
+	if d.open {
+		return true, true
+	}
+	allowed, known = d.allowed[right{Resource: resource, Segment: segment, Access: access}]
+	return allowed, known
+}
+
+// keyRule is the rule for the keys of a pattern.
+func keyRule(p election.Pattern, policy string) string {
+	if p.Exact() {
+		return aclRule("key", p.Prefix(), policy)
+	}
+	return aclRule("key_prefix", p.Prefix(), policy)
+}
+
+// keys tells what of a pattern's keys is readable and what an empty answer
+// means.
+func (d *doctor) keys(p election.Pattern) {
+	subject, rule := "keys "+p.String(), keyRule(p, "read")
+	ps := election.Patterns{p}
+	read, err := d.client.readOnce(d.ctx, planWatches(ps, 1)[0], ps)
+	if err != nil {
+		d.fails(subject, rule, err)
+		return
+	}
+	found := election.Plural(uint64(len(read.Pairs)), "election")
+	allowed, known := d.may("key", p.Prefix(), "read")
+	switch {
+	case allowed && !read.Filtered:
+		d.add(subject, StatusOK, "", "%s; an empty answer means that there is none", found)
+	case len(read.Pairs) == 0 && (read.Filtered || known && !allowed):
+		d.add(subject, StatusDenied, rule, "none readable: the answer is empty whether there are elections or not")
+	case read.Filtered:
+		d.add(subject, StatusLimited, rule, "%s readable; Consul says that it left keys out", found)
+	case known || d.client.anonymous:
+		d.add(subject, StatusLimited, rule, "%s readable; keys that this token may not read look like keys that do not exist", found)
+	default:
+		d.add(subject, StatusOK, "", "%s; Consul left nothing out", found)
+	}
+}
+
+// sessions tells whether the sessions behind the holds are readable.
+func (d *doctor) sessions() {
+	rule := aclRule("session_prefix", "", "read")
+	all, err := d.client.allSessions(d.client.read(d.ctx))
+	allowed, known := d.may("session", "", "read")
+	found := election.Plural(uint64(len(all)), "session")
+	const without = "; leaders are named by their values only, and causes stay unknown"
+	switch {
+	case isDenied(err), known && !allowed && len(all) == 0:
+		d.add("sessions", StatusDenied, rule, "none readable%s", without)
+	case errors.Is(err, errPartly), known && !allowed:
+		d.add("sessions", StatusLimited, rule, "%s readable, others may not be", found)
+	case err != nil:
+		d.fails("sessions", rule, err)
+	default:
+		d.add("sessions", StatusOK, "", "%s", found)
+	}
+}
+
+// catalog tells whether nodes and health checks are readable.
+func (d *doctor) catalog() {
+	const without = "; why a leader was lost stays unknown where a check or its node decides"
+	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.read(d.ctx))
+	rule := aclRule("node_prefix", "", "read")
+	allowed, known := d.may("node", "", "read")
+	found := election.Plural(uint64(len(nodes)), "node")
+	switch {
+	case err != nil:
+		d.fails("nodes and their checks", rule, d.client.wrap(err))
+	case len(nodes) == 0:
+		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
+	case meta.ResultsFilteredByACLs, known && !allowed:
+		d.add("nodes and their checks", StatusLimited, rule, "%s readable, others may not be", found)
+	default:
+		d.add("nodes and their checks", StatusOK, "", "%s", found)
+	}
+	rule = aclRule("service_prefix", "", "read")
+	switch allowed, known := d.may("service", "", "read"); {
+	case !known:
+		d.add("checks of services", StatusUnknown, "", "Consul does not tell; they need %s", rule)
+	case allowed:
+		d.add("checks of services", StatusOK, "", "readable")
+	default:
+		d.add("checks of services", StatusDenied, rule, "not all readable%s", without)
+	}
+}
+
+// actions tells what release and destroy need.
+func (d *doctor) actions(ps election.Patterns) {
+	for _, p := range ps {
+		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
+			"needs write on the key")
+	}
+	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
+		"needs write on sessions, judged by the name of the session's node")
+}
+
+func (d *doctor) action(subject, rule string, r right, needs string) {
+	switch allowed, known := d.may(r.Resource, r.Segment, r.Access); {
+	case d.open:
+		d.add(subject, StatusOK, "", "allowed: ACLs are off")
+	case !known:
+		d.add(subject, StatusUnknown, "", "%s: %s", needs, rule)
+	case allowed:
+		d.add(subject, StatusOK, "", "allowed")
+	default:
+		d.add(subject, StatusDenied, rule, "%s; a narrower rule may still allow some", needs)
+	}
+}

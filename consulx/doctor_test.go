@@ -1,0 +1,267 @@
+package consulx
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// row finds the row of a report about a subject.
+func (r Report) row(t *testing.T, subject string) Row {
+	t.Helper()
+	for _, row := range r.Rows {
+		if row.Subject == subject {
+			return row
+		}
+	}
+	t.Fatalf("no row about %q in %+v", subject, r.Rows)
+	return Row{}
+}
+
+func diagnose(t *testing.T, c *Client, texts ...string) Report {
+	t.Helper()
+	r, err := Doctor(t.Context(), c, patterns(t, texts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Rows {
+		if row.Subject == "" || row.Detail == "" || strings.ContainsAny(row.Detail+row.Rule, "\n\x1b") {
+			t.Errorf("row %+v", row)
+		}
+	}
+	return r
+}
+
+func TestDoctorWithoutACLs(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		p := b.prefix(t)
+		b.put(t, p+"web/leader", "v")
+		r := diagnose(t, b.client, p+"*/leader", p+"none/*")
+		for _, row := range r.Rows {
+			if row.Status != StatusOK || row.Rule != "" {
+				t.Errorf("without ACLs: %+v", row)
+			}
+		}
+		if row := r.row(t, "keys "+p+"*/leader"); !strings.HasPrefix(row.Detail, "1 election;") {
+			t.Errorf("%+v", row)
+		}
+		if r.Info.Node != b.node || r.Info.ConsensusLeader == "" || r.Address != b.client.Address() {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestDoctorUnderACLs(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	root.put(t, "service/web/leader", "v")
+	root.session(t, &api.SessionEntry{})
+	const (
+		keys      = `key_prefix "service/" { policy = "read" }`
+		all       = `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`
+		allAndMay = `key_prefix "service/" { policy = "write" } session_prefix "" { policy = "write" } node_prefix "" { policy = "read" } service_prefix "" { policy = "read" } agent_prefix "" { policy = "read" }`
+	)
+	t.Setenv("CONSUL_HTTP_TOKEN", "")
+	for _, c := range []struct {
+		name, token string
+		// acls, agent, keys, sessions, nodes, checks, release, destroy.
+		want string
+	}{
+		{"management", agent.Token(), "ok ok ok ok ok ok ok ok"},
+		{"may act", makeToken(t, root, allAndMay), "ok ok ok ok ok ok ok ok"},
+		{"may read", makeToken(t, root, all), "ok limited ok ok ok ok denied denied"},
+		{"keys only", makeToken(t, root, keys), "ok limited ok denied denied denied denied denied"},
+		{"nothing", makeToken(t, root, ""), "ok limited denied denied denied denied denied denied"},
+		{"anonymous", "", "limited limited denied denied denied denied denied denied"},
+		{"unknown", "e1ec0709-0000-4000-8000-00000000dead", "denied limited denied denied denied unknown unknown unknown"},
+	} {
+		r := diagnose(t, newClient(t, Config{Address: agent.Addr(), Token: c.token}), "service/*/leader")
+		subjects := []string{
+			"ACLs", "agent", "keys service/*/leader", "sessions", "nodes and their checks", "checks of services",
+			"release service/*/leader", "destroy",
+		}
+		got := make([]string, 0, len(subjects))
+		for _, subject := range subjects {
+			row := r.row(t, subject)
+			got = append(got, string(row.Status))
+			if row.Status == StatusDenied && row.Rule == "" && subject != "ACLs" {
+				t.Errorf("%s: no rule in %+v", c.name, row)
+			}
+			if c.token != "" && strings.Contains(row.Detail, c.token) {
+				t.Errorf("%s: the token is shown: %+v", c.name, row)
+			}
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s:\n got %s\nwant %s\n%+v", c.name, text, c.want, r.Rows)
+		}
+	}
+}
+
+func TestDoctorWithoutConsul(t *testing.T) {
+	c := newClient(t, Config{Address: "127.0.0.1:1"})
+	if _, err := Doctor(t.Context(), c, patterns(t, "a/*")); !errors.Is(err, ErrUnreachable) {
+		t.Fatal(err)
+	}
+	quorumless := over(t, tripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/v1/status/leader" {
+			return answer(r, 200, 1, `""`), nil
+		}
+		if r.URL.Path == "/v1/agent/self" {
+			return answer(r, 200, 1, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1.22.7"}}`), nil
+		}
+		t.Errorf("%s was asked without a quorum", r.URL.Path)
+		return answer(r, 500, 1, "No cluster leader"), nil
+	}))
+	r, err := Doctor(t.Context(), quorumless, patterns(t, "a/*"))
+	if row := r.row(t, "consensus leader"); err != nil || row.Status != StatusDenied {
+		t.Fatal(row, err)
+	}
+}
+
+func TestRights(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	const odd = "odd \"${key}\\/\x1b\u202e/ü//leader"
+	target := election.Target{Key: "service/web/leader", Node: "node-1"}
+	oddTarget := election.Target{Key: odd, Node: "node-${1}\""}
+	none := election.Rights{
+		Known: true, ReleaseRule: `key "service/web/leader" { policy = "write" }`, DestroyRule: `session "node-1" { policy = "write" }`,
+	}
+	ask := func(token string, target election.Target) election.Rights {
+		t.Helper()
+		got, err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil).Rights(t.Context(), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	reader := makeToken(t, root, `key_prefix "" { policy = "read" }`)
+	if got := ask(reader, target); got != none {
+		t.Errorf("a reader: %+v", got)
+	}
+	// The rules that are named are the rules that help.
+	missing := ask(reader, oddTarget)
+	for _, c := range []struct {
+		rules  string
+		target election.Target
+	}{
+		{none.ReleaseRule + none.DestroyRule, target}, {missing.ReleaseRule + missing.DestroyRule, oddTarget},
+	} {
+		if got := ask(makeToken(t, root, c.rules), c.target); got != (election.Rights{Known: true, Release: true, Destroy: true}) {
+			t.Errorf("with %s: %+v", c.rules, got)
+		}
+	}
+	if got := ask("e1ec0709-0000-4000-8000-00000000dead", target); got.Known {
+		t.Errorf("an unknown token: %+v", got)
+	}
+	if got := ask(reader, election.Target{Key: "a"}); got.Release || !got.Destroy {
+		t.Errorf("without a node: %+v", got)
+	}
+}
+
+func TestRightsAreNeverAMust(t *testing.T) {
+	onBoth(t, func(b backend) {
+		got, err := NewOperator(b.client, nil).Rights(b.t.Context(), election.Target{Key: "a", Node: "n"})
+		if err != nil || got != (election.Rights{}) {
+			b.t.Fatal(got, err)
+		}
+	})
+	c := newClient(t, Config{Address: "127.0.0.1:1"})
+	if got, err := NewOperator(c, nil).Rights(t.Context(), election.Target{Key: "a"}); !errors.Is(err, ErrUnreachable) || got.Known {
+		t.Fatal(got, err)
+	}
+}
+
+func TestProbeNeedsWriteOnTheKey(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	c := newClient(t, Config{Address: agent.Addr(), Token: makeToken(t, root, `key_prefix "" { policy = "read" }`)})
+	if _, err := ProbeLockDelay(t.Context(), c, "service/web/leader"); !errors.Is(err, ErrDenied) {
+		t.Fatal(err)
+	}
+}
+
+// Under a token that may read everything all is as without ACLs.
+func TestReadersSeeEverything(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	reader := makeToken(t, root, `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
+		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
+	session := checked(root, "check")
+	board := observe(t, newClient(t, Config{Address: agent.Addr(), Token: reader}))
+	board.loaded()
+	const key = "service/web/leader"
+	board.o.Study(key)
+	board.o.WatchChecks([]string{root.node})
+	board.o.WatchSessions(true)
+	root.acquire(t, api.KVPair{Key: key, Session: session})
+	root.acquire(t, api.KVPair{Key: "service/web/members/a", Session: session})
+	board.until("checks, surroundings and sessions", func() bool {
+		s := board.last
+		around, checks := s.Surroundings, s.Checks[root.node]
+		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == "" &&
+			hasSession(around.Sessions, session) && checks.Err == "" && len(checks.Checks) == 2 &&
+			s.SessionList != nil && hasSession(s.SessionList.Sessions, session)
+	})
+	if err := root.api.Agent().UpdateTTL("check", "it broke", api.HealthCritical); err != nil {
+		t.Fatal(err)
+	}
+	if e, _ := board.event(0, election.Explained, key); e.Cause != election.CheckCritical || !strings.Contains(e.Evidence, "it broke") {
+		t.Fatalf("%s: %s", e.Cause, e.Evidence)
+	}
+}
+
+// Under a token that may read keys alone the board works and says in plain words
+// what it can't.
+func TestReadersOfKeysAloneAreToldWhatIsMissing(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	reader := makeToken(t, root, `key_prefix "service/" { policy = "read" }`)
+	session := root.session(t, &api.SessionEntry{})
+	board := observe(t, newClient(t, Config{Address: agent.Addr(), Token: reader}))
+	board.loaded()
+	const key = "service/web/leader"
+	board.o.Study(key)
+	board.o.WatchChecks([]string{root.node})
+	board.o.WatchSessions(true)
+	root.acquire(t, api.KVPair{Key: key, Session: session, Value: []byte("web-1")})
+	root.acquire(t, api.KVPair{Key: "service/web/members/a", Session: session})
+	if e, _ := board.event(0, election.Elected, key); e.Leader != "web-1" {
+		t.Fatalf("%+v", e)
+	}
+	const sessions = "sessions: not readable with this token"
+	board.until("plain words", func() bool {
+		s := board.last
+		around, list := s.Surroundings, s.SessionList
+		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == sessions &&
+			s.Checks[root.node].Err == "not readable with this token" && list != nil && list.Err == sessions
+	})
+	for i, end := range []func() error{
+		func() error { _, err := root.api.Session().Destroy(session, nil); return err },
+		func() error { _, err := root.api.KV().Delete(key, nil); return err },
+	} {
+		n := board.count()
+		if i > 0 {
+			session = root.session(t, &api.SessionEntry{})
+			root.acquire(t, api.KVPair{Key: key, Session: session})
+			_, n = board.event(n, election.Elected, key)
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		if e, _ := board.event(n, election.Explained, key); e.Cause != election.Unknown || !e.LockDelayUntil.IsZero() {
+			t.Fatalf("%s: %s", e.Cause, e.Evidence)
+		}
+	}
+	blind := newClient(t, Config{Address: agent.Addr(), Token: makeToken(t, root, "")})
+	if s := Survey(t.Context(), blind, key); s.SiblingsErr != "siblings: not readable with this token" || s.SessionsErr != sessions {
+		t.Fatalf("%+v", s)
+	}
+}

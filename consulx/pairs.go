@@ -1,0 +1,109 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+const (
+	// txnReads is how many keys one transaction reads: Consul allows 128
+	// operations, and a value may have half a megabyte.
+	txnReads = 64
+	// vanishTries bounds how often a transaction is repeated because one of its
+	// keys was deleted meanwhile, which fails it as a whole.
+	vanishTries = 8
+)
+
+// errPartly says that an answer lacks what the token may not read.
+var errPartly = errors.New("not all readable with this token")
+
+// plainWords says in a few words why something could not be read, or not all
+// of it: "sessions: not readable with this token".
+func plainWords(what string, err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrDenied):
+		return what + ": not readable with this token"
+	case errors.Is(err, errPartly):
+		return what + ": " + errPartly.Error()
+	}
+	return what + ": " + Describe(err)
+}
+
+// readPairs reads at most txnReads keys in one transaction, which names keys
+// exactly and costs nothing for what else is under the same prefix. Keys that do
+// not exist are left out; hidden says that some may not be read.
+func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
+	for range vanishTries {
+		if len(keys) == 0 {
+			return nil, false, nil
+		}
+		ops := make(api.TxnOps, len(keys))
+		for i, key := range keys {
+			ops[i] = &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVGet, Key: key}}
+		}
+		ok, answer, _, err := c.api.Txn().Txn(ops, c.read(ctx))
+		if err != nil {
+			return nil, false, c.wrap(err)
+		}
+		if ok {
+			pairs = txnPairs(answer.Results)
+			return pairs, len(pairs) < len(keys), nil
+		}
+		rest := existing(keys, answer.Errors)
+		if len(rest) == len(keys) {
+			return nil, false, c.readKeyError(answer.Errors)
+		}
+		keys = rest
+	}
+	return nil, false, fail(nil, "the keys change faster than they can be read")
+}
+
+func txnPairs(results api.TxnResults) []election.Pair {
+	pairs := make([]election.Pair, 0, len(results))
+	for _, r := range results {
+		if r.KV != nil {
+			pairs = append(pairs, toPair(r.KV))
+		}
+	}
+	return pairs
+}
+
+// existing leaves out the keys of which a transaction said that they do not
+// exist.
+func existing(keys []string, all api.TxnErrors) []string {
+	gone := map[int]bool{}
+	for _, e := range all {
+		if strings.HasSuffix(e.What, "doesn't exist") {
+			gone[e.OpIndex] = true
+		}
+	}
+	rest := make([]string, 0, len(keys))
+	for i, key := range keys {
+		if !gone[i] {
+			rest = append(rest, key)
+		}
+	}
+	return rest
+}
+
+// listKeys names every key under a prefix that the HTTP API takes literally.
+// errPartly comes with what could be read.
+func (c *Client) listKeys(ctx context.Context, prefix string) ([]string, error) {
+	keys, meta, err := c.api.KV().Keys(prefix, "", c.read(ctx))
+	switch {
+	case err != nil:
+		return nil, c.wrap(err)
+	case len(keys) == 0 && c.filtered(meta):
+		return nil, fail(ErrDenied, "keys under %s may not be read with this token", prefix)
+	case meta.ResultsFilteredByACLs:
+		return keys, errPartly
+	}
+	return keys, nil
+}

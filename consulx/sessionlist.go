@@ -1,0 +1,120 @@
+package consulx
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+// sessionListGap keeps the list of all sessions, which wakes on every session of
+// the datacenter, at two answers a second.
+const sessionListGap = 500 * time.Millisecond
+
+// WatchSessions keeps every session of the datacenter in the snapshots while it
+// is on. Nothing is asked while it is off, as it is at first.
+func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
+
+// toggle is something that runs while it is wanted.
+type toggle struct {
+	mu     sync.Mutex
+	on     bool
+	change chan struct{}
+}
+
+func newToggle() *toggle { return &toggle{change: make(chan struct{}, 1)} }
+
+func (t *toggle) set(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.on == on {
+		return
+	}
+	t.on = on
+	select {
+	case t.change <- struct{}{}:
+	default:
+	}
+}
+
+func (t *toggle) wanted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.on
+}
+
+// run starts and ends do as it is wanted, until ctx ends, and waits for it.
+func (t *toggle) run(ctx context.Context, do func(context.Context)) {
+	var wg sync.WaitGroup
+	for stop := context.CancelFunc(func() {}); ; {
+		stop()
+		wg.Wait()
+		if ctx.Err() != nil {
+			return
+		}
+		dctx, cancel := context.WithCancel(ctx)
+		stop = cancel
+		if t.wanted() {
+			wg.Go(func() { do(dctx) })
+		}
+		select {
+		case <-ctx.Done():
+		case <-t.change:
+		}
+	}
+}
+
+// watchSessions asks for all sessions until ctx ends.
+func (o *Observer) watchSessions(ctx context.Context, r *rounds) {
+	l := &loop{question: &sessionsQuestion{o: o}, wait: o.wait, rounds: r, options: o.client.read}
+	l.run(ctx)
+}
+
+// sessionsQuestion asks for every session of the datacenter.
+type sessionsQuestion struct {
+	o       *Observer
+	entries []*api.SessionEntry
+	last    []*election.Session
+	asked   bool
+	denied  bool
+}
+
+func (s *sessionsQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+	s.entries, meta, err = s.o.client.api.Session().List(q)
+	return meta, s.o.client.wrap(err)
+}
+
+func (s *sessionsQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (bool, error) {
+	at := time.Now()
+	if len(s.entries) == 0 && len(s.last) > 0 && s.o.client.doubtful(meta) {
+		// A token that was revoked gets one more answer, empty and without a
+		// word. Asked anew, Consul tells.
+		var err error
+		if meta, err = s.ask(s.o.client.consistent(ctx)); err != nil {
+			return false, err
+		}
+	}
+	sessions, err := s.o.client.listed(s.entries, meta)
+	denied := isDenied(err)
+	s.entries = nil
+	news := !s.asked || gap || denied != s.denied || !sameSessions(sessions, s.last)
+	s.last, s.asked, s.denied = sessions, true, denied
+	if !news {
+		return false, nil
+	}
+	read := election.SessionListRead{At: at, Sessions: sessions}
+	if denied {
+		read.Err = plainWords("sessions", err)
+	}
+	s.o.send(true, read)
+	sleep(ctx, sessionListGap-time.Since(at))
+	return true, nil
+}
+
+func (s *sessionsQuestion) failed(err error, _ time.Time) {
+	s.asked = false
+	s.o.send(true, election.SessionListRead{At: time.Now(), Err: plainWords("sessions", err)})
+}

@@ -1,0 +1,148 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+// Survey reads what stands around the election of a key, once: the keys under
+// the same parent (64 at most, likely contenders first) and every session. What
+// could not be read is told in the answer, in plain words.
+func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
+	s := election.Surroundings{Key: key}
+	var (
+		wg           sync.WaitGroup
+		siblingsErr  error
+		sessionsErr  error
+		siblings     []election.Pair
+		siblingsCut  bool
+		sessionsList []*election.Session
+	)
+	wg.Go(func() { siblings, siblingsCut, siblingsErr = c.siblings(ctx, key) })
+	wg.Go(func() { sessionsList, sessionsErr = c.allSessions(c.read(ctx)) })
+	wg.Wait()
+	s.At = time.Now()
+	s.Siblings, s.SiblingsCut, s.SiblingsErr = siblings, siblingsCut, plainWords("siblings", siblingsErr)
+	s.Sessions, s.SessionsErr = sessionsList, plainWords("sessions", sessionsErr)
+	return s
+}
+
+// siblings reads the keys under the parent of key. errPartly comes with what
+// could be read.
+func (c *Client) siblings(ctx context.Context, key string) (pairs []election.Pair, cut bool, err error) {
+	parent := election.Parent(key)
+	switch {
+	case parent == "":
+		return nil, false, nil
+	case safePrefix(parent) != parent:
+		return c.oddSiblings(ctx, key, parent)
+	}
+	keys, err := c.listKeys(ctx, parent)
+	if err != nil && !errors.Is(err, errPartly) {
+		return nil, false, err
+	}
+	chosen, cut := chooseSiblings(keys, key, parent)
+	pairs, hidden, readErr := c.readPairs(ctx, chosen)
+	switch {
+	case readErr != nil:
+		return nil, cut, readErr
+	case hidden:
+		err = errPartly
+	}
+	return pairs, cut, err
+}
+
+// oddSiblings reads keys under a parent that a URL can't name, such as "a//b/".
+// A transaction can, but only with all the values; such trees are rare and
+// small.
+func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
+	ops := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVGetTree, Key: parent}}}
+	ok, answer, _, err := c.api.Txn().Txn(ops, c.read(ctx))
+	switch {
+	case err != nil:
+		return nil, false, c.wrap(err)
+	case !ok:
+		return nil, false, c.readKeyError(answer.Errors)
+	}
+	all := map[string]election.Pair{}
+	keys := make([]string, 0, len(answer.Results))
+	for _, p := range txnPairs(answer.Results) {
+		all[p.Key] = p
+		keys = append(keys, p.Key)
+	}
+	chosen, cut := chooseSiblings(keys, key, parent)
+	for _, k := range chosen {
+		pairs = append(pairs, all[k])
+	}
+	return pairs, cut, nil
+}
+
+// chooseSiblings picks the keys that are worth reading: all of a few; of many
+// first those that look like contenders'.
+func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
+	var others []string
+	for _, k := range keys {
+		switch {
+		case k == key:
+		case contenderKey(k, parent):
+			chosen = append(chosen, k)
+		default:
+			others = append(others, k)
+		}
+	}
+	if chosen = append(chosen, others...); len(chosen) > txnReads {
+		return chosen[:txnReads], true
+	}
+	return chosen, false
+}
+
+// contenderKey reports keys as semaphores (named by a session) and Patroni (under
+// members/) leave them.
+func contenderKey(key, parent string) bool {
+	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
+}
+
+// isUUID reports a text of the form of a session's id.
+func isUUID(text string) bool {
+	if len(text) != len("00000000-0000-0000-0000-000000000000") {
+		return false
+	}
+	for i, c := range []byte(text) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// allSessions lists every session of the datacenter. errPartly comes with what
+// could be read.
+func (c *Client) allSessions(q *api.QueryOptions) ([]*election.Session, error) {
+	entries, meta, err := c.api.Session().List(q)
+	if err != nil {
+		return nil, c.wrap(err)
+	}
+	return c.listed(entries, meta)
+}
+
+func (c *Client) listed(entries []*api.SessionEntry, meta *api.QueryMeta) ([]*election.Session, error) {
+	if len(entries) == 0 && c.filtered(meta) {
+		return nil, fail(ErrDenied, "sessions may not be read with this token")
+	}
+	all := make([]*election.Session, len(entries))
+	for i, entry := range entries {
+		all[i] = toSession(entry)
+	}
+	if meta.ResultsFilteredByACLs {
+		return all, errPartly
+	}
+	return all, nil
+}
