@@ -276,13 +276,21 @@ func (d *doctor) catalog() {
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
-			"needs write on the key")
+			"needs write on the key", narrower(p.Exact()))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
-		"needs write on sessions, judged by the name of the session's node")
+		"needs write on sessions, judged by the name of the session's node", narrower(false))
 }
 
-func (d *doctor) action(subject, rule string, r right, needs string) {
+// narrower warns that a right over a whole prefix says nothing of its parts.
+func narrower(exact bool) string {
+	if exact {
+		return ""
+	}
+	return "; a narrower rule may still allow some"
+}
+
+func (d *doctor) action(subject, rule string, r right, needs, unless string) {
 	switch allowed, known := d.may(r.Resource, r.Segment, r.Access); {
 	case d.open:
 		d.add(subject, StatusOK, "", "allowed: ACLs are off")
@@ -291,6 +299,6 @@ func (d *doctor) action(subject, rule string, r right, needs string) {
 	case allowed:
 		d.add(subject, StatusOK, "", "allowed")
 	default:
-		d.add(subject, StatusDenied, rule, "%s; a narrower rule may still allow some", needs)
+		d.add(subject, StatusDenied, rule, "%s%s", needs, unless)
 	}
 }

@@ -44,6 +44,19 @@ func (a *Agent) Client() *api.Client { return a.client }
 // Token is the management token, or "" without ACLs.
 func (a *Agent) Token() string { return a.set.token }
 
+// PID is the agent's process id, 0 while it is stopped.
+func (a *Agent) PID() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.proc == nil {
+		return 0
+	}
+	return a.proc.cmd.Process.Pid
+}
+
+// Binary is the path of the Consul that the agent runs.
+func (a *Agent) Binary() string { return a.binary }
+
 // Node is the agent's node name.
 func (a *Agent) Node() string { return a.set.node }
 

@@ -50,6 +50,26 @@ func TestServerKeepsDataOverRestartAndKill(t *testing.T) {
 	}
 }
 
+func TestStartServerIsTheCallersToEnd(t *testing.T) {
+	if Binary(t) == "" {
+		t.Fatal("no binary")
+	}
+	a, err := StartServer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.PID() == 0 {
+		t.Error("a running agent has no process id")
+	}
+	put(t, a, "kept", "1")
+	if err := a.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if a.PID() != 0 {
+		t.Error("an ended agent has a process id")
+	}
+}
+
 func TestClusterSurvivesTheLossOfOneServer(t *testing.T) {
 	agents := Cluster(t, 3)
 	put(t, agents[0], "kept", "1")

@@ -5,6 +5,8 @@
 // keeps its data over a restart, [Cluster] has a quorum to lose, and [Shared] is one development agent for a whole
 // test binary, which its TestMain ends by calling [Main] or [Wrap].
 //
+// [StartServer] gives programs that are no tests, tools/bench for one, a server to end by themselves.
+//
 // Tests that need an agent are skipped under -short. Without a Consul binary they fail with a line that says how to
 // get one.
 package consultest

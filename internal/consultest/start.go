@@ -23,6 +23,20 @@ func Server(tb testing.TB, opts ...Option) *Agent {
 	return start(tb, kind{servers: 1}, opts)[0]
 }
 
+// StartServer is [Server] for a program that is no test: it starts one server that keeps its files under dir. Whoever
+// starts it ends it, with [Agent.Stop] or [Agent.Kill], before dir is removed.
+func StartServer(dir string, opts ...Option) (*Agent, error) {
+	binary, err := findBinary()
+	if err != nil {
+		return nil, err
+	}
+	agents, err := startAll(binary, dir, kind{servers: 1}, newSettings(opts))
+	if err != nil {
+		return nil, err
+	}
+	return agents[0], nil
+}
+
 // Cluster starts n servers that elect a leader among themselves. Their names are the node option's, or "node", with
 // "-1" to "-n" appended.
 func Cluster(tb testing.TB, n int, opts ...Option) []*Agent {
