@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"electop/internal/consultest"
+)
+
+// The whole benchmark, as small as it can be: every watcher sees every change.
+func TestBench(t *testing.T) {
+	consultest.Binary(t)
+	dir := t.TempDir()
+	build(t, dir, "bench", ".")
+	build(t, dir, "electop", "../..")
+	document := filepath.Join(dir, "performance.md")
+	cmd := exec.Command(filepath.Join(dir, "bench"), "-sizes", "20", "-for", "1s", "-rate", "20", "-idle-changes", "3",
+		"-dashboard=false", "-watchers", strings.Join(watcherNames(), ","), "-electop", filepath.Join(dir, "electop"), "-markdown", document)
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	for _, name := range watcherNames() {
+		if !strings.Contains(out.String(), "\n"+name+" ") {
+			t.Errorf("no row for %s in\n%s", name, out.String())
+		}
+	}
+	for _, name := range []string{"electop", "perkey"} { // they merge nothing at this size
+		if row := rowOf(out.String(), name); !strings.Contains(row, " 20/20 ") {
+			t.Errorf("%s did not see every change: %s", name, row)
+		}
+	}
+	text, err := os.ReadFile(document)
+	if err != nil || !strings.Contains(string(text), "| electop") {
+		t.Errorf("the document is %q, %v", text, err)
+	}
+}
+
+func build(t *testing.T, dir, name, pkg string) {
+	t.Helper()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
+		t.Fatalf("go build %s: %v\n%s", pkg, err, out)
+	}
+}
+
+func rowOf(text, name string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, name+" ") {
+			return line
+		}
+	}
+	return ""
+}

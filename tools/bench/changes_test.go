@@ -1,0 +1,20 @@
+package main
+
+import "testing"
+
+func TestChangesSpreadOverTheKeys(t *testing.T) {
+	const n, flaps = 100, 4
+	c := &changes{flaps: flaps, keys: make([]lockedKey, n)}
+	hits := make([]int, n)
+	for change := range n * flaps {
+		hits[c.keyOf(change)]++
+	}
+	for i, got := range hits {
+		if got != flaps {
+			t.Fatalf("key %d has %d changes", i, got)
+		}
+	}
+	if c.keyOf(4) != c.keyOf(7) || c.keyOf(7) == c.keyOf(8) {
+		t.Error("changes in a row are not of one key")
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// The lines on standard input between which observe keeps a profile.
+const (
+	profileStart = "start"
+	profileStop  = "stop"
+)
+
+// observe is what `electop watch -o json` does, in bench's own process, so that
+// it can be profiled without a switch for that in the product.
+func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Writer) error {
+	client, err := consulx.NewClient(consulx.Config{Address: addr})
+	if err != nil {
+		return err
+	}
+	patterns, err := election.ParsePatterns(nil)
+	if err != nil {
+		return err
+	}
+	lines := make(chan []election.Event, 1<<16)
+	observer := consulx.NewObserver(client, consulx.ObserverOptions{
+		Patterns: patterns, OnEvents: func(events []election.Event) { lines <- events },
+	})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return observer.Run(ctx) })
+	g.Go(func() error { return writeEvents(ctx, lines, out) })
+	// Reading ends with the input, which its owner closes.
+	go func() { defer cancel(); _ = keepProfile(in, profile) }()
+	return ignoreCancel(g.Wait())
+}
+
+func ignoreCancel(err error) error {
+	if err == context.Canceled { //nolint:errorlint // nobody wraps it here
+		return nil
+	}
+	return err
+}
+
+func writeEvents(ctx context.Context, lines <-chan []election.Event, out io.Writer) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case events := <-lines:
+			for _, e := range events {
+				text, err := json.Marshal(e)
+				if err != nil {
+					return err
+				}
+				if _, err := out.Write(append(election.EscapeJSON(text), '\n')); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// keepProfile writes cpu.prof and heap.prof for the time between two lines.
+func keepProfile(in io.Reader, dir string) error {
+	scanner := bufio.NewScanner(in)
+	var file *os.File
+	for scanner.Scan() {
+		switch scanner.Text() {
+		case profileStart:
+			var err error
+			if file, err = os.Create(filepath.Join(dir, "cpu.prof")); err != nil { //nolint:gosec // the folder that a flag names
+				return err
+			}
+			if err := pprof.StartCPUProfile(file); err != nil {
+				return err
+			}
+		case profileStop:
+			pprof.StopCPUProfile()
+			if err := file.Close(); err != nil {
+				return err
+			}
+			if err := writeHeap(filepath.Join(dir, "heap.prof")); err != nil {
+				return err
+			}
+		}
+	}
+	return scanner.Err()
+}
+
+func writeHeap(path string) error {
+	f, err := os.Create(path) //nolint:gosec // the folder that a flag names
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	if err := pprof.WriteHeapProfile(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

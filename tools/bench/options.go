@@ -1,0 +1,105 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options say what is measured.
+type options struct {
+	sizes       []int
+	rate        float64
+	length      time.Duration
+	idleChanges int
+	moves       int
+	flaps       int
+	quiet       time.Duration
+	watchers    []string
+	dashboard   bool
+	electop     string
+	markdown    string
+	profile     string
+}
+
+// The limits keep a slip of the keyboard from filling the machine.
+const (
+	maxSize   = 1_000_000
+	maxRate   = 2000
+	maxLength = 10 * time.Minute
+	maxIdle   = 10_000
+)
+
+func parseOptions(args []string, log io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(log)
+	sizes := f.String("sizes", "100,1000,10000", "numbers of elections, one table each")
+	f.Float64Var(&o.rate, "rate", 50, "changes a second")
+	f.DurationVar(&o.length, "for", 20*time.Second, "how long changes are made at that rate")
+	f.IntVar(&o.idleChanges, "idle-changes", 100, "single changes, each after the one before was seen")
+	f.IntVar(&o.moves, "moves", 10, "every so manieth change is a change of leader, 0 for none")
+	f.IntVar(&o.flaps, "flaps", 4, "so many changes in a row go to one key: a slow watcher merges them")
+	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long the dashboard is watched while nothing changes")
+	watchers := f.String("watchers", "electop,recurse,perkey,consul-watch", "what is measured, of "+strings.Join(watcherNames(), ","))
+	f.BoolVar(&o.dashboard, "dashboard", true, "measure the dashboard too (needs tmux and curl)")
+	f.StringVar(&o.electop, "electop", filepath.Join("bin", "electop"), "the program")
+	f.StringVar(&o.markdown, "markdown", "", "write the tables into this Markdown file as well")
+	f.StringVar(&o.profile, "profile", "", "folder for a CPU and a heap profile of electop's observer while changes are made; it is then bench's own process that observes")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("%q is no flag", f.Arg(0))
+	}
+	if err := o.parseLists(*sizes, *watchers); err != nil {
+		return o, err
+	}
+	return o, o.check()
+}
+
+func (o *options) parseLists(sizes, watchers string) error {
+	for text := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 1 || n > maxSize {
+			return fmt.Errorf("-sizes: want numbers from 1 to %d, not %q", maxSize, text)
+		}
+		o.sizes = append(o.sizes, n)
+	}
+	if watchers == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(watchers, ",") {
+		name = strings.TrimSpace(name)
+		if _, ok := findWatcher(name); !ok {
+			return fmt.Errorf("-watchers: %q is none of %s", name, strings.Join(watcherNames(), ", "))
+		}
+		o.watchers = append(o.watchers, name)
+	}
+	return nil
+}
+
+func (o *options) check() error {
+	switch {
+	case o.rate <= 0 || o.rate > maxRate:
+		return fmt.Errorf("-rate: want up to %d changes a second", maxRate)
+	case o.length <= 0 || o.length > maxLength:
+		return fmt.Errorf("-for: want up to %s", maxLength)
+	case o.idleChanges < 0 || o.idleChanges > maxIdle:
+		return fmt.Errorf("-idle-changes: want up to %d", maxIdle)
+	case o.quiet <= 0 || o.quiet > maxLength:
+		return fmt.Errorf("-quiet: want up to %s", maxLength)
+	case o.moves < 0:
+		return fmt.Errorf("-moves: want 0 or more")
+	case o.flaps < 1:
+		return fmt.Errorf("-flaps: want 1 or more")
+	}
+	return nil
+}
+
+// changes is how many changes are made at the rate.
+func (o *options) changes() int { return max(1, int(o.rate*o.length.Seconds())) }

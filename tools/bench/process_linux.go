@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// dieWithParent makes the kernel end a watcher whose bench was killed.
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
+// cpuTime is what a process has used of the CPU so far, user and system, in
+// all its threads. It is what /proc/PID/stat tells, in nanoseconds.
+func cpuTime(pid int) (time.Duration, error) {
+	const perProcessSched = 2 // CPUCLOCK_SCHED of clock_getcpuclockid(3)
+	var ts unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|perProcessSched), &ts); err != nil { //nolint:gosec // a pid has 22 bits
+		return 0, fmt.Errorf("CPU time of process %d: %w", pid, err)
+	}
+	return time.Duration(ts.Nano()), nil
+}
+
+// memory is the resident memory of a process in bytes, now and at its peak.
+func memory(pid int) (now, peak int64, err error) {
+	text, err := os.ReadFile(procPath(pid, "status"))
+	if err != nil {
+		return 0, 0, err
+	}
+	return statusKB(string(text), "VmRSS:") << 10, statusKB(string(text), "VmHWM:") << 10, nil
+}
+
+// statusKB is a number of kilobytes in /proc/PID/status, 0 if it is not there.
+func statusKB(status, name string) int64 {
+	_, after, ok := strings.Cut(status, name)
+	if !ok {
+		return 0
+	}
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	n, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// connections counts the established connections of a process to a port.
+func connections(pid, port int) (int, error) {
+	text, err := os.ReadFile(procPath(pid, "net/tcp"))
+	if err != nil {
+		return 0, err
+	}
+	open, err := establishedTo(string(text), port), error(nil)
+	links, err := filepath.Glob(procPath(pid, "fd/*"))
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	for _, link := range links {
+		target, err := os.Readlink(link)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // closed meanwhile
+		}
+		if err != nil {
+			return 0, err
+		}
+		if inode, ok := strings.CutPrefix(target, "socket:["); ok && open[strings.TrimSuffix(inode, "]")] {
+			count++
+		}
+	}
+	return count, nil
+}
+
+// establishedTo lists the inodes of the sockets in /proc/PID/net/tcp that are
+// connected to a port.
+func establishedTo(table string, port int) map[string]bool {
+	const (
+		remote, state, inode = 2, 3, 9
+		established          = "01"
+	)
+	open := map[string]bool{}
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		if len(fields) <= inode || fields[state] != established {
+			continue
+		}
+		if strings.HasSuffix(fields[remote], fmt.Sprintf(":%04X", port)) {
+			open[fields[inode]] = true
+		}
+	}
+	return open
+}
+
+func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", pid, name) }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// recurse is the loop that everybody writes first: one blocking query over all
+// keys, compared with the answer before.
+func recurse(ctx context.Context, addr string, plain bool, out io.Writer) error {
+	cfg := &api.Config{Address: addr}
+	if plain {
+		cfg.HttpClient = &http.Client{Transport: &http.Transport{DisableCompression: true}}
+	}
+	client, err := api.NewClient(cfg)
+	if err != nil {
+		return err
+	}
+	var index uint64
+	known := map[string]uint64{}
+	for first := true; ; first = false {
+		q := (&api.QueryOptions{WaitIndex: index, WaitTime: time.Minute}).WithContext(ctx)
+		pairs, meta, err := client.KV().List(keyPrefix, q)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it was told to end
+		case err != nil:
+			return err
+		}
+		index = meta.LastIndex
+		if err := tellChanged(out, known, pairs, first); err != nil {
+			return err
+		}
+	}
+}
+
+// tellChanged writes the value of each pair whose ModifyIndex moved.
+func tellChanged(out io.Writer, known map[string]uint64, pairs api.KVPairs, first bool) error {
+	for _, p := range pairs {
+		if known[p.Key] == p.ModifyIndex {
+			continue
+		}
+		known[p.Key] = p.ModifyIndex
+		if first {
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "%s\n", p.Value); err != nil {
+			return err
+		}
+	}
+	if !first {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "ready %d\n", len(pairs))
+	return err
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// sizeReport is everything measured with one number of elections.
+type sizeReport struct {
+	n        int
+	baseline result
+	results  []result
+	board    *boardResult
+}
+
+const none = "–"
+
+// table shows all watchers of one size.
+func (r sizeReport) table(o options) *table {
+	t := &table{
+		title: thousands(r.n) + " elections",
+		head: []string{
+			"", "one by one p50", "p99", "max", fmt.Sprintf("at %g/s p50", o.rate), "p99", "max", "seen",
+			"client CPU", "server CPU", "RSS (peak)", "conns", "ready",
+		},
+	}
+	for _, w := range r.results {
+		if w.skipped != "" {
+			t.add(append([]string{w.watcher}, repeat(none, len(t.head)-1)...)...)
+			t.notes = append(t.notes, w.watcher+": "+w.skipped+".")
+			continue
+		}
+		t.add(append(append([]string{w.watcher}, spreadCells(w.idle, w.busy)...),
+			fmt.Sprintf("%d/%d", w.busy.seen, w.busy.made),
+			ms(w.perCPU.client), ms(w.perCPU.server-r.baseline.perCPU.server),
+			fmt.Sprintf("%s (%s)", megabytes(w.rss), megabytes(w.peak)), fmt.Sprint(w.conns), ms(w.ready))...)
+	}
+	t.notes = append(t.notes, fmt.Sprintf(
+		"Latency, ready: ms. CPU: ms a change; the server's without the %s ms that a write costs when nobody watches. RSS: MB.",
+		ms(r.baseline.perCPU.server)))
+	if r.board != nil {
+		t.notes = append(t.notes, r.board.sentence(o, r.n))
+	}
+	return t
+}
+
+func spreadCells(all ...spread) []string {
+	var cells []string
+	for _, s := range all {
+		if s.seen == 0 {
+			cells = append(cells, none, none, none)
+			continue
+		}
+		cells = append(cells, ms(s.p50), ms(s.p99), ms(s.max))
+	}
+	return cells
+}
+
+func (b *boardResult) sentence(o options, n int) string {
+	if b.err != "" {
+		return "Dashboard: not measured: " + b.err
+	}
+	return fmt.Sprintf("Dashboard (%sx%s) with %s elections: first full board after %s ms, %.2f × the %s ms of one curl of the same "+
+		"keys and sessions; %.3f %% of a core while nothing changes; %s ms client and %s ms server CPU a change at %g/s; "+
+		"%s MB resident (peak %s); %d connections.",
+		boardWidth, boardHeight, thousands(n), ms(b.first), float64(b.first)/float64(max(b.curl, 1)), ms(b.curl),
+		100*b.quiet, ms(b.perCPU.client), ms(b.perCPU.server), o.rate, megabytes(b.rss), megabytes(b.peak), b.conns)
+}
+
+func repeat(text string, n int) []string {
+	return strings.Split(strings.Repeat(text+" ", n-1)+text, " ")
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func report() sizeReport {
+	const msec = time.Millisecond
+	return sizeReport{
+		n:        10_000,
+		baseline: result{perCPU: cpu{server: 200 * time.Microsecond}},
+		results: []result{
+			{
+				watcher: "electop", ready: 1234 * msec, rss: 40 << 20, peak: 50 << 20, conns: 41,
+				idle: spread{made: 3, seen: 3, p50: msec, p99: 2 * msec, max: 12345 * time.Microsecond},
+				busy: spread{made: 10, seen: 9, p50: -msec / 20, p99: 150 * msec, max: 200 * msec}, perCPU: cpu{client: msec, server: msec},
+			},
+			{watcher: "perkey", skipped: "not measured: too many"},
+		},
+	}
+}
+
+func TestTableText(t *testing.T) {
+	want := `
+10,000 elections
+
+         one by one p50   p99   max  at 50/s p50  p99  max  seen  client CPU  server CPU  RSS (peak)  conns  ready
+electop            1.00  2.00  12.3        -0.05  150  200  9/10        1.00        0.80     40 (50)     41   1234
+perkey                –     –     –            –    –    –     –           –           –           –      –      –
+
+perkey: not measured: too many.
+Latency, ready: ms. CPU: ms a change; the server's without the 0.20 ms that a write costs when nobody watches. RSS: MB.
+`
+	if got := report().table(options{rate: 50}).text(); got != want[1:] {
+		t.Errorf("got\n%s\nwant\n%s", got, want[1:])
+	}
+}
+
+func TestTableMarkdown(t *testing.T) {
+	text := report().table(options{rate: 50}).markdown()
+	var bars []int
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "|") {
+			bars = append(bars, strings.Count(line, "|"))
+		}
+	}
+	if len(bars) != 4 || bars[0] != 14 || bars[1] != 14 || bars[3] != 14 {
+		t.Errorf("bars %v in\n%s", bars, text)
+	}
+}
+
+func TestBoardSentence(t *testing.T) {
+	b := boardResult{curl: 100 * time.Millisecond, first: 150 * time.Millisecond, quiet: 0.0015, rss: 50 << 20}
+	text := b.sentence(options{rate: 50}, 10_000)
+	for _, part := range []string{"after 150 ms, 1.50 × the 100 ms", "0.150 % of a core", "50 MB resident"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in %q", part, text)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{5: "5", 999: "999", 1000: "1,000", 100_000: "100,000", 1_234_567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+func TestBetweenKeepsTheRest(t *testing.T) {
+	got, err := between("head\n"+markBegin+"\nold\n"+markEnd+"\ntail\n", "new\n")
+	if want := "head\n" + markBegin + "\n\nnew\n\n" + markEnd + "\ntail\n"; err != nil || got != want {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if _, err := between("no marks", "new"); err == nil {
+		t.Error("a document without marks was written")
+	}
+}
