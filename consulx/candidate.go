@@ -46,7 +46,6 @@ type CandidateOptions struct {
 const (
 	defaultTTL   = 15 * time.Second
 	defaultRetry = 250 * time.Millisecond
-	resignTries  = 5
 )
 
 // ErrClosed is the answer of a candidate that was closed.
@@ -140,7 +139,7 @@ func (c *Candidate) Resign(ctx context.Context) error {
 // between look and release, hence several tries.
 func (c *Candidate) release(ctx context.Context, session string) error {
 	var err error
-	for range resignTries {
+	for range releaseTries {
 		var pair *election.Pair
 		pair, err = c.client.readKey(ctx, c.o.Key)
 		if err != nil {

@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -93,6 +94,7 @@ func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
 	k.o.send(true, election.LinkLost{
 		At: time.Now(), Source: k.watch.name(), Error: Describe(err), RetryAt: retryAt,
+		Refused: errors.Is(err, ErrDenied),
 	})
 }
 

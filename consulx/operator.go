@@ -10,6 +10,9 @@ import (
 	"electop/election"
 )
 
+// releaseTries is how often a release races with a holder that writes its value.
+const releaseTries = 5
+
 // Operator steps leaders down.
 type Operator struct {
 	client *Client
@@ -34,20 +37,32 @@ type Destroyed struct {
 }
 
 // Release unlocks a key and keeps its value and flags byte for byte. It does so
-// to exactly the hold that t names (its session and its ModifyIndex, if that is
-// not 0) or fails with ErrMoved and writes nothing. The session lives on and no
-// lock-delay follows.
+// to exactly the hold that t names (its session, and its CreateIndex and
+// LockIndex) or fails with ErrMoved and writes nothing. The session lives on and
+// no lock-delay follows.
 func (op *Operator) Release(ctx context.Context, t election.Target) error {
 	return op.act(election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session}, func() error {
-		pair, err := op.client.held(ctx, t)
-		if err != nil {
+		return op.release(ctx, t)
+	})
+}
+
+// release reads and unlocks. A holder that keeps writing its value moves the
+// index between the two without giving up the hold, hence several tries.
+func (op *Operator) release(ctx context.Context, t election.Target) error {
+	var err error
+	for range releaseTries {
+		var pair *election.Pair
+		if pair, err = op.client.held(ctx, t); err != nil {
 			return err
 		}
-		if t.ModifyIndex != 0 && pair.ModifyIndex != t.ModifyIndex {
-			return fail(ErrMoved, "%s was written since it was looked at; nothing was changed", t.Key)
+		if !t.SameHold(*pair) {
+			return fail(ErrMoved, "%s is in another term by now; nothing was changed", t.Key)
 		}
-		return op.client.unlock(ctx, pair)
-	})
+		if err = op.client.unlock(ctx, pair); !errors.Is(err, ErrMoved) {
+			return err
+		}
+	}
+	return err
 }
 
 // DestroySession ends a session and every hold of it. If t names a key, the
@@ -66,7 +81,7 @@ func (op *Operator) DestroySession(ctx context.Context, t election.Target) (Dest
 			return err
 		}
 		if _, err := op.client.api.Session().Destroy(t.Session, op.client.write(ctx)); err != nil {
-			return op.client.wrap(err)
+			return op.client.unsure(err, "the session "+election.ShortID(t.Session)+" may be destroyed or not")
 		}
 		gone = Destroyed{Session: *session, LockDelay: session.EnforcedLockDelay()}
 		return nil
@@ -114,7 +129,7 @@ func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 		{KV: &api.KVTxnOp{Verb: api.KVUnlock, Key: p.Key, Session: p.Session, Value: p.Value, Flags: p.Flags}},
 	}, (&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
-		return c.unsure(err, p.Key)
+		return c.unsure(err, election.Line(p.Key, 100)+" may be released or not")
 	}
 	if ok {
 		return nil
@@ -128,11 +143,10 @@ func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 
 // unsure says that a write got no answer, after which nobody knows whether it
 // was carried out.
-func (c *Client) unsure(err error, key string) error {
+func (c *Client) unsure(err error, what string) error {
 	err = c.wrap(err)
 	if errors.Is(err, ErrUnreachable) || errors.Is(err, context.Canceled) {
-		return &lineError{text: "no answer came, " + election.Line(key, 100) +
-			" may be released or not: " + err.Error(), cause: err}
+		return &lineError{text: "no answer came, " + what + ": " + err.Error(), cause: err}
 	}
 	return err
 }

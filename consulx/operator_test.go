@@ -39,7 +39,7 @@ func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
 			waiter <- err
 		}()
 		op := NewOperator(b.client, nil)
-		target := election.Target{Key: key, Session: before.Session, ModifyIndex: before.ModifyIndex}
+		target := targetOf(toPair(before))
 		if err := op.Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestReleaseIsByteExact(t *testing.T) {
 			if err != nil || before == nil {
 				t.Fatal(before, err)
 			}
-			target := election.Target{Key: pair.Key, Session: s, ModifyIndex: before.ModifyIndex}
+			target := targetOf(*before)
 			if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 				t.Fatalf("pair %d: %v", i, err)
 			}
@@ -93,6 +93,31 @@ func TestReleaseIsByteExact(t *testing.T) {
 				after.LockIndex != before.LockIndex {
 				t.Fatalf("pair %d: %+v became %+v (%v)", i, before, after, err)
 			}
+		}
+	})
+}
+
+// targetOf names a hold as it was read.
+func targetOf(p election.Pair) election.Target {
+	e := election.Election{Exists: true, Pair: p, Term: p.LockIndex}
+	return e.Target()
+}
+
+// A holder that writes its value all the time goes on holding: what it wrote
+// last is kept.
+func TestReleaseOfAHolderThatWrites(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		key := b.prefix(t) + "web/leader"
+		s := b.session(t, &api.SessionEntry{})
+		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
+		target := targetOf(toPair(b.get(t, key)))
+		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new"), Flags: 7})
+		if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
+			t.Fatal(err)
+		}
+		if p := b.get(t, key); p.Session != "" || string(p.Value) != "new" || p.Flags != 7 {
+			t.Errorf("%+v", p)
 		}
 	})
 }
@@ -120,13 +145,19 @@ func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 		}
 		refused("no key", election.Target{Key: key, Session: one, ModifyIndex: 5}, true)
 		b.acquire(t, api.KVPair{Key: key, Session: one})
-		target := election.Target{Key: key, Session: one, ModifyIndex: b.get(t, key).ModifyIndex}
-		b.acquire(t, api.KVPair{Key: key, Session: one, Value: []byte("new value")})
-		refused("another value", target, false)
+		target := targetOf(toPair(b.get(t, key)))
+		b.put(t, key, "written without the lock")
+		refused("overwritten", target, false)
+		target = targetOf(toPair(b.get(t, key)))
 		if _, _, err := b.api.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
 			t.Fatal(err)
 		}
 		refused("released", target, true)
+		b.acquire(t, api.KVPair{Key: key, Session: one})
+		refused("another term of the same session", target, false)
+		if _, _, err := b.api.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
+			t.Fatal(err)
+		}
 		b.acquire(t, api.KVPair{Key: key, Session: two})
 		refused("another holder", target, true)
 		for i, stage := range notes {
@@ -191,7 +222,7 @@ func TestOperatorUnderACLs(t *testing.T) {
 	s := root.session(t, &api.SessionEntry{})
 	root.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("v")})
 	before := root.get(t, key)
-	target := election.Target{Key: key, Session: s, ModifyIndex: before.ModifyIndex}
+	target := targetOf(toPair(before))
 	reader := makeToken(t, root, `key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
 	for name, token := range map[string]string{
 		"reader": reader, "nobody": makeToken(t, root, ""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",

@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"electop/election"
@@ -11,6 +12,9 @@ const (
 	defaultProbe = time.Second
 	probeLimit   = 3 * time.Second
 	probeSource  = "probe"
+	// tokenEvery is how many probes go by between two that show the token. The
+	// others need none, and a blocked query with a revoked token stays silent.
+	tokenEvery = 5
 )
 
 // probe asks who Consul's leader is, again and again: a query that is blocked
@@ -19,9 +23,10 @@ func (o *Observer) probe(ctx context.Context, r *rounds) {
 	ticker := time.NewTicker(o.probeEvery)
 	defer ticker.Stop()
 	lost := false
-	for {
+	var err error
+	for n := 0; ; n++ {
 		start := time.Now()
-		err := o.probeOnce(ctx)
+		err = o.probeOnce(ctx, n%tokenEvery == 0 || errors.Is(err, ErrDenied))
 		switch now := time.Now(); {
 		case ctx.Err() != nil:
 			return
@@ -29,6 +34,7 @@ func (o *Observer) probe(ctx context.Context, r *rounds) {
 			lost = true
 			o.send(true, election.LinkLost{
 				At: now, Source: probeSource, Error: Describe(err), RetryAt: start.Add(o.probeEvery),
+				Refused: errors.Is(err, ErrDenied),
 			})
 		default:
 			if lost {
@@ -45,9 +51,16 @@ func (o *Observer) probe(ctx context.Context, r *rounds) {
 	}
 }
 
-func (o *Observer) probeOnce(ctx context.Context) error {
+func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
+	if withToken && !o.client.anonymous {
+		// Consul refuses an unknown token whatever it is asked.
+		_, _, err := o.client.api.Session().Info(noSession, o.client.read(ctx))
+		if err = o.client.wrap(err); errors.Is(err, ErrDenied) {
+			return err
+		}
+	}
 	leader, err := o.client.consensusLeader(ctx)
 	if err == nil && leader == "" {
 		err = noQuorum()

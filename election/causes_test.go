@@ -45,6 +45,7 @@ func TestExplain(t *testing.T) {
 		{"its check is critical", ttl, false, with(func(e *Evidence) { e.Checks = checks(StatusPassing, StatusCritical) }), CheckCritical, true},
 		{"its check is gone", ttl, false, with(func(e *Evidence) { e.Checks = checks(StatusPassing, "") }), CheckGone, true},
 		{"its node is gone", ttl, true, with(func(e *Evidence) { e.NodeExists, e.Checks = false, nil }), NodeGone, true},
+		{"data lost or restored", session(func(s *Session) { s.CreateIndex = 90 }), true, with(func(e *Evidence) { e.SessionsIndex = 12 }), Unknown, false},
 		{"checks not readable", ttl, false, with(func(e *Evidence) { e.ChecksRead = false }), Unknown, true},
 	}
 	for _, tt := range tests {

@@ -103,12 +103,20 @@ func (e *Election) Changes(now time.Time, window time.Duration) int {
 func (e *Election) Target() Target {
 	t := Target{
 		Election: e.Name, Key: e.Key(), Session: e.Pair.Session, ModifyIndex: e.Pair.ModifyIndex,
-		Leader: e.Leader, Term: e.Term,
+		Leader: e.Leader, Term: e.Term, CreateIndex: e.Pair.CreateIndex, LockIndex: e.Pair.LockIndex,
 	}
 	if e.Session != nil {
 		t.Node, t.Behavior, t.LockDelay = e.Session.Node, e.Session.Behavior, e.Session.EnforcedLockDelay()
 	}
 	return t
+}
+
+// SameHold reports whether a key is still held as the target has it. A holder
+// that writes another value goes on holding it. A target without a CreateIndex
+// names the hold by its session alone.
+func (t Target) SameHold(p Pair) bool {
+	return p.Key == t.Key && p.Session == t.Session &&
+		(t.CreateIndex == 0 || p.CreateIndex == t.CreateIndex && p.LockIndex == t.LockIndex)
 }
 
 // Target binds an operator's action to what was seen when it was chosen: it is
@@ -118,7 +126,10 @@ type Target struct {
 	Key         string
 	Session     string
 	ModifyIndex uint64
-	Term        uint64
+	// CreateIndex and LockIndex tell the term as Consul counts it: a hold of
+	// the same session with other ones is another hold.
+	CreateIndex, LockIndex uint64
+	Term                   uint64
 	// Leader, Node, Behavior and LockDelay describe the hold to people; Node
 	// and Behavior are empty when the session was not read.
 	Leader    string
@@ -128,23 +139,23 @@ type Target struct {
 }
 
 type electionJSON struct {
-	Election       string   `json:"election"`
-	Key            string   `json:"key"`
-	Datacenter     string   `json:"datacenter"`
-	State          State    `json:"state"`
-	Leader         string   `json:"leader,omitempty"`
-	Value          *string  `json:"value,omitempty"`
-	ValueBase64    []byte   `json:"value_base64,omitempty"`
-	Flags          string   `json:"flags"`
-	Term           uint64   `json:"term"`
-	CreateIndex    uint64   `json:"create_index"`
-	ModifyIndex    uint64   `json:"modify_index"`
-	Since          string   `json:"since,omitempty"`
-	SinceKnown     *bool    `json:"since_known,omitempty"`
-	VacantSince    string   `json:"vacant_since,omitempty"`
-	LastLeader     string   `json:"last_leader,omitempty"`
-	LockDelayUntil string   `json:"lock_delay_until,omitempty"`
-	Session        *Session `json:"session,omitempty"`
+	Election       string  `json:"election"`
+	Key            string  `json:"key"`
+	Datacenter     string  `json:"datacenter"`
+	State          State   `json:"state"`
+	Leader         string  `json:"leader,omitempty"`
+	Value          *string `json:"value,omitempty"`
+	ValueBase64    []byte  `json:"value_base64,omitempty"`
+	Flags          string  `json:"flags"`
+	Term           uint64  `json:"term"`
+	CreateIndex    uint64  `json:"create_index"`
+	ModifyIndex    uint64  `json:"modify_index"`
+	Since          string  `json:"since,omitempty"`
+	SinceKnown     *bool   `json:"since_known,omitempty"`
+	VacantSince    string  `json:"vacant_since,omitempty"`
+	LastLeader     string  `json:"last_leader,omitempty"`
+	LockDelayUntil string  `json:"lock_delay_until,omitempty"`
+	Session        any     `json:"session,omitempty"`
 }
 
 // JSON writes the election as an element of `electop list -o json`. Flags are a
@@ -182,10 +193,13 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	return j
 }
 
-// sessionForJSON names the session by its id where nothing more is known.
-func (e *Election) sessionForJSON() *Session {
+// sessionForJSON names the session by its id alone where it could not be read:
+// settings that are not known must not look like none.
+func (e *Election) sessionForJSON() any {
 	if e.Session == nil {
-		return &Session{ID: e.Pair.Session}
+		return struct {
+			ID string `json:"id"`
+		}{e.Pair.Session}
 	}
 	return e.Session
 }

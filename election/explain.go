@@ -45,6 +45,9 @@ func Explain(s *Session, deleted bool, ev Evidence) Explanation {
 		return Explanation{Cause: Released, Evidence: "the session still exists and no longer holds the key"}
 	case s == nil:
 		return Explanation{Cause: Unknown, Evidence: "the session is gone; its settings were never read"}
+	case ev.SessionsIndex > 0 && ev.SessionsIndex < s.CreateIndex:
+		// The index of all sessions never falls by itself.
+		return Explanation{Cause: Unknown, Evidence: "Consul's data is older than this session: it was lost or restored"}
 	}
 	e := explainGone(s, ev)
 	if deleted && s.Behavior != BehaviorDelete && e.Cause != Unknown {

@@ -215,10 +215,13 @@ func (c *change) vacate(deleted bool) {
 	if last := len(c.e.Terms) - 1; last >= 0 {
 		c.e.Terms = slices.Clone(c.e.Terms)
 		c.e.Terms[last].End = c.at
+		if c.gap {
+			c.e.Terms[last].SeenUntil = c.t.seenUntil
+		}
 		ended = c.e.Terms[last]
 	}
 	event := c.record(Event{
-		Type: Vacated, Held: ended.Held(c.at), HeldKnown: ended.StartKnown && !c.gap,
+		Type: Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap,
 	})
 	c.t.awaitCause(event, c.e.Session, deleted)
 	c.e.LastSession = c.e.Session

@@ -10,6 +10,7 @@ func (t *Tracker) linkLost(o LinkLost) {
 	t.links[o.Source] = o
 	if t.conn.State != Lost {
 		t.conn.State, t.conn.Since = Lost, o.At
+		t.seenUntil = t.conn.LastContact
 		t.emit(Event{Time: o.At, Type: ConnectionLost, Error: o.Error})
 	}
 	t.describeLoss()
@@ -17,21 +18,22 @@ func (t *Tracker) linkLost(o LinkLost) {
 
 func (t *Tracker) linkUp(o LinkUp) {
 	delete(t.links, o.Source)
-	if o.At.After(t.conn.LastContact) {
-		t.conn.LastContact = o.At
-	}
 	if o.Latency > 0 {
 		t.conn.Latency = o.Latency
 	}
 	if len(t.links) > 0 {
+		// One answer says nothing about what the failing queries would tell.
 		t.describeLoss()
 		return
+	}
+	if o.At.After(t.conn.LastContact) {
+		t.conn.LastContact = o.At
 	}
 	if t.conn.State == Lost {
 		t.emit(Event{Time: o.At, Type: ConnectionRestored})
 	}
 	if t.conn.State != Live {
-		t.conn.State, t.conn.Since, t.conn.Error, t.conn.RetryAt = Live, o.At, "", time.Time{}
+		t.conn.State, t.conn.Since, t.conn.Error, t.conn.RetryAt, t.conn.Refused = Live, o.At, "", time.Time{}, false
 	}
 }
 
@@ -42,7 +44,7 @@ func (t *Tracker) describeLoss() {
 	for i, source := range slices.Sorted(maps.Keys(t.links)) {
 		lost := t.links[source]
 		if i == 0 {
-			t.conn.Error = lost.Error
+			t.conn.Error, t.conn.Refused = lost.Error, lost.Refused
 		}
 		if t.conn.RetryAt.IsZero() || lost.RetryAt.Before(t.conn.RetryAt) {
 			t.conn.RetryAt = lost.RetryAt

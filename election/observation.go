@@ -45,6 +45,8 @@ type LinkLost struct {
 	Source  string
 	Error   string
 	RetryAt time.Time
+	// Refused is set when Consul did answer, and refused.
+	Refused bool
 }
 
 // LinkUp says that Consul answered a query of the named source. Latency is 0 for

@@ -41,6 +41,10 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
+// KeyPattern is the pattern that matches one key and nothing else, whatever
+// characters the key is made of.
+func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key, exact: true} }
+
 func patternExpr(text string) (*regexp.Regexp, error) {
 	segments := strings.Split(text, "/")
 	var b strings.Builder

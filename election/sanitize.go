@@ -17,10 +17,27 @@ func Sanitize(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
+	marks := maxMarks // at the beginning there is nothing to put one on
 	for _, r := range s {
+		if marks = countMarks(marks, r); marks > maxMarks {
+			writeCode(&b, r)
+			continue
+		}
 		writeSafe(&b, r)
 	}
 	return b.String()
+}
+
+// maxMarks is how many combining marks one letter may carry. They have no width
+// of their own: more of them, or one without a letter, would draw over what
+// stands around the text.
+const maxMarks = 2
+
+func countMarks(marks int, r rune) int {
+	if r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	return marks + 1
 }
 
 // Line is [Sanitize] for the first max runes of s, with white space at the
@@ -69,11 +86,13 @@ func nthRune(s string, n int) int {
 }
 
 func isSafe(s string) bool {
+	marks := maxMarks
 	for i, r := range s {
 		if r < 0x7f && r >= 0x20 {
+			marks = 0
 			continue
 		}
-		if unsafeRune(r) {
+		if marks = countMarks(marks, r); marks > maxMarks || unsafeRune(r) {
 			return false
 		}
 		if r == utf8.RuneError {
@@ -98,7 +117,6 @@ func unsafeRune(r rune) bool {
 }
 
 func writeSafe(b *strings.Builder, r rune) {
-	const hex = "0123456789ABCDEF"
 	switch {
 	case !unsafeRune(r):
 		b.WriteRune(r)
@@ -107,12 +125,18 @@ func writeSafe(b *strings.Builder, r rune) {
 	case r == 0x7f:
 		b.WriteRune('␡')
 	default:
-		b.WriteString("<U+")
-		for shift := max(12, (bitLen(r)-1)/4*4); shift >= 0; shift -= 4 {
-			b.WriteByte(hex[r>>shift&0xf])
-		}
-		b.WriteByte('>')
+		writeCode(b, r)
 	}
+}
+
+// writeCode writes a rune's number, as <U+202E>.
+func writeCode(b *strings.Builder, r rune) {
+	const hex = "0123456789ABCDEF"
+	b.WriteString("<U+")
+	for shift := max(12, (bitLen(r)-1)/4*4); shift >= 0; shift -= 4 {
+		b.WriteByte(hex[r>>shift&0xf])
+	}
+	b.WriteByte('>')
 }
 
 func bitLen(r rune) int {
@@ -133,8 +157,10 @@ func EscapeJSON(text []byte) []byte {
 		return text
 	}
 	var b strings.Builder
+	marks := 0
 	for _, r := range s {
-		if r == '\n' || !unsafeRune(r) {
+		marks = countMarks(marks, r)
+		if r == '\n' || !unsafeRune(r) && marks <= maxMarks {
 			b.WriteRune(r)
 			continue
 		}

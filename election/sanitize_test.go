@@ -20,6 +20,9 @@ func TestSanitize(t *testing.T) {
 		"bytes \x9b \xff":           "bytes \ufffd \ufffd",
 		"del \x7f":                  "del ␡",
 		"\u2028line\u2029":          "<U+2028>line<U+2029>",
+		"e\u0301 is a letter":       "e\u0301 is a letter",
+		"\u0301on nothing":          "<U+0301>on nothing",
+		"z\u0301\u0302\u0303algo":   "z\u0301\u0302<U+0303>algo",
 		"a real replacement \ufffd": "a real replacement \ufffd",
 	}
 	for in, want := range tests {

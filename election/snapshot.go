@@ -93,7 +93,7 @@ type Connection struct {
 	State ConnectionState
 	// Since is when the state began.
 	Since time.Time
-	// LastContact is when Consul last answered.
+	// LastContact is when everything that is shown was last known to be fresh.
 	LastContact time.Time
 	// Latency is how long the latest probe took.
 	Latency time.Duration
@@ -101,6 +101,9 @@ type Connection struct {
 	Error string
 	// RetryAt is when the next attempt is made.
 	RetryAt time.Time
+	// Refused is set when Consul answers and refuses, as it does a token that
+	// was revoked.
+	Refused bool
 }
 
 func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }

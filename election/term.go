@@ -18,8 +18,11 @@ type Term struct {
 	// have begun earlier.
 	Start      time.Time
 	StartKnown bool
-	// End is the zero time while the term lasts.
+	// End is when the end was seen, the zero time while the term lasts.
 	End time.Time
+	// SeenUntil is set when the term ended while nobody watched: it lasted at
+	// least until then, and ended at some moment before End.
+	SeenUntil time.Time
 	// Cause and Evidence say why the term ended, once that was found out.
 	Cause    Cause
 	Evidence string
@@ -28,13 +31,20 @@ type Term struct {
 // Over reports whether the term has ended.
 func (t Term) Over() bool { return !t.End.IsZero() }
 
-// Held is how long the term lasted, up to now for one that goes on.
+// Held is how long the term lasted, up to now for one that goes on. It is the
+// least that it can have been unless HeldKnown.
 func (t Term) Held(now time.Time) time.Duration {
-	if t.Over() {
+	switch {
+	case !t.SeenUntil.IsZero():
+		now = t.SeenUntil
+	case t.Over():
 		now = t.End
 	}
 	return max(0, now.Sub(t.Start))
 }
+
+// HeldKnown reports whether both the start and the end of the term were seen.
+func (t Term) HeldKnown() bool { return t.StartKnown && t.SeenUntil.IsZero() }
 
 // termID names one term among all keys.
 type termID struct {

@@ -41,11 +41,13 @@ type Tracker struct {
 	covered  rangeSet
 	filtered map[Range]struct{}
 
-	links   map[string]LinkLost
-	conn    Connection
-	pending map[termID]*pendingEnd
-	ends    []*pendingEnd // the same, oldest first
-	actions []OperatorAction
+	links map[string]LinkLost
+	conn  Connection
+	// seenUntil is the last contact before the latest loss of the link.
+	seenUntil time.Time
+	pending   map[termID]*pendingEnd
+	ends      []*pendingEnd // the same, oldest first
+	actions   []OperatorAction
 
 	recent []Event
 	out    []Event // events of the observation being folded

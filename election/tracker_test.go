@@ -336,3 +336,32 @@ func TestSessionsReadBeforeTheirElectionsAreKept(t *testing.T) {
 		t.Errorf("%d sessions are kept of 1 that holds", n)
 	}
 }
+
+func TestHoldThatEndedUnseenLastedUntilTheLastContactAtLeast(t *testing.T) {
+	s := newScene(t)
+	s.observe(LinkUp{At: s.now, Source: "keys"})
+	s.read()
+	s.read(web("a", 1, 10, 20, "v"))
+	s.observe(LinkUp{At: s.now.Add(time.Second), Source: "probe"})
+	s.observe(LinkLost{At: s.now.Add(2 * time.Second), Source: "keys", Error: "refused"})
+	s.observe(LinkUp{At: s.now.Add(3 * time.Second), Source: "probe"})
+	s.now = s.now.Add(time.Minute)
+	s.observe(LinkUp{At: s.now, Source: "keys"})
+	events := s.observe(KeysRead{At: s.now, Range: PrefixRange("service/"), AfterGap: true, Pairs: []Pair{web("", 1, 10, 21, "v")}})
+	if e := events[0]; e.Type != Vacated || e.Held != time.Second || e.HeldKnown {
+		t.Errorf("%s held %v known %v", e.Type, e.Held, e.HeldKnown)
+	}
+	if last := s.web().LastTerm(); last.HeldKnown() || last.Held(s.now) != time.Second {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestOneAnswerDoesNotMakeTheBoardFresh(t *testing.T) {
+	s := newScene(t)
+	s.observe(LinkUp{At: t0, Source: "keys"})
+	s.observe(LinkLost{At: t0.Add(time.Second), Source: "keys", Error: "ACL not found", Refused: true})
+	s.observe(LinkUp{At: t0.Add(time.Minute), Source: "probe", Latency: time.Millisecond})
+	if c := s.tracker.Snapshot(t0).Connection; !c.LastContact.Equal(t0) || !c.Refused || c.State != Lost {
+		t.Errorf("%+v", c)
+	}
+}

@@ -46,7 +46,10 @@ func whySemaphore(e *Election) string {
 }
 
 func silence(s Situation) string {
-	if s.Connection.LastContact.IsZero() {
+	switch {
+	case s.Connection.Refused:
+		return "Consul refuses this token"
+	case s.Connection.LastContact.IsZero():
 		return "Consul does not answer"
 	}
 	return "Consul has not answered for " + roughly(s.Now.Sub(s.Connection.LastContact))

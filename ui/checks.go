@@ -57,6 +57,16 @@ func findCheck(id string, known election.NodeChecks) *election.Check {
 	return nil
 }
 
+// riskDetail warns of a leader that may fall.
+func riskDetail(d *doc, s *scene, e *election.Election) {
+	switch t := tallyChecks(e.Session, s.snap.Checks); {
+	case t.critical > 0:
+		d.para(roleBad, d.sym.critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
+	case t.warning > 0:
+		d.para(roleDelay, d.sym.warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
+	}
+}
+
 // writeTally draws "✓ 1 ! 1" into exactly n cells.
 func writeTally(l *line, t tally, n int) {
 	end := min(l.used+n, l.width)

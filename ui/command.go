@@ -10,7 +10,7 @@ import (
 
 // commandNames is what the command line knows, for the message about what it
 // does not.
-const commandNames = ":q  :1  :2  :sort KEY [reverse]  :filter TEXT  :go NAME  :pause  :wide  :release  :destroy  :help"
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :pause  :wide  :release  :destroy  :help"
 
 // command runs a line that was typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -24,6 +24,8 @@ func (m *Model) command(text string) tea.Cmd {
 		m.show(viewElections)
 	case "2", "events":
 		m.show(viewEvents)
+	case "3", "sessions":
+		m.show(viewSessions)
 	case "sort":
 		m.sortCommand(rest)
 	case "filter", "f":
@@ -33,11 +35,11 @@ func (m *Model) command(text string) tea.Cmd {
 	case "pause":
 		m.setPaused(!m.paused)
 	case "wide":
-		m.table.wide = !m.table.wide
+		m.toggleWide()
 	case "release":
 		m.openDialog(election.ActionRelease)
 	case "destroy":
-		m.openDialog(election.ActionDestroy)
+		m.askDestroy()
 	case "help":
 		m.mode, m.help = modeHelp, &helpPage{}
 	default:
@@ -46,9 +48,33 @@ func (m *Model) command(text string) tea.Cmd {
 	return nil
 }
 
+func (m *Model) toggleWide() {
+	if m.view == viewSessions {
+		m.sessions.wide = !m.sessions.wide
+		return
+	}
+	m.table.wide = !m.table.wide
+}
+
+// askDestroy opens the dialog that destroys what is chosen in the view.
+func (m *Model) askDestroy() {
+	if m.view == viewSessions {
+		m.openSessionDialog()
+		return
+	}
+	m.openDialog(election.ActionDestroy)
+}
+
 func (m *Model) sortCommand(rest string) {
 	word, direction, _ := strings.Cut(rest, " ")
-	k, ok := sortKeyNamed(strings.ToLower(word))
+	word = strings.ToLower(word)
+	if m.view == viewSessions {
+		if !isReverse(strings.TrimSpace(direction)) || !m.sortSessionsBy(word, direction != "") {
+			m.say(roleDelay, ":sort takes "+strings.Join(sessionSorts(), ", ")+" here, and reverse after it.")
+		}
+		return
+	}
+	k, ok := sortKeyNamed(word)
 	if !ok || direction != "" && !isReverse(strings.TrimSpace(direction)) {
 		m.say(roleDelay, ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it.")
 		return

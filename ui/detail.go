@@ -16,9 +16,12 @@ func detailDoc(d *doc, s *scene, e *election.Election) {
 		d.para(roleDelay, "The token may no longer read this key: what is shown is what was read before.")
 		d.field("Last read", span{roleText, e.Leader}, span{roleQuiet, "  term " + number(e.Term)})
 		valueDetail(d, e)
+	case standsSemaphore:
+		semaphoreDetail(d, s, e)
 	default:
 		vacantDetail(d, s, e)
 	}
+	adviceDetail(d, s.insight(e).advice)
 }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -28,6 +31,7 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 		d.para(roleDelay, "Somebody wrote this key without the lock while it is held (its LockIndex is 0): "+
 			"the value may not be the leader's.")
 	}
+	riskDetail(d, s, e)
 	leader := []span{{roleStrong, e.Leader}, {roleQuiet, "  term " + number(e.Term)}}
 	d.field("Leader", leader...)
 	since := []span{{roleText, sinceText(s, e.Since)}, {roleQuiet, "  for " + duration(s.asOf.Sub(e.Since))}}
@@ -37,6 +41,7 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 	}
 	d.field("Since", since...)
 	sessionDetail(d, s, e)
+	nextDetail(d, s, e)
 	valueDetail(d, e)
 	if last := e.LastTerm(); last != nil {
 		d.head("Before")
@@ -49,6 +54,7 @@ func sinceText(s *scene, t time.Time) string { return clock(t, s.now) }
 func sessionDetail(d *doc, s *scene, e *election.Election) {
 	if e.Session == nil {
 		d.field("Session", span{roleText, clean(e.Pair.Session)}, span{roleQuiet, "  not read"})
+		d.field("Checks", span{roleDelay, "not known"}, span{roleQuiet, "  its session could not be read"})
 		return
 	}
 	ses := e.Session
@@ -58,6 +64,11 @@ func sessionDetail(d *doc, s *scene, e *election.Election) {
 	}
 	d.field("Session", name...)
 	d.field("Node", span{roleText, clean(ses.Node)})
+	sessionSettings(d, s, ses)
+}
+
+// sessionSettings tells what ends a session and what becomes of its keys then.
+func sessionSettings(d *doc, s *scene, ses *election.Session) {
 	if ses.TTL > 0 {
 		d.field("TTL", span{roleText, ses.TTL.String()},
 			span{roleQuiet, "  Consul ends it " + (2 * ses.TTL).String() + " after the last renewal"})
@@ -92,7 +103,7 @@ func checksDetail(d *doc, s *scene, ses *election.Session) {
 		return
 	}
 	if read && known.Err != "" {
-		d.field(label, span{roleDelay, "not known: " + clean(known.Err)})
+		d.field(label, span{roleDelay, clean(known.Err)})
 		label = ""
 	}
 	for _, kind := range []struct {
@@ -100,7 +111,7 @@ func checksDetail(d *doc, s *scene, ses *election.Session) {
 		word string
 	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
 		for _, id := range kind.ids {
-			d.field(label, checkSpans(d.sym, id, kind.word, findCheck(id, known), read)...)
+			d.field(label, checkSpans(d.sym, id, kind.word, findCheck(id, known), read && known.Err == "")...)
 			label = ""
 		}
 	}
@@ -132,51 +143,43 @@ func vacantDetail(d *doc, s *scene, e *election.Election) {
 		d.blank()
 		lastTermDetail(d, s, last)
 	}
+	nextDetail(d, s, e)
 	if e.Exists {
 		valueDetail(d, e)
 	}
 }
 
-// whyVacant is one sentence or two on why nobody leads and what that means.
+// whyVacant is one sentence or two on why nobody leads and what that means: the
+// same as `electop show` says.
 func whyVacant(s *scene, e *election.Election) string {
-	gone := duration(s.asOf.Sub(e.VacantSince))
-	last := e.LastTerm()
-	text := "No leader for " + gone + "."
-	if !e.VacantSinceKnown {
-		text = "No leader, and there was none when electop first looked, " + gone + " ago."
+	link := s.live.Connection
+	// How long Consul has been silent counts up to now, all else up to asOf.
+	link.LastContact = link.LastContact.Add(s.asOf.Sub(s.now))
+	if s.live.Connection.LastContact.IsZero() {
+		link.LastContact = time.Time{}
 	}
-	if !e.Exists {
-		text = "No leader: the key is gone since " + gone + "."
-	}
-	switch {
-	case s.asOf.Before(e.LockDelayUntil):
-		left := duration(e.LockDelayUntil.Sub(s.asOf) + time.Second - 1)
-		text += " Consul refuses new holders for about " + left + " more"
-		if last != nil {
-			text += " (lock-delay " + e.LockDelayUntil.Sub(last.End).Round(time.Second).String() + " of the lost session)"
-		}
-		return text + "."
-	case !e.LockDelayUntil.IsZero():
-		return text + " The lock-delay should be over: it may be taken now."
-	case last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
-		return text + " It was released and nobody has acquired it since; no lock-delay holds it back."
-	case e.Exists:
-		return text + " Nobody has acquired it."
-	}
-	return text
+	return election.WhyVacant(e, election.Situation{Now: s.asOf, Connection: link, Candidates: s.insight(e).likely()})
 }
 
 // lastTermDetail tells of the latest term that ended.
 func lastTermDetail(d *doc, s *scene, last *election.Term) {
-	who := []span{{roleStrong, last.Leader}}
+	who := append(make([]span, 0, 3), span{roleStrong, last.Leader})
 	if last.Node != "" {
 		who = append(who, span{roleText, " on " + clean(last.Node)})
 	}
-	held := atLeast(d.sym, duration(last.Held(s.asOf)), last.StartKnown)
+	held := atLeast(d.sym, duration(last.Held(s.asOf)), last.HeldKnown())
 	who = append(who, span{roleQuiet, ", term " + number(last.Number) + ", led for " + held})
 	d.field("Last leader", who...)
-	d.field("Lost at", span{roleText, clock(last.End, s.now)})
+	d.field("Lost at", span{roleText, endText(s, last)})
 	d.field("Lost because", causeSpans(s, last)...)
+}
+
+// endText is when a term ended, as far as that was seen.
+func endText(s *scene, t *election.Term) string {
+	if t.SeenUntil.IsZero() {
+		return clock(t.End, s.now)
+	}
+	return "before " + clock(t.End, s.now) + ", while Consul was out of reach"
 }
 
 // causeWait is how long the evidence of a cause may take.

@@ -1,9 +1,7 @@
 package ui
 
 import (
-	"time"
-
-	tea "charm.land/bubbletea/v2"
+	"slices"
 
 	"electop/election"
 )
@@ -13,22 +11,42 @@ import (
 type dialog struct {
 	kind    election.ActionKind
 	targets []boundTarget
-	// others are watched elections that are held by a session that would be
-	// destroyed, beside the targets themselves.
-	others []string
+	// bare says that the targets are sessions, whatever they hold.
+	bare bool
+	// falls are the watched keys that go with the sessions that are destroyed.
+	falls []fall
+	// next tells who would probably lead next, nil when that is not told.
+	next     []span
+	software *election.Software
+	search   *search
+	// canSearch says that the whole KV store can be searched.
+	canSearch bool
 	// lost says that the link is lost, so that nobody knows what would be hit.
 	lost bool
 	// onAction says that the button that acts has the focus; Cancel has it at
 	// first.
 	onAction bool
+	offset   int // first line shown
+	insights insightCache
 }
 
-// boundTarget is a hold as it was when the dialog was opened.
+// boundTarget is a hold as it was when the dialog was opened, or a session.
 type boundTarget struct {
 	election.Target
 	heldFor string
+	// name is that of a session without an election.
+	name string
 	// changed says what became of the hold since, empty while it stands.
 	changed string
+	// denied is the rule that the token lacks, empty when it lacks none.
+	denied string
+}
+
+// fall is a key that falls with a session, or a semaphore's in which a slot gets
+// free.
+type fall struct {
+	key, session string
+	slot         bool
 }
 
 // openDialog opens a dialog for the marked elections, or else the selected one.
@@ -37,7 +55,7 @@ func (m *Model) openDialog(kind election.ActionKind) {
 		m.say(roleDelay, reason)
 		return
 	}
-	d := &dialog{kind: kind}
+	d := &dialog{kind: kind, canSearch: m.search != nil}
 	for _, e := range m.chosen() {
 		if standingOf(e, m.asOf()) != standsLed {
 			continue
@@ -53,7 +71,7 @@ func (m *Model) openDialog(kind election.ActionKind) {
 		d.targets = oneEachSession(d.targets)
 	}
 	m.dialog, m.mode = d, modeDialog
-	d.check(m.live)
+	m.checkDialog()
 }
 
 // cannotAct says why an action is not possible now, empty when it is.
@@ -89,10 +107,17 @@ func (m *Model) chosen() []*election.Election {
 
 func (m *Model) nothingToDo(kind election.ActionKind) string {
 	es := m.chosen()
-	if len(es) == 1 {
-		return oneLine(es[0].Name, 60) + " has no leader: there is nothing to " + string(kind) + "."
+	if len(es) != 1 {
+		return "There is nothing to " + string(kind) + "."
 	}
-	return "There is nothing to " + string(kind) + "."
+	name := oneLine(es[0].Name, 60)
+	switch {
+	case standingOf(es[0], m.asOf()) != standsSemaphore:
+		return name + " has no leader: there is nothing to " + string(kind) + "."
+	case kind == election.ActionDestroy:
+		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."
+	}
+	return name + " is a semaphore: it has no single holder to release."
 }
 
 // oneEachSession keeps the first target of each session: a session can be
@@ -109,19 +134,31 @@ func oneEachSession(targets []boundTarget) []boundTarget {
 	return kept
 }
 
-// check compares the holds with what is known now.
-func (d *dialog) check(live *election.Snapshot) {
-	d.lost = live.Connection.State == election.Lost
+// checkDialog compares the open dialog with what is known now.
+func (m *Model) checkDialog() {
+	d := m.dialog
+	if d == nil {
+		return
+	}
+	d.lost = m.live.Connection.State == election.Lost
 	for i := range d.targets {
 		t := &d.targets[i]
-		t.changed = changeOf(t.Target, live.Find(t.Key))
+		t.changed, t.denied = d.changeOf(t.Target, m.live), m.rights.missing(d.kind, holdOf(t.Target))
 	}
 	if d.kind == election.ActionDestroy {
-		d.others = d.heldBeside(live)
+		d.falls = fallsWith(m.live, d.standing())
 	}
+	d.foresee(m)
 	if !d.acts() {
 		d.onAction = false
 	}
+}
+
+func (d *dialog) changeOf(t election.Target, live *election.Snapshot) string {
+	if d.bare {
+		return sessionChange(t.Session, live.SessionList)
+	}
+	return changeOf(t, live.Find(t.Key))
 }
 
 // changeOf says how a hold differs from what was seen, empty when it does not.
@@ -135,32 +172,99 @@ func changeOf(t election.Target, e *election.Election) string {
 		return "nobody leads any more"
 	case e.Pair.Session != t.Session:
 		return oneLine(e.Leader, 60) + " leads now, term " + number(e.Term)
-	case e.Pair.ModifyIndex != t.ModifyIndex:
-		return "the key was written since"
+	case !t.SameHold(e.Pair):
+		return "the same session leads another term"
+	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:
+		return "the key was written without the lock"
 	}
 	return ""
 }
 
-// heldBeside lists the watched elections that fall with the targets' sessions.
-func (d *dialog) heldBeside(live *election.Snapshot) []string {
-	sessions, keys := map[string]bool{}, map[string]bool{}
-	for _, t := range d.targets {
-		sessions[t.Session], keys[t.Key] = t.changed == "", true
+// sessionChange says that a session is gone. A list that could not be read says
+// nothing.
+func sessionChange(id string, list *election.SessionList) string {
+	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
+		return ""
 	}
-	var names []string
-	for _, e := range live.Elections {
-		if e.Pair.Held() && sessions[e.Pair.Session] && !keys[e.Key()] {
-			names = append(names, election.Sanitize(e.Name))
-		}
-	}
-	return names
+	return "the session is gone"
 }
 
-// standing are the targets that are still as they were.
+// fallsWith lists the watched keys that the targets' sessions hold, those of the
+// targets first.
+func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
+	sessions, first := map[string]bool{}, map[string]bool{}
+	for _, t := range targets {
+		sessions[t.Session], first[t.Key] = true, true
+	}
+	var falls, others []fall
+	for _, e := range live.Elections {
+		others = append(others, slotsOf(e, sessions)...)
+		switch f := (fall{key: e.Key(), session: e.Pair.Session}); {
+		case !e.Exists || !e.Pair.Held() || !sessions[f.session]:
+		case first[f.key]:
+			falls = append(falls, f)
+		default:
+			others = append(others, f)
+		}
+	}
+	return append(falls, others...)
+}
+
+// slotsOf lists the sessions that hold a slot of a semaphore.
+func slotsOf(e *election.Election, sessions map[string]bool) []fall {
+	if !e.IsSemaphore() {
+		return nil
+	}
+	var falls []fall
+	for sem := election.ReadSemaphore(e, nil); sem != nil && len(sem.Holders) > 0; sem.Holders = sem.Holders[1:] {
+		if id := sem.Holders[0].Session; sessions[id] {
+			falls = append(falls, fall{key: e.Key(), session: id, slot: true})
+		}
+	}
+	return falls
+}
+
+// foresee finds out who would be next and whose software this is, for a dialog
+// about one election.
+func (d *dialog) foresee(m *Model) {
+	d.next, d.software = nil, nil
+	e := m.live.Find(d.about())
+	if e == nil {
+		return
+	}
+	s := m.scene()
+	s.snap = m.live
+	in := d.insights.look(e, s.around(e), m.live.Elections, m.now)
+	d.software = in.software
+	if s.studies || in.around != nil {
+		d.next = nextSpans(s, in)
+	}
+}
+
+// about is the key of the only election that the dialog is about, empty when
+// there are more or none.
+func (d *dialog) about() string {
+	switch {
+	case len(d.targets) != 1:
+		return ""
+	case d.targets[0].Key != "":
+		return d.targets[0].Key
+	case len(d.falls) == 1 && !d.falls[0].slot:
+		return d.falls[0].key
+	}
+	return ""
+}
+
+// listed reports a key that the dialog lists as watched.
+func (d *dialog) listed(key string) bool {
+	return slices.ContainsFunc(d.falls, func(f fall) bool { return f.key == key })
+}
+
+// standing are the targets that are still as they were and may be acted on.
 func (d *dialog) standing() []boundTarget {
 	var ts []boundTarget
 	for _, t := range d.targets {
-		if t.changed == "" {
+		if t.changed == "" && t.denied == "" {
 			ts = append(ts, t)
 		}
 	}
@@ -169,63 +273,3 @@ func (d *dialog) standing() []boundTarget {
 
 // acts reports whether there is anything left that the dialog may do.
 func (d *dialog) acts() bool { return !d.lost && len(d.standing()) > 0 }
-
-// dialogKey gives a key to the open dialog.
-func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
-	d := m.dialog
-	switch msg.String() {
-	case "esc", "n", "q", "ctrl+c":
-		return m.cancelDialog()
-	case "left", "h", "right", "l", "tab", "shift+tab":
-		d.onAction = !d.onAction && d.acts()
-	case "y":
-		return m.confirm()
-	case "enter":
-		if d.onAction {
-			return m.confirm()
-		}
-		return m.cancelDialog()
-	case "r":
-		if !d.acts() {
-			m.lookAgain()
-		}
-	}
-	return nil
-}
-
-func (m *Model) cancelDialog() tea.Cmd {
-	changed := !m.dialog.acts()
-	m.dialog, m.mode = nil, modeBoard
-	if !changed {
-		m.say(roleQuiet, "Cancelled: nothing was done.")
-	}
-	return nil
-}
-
-// lookAgain binds the dialog to the holds as they are now.
-func (m *Model) lookAgain() {
-	kind := m.dialog.kind
-	key := m.dialog.targets[0].Key
-	m.dialog, m.mode = nil, modeBoard
-	m.setPaused(false)
-	if len(m.table.marks) == 0 && m.shown.Find(key) != nil {
-		m.table.cursor = key
-		m.table.relocate()
-	}
-	m.openDialog(kind)
-}
-
-// confirm carries the action out, on the holds that still stand.
-func (m *Model) confirm() tea.Cmd {
-	d := m.dialog
-	if !d.acts() {
-		return nil
-	}
-	targets := d.standing()
-	m.dialog, m.mode = nil, modeBoard
-	clear(m.table.marks)
-	return m.act(d.kind, targets)
-}
-
-// actionTime is how long one action may take.
-const actionTime = 10 * time.Second

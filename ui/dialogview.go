@@ -1,29 +1,19 @@
 package ui
 
-import (
-	"strconv"
-	"strings"
-	"time"
-
-	"electop/election"
-)
+import "electop/election"
 
 // dialogWidth is the widest a dialog becomes.
 const dialogWidth = 72
-
-// shownTargets is how many targets a dialog lists.
-const shownTargets = 6
 
 // draw lays the dialog over the lines of the screen.
 func (d *dialog) draw(p *painter, lines []string, width, height int) {
 	w := min(dialogWidth, width-4)
 	page := &doc{width: w - 4, sym: p.sym}
 	d.write(page)
-	body := page.lines
-	if room := height - 4; len(body) > room-2 { // keep the buttons
-		body = body[:max(0, room-2)]
-	}
-	box := d.frame(p, body, w)
+	room := max(1, height-6) // the border and the buttons stay
+	d.offset = max(0, min(d.offset, len(page.lines)-room))
+	body := page.lines[d.offset:min(len(page.lines), d.offset+room)]
+	box := d.frame(p, body, w, len(page.lines)-d.offset-len(body))
 	top := max(0, (height-len(box))/2)
 	for i, b := range box {
 		if y := top + i; y < len(lines) {
@@ -32,8 +22,9 @@ func (d *dialog) draw(p *painter, lines []string, width, height int) {
 	}
 }
 
-// frame draws the border, the title, the text and the buttons.
-func (d *dialog) frame(p *painter, body [][]span, w int) []string {
+// frame draws the border, the title, the text and the buttons. below is how many
+// lines of the text are out of sight.
+func (d *dialog) frame(p *painter, body [][]span, w, below int) []string {
 	edge := roleAccent
 	if d.kind == election.ActionDestroy {
 		edge = roleVacant
@@ -57,7 +48,14 @@ func (d *dialog) frame(p *painter, body [][]span, w int) []string {
 	for _, spans := range body {
 		row(spans...)
 	}
-	row()
+	switch {
+	case below > 0:
+		row(span{roleKey, p.sym.keyMove}, span{roleQuiet, " " + plural(below, "more line") + " below"})
+	case d.offset > 0:
+		row(span{roleKey, p.sym.keyMove}, span{roleQuiet, " " + plural(d.offset, "more line") + " above"})
+	default:
+		row()
+	}
 	row(d.buttons()...)
 	l.reset(p.tone)
 	l.text(edge, p.sym.bottomLeft)
@@ -67,14 +65,19 @@ func (d *dialog) frame(p *painter, body [][]span, w int) []string {
 }
 
 func (d *dialog) title() string {
-	verb := "Release "
+	what := plural(len(d.targets), "election")
+	switch {
+	case d.bare && len(d.targets) == 1:
+		return "Destroy " + d.targets[0].label()
+	case d.bare:
+		return "Destroy " + plural(len(d.targets), "session")
+	case len(d.targets) == 1:
+		what = oneLine(d.targets[0].Election, 40)
+	}
 	if d.kind == election.ActionDestroy {
-		verb = "Destroy the session of "
+		return "Destroy the session of " + what
 	}
-	if len(d.targets) > 1 {
-		return verb + plural(len(d.targets), "election")
-	}
-	return verb + oneLine(d.targets[0].Election, 40)
+	return "Release " + what
 }
 
 // buttons end the dialog; brackets mark the one that Enter presses.
@@ -94,96 +97,4 @@ func (d *dialog) buttons() []span {
 		cancel, {roleText, "  "}, action, {roleText, "    "},
 		{roleKey, "y"}, {roleQuiet, " " + string(d.kind) + "  "}, {roleKey, "esc"}, {roleQuiet, " cancel"},
 	}
-}
-
-func (d *dialog) write(page *doc) {
-	if len(d.targets) == 1 {
-		d.writeOne(page, d.targets[0])
-	} else {
-		d.writeMany(page)
-	}
-	page.blank()
-	switch {
-	case d.lost:
-		page.para(roleBad, "The connection to Consul is lost: nothing can be done until it is back.")
-	case !d.acts():
-		page.para(roleBad, "Nothing will be done: this is no longer the hold that was chosen.")
-	case d.kind == election.ActionRelease:
-		page.para(roleText, "The key is unlocked; its value and flags are kept and the session lives on. "+
-			"No lock-delay follows: the next candidate may take it at once, even the same session.")
-	default:
-		d.writeDestroy(page)
-	}
-}
-
-func (d *dialog) writeOne(page *doc, t boundTarget) {
-	page.field("Key", span{roleStrong, election.Sanitize(t.Key)})
-	page.field("Leader", span{roleStrong, t.Leader}, span{roleQuiet, "  term " + number(t.Term) + ", for " + t.heldFor})
-	page.field("Session", span{roleText, clean(t.Session)})
-	node := span{roleQuiet, "not read"}
-	if t.Node != "" {
-		node = span{roleText, clean(t.Node)}
-	}
-	page.field("Node", node)
-	if t.changed != "" {
-		page.field("Changed", span{roleBad, t.changed})
-	}
-}
-
-func (d *dialog) writeMany(page *doc) {
-	for i, t := range d.targets {
-		if i == shownTargets {
-			page.add(span{roleQuiet, "and " + plural(len(d.targets)-i, "more election")})
-			break
-		}
-		line := []span{
-			{roleStrong, padTo(oneLine(t.Election, 24), 16) + " "}, {roleText, oneLine(t.Leader, 28)},
-			{roleQuiet, "  term " + number(t.Term) + ", " + election.ShortID(t.Session)},
-		}
-		if t.changed != "" {
-			line = append(line[:1:1], span{roleBad, "left alone: " + t.changed})
-		}
-		page.add(line...)
-	}
-}
-
-func (d *dialog) writeDestroy(page *doc) {
-	targets := d.standing()
-	what := "The session is ended, and with it every lock it holds, watched here or not."
-	if len(targets) > 1 {
-		what = "The sessions are ended, and with them every lock they hold, watched here or not."
-	}
-	page.para(roleText, what)
-	if len(d.others) > 0 {
-		page.para(roleVacant, "It leads here too: "+nameList(d.others, 8)+".")
-	}
-	delay, deletes, unread := time.Duration(0), 0, 0
-	for _, t := range targets {
-		delay = max(delay, t.LockDelay)
-		switch t.Behavior {
-		case election.BehaviorDelete:
-			deletes++
-		case "":
-			unread++
-		}
-	}
-	if deletes > 0 {
-		page.para(roleVacant, "Behavior delete: what it holds is deleted, value and all.")
-	}
-	switch {
-	case unread > 0:
-		page.para(roleText, "Its lock-delay is not known (15 s unless it was set): nobody can lead that long.")
-	case delay > 0:
-		page.para(roleText, "Lock-delay "+delay.String()+": nobody can lead for that long.")
-	default:
-		page.para(roleText, "It has no lock-delay: the next candidate may lead at once.")
-	}
-}
-
-// nameList names up to limit things and counts the rest.
-func nameList(names []string, limit int) string {
-	if len(names) <= limit {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:limit], ", ") + " and " + strconv.Itoa(len(names)-limit) + " more"
 }

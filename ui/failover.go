@@ -52,30 +52,51 @@ func (m *Model) act(kind election.ActionKind, targets []boundTarget) tea.Cmd {
 	for _, t := range targets {
 		cmds = append(cmds, m.run(kind, t.Target))
 	}
-	m.say(roleAccent, doing(kind)+" "+targetNames(targets))
+	m.say(roleAccent, doing(kind, targets[0].Target)+" "+targetNames(targets))
 	return tea.Sequence(cmds...)
 }
 
 func targetNames(targets []boundTarget) string {
-	if len(targets) == 1 {
-		return oneLine(targets[0].Election, 60)
+	switch {
+	case len(targets) == 1:
+		return object(targets[0].Target)
+	case targets[0].Key == "":
+		return plural(len(targets), "session")
 	}
 	return plural(len(targets), "election")
 }
 
-func doing(kind election.ActionKind) string {
-	if kind == election.ActionDestroy {
-		return "Destroying the session of"
+// object names what an action is carried out on.
+func object(t election.Target) string {
+	if t.Key != "" {
+		return oneLine(t.Election, 60)
 	}
-	return "Releasing"
+	text := "session " + election.ShortID(t.Session)
+	if t.Node != "" {
+		text += " on " + oneLine(t.Node, 40)
+	}
+	return text
+}
+
+func doing(kind election.ActionKind, t election.Target) string {
+	switch {
+	case kind != election.ActionDestroy:
+		return "Releasing"
+	case t.Key == "":
+		return "Destroying"
+	}
+	return "Destroying the session of"
 }
 
 func (p pending) text() string {
-	name := oneLine(p.target.Election, 60)
-	if p.kind == election.ActionDestroy {
-		return "Destroyed the session of " + name
+	name := object(p.target)
+	switch {
+	case p.kind != election.ActionDestroy:
+		return "Released " + name
+	case p.target.Key == "":
+		return "Destroyed " + name
 	}
-	return "Released " + name
+	return "Destroyed the session of " + name
 }
 
 // acted takes the outcome of an action. The board is not touched: it changes
@@ -83,13 +104,20 @@ func (p pending) text() string {
 func (m *Model) acted(msg actionMsg) {
 	if msg.err != nil {
 		verb := "release "
-		if msg.kind == election.ActionDestroy {
+		switch {
+		case msg.kind == election.ActionDestroy && msg.target.Key == "":
+			verb = "destroy "
+		case msg.kind == election.ActionDestroy:
 			verb = "destroy the session of "
 		}
-		m.say(roleBad, "Could not "+verb+oneLine(msg.target.Election, 60)+": "+oneLine(msg.err.Error(), 300))
+		m.say(roleBad, "Could not "+verb+object(msg.target)+": "+oneLine(msg.err.Error(), 300))
 		return
 	}
 	p := pending{kind: msg.kind, target: msg.target, done: m.opts.Now()}
+	if p.target.Key == "" { // nobody is waited for
+		m.say(roleLed, p.text()+".")
+		return
+	}
 	m.pending = append(m.pending, p)
 	m.note.until = time.Time{} // "Releasing" is over
 	if m.note.role == roleBad {

@@ -158,11 +158,15 @@ func crowd(n int) *election.Snapshot {
 }
 
 func hostileSnapshot() *election.Snapshot {
-	s := mixedSnapshot()
+	s := studiedSnapshot("")
 	const bad = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202edrow\n\r\t\u200b世界语💥e\u0301\xff\x00👨‍👩‍👧"
 	for i, e := range s.Elections {
 		e.Name = bad + e.Name
-		e.Pair.Key = fmt.Sprintf("%d%s/%s", i, bad, e.Pair.Key)
+		e.Pair.Key = fmt.Sprintf("%02d%s/%s", i, bad, e.Pair.Key)
+		if e.IsSemaphore() {
+			e.Pair.Value = fmt.Appendf(nil, `{"Limit":3,"Holders":{%q:true,%q:true}}`, bad, sessionID(300))
+			continue
+		}
 		e.Pair.Value = []byte(fmt.Sprintf(`{"name":%q,"address":%q,%q:[1,{"x":null}]}`, bad, bad, bad))
 		if e.Leader != "" {
 			e.Leader = election.LeaderLabel(e.Pair, e.Session)
@@ -181,5 +185,18 @@ func hostileSnapshot() *election.Snapshot {
 		ev.Election, ev.Key, ev.Leader, ev.Node, ev.Evidence, ev.Error = bad, bad, bad, bad, bad, bad
 	}
 	s.Datacenter = bad
+	for i, ses := range s.SessionList.Sessions {
+		ses.Name, ses.Node, ses.Behavior = bad, bad, bad
+		if i%5 == 0 {
+			ses.ID = bad + ses.ID
+		}
+	}
+	s.SessionList.Err = bad
+	s.Surroundings = &election.Surroundings{
+		Key: s.Find(s.Elections[4].Key()).Key(), Sessions: s.SessionList.Sessions, SiblingsErr: bad, SiblingsCut: true,
+	}
+	for _, ses := range s.SessionList.Sessions {
+		s.Surroundings.Siblings = append(s.Surroundings.Siblings, election.Pair{Key: election.Parent(s.Surroundings.Key) + bad, Session: ses.ID})
+	}
 	return s
 }

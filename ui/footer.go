@@ -45,7 +45,9 @@ func (m *Model) footer(p *painter, s *scene, width int) string {
 	case text != "":
 		l.text(r, text)
 		l.gap(3)
-	case len(m.table.marks) > 0:
+	case m.view == viewSessions && len(m.sessions.marks) > 0:
+		l.texts(span{roleAccent, m.sym.mark + plural(len(m.sessions.marks), "session") + " marked"}, span{roleText, "   "})
+	case m.view != viewSessions && len(m.table.marks) > 0:
 		l.texts(span{roleAccent, m.sym.mark + plural(len(m.table.marks), "election") + " marked"}, span{roleText, "   "})
 	}
 	writeKeys(l, m.footerKeys())
@@ -64,17 +66,19 @@ func (m *Model) footerKeys() []key.Binding {
 	case m.mode == modePrompt:
 		return m.keys.promptHelp(m.prompt.kind)
 	case m.mode == modeDialog:
-		return m.keys.dialogHelp()
+		return m.keys.dialogHelp(m.dialog)
 	case m.mode == modeHelp:
 		return m.keys.helpHelp()
 	case m.view == viewEvents:
 		return m.keys.eventsHelp()
+	case m.view == viewSessions:
+		return m.greyed(m.keys).sessionsHelp(m.sessions.open)
 	case !m.hasBoard():
 		return m.keys.emptyHelp()
 	case m.pane.zoom:
-		return m.keys.zoomHelp()
+		return m.greyed(m.keys).zoomHelp()
 	}
-	return m.keys.ShortHelp()
+	return m.greyed(m.keys).ShortHelp()
 }
 
 // writeKeys writes as many keys as there is room for, whole ones only. The last
@@ -98,11 +102,22 @@ func writeKeys(l *line, bindings []key.Binding) {
 
 func keyWidth(b key.Binding) int {
 	h := b.Help()
-	return textWidth(h.Key) + 1 + textWidth(h.Desc) + columnGap
+	n := textWidth(h.Key) + 1 + textWidth(h.Desc) + columnGap
+	if !b.Enabled() {
+		n += 2
+	}
+	return n
 }
 
+// writeKey writes a key with what it does. One that the token does not allow is
+// grey and in brackets: pressed, it says what is missing.
 func writeKey(l *line, b key.Binding) {
 	h := b.Help()
+	if !b.Enabled() {
+		l.text(roleFaint, "("+h.Key+") "+h.Desc)
+		l.gap(columnGap)
+		return
+	}
 	l.texts(span{roleKey, h.Key}, span{roleText, " "}, span{roleQuiet, h.Desc})
 	l.gap(columnGap)
 }

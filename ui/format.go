@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -59,6 +60,18 @@ func two(b []byte, high int64, unit byte, low int64, lowUnit byte) []byte {
 		b = append(b, '0')
 	}
 	return append(strconv.AppendInt(b, low, 10), lowUnit)
+}
+
+// short writes a setting: 15s, 1m30s, 1ms.
+func short(d time.Duration) string {
+	text := d.String()
+	if d >= time.Minute && strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // precise writes a short duration with what matters of a failover: 340ms,

@@ -94,11 +94,76 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"unreachable": snap(func() *election.Snapshot {
 			return &election.Snapshot{At: testNow(), Connection: lostSnapshot().Connection}
 		}),
-		"crowd": snap(func() *election.Snapshot { return crowd(400) }),
+		"crowd":              snap(func() *election.Snapshot { return crowd(400) }),
+		"candidates":         studied("service/search/leader", "tab"),
+		"candidates-led":     studied("service/pg/leader", "tab"),
+		"candidates-none":    studied("service/mail/leader", "tab"),
+		"candidates-hidden":  studied("service/mail/leader", "tab", "blind"),
+		"next":               studied("service/search/leader"),
+		"semaphore":          studied("service/jobs/leader"),
+		"semaphore-release":  studied("service/jobs/leader", "r"),
+		"advice":             studied("service/legacy/leader", "enter"),
+		"unread":             studied("service/users/leader", "unread"),
+		"release-patroni":    studied("service/pg/leader", "r"),
+		"destroy-patroni":    studied("service/pg/leader", "x"),
+		"denied":             studied("service/billing/leader", "deny", "x"),
+		"denied-footer":      studied("service/billing/leader", "deny"),
+		"searching":          studied("service/billing/leader", "x", "search"),
+		"searched":           studied("service/billing/leader", "x", "searched"),
+		"sessions":           studied("", "3"),
+		"sessions-filter":    studied("", "3", "/", "'state:orphan", "enter"),
+		"sessions-open":      studied("", "3", "/", "'cron", "enter", "enter"),
+		"sessions-holds":     studied("", "3", "/", "'node-3 billing-3", "enter", "enter"),
+		"sessions-destroy":   studied("", "3", "/", "'cron", "enter", "space", "space", "x"),
+		"sessions-destroy-1": studied("", "3", "/", "'billing", "enter", "x"),
+		"sessions-hidden": snap(func() *election.Snapshot {
+			s := studiedSnapshot("")
+			s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
+			return s
+		}, func(o *Options) { studies(o) }),
 		"ascii": snap(mixedSnapshot, func(o *Options) { o.ASCII = true }),
 		"demo": snap(mixedSnapshot, func(o *Options) {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; something goes wrong every 15 s", true
 		}),
+	}
+}
+
+// studied shows an election with its surroundings, after some keys. Words that
+// are no keys change what is known.
+func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		snap := studiedSnapshot(key)
+		d := drive(t, snap, w, h, searches)
+		if key != "" {
+			d.m.openElection(key)
+		}
+		for _, k := range keys {
+			switch k {
+			case "blind":
+				snap.Surroundings.Sessions, snap.Surroundings.SessionsErr = nil, "sessions: not readable with this token"
+				d.m.insights.in = nil
+			case "unread":
+				for node := range snap.Checks {
+					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
+				}
+			case "deny":
+				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
+			case "search":
+				d.m.dialog.search, _ = d.m.search([]string{"x"})
+				d.m.dialog.search.progress(1200, 9800)
+			case "searched":
+				d.performSearch()
+			default:
+				d.keys(k)
+			}
+		}
+		return d
+	}
+}
+
+func denied(key string) election.Rights {
+	return election.Rights{
+		Known: true, ReleaseRule: `key "` + key + `" { policy = "write" }`, DestroyRule: `session "node-3" { policy = "write" }`,
 	}
 }
 
@@ -156,8 +221,8 @@ func TestColoursChangeNoText(t *testing.T) {
 }
 
 func TestASCIIDrawsOnlyASCII(t *testing.T) {
-	for _, keys := range [][]string{{}, {"k"}, {"k", "tab"}, {"["}, {"?"}, {"2"}, {"k", "x"}, {"p"}, {"/"}, {"c"}} {
-		d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.ASCII = true; o.Demo = "a demonstration" })
+	for _, keys := range [][]string{{}, {"k"}, {"k", "tab"}, {"["}, {"?"}, {"2"}, {"k", "x"}, {"p"}, {"/"}, {"c"}, {"tab"}, {"3"}, {"3", "enter"}, {"3", "x"}, {"g", "j", "j"}, {"g", "j", "j", "j"}} {
+		d := drive(t, studiedSnapshot("service/mail/leader"), 120, 36, searches, func(o *Options) { o.ASCII = true; o.Demo = "a demonstration" })
 		d.keys(keys...)
 		for i, r := range d.text() {
 			if r > 0x7e {

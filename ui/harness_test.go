@@ -175,3 +175,13 @@ func trimLines(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// performSearch presses f and carries the search out.
+func (d *driver) performSearch() {
+	d.t.Helper()
+	for _, cmd := range sequence(d.t, d.keys("f")()) {
+		if msg, ok := cmd().(searchedMsg); ok {
+			d.send(msg)
+		}
+	}
+}

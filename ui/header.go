@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -8,8 +9,36 @@ import (
 	"electop/election"
 )
 
-// counts are the elections by how they stand.
-type counts struct{ led, delay, vacant, unreadable int }
+// counts are the elections by how they stand. Those at risk are led, but a
+// check of their leader's session warns or fails.
+type counts struct {
+	led, delay, vacant, semaphore, unreadable int
+	warning, critical                         int
+}
+
+// countRisks counts the led elections whose checks are known to be in trouble.
+func (c *counts) countRisks(snap *election.Snapshot) {
+	sick := map[string]bool{}
+	for node, known := range snap.Checks {
+		if known.Err == "" && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing }) {
+			sick[node] = true
+		}
+	}
+	if len(sick) == 0 {
+		return
+	}
+	for _, e := range snap.Elections {
+		if e.Session == nil || !sick[e.Session.Node] || e.Unreadable || !e.Exists || !e.Pair.Held() {
+			continue
+		}
+		switch t := tallyChecks(e.Session, snap.Checks); {
+		case t.critical > 0:
+			c.critical++
+		case t.warning > 0:
+			c.warning++
+		}
+	}
+}
 
 func countElections(snap *election.Snapshot, asOf time.Time) counts {
 	var c counts
@@ -21,10 +50,13 @@ func countElections(snap *election.Snapshot, asOf time.Time) counts {
 			c.delay++
 		case standsVacant:
 			c.vacant++
+		case standsSemaphore:
+			c.semaphore++
 		default:
 			c.unreadable++
 		}
 	}
+	c.countRisks(snap)
 	return c
 }
 
@@ -45,7 +77,14 @@ func (m *Model) header(p *painter, s *scene, width int) string {
 // stateSpans are the right half of the header, the counts with words or with
 // signs only.
 func (m *Model) stateSpans(sym *symbols, s *scene, width int, words bool) []span {
-	spans := append([]span{{roleText, "  "}}, m.countSpans(sym, words && width >= 64)...)
+	detail := countSigns
+	if words && width >= 64 {
+		detail = countWords
+	}
+	if words && width >= 150 {
+		detail = countAll
+	}
+	spans := append(append(make([]span, 0, 18), span{roleText, "  "}), m.countSpans(sym, detail)...)
 	spans = append(spans, m.linkSpans(sym, s, width)...)
 	return append(spans, span{roleText, "  " + s.now.Format("15:04:05") + " "})
 }
@@ -86,25 +125,36 @@ func spansWidth(spans []span) int {
 	return n
 }
 
-// countSpans are the numbers of elections, as signs only where there is little
-// room. What needs a person stands out.
-func (m *Model) countSpans(sym *symbols, words bool) []span {
+// countDetail is how much room the numbers of elections have.
+type countDetail uint8
+
+const (
+	countSigns countDetail = iota // signs only
+	countWords                    // words for what may need a person
+	countAll                      // words for everything
+)
+
+// countSpans are the numbers of elections. What needs a person stands out.
+func (m *Model) countSpans(sym *symbols, detail countDetail) []span {
 	c := m.counts
-	var spans []span
+	spans := make([]span, 0, 12)
 	for _, part := range []struct {
 		n      int
 		stands standing
 		role   role
 	}{
-		{c.led, standsLed, roleLed}, {c.vacant, standsVacant, roleAlarm},
-		{c.delay, standsDelay, roleDelay}, {c.unreadable, standsUnreadable, roleQuiet},
+		{c.led, standsLed, roleLed}, {c.vacant, standsVacant, roleAlarm}, {c.delay, standsDelay, roleDelay},
+		{c.semaphore, standsSemaphore, roleQuiet}, {c.unreadable, standsUnreadable, roleQuiet},
 	} {
 		if part.n == 0 && part.stands != standsLed {
 			continue
 		}
 		sign, _ := part.stands.sign(sym)
 		text := strconv.Itoa(part.n) + " " + part.stands.word()
-		if !words {
+		if part.stands == standsSemaphore {
+			text = plural(part.n, part.stands.word())
+		}
+		if detail == countSigns || detail == countWords && part.role == roleQuiet {
 			text = strconv.Itoa(part.n) + sign
 		}
 		if part.role == roleAlarm {
@@ -115,11 +165,34 @@ func (m *Model) countSpans(sym *symbols, words bool) []span {
 			r = roleQuiet // old numbers must not look like news
 		}
 		spans = append(spans, span{r, text}, span{roleText, "  "})
+		if part.stands == standsLed {
+			spans = append(spans, m.riskSpans(sym, detail != countSigns)...)
+		}
 	}
 	if !m.live.Loaded && len(m.live.Elections) == 0 {
 		return nil
 	}
 	return spans
+}
+
+// riskSpans warn of leaders that may fall: their sign is that of their checks.
+func (m *Model) riskSpans(sym *symbols, words bool) []span {
+	c := m.counts
+	n, r, sign := c.critical+c.warning, roleDelay, sym.warning
+	if n == 0 {
+		return nil
+	}
+	if c.critical > 0 {
+		r, sign = roleBad, sym.critical
+	}
+	if m.live.Connection.State == election.Lost {
+		r = roleQuiet
+	}
+	text := strconv.Itoa(n) + sign
+	if words {
+		text = sign + " " + strconv.Itoa(n) + " at risk"
+	}
+	return []span{{r, text}, {roleText, "  "}}
 }
 
 // linkSpans tell how the link to Consul does.
@@ -197,6 +270,9 @@ func (m *Model) banners(s *scene) []banner {
 func (m *Model) lostBanner(s *scene) banner {
 	c := m.live.Connection
 	text := " Consul does not answer. "
+	if c.Refused {
+		text = " Consul refuses this token. "
+	}
 	if !c.LastContact.IsZero() {
 		text += "The board is " + duration(s.now.Sub(c.LastContact)) + " old. "
 	}
@@ -215,8 +291,12 @@ func retryText(s *scene, c election.Connection) string {
 }
 
 func (m *Model) filterResult() string {
-	if m.view == viewEvents {
+	switch m.view {
+	case viewEvents:
 		return plural(len(m.events.lines), "event")
+	case viewSessions:
+		return strconv.Itoa(len(m.sessions.order)) + " of " + plural(m.sessions.tally.all, "session")
+	default:
 	}
 	total := 0
 	if m.shown != nil {

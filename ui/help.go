@@ -98,17 +98,22 @@ func signLines(sym *symbols) [][]span {
 	return [][]span{
 		{label("States"), {roleLed, sym.led}, {roleText, " led   "}, {roleDelay, sym.delay},
 			{roleText, " lock-delay: Consul refuses new holders   "}, {roleVacant, sym.vacant}, {roleText, " vacant   "},
-			{roleQuiet, sym.unreadable}, {roleText, " unreadable"}},
+			{roleTermB, sym.semaphore}, {roleText, " semaphore: several holders   "}, {roleQuiet, sym.unreadable}, {roleText, " unreadable"}},
 		{label("Checks"), {roleLed, sym.passing}, {roleText, " passing   "}, {roleDelay, sym.warning},
 			{roleText, " warning   "}, {roleBad, sym.critical}, {roleText, " critical   "}, {roleQuiet, sym.unknown},
-			{roleText, " unknown: the checks that keep the leader's session alive"}},
+			{roleText, " unknown: the checks that keep the leader's session alive. "},
+			{roleDelay, sym.warning}, {roleText, " or "}, {roleBad, sym.critical}, {roleText, " behind a name: at risk"}},
 		{label("Lane"), {roleTermA, sym.laneLed}, {roleText, " led   "}, {roleVacant, sym.laneLost},
 			{roleText, " lost   "}, {roleVacant, sym.laneGap}, {roleText, " nobody leads   "}, {roleVacant, sym.laneWon},
 			{roleText, " elected   "}, {roleVacant, sym.laneChange}, {roleText, " another leader   "},
 			{roleFaint, sym.laneUnseen}, {roleText, " not seen"}},
 		{label("Marks"), {roleText, sym.atLeast + " at least: it began unseen   " + sym.tilde +
-			" an estimate   ! written without the lock   (node) of the last leader"}},
-		{label("Filter"), {roleText, "words are ANDed: text   !text   state:vacant   node:node-2   leader:web   session:4f5a"}},
+			" an estimate   ! written without the lock   (node) of the last leader   "}, {roleDelay, sym.urgent}, {roleText, " urgent advice"}},
+		{label("Sessions"), {roleLed, sym.led}, {roleText, " holds what is watched   "}, {roleQuiet, sym.idle}, {roleText, " holds nothing, may wait   "},
+			{roleDelay, sym.warning}, {roleText, " orphan? idle, without a TTL, and several alike"}},
+		{label("Keys"), {roleFaint, "(r) release"}, {roleText, " in brackets: this token may not; pressed, it tells the missing rule   "},
+			{roleKey, "f"}, {roleText, " in a destroy dialog: search all keys"}},
+		{label("Filter"), {roleText, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
 		{label("Command"), {roleText, commandNames}},
 	}
 }

@@ -9,11 +9,16 @@ import (
 // historyDoc lists the terms of an election, newest first, with the vacancies
 // between them, and its events below.
 func historyDoc(d *doc, s *scene, e *election.Election) {
-	if len(e.Terms) == 0 {
+	stands := standingOf(e, s.asOf)
+	switch {
+	case len(e.Terms) > 0:
+	case stands == standsSemaphore:
+		d.para(roleQuiet, "A semaphore has no terms: its holders come and go.")
+	default:
 		d.para(roleQuiet, "No term was seen so far: nobody has led since electop looks.")
 	}
 	later := time.Time{} // start of the term after the one that is drawn
-	if standingOf(e, s.asOf) != standsLed && len(e.Terms) > 0 {
+	if stands != standsLed && stands != standsSemaphore && len(e.Terms) > 0 {
 		later = s.asOf
 		vacancyLine(d, s.asOf.Sub(e.VacantSince), true, true)
 	}
@@ -56,7 +61,7 @@ func termLines(d *doc, s *scene, t *election.Term) {
 		line = append(line, span{roleText, " on " + clean(t.Node)})
 	}
 	line = append(line,
-		span{roleText, "  " + atLeast(d.sym, duration(t.Held(s.asOf)), t.StartKnown)},
+		span{roleText, "  " + atLeast(d.sym, duration(t.Held(s.asOf)), !t.Over() && t.StartKnown || t.HeldKnown())},
 		span{roleQuiet, "  " + start + " " + d.sym.arrow + " " + end})
 	d.add(line...)
 	if t.Over() {

@@ -12,7 +12,7 @@ type KeyMap struct {
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
 	Release, Destroy                                          key.Binding
-	Elections, Events                                         key.Binding
+	Elections, Events, Sessions                               key.Binding
 	Help, Suspend, Quit                                       key.Binding
 }
 
@@ -42,15 +42,18 @@ func DefaultKeyMap(ascii bool) KeyMap {
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
-		Elections: bind("1", "election list", "1"), Events: bind("2", "event list", "2"),
-		Help: bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
+		Sessions: bind("3", "sessions", "3"),
+		Help:     bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
 	}
 }
 
 // ShortHelp lists the keys of the footer while the board has the keys.
 func (k KeyMap) ShortHelp() []key.Binding {
+	page := k.NextTab
+	page.SetHelp(page.Help().Key, "page")
 	return []key.Binding{
-		k.Down, k.Open, k.Filter, k.Release, k.Destroy, k.Sort, k.NextTab, k.Mark, k.Events, k.Pause, k.Help, k.Quit,
+		k.Down, k.Open, k.Filter, k.Release, k.Destroy, k.Sort, page, k.Mark, k.Events, k.Sessions, k.Pause, k.Help, k.Quit,
 	}
 }
 
@@ -61,7 +64,7 @@ func (k KeyMap) FullHelp() [][]key.Binding {
 	return [][]key.Binding{
 		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
 		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause},
-		{k.Release, k.Destroy, k.Mark, k.Copy, k.Command, k.Elections, k.Events, k.Help, k.Suspend, k.Quit},
+		{k.Release, k.Destroy, k.Mark, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
 	}
 }
 
@@ -69,14 +72,25 @@ func (k KeyMap) FullHelp() [][]key.Binding {
 func (k KeyMap) zoomHelp() []key.Binding {
 	down := k.Down
 	down.SetHelp(down.Help().Key, "scroll")
-	return []key.Binding{k.Back, down, k.NextTab, k.PrevTab, k.Copy, k.Release, k.Destroy, k.Help, k.Quit}
+	return []key.Binding{k.Back, down, k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
 }
 
 // eventsHelp are the keys of the footer in the events view.
 func (k KeyMap) eventsHelp() []key.Binding {
 	open := k.Open
 	open.SetHelp(open.Help().Key, "its election")
-	return []key.Binding{k.Down, open, k.Filter, k.Bottom, k.Pause, k.Elections, k.Help, k.Quit}
+	return []key.Binding{k.Down, open, k.Filter, k.Bottom, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
+}
+
+// sessionsHelp are the keys of the footer in the sessions view, or while one
+// session is open in it.
+func (k KeyMap) sessionsHelp(open bool) []key.Binding {
+	if open {
+		down := k.Down
+		down.SetHelp(down.Help().Key, "scroll")
+		return []key.Binding{k.Back, down, k.Destroy, k.Copy, k.Elections, k.Help, k.Quit}
+	}
+	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
 // promptHelp are the keys of the footer while a line is typed.
@@ -92,11 +106,19 @@ func (k KeyMap) promptHelp(kind promptKind) []key.Binding {
 }
 
 // dialogHelp are the keys of the footer while a dialog asks.
-func (k KeyMap) dialogHelp() []key.Binding {
+func (k KeyMap) dialogHelp(d *dialog) []key.Binding {
 	choose, done, leave := k.NextTab, k.Open, k.Back
+
 	choose.SetHelp(choose.Help().Key, "choose")
 	done.SetHelp(done.Help().Key, "press the button")
 	leave.SetHelp(leave.Help().Key, "cancel")
+	switch {
+	case d.searching():
+		leave.SetHelp(leave.Help().Key, "stop the search")
+	case d.maySearch():
+		f := key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "search all keys"))
+		return []key.Binding{choose, done, f, leave}
+	}
 	return []key.Binding{choose, done, leave}
 }
 
@@ -109,5 +131,5 @@ func (k KeyMap) helpHelp() []key.Binding {
 
 // emptyHelp are the keys of the footer while there is no election.
 func (k KeyMap) emptyHelp() []key.Binding {
-	return []key.Binding{k.Events, k.Command, k.Help, k.Quit}
+	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}
 }

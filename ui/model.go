@@ -16,6 +16,7 @@ type view uint8
 const (
 	viewElections view = iota
 	viewEvents
+	viewSessions
 )
 
 // mode says who gets the keys.
@@ -49,22 +50,29 @@ type Model struct {
 	pausedAt    time.Time
 	counts      counts
 
-	view   view
-	mode   mode
-	table  *table
-	events *eventsView
-	pane   *pane
-	dialog *dialog
-	prompt prompt
-	help   *helpPage
+	view     view
+	mode     mode
+	table    *table
+	events   *eventsView
+	pane     *pane
+	sessions *sessionsView
+	dialog   *dialog
+	prompt   prompt
+	help     *helpPage
 
-	note    note
-	pending []pending
-	// watched are the nodes that WatchChecks was told last.
-	watched string
+	insights *insightCache
+	note     note
+	pending  []pending
+	// watched are the nodes that WatchChecks was told last, studied the key that
+	// Study was, listing what WatchSessions was.
+	watched, studied string
+	listing          bool
+	rights           *rightsBook
 
 	wait func() tea.Msg
 	run  runner
+	// search is nil when nobody can search.
+	search searcher
 }
 
 // New makes the dashboard. Its commands end when ctx does.
@@ -82,6 +90,8 @@ func New(ctx context.Context, opts Options) Model {
 		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
+		insights: &insightCache{}, sessions: &sessionsView{marks: map[string]bool{}},
+		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		wait: waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
 	}
 }
@@ -152,23 +162,28 @@ func (m *Model) hasBoard() bool { return len(m.shown.Elections) > 0 }
 
 func (m *Model) scene() *scene {
 	return &scene{
-		snap: m.shown, asOf: m.asOf(), now: m.now,
-		stale: m.live.Connection.State == election.Lost,
+		snap: m.shown, asOf: m.asOf(), now: m.now, live: m.live,
+		stale:    m.live.Connection.State == election.Lost,
+		insights: m.insights, studies: m.opts.Study != nil,
 	}
 }
 
 func (m *Model) currentFilter() filter {
-	if m.view == viewEvents {
+	switch m.view {
+	case viewEvents:
 		return m.events.filter
+	case viewSessions:
+		return m.sessions.filter
+	default:
+		return m.table.filter
 	}
-	return m.table.filter
 }
 
 // screen is where everything stands now.
 func (m *Model) screen(banners int) screen {
 	return arrange(need{
 		w: m.width, h: m.height, banners: banners, rows: len(m.shown.Elections),
-		zoom: m.pane.zoom && m.view == viewElections, full: m.view == viewEvents || !m.hasBoard(),
+		zoom: m.pane.zoom && m.view == viewElections, full: m.view != viewElections || !m.hasBoard(),
 		wide: m.table.wide,
 	})
 }
@@ -209,7 +224,7 @@ func (m *Model) frame() []string {
 	lines = append(lines, m.header(p, s, m.width))
 	for i, b := range banners {
 		if i == 0 && m.mode == modePrompt {
-			lines = append(lines, m.prompt.draw(p, m.width, m.filterResult()))
+			lines = append(lines, m.prompt.draw(p, m.width, m.view, m.filterResult()))
 			continue
 		}
 		lines = append(lines, p.draw(m.width, b...))
@@ -235,6 +250,8 @@ func (m *Model) body(p *painter, s *scene, sc screen) []string {
 	switch {
 	case m.view == viewEvents:
 		return m.drawEvents(&data, s, sc.body.w, sc.body.h)
+	case m.view == viewSessions:
+		return m.drawSessions(&data, s, sc.body.w, sc.body.h)
 	case !m.hasBoard():
 		return m.drawEmpty(p, s, sc.body.w, sc.body.h)
 	case m.pane.zoom:
@@ -246,11 +263,29 @@ func (m *Model) body(p *painter, s *scene, sc screen) []string {
 		return append(lines, m.drawStrip(&data, s, sc.events.w, sc.events.h)...)
 	}
 	lines = append(lines, m.drawStrip(&data, s, sc.events.w, sc.events.h)...)
-	bar := p.draw(1, span{roleFaint, p.sym.bar})
-	for i, right := range m.drawPane(&data, s, sc.pane) {
-		lines[i] += bar + right
+	return joinSides(lines, p.draw(1, span{roleFaint, p.sym.bar}), m.drawPane(&data, s, sc.pane))
+}
+
+// joinSides puts lines beside each other, all in one piece of memory.
+func joinSides(left []string, bar string, right []string) []string {
+	n := 0
+	for i := range right {
+		n += len(left[i]) + len(bar) + len(right[i])
 	}
-	return lines
+	var all strings.Builder
+	all.Grow(n)
+	ends := make([]int, 0, len(right))
+	for i := range right {
+		all.WriteString(left[i])
+		all.WriteString(bar)
+		all.WriteString(right[i])
+		ends = append(ends, all.Len())
+	}
+	text, from := all.String(), 0
+	for i, end := range ends {
+		left[i], from = text[from:end], end
+	}
+	return left
 }
 
 func (m *Model) drawTable(p *painter, s *scene, width, height int) []string {

@@ -11,6 +11,10 @@ func (m *Model) clicked(at tea.Mouse) {
 	switch {
 	case m.view == viewEvents && sc.body.contains(at.X, at.Y) && at.Y > sc.body.y:
 		m.events.moveTo(m.events.offset+at.Y-sc.body.y-1, false)
+	case m.view == viewSessions:
+		if row := at.Y - sc.body.y - 2; !m.sessions.open && row >= 0 && sc.body.contains(at.X, at.Y) {
+			m.sessions.moveTo(m.sessions.offset + row)
+		}
 	case sc.table.contains(at.X, at.Y) && at.Y == sc.table.y:
 		m.clickedHead(at.X-sc.table.x, sc.table.w)
 	case sc.table.contains(at.X, at.Y):
@@ -63,6 +67,10 @@ func (m *Model) wheeled(at tea.Mouse) {
 	case m.mode != modeBoard:
 	case m.view == viewEvents:
 		m.events.moveTo(m.events.index+step, false)
+	case m.view == viewSessions && m.sessions.open:
+		m.sessions.top = max(0, m.sessions.top+step)
+	case m.view == viewSessions:
+		m.sessions.moveTo(m.sessions.index + step)
 	case sc.pane.contains(at.X, at.Y):
 		m.scrollPane(step)
 	default:

@@ -29,10 +29,26 @@ type Options struct {
 	// Demo, when not empty, marks the dashboard as a demonstration and says in
 	// one line what happens in it.
 	Demo string
-	// WatchChecks is called with the sorted nodes whose health checks are worth
-	// watching (the selected election's and those of the visible rows) whenever
+	// WatchChecks is called with the nodes whose health checks are worth watching,
+	// most wanted first (the selected election's and those of the visible rows) whenever
 	// that set changes. It runs on the event loop and must return at once.
 	WatchChecks func(nodes []string)
+	// Study is called with the key of the election that is looked at whenever
+	// that changes, "" when none is; [election.Snapshot.Surroundings] of it are
+	// then of use. It runs on the event loop and must return at once.
+	Study func(key string)
+	// WatchSessions is called when the view of all sessions opens and closes;
+	// while it is on, snapshots should carry [election.Snapshot.SessionList]. It
+	// runs on the event loop and must return at once.
+	WatchSessions func(on bool)
+	// Rights asks what the token may do to a hold, or to a session when the
+	// target has no key. It is called off the event loop.
+	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
+	// Holdings searches the whole KV store for the keys that a session holds,
+	// until ctx ends; an error may come with what was found. complete is false
+	// when the token may not read all keys. It is called off the event loop, and
+	// may call progress from any goroutine until it returns.
+	Holdings func(ctx context.Context, session string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
 }

@@ -14,6 +14,11 @@ type scene struct {
 	// was paused or the link was lost. now is the clock's.
 	asOf, now time.Time
 	stale     bool
+	// live is the newest snapshot, which a paused board does not show.
+	live     *election.Snapshot
+	insights *insightCache
+	// studies says that surroundings are read at all.
+	studies bool
 }
 
 // tab is one page of the lower pane.
@@ -21,18 +26,21 @@ type tab uint8
 
 const (
 	tabDetail tab = iota
+	tabCandidates
 	tabHistory
 	tabRaw
 	tabCount
 )
 
-func (t tab) title() string { return [...]string{"Detail", "History", "Raw"}[t] }
+func (t tab) title() string { return [...]string{"Detail", "Candidates", "History", "Raw"}[t] }
 
 // pane is the lower pane: it shows one election in depth.
 type pane struct {
 	tab    tab
 	offset int // first line shown
 	zoom   bool
+	// advice is where advice begins among the lines drawn last, 0 for nowhere.
+	advice int
 	raw    rawCache
 	value  valueCache
 }
@@ -51,8 +59,11 @@ func (p *pane) scroll(step, total, height int) {
 
 // lines are all lines of the current tab.
 func (p *pane) lines(s *scene, sym *symbols, e *election.Election, width int) [][]span {
-	d := &doc{width: width, sym: sym, value: &p.value}
+	d := &doc{width: width, sym: sym, value: &p.value, lines: make([][]span, 0, 40)}
+	p.advice = 0
 	switch p.tab {
+	case tabCandidates:
+		candidatesDoc(d, s, e)
 	case tabHistory:
 		historyDoc(d, s, e)
 	case tabRaw:
@@ -60,6 +71,7 @@ func (p *pane) lines(s *scene, sym *symbols, e *election.Election, width int) []
 	default:
 		detailDoc(d, s, e)
 	}
+	p.advice = d.advice
 	return d.lines
 }
 
@@ -78,27 +90,47 @@ func (p *pane) draw(pt *painter, s *scene, e *election.Election, width, height i
 		l.gap(1)
 		l.texts(spans...)
 		if left := len(text) - p.offset - (height - 1); i == height-2 && left > 0 {
-			moreMark(l, pt.sym, left)
+			moreMark(l, pt.sym, left, p.advice > p.offset+height-1)
 		}
 		lines = append(lines, l.done())
 	}
 	return pt.pad(lines, width, height)
 }
 
-// moreMark says at the end of the last line how much there is below.
-func moreMark(l *line, sym *symbols, left int) {
+// moreMark says at the end of the last line how much there is below, and that
+// advice is among it.
+func moreMark(l *line, sym *symbols, left int, advice bool) {
 	text := " " + sym.more + " " + plural(left, "more line") + " "
+	if advice {
+		text += "with advice "
+	}
 	if n := textWidth(text); l.room() >= n {
 		l.gap(l.room() - n)
 		l.text(roleQuiet, text)
 	}
 }
 
+// paneSign is the sign of an election, in the colour that it has in the table.
+func paneSign(sym *symbols, s *scene, e *election.Election) (string, role) {
+	stands := standingOf(e, s.asOf)
+	sign, r := stands.sign(sym)
+	if stands != standsLed {
+		return sign, r
+	}
+	switch t := tallyChecks(e.Session, s.snap.Checks); {
+	case t.critical > 0:
+		r = roleBad
+	case t.warning > 0 || e.Overwritten():
+		r = roleDelay
+	}
+	return sign, r
+}
+
 func (p *pane) title(pt *painter, s *scene, e *election.Election, width int) string {
-	var left, right []span
+	left, right := make([]span, 0, 3), make([]span, 0, 2*tabCount)
 	if e != nil {
-		sign, r := standingOf(e, s.asOf).sign(pt.sym)
-		left = []span{{r, sign + " "}, {roleStrong, election.Sanitize(e.Name)}}
+		sign, r := paneSign(pt.sym, s, e)
+		left = append(left, span{r, sign}, span{roleStrong, " " + election.Sanitize(e.Name)})
 		if e.Key() != e.Name {
 			left = append(left, span{roleQuiet, "  " + election.Sanitize(e.Key())})
 		}
@@ -138,9 +170,11 @@ func fitSpans(spans []span, width int, sym *symbols) []span {
 // doc collects the lines of a page.
 type doc struct {
 	lines [][]span
-	width int
-	sym   *symbols
-	value *valueCache
+	// advice is where advice begins, 0 when there is none.
+	advice int
+	width  int
+	sym    *symbols
+	value  *valueCache
 }
 
 // labelWidth is the width of the column of labels.
@@ -152,6 +186,10 @@ func (d *doc) blank() { d.add() }
 
 // para adds a text of its own, wrapped.
 func (d *doc) para(r role, text string) {
+	if textWidth(text) <= d.width {
+		d.add(span{r, text})
+		return
+	}
 	for _, part := range wrapText(text, d.width) {
 		d.add(span{r, part})
 	}
@@ -161,6 +199,10 @@ func (d *doc) para(r role, text string) {
 // wrapped under its beginning.
 func (d *doc) field(label string, spans ...span) {
 	label = padTo(label, labelWidth)
+	if spansWidth(spans) <= d.width-labelWidth {
+		d.lines = append(d.lines, append(append(make([]span, 0, len(spans)+1), span{roleQuiet, label}), spans...))
+		return
+	}
 	for _, part := range flow(spans, max(8, d.width-labelWidth)) {
 		d.add(append([]span{{roleQuiet, label}}, part...)...)
 		label = padTo("", labelWidth)
@@ -216,6 +258,16 @@ func words(s string) []string {
 	return append(list, s[start:])
 }
 
+// beside adds spans after others that stand at the line's beginning, wrapped n
+// cells from the left.
+func (d *doc) beside(first []span, n int, rest ...span) {
+	first = append(first, span{roleText, padTo("", n-spansWidth(first))})
+	for _, part := range flow(rest, max(8, d.width-n)) {
+		d.add(append(first, part...)...)
+		first = []span{{roleText, padTo("", n)}}
+	}
+}
+
 // head adds a heading.
 func (d *doc) head(text string) {
 	if len(d.lines) > 0 {
@@ -226,5 +278,13 @@ func (d *doc) head(text string) {
 
 // padTo pads a text with spaces to at least width cells.
 func padTo(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-textWidth(s)))
+	const blanks = "                                        "
+	n := width - textWidth(s)
+	switch {
+	case n <= 0:
+		return s
+	case s == "" && n <= len(blanks):
+		return blanks[:n]
+	}
+	return s + strings.Repeat(" ", n)
 }

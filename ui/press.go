@@ -35,6 +35,8 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.view == viewEvents:
 		m.eventsKey(msg)
+	case m.view == viewSessions:
+		return m.sessionsKey(msg)
 	case m.pane.zoom:
 		m.zoomKey(msg)
 	default:
@@ -58,11 +60,13 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		m.show(viewElections)
 	case key.Matches(msg, k.Events):
 		m.show(viewEvents)
+	case key.Matches(msg, k.Sessions):
+		m.show(viewSessions)
 	case key.Matches(msg, k.Pause):
 		m.setPaused(!m.paused)
 	case key.Matches(msg, k.Back):
 		m.back()
-	case m.view == viewEvents:
+	case m.view != viewElections:
 		return nil, false
 	case key.Matches(msg, k.Release):
 		m.openDialog(election.ActionRelease)
@@ -85,9 +89,8 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 func (m *Model) show(v view) {
 	m.view = v
 	m.pane.zoom = false
-	if v == viewEvents {
-		m.events.refresh(m.shown)
-	}
+	m.sessions.open = false
+	m.refreshView()
 }
 
 // back goes one step back: the nearest thing that can be undone.
@@ -95,9 +98,13 @@ func (m *Model) back() {
 	switch {
 	case m.pane.zoom && m.view == viewElections:
 		m.pane.zoom, m.pane.offset = false, 0
+	case m.sessions.open && m.view == viewSessions:
+		m.sessions.open = false
 	case !m.currentFilter().empty():
 		m.setFilter("")
-	case m.view == viewEvents:
+	case m.view == viewSessions && len(m.sessions.marks) > 0:
+		clear(m.sessions.marks)
+	case m.view != viewElections:
 		m.show(viewElections)
 	case len(m.table.marks) > 0:
 		clear(m.table.marks)
@@ -108,13 +115,17 @@ func (m *Model) back() {
 
 // setFilter filters the view that is open.
 func (m *Model) setFilter(text string) {
-	if m.view == viewEvents {
+	switch m.view {
+	case viewEvents:
 		m.events.filter = parseFilter(text)
 		m.events.refresh(m.shown)
-		return
+	case viewSessions:
+		m.sessions.filter = parseFilter(text)
+		m.sessions.refresh(m.shown)
+	default:
+		m.table.filter = parseFilter(text)
+		m.table.refresh(m.shown, m.asOf())
 	}
-	m.table.filter = parseFilter(text)
-	m.table.refresh(m.shown, m.asOf())
 }
 
 // tableKey handles the keys of the election table.

@@ -20,7 +20,7 @@ const (
 type prompt struct {
 	kind  promptKind
 	input input
-	// cursor is the election that the table's cursor was on before the filter
+	// cursor is the election or session that the cursor was on before the filter
 	// moved it.
 	cursor string
 }
@@ -28,6 +28,9 @@ type prompt struct {
 func (m *Model) openPrompt(kind promptKind) {
 	m.mode = modePrompt
 	m.prompt = prompt{kind: kind, cursor: m.table.cursor}
+	if m.view == viewSessions {
+		m.prompt.cursor = m.sessions.cursor
+	}
 	if kind == promptFilter {
 		m.prompt.input.set(m.currentFilter().text)
 	}
@@ -62,18 +65,26 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 
 // walk moves the cursor while the filter is typed.
 func (m *Model) walk(step int) {
-	if m.view == viewEvents {
+	switch m.view {
+	case viewEvents:
 		m.events.moveTo(m.events.index+step, false)
-		return
+	case viewSessions:
+		m.sessions.moveTo(m.sessions.index + step)
+		m.prompt.cursor = m.sessions.cursor
+	default:
+		m.selectRow(m.table.index + step)
+		m.prompt.cursor = m.table.cursor
 	}
-	m.selectRow(m.table.index + step)
-	m.prompt.cursor = m.table.cursor
 }
 
 // returnCursor puts the cursor back to the election it was on before the filter
 // moved it.
 func (m *Model) returnCursor() {
-	if m.shown.Find(m.prompt.cursor) != nil {
+	switch {
+	case m.view == viewSessions:
+		m.sessions.cursor = m.prompt.cursor
+		m.sessions.relocate()
+	case m.shown.Find(m.prompt.cursor) != nil:
 		m.table.cursor = m.prompt.cursor
 		m.table.relocate()
 	}
@@ -114,13 +125,16 @@ func (p *prompt) cursorX(width int) int {
 }
 
 // draw draws the line with what it does at its right.
-func (p *prompt) draw(pt *painter, width int, result string) string {
+func (p *prompt) draw(pt *painter, width int, view view, result string) string {
 	l := newLine(pt, width)
 	before, after := p.visible(width)
 	l.texts(span{roleAccent, p.lead()}, span{roleStrong, before + after})
 	hint := commandNames
 	if p.kind == promptFilter {
 		hint = "text  !text  state:vacant  node:NAME   " + result
+		if view == viewSessions {
+			hint = "text  !text  state:orphan  node:NAME   " + result
+		}
 		if l.room() < textWidth(hint)+3 {
 			hint = result
 		}

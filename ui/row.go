@@ -16,6 +16,7 @@ const (
 	standsLed standing = iota
 	standsDelay
 	standsVacant
+	standsSemaphore // a key that has several holders by design
 	standsUnreadable
 )
 
@@ -23,10 +24,12 @@ func standingOf(e *election.Election, asOf time.Time) standing {
 	if e.Unreadable {
 		return standsUnreadable
 	}
-	switch e.State(asOf) {
-	case election.Led:
+	switch state := e.State(asOf); {
+	case state == election.Led:
 		return standsLed
-	case election.InLockDelay:
+	case e.IsSemaphore():
+		return standsSemaphore
+	case state == election.InLockDelay:
 		return standsDelay
 	default:
 		return standsVacant
@@ -35,7 +38,7 @@ func standingOf(e *election.Election, asOf time.Time) standing {
 
 // word is the standing in the vocabulary of the command line and the filter.
 func (s standing) word() string {
-	return [...]string{"led", "lock-delay", "vacant", "unreadable"}[s]
+	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
 }
 
 func (s standing) sign(sym *symbols) (string, role) {
@@ -46,6 +49,8 @@ func (s standing) sign(sym *symbols) (string, role) {
 		return sym.delay, roleDelay
 	case standsVacant:
 		return sym.vacant, roleVacant
+	case standsSemaphore:
+		return sym.semaphore, roleTermB
 	default:
 		return sym.unreadable, roleQuiet
 	}
@@ -57,6 +62,7 @@ type row struct {
 	sign        string
 	signRole    role
 	name        span
+	mark        span // a sign after the name, its text empty for none
 	leader      span
 	extra       span   // what is to be said beside the leader
 	extraSign   string // the same where there is no room, empty if it may go
@@ -66,7 +72,9 @@ type row struct {
 	session     span
 	checks      tally
 	checksKnown bool // there is a session whose checks can be counted
-	changes     int
+	// checksUnread says that they could not be read.
+	checksUnread bool
+	changes      int
 }
 
 // rowContext is what turning an election into a row needs beside the election.
@@ -75,6 +83,7 @@ type rowContext struct {
 	sym     *symbols
 	checks  map[string]election.NodeChecks
 	address func(*election.Election) string
+	judge   func(*election.Election) judgement
 	fullID  bool
 }
 
@@ -88,8 +97,13 @@ func describe(e *election.Election, c rowContext) row {
 		r.describeLed(e, c)
 	case standsUnreadable:
 		r.describeUnreadable(e, c)
+	case standsSemaphore:
+		r.describeSemaphore(e, c)
 	default:
 		r.describeVacant(e, c)
+	}
+	if r.mark.text == "" && r.stands != standsUnreadable && c.judge(e).urgent {
+		r.mark = span{roleDelay, c.sym.urgent}
 	}
 	return r
 }
@@ -103,6 +117,8 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	if e.Session != nil {
 		r.node = span{roleText, clean(e.Session.Node)}
 		r.checks, r.checksKnown = tallyChecks(e.Session, c.checks), true
+		r.checksUnread = c.checks[e.Session.Node].Err != ""
+		r.warn(c.sym)
 	}
 	if e.Overwritten() {
 		r.signRole = roleDelay
@@ -111,14 +127,33 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	}
 }
 
+// warn makes a leader that is about to fall meet the eye.
+func (r *row) warn(sym *symbols) {
+	switch {
+	case r.checks.critical > 0:
+		r.name.role, r.signRole, r.mark = roleBad, roleBad, span{roleBad, sym.critical}
+	case r.checks.warning > 0:
+		r.name.role, r.signRole, r.mark = roleDelay, roleDelay, span{roleDelay, sym.warning}
+	}
+}
+
+func (r *row) describeSemaphore(e *election.Election, c rowContext) {
+	r.leader = span{roleText, c.judge(e).semaphore}
+	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
+	r.session, r.term = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
+}
+
 func (r *row) describeVacant(e *election.Election, c rowContext) {
 	r.name.role = r.signRole
 	r.leader = span{r.signRole, "no leader"}
 	if r.stands == standsDelay {
 		r.leader.text = "lock-delay " + c.sym.tilde + duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
-	if !e.Exists {
+	switch {
+	case !e.Exists:
 		r.extra = span{roleQuiet, "key deleted"}
+	case r.stands == standsVacant && !e.LockDelayUntil.IsZero():
+		r.extra = span{roleQuiet, "may be taken"}
 	}
 	r.node = span{roleQuiet, c.sym.dash}
 	if last := e.LastTerm(); last != nil && last.Node != "" {

@@ -137,6 +137,8 @@ func trouble(e *election.Election, snap *election.Snapshot, asOf time.Time) int6
 		return 1
 	case standsUnreadable:
 		return 2
+	case standsSemaphore:
+		return noTrouble
 	default:
 		return ledTrouble(e, snap)
 	}

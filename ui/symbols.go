@@ -3,7 +3,7 @@ package ui
 // symbols are the characters that carry meaning or draw lines. Those of lanes,
 // borders and states are a single cell wide.
 type symbols struct {
-	led, delay, vacant, unreadable             string
+	led, delay, vacant, unreadable, semaphore  string
 	passing, warning, critical, unknown, dash  string
 	laneLed, laneLost, laneGap, laneWon        string
 	laneChange, laneUnseen                     string
@@ -11,29 +11,29 @@ type symbols struct {
 	bottomRight, cursor, mark, up, down        string
 	ellipsis, dot, live, connecting, lost      string
 	paused, atLeast, tilde, times, arrow, more string
-	keyMove, keyEnter, note                    string
+	keyMove, keyEnter, note, urgent, idle      string
 }
 
 func unicodeSymbols() *symbols {
 	return &symbols{
-		led: "●", delay: "◐", vacant: "○", unreadable: "?",
+		led: "●", delay: "◐", vacant: "○", unreadable: "?", semaphore: "◎",
 		passing: "✓", warning: "!", critical: "✗", unknown: "?", dash: "—",
 		laneLed: "━", laneLost: "╾", laneGap: "─", laneWon: "╼", laneChange: "┿", laneUnseen: "·",
 		rule: "─", bar: "│", topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯",
 		cursor: "▌", mark: "▎", up: "▲", down: "▼", ellipsis: "…", dot: "·",
 		live: "●", connecting: "◌", lost: "✗", paused: "‖", atLeast: "≥", tilde: "~", times: "×", arrow: "→",
-		more: "↓", keyMove: "↑↓", keyEnter: "⏎", note: "▸",
+		more: "↓", keyMove: "↑↓", keyEnter: "⏎", note: "▸", urgent: "⚑", idle: "·",
 	}
 }
 
 func asciiSymbols() *symbols {
 	return &symbols{
-		led: "*", delay: "~", vacant: "o", unreadable: "?",
+		led: "*", delay: "~", vacant: "o", unreadable: "?", semaphore: "%",
 		passing: "ok", warning: "!", critical: "x", unknown: "?", dash: "-",
 		laneLed: "=", laneLost: ">", laneGap: "-", laneWon: "<", laneChange: "|", laneUnseen: ".",
 		rule: "-", bar: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
 		cursor: ">", mark: "+", up: "^", down: "v", ellipsis: "~", dot: "-",
 		live: "*", connecting: ".", lost: "x", paused: "=", atLeast: ">=", tilde: "~", times: "x", arrow: "->",
-		more: "v", keyMove: "j/k", keyEnter: "enter", note: ">",
+		more: "v", keyMove: "j/k", keyEnter: "enter", note: ">", urgent: "#", idle: "-",
 	}
 }

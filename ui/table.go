@@ -28,11 +28,12 @@ type table struct {
 	// addresses remembers what was found in the values of elections, which are
 	// immutable: decoding JSON for every frame would cost more than drawing.
 	addresses map[*election.Election]string
+	judged    judgements
 	cells     []laneCell
 }
 
 func newTable() *table {
-	return &table{marks: map[string]bool{}, addresses: map[*election.Election]string{}}
+	return &table{marks: map[string]bool{}, addresses: map[*election.Election]string{}, judged: newJudgements()}
 }
 
 // addressCacheLimit bounds the memory of addresses.
@@ -56,7 +57,7 @@ func (t *table) refresh(snap *election.Snapshot, asOf time.Time) {
 	sortElections(t.order, t.sort, snap, asOf)
 	t.vacant = t.vacant[:0]
 	for i, e := range t.order {
-		if !e.Unreadable && (!e.Exists || !e.Pair.Held()) {
+		if !e.Unreadable && (!e.Exists || !e.Pair.Held()) && !e.IsSemaphore() {
 			t.vacant = append(t.vacant, i)
 		}
 	}
@@ -88,6 +89,9 @@ func (t *table) measure(snap *election.Snapshot, asOf time.Time) {
 	for i, e := range snap.Elections {
 		x.name = max(x.name, textWidth(election.Sanitize(e.Name)))
 		x.leader = max(x.leader, textWidth(e.Leader))
+		if e.IsSemaphore() {
+			x.leader = max(x.leader, len(semaphoreWord)+len("2 of 3"))
+		}
 		x.term = max(x.term, digits(e.Term))
 		if e.Session != nil {
 			x.node = max(x.node, textWidth(clean(e.Session.Node)))
@@ -240,7 +244,10 @@ func (t *table) draw(p *painter, s *scene, width, height int) []string {
 	columns := fitColumns(width, t.widths, t.wide)
 	lines = append(lines, t.head(p, columns, width))
 	l := newLine(p, width)
-	ctx := rowContext{asOf: s.asOf, sym: p.sym, checks: s.snap.Checks, address: t.address, fullID: t.wide}
+	ctx := rowContext{
+		asOf: s.asOf, sym: p.sym, checks: s.snap.Checks, address: t.address, fullID: t.wide,
+		judge: func(e *election.Election) judgement { return t.judged.of(e, s.asOf) },
+	}
 	rows := t.rows(height)
 	for i, e := range t.visible(rows) {
 		ground := p.tone
@@ -256,101 +263,4 @@ func (t *table) draw(p *painter, s *scene, width, height int) []string {
 		lines = append(lines, t.outOfSight(p, width, rows))
 	}
 	return p.pad(lines, width, height)
-}
-
-func (t *table) drawRow(l *line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
-	switch {
-	case t.marks[e.Key()]:
-		l.fill(roleAccent, l.sym.mark, 1)
-		r.name.role = roleAccent
-	case selected:
-		l.fill(roleAccent, l.sym.cursor, 1)
-	default:
-		l.gap(leadIn)
-	}
-	for i, c := range columns {
-		if i > 0 {
-			l.gap(columnGap)
-		}
-		t.drawCell(l, e, &r, c, asOf)
-	}
-}
-
-func (t *table) drawCell(l *line, e *election.Election, r *row, c column, asOf time.Time) {
-	switch c.id {
-	case colElection:
-		l.fill(r.signRole, r.sign, 1)
-		l.gap(1)
-		l.cell(r.name.role, r.name.text, c.width-2)
-	case colLeader:
-		drawLeader(l, r, c.width)
-	case colNode:
-		l.cell(r.node.role, r.node.text, c.width)
-	case colFor:
-		l.cell(r.since.role, r.since.text, c.width)
-	case colTerm:
-		l.right(r.term.role, r.term.text, c.width)
-	case colSession:
-		l.cell(r.session.role, r.session.text, c.width)
-	case colChecks:
-		drawChecks(l, r, c.width)
-	case colLane:
-		t.drawLane(l, e, c.width, asOf)
-	case colChanges:
-		drawChanges(l, r.changes, c.width)
-	default:
-	}
-}
-
-// drawLeader writes the leader and what is to be said beside it, if there is
-// room for that; a warning that does not fit shrinks to a sign.
-func drawLeader(l *line, r *row, width int) {
-	end := l.used + width
-	extra := r.extra
-	left := width - textWidth(r.leader.text) - columnGap
-	if textWidth(extra.text) > left {
-		extra.text = r.extraSign
-	}
-	if extra.text == "" {
-		l.cell(r.leader.role, r.leader.text, width)
-		return
-	}
-	lead := min(textWidth(r.leader.text), width-columnGap-textWidth(extra.text))
-	l.cell(r.leader.role, r.leader.text, lead)
-	l.gap(columnGap)
-	l.cell(extra.role, extra.text, end-l.used)
-}
-
-func drawChecks(l *line, r *row, width int) {
-	switch {
-	case r.stands != standsLed:
-		l.fill(roleFaint, l.sym.dash, 1)
-		l.gap(width - 1)
-	case !r.checksKnown:
-		l.cell(roleQuiet, l.sym.unknown, width)
-	case r.checks.total() == 0:
-		l.cell(roleQuiet, "none", width)
-	default:
-		writeTally(l, r.checks, width)
-	}
-}
-
-func drawChanges(l *line, n, width int) {
-	role := roleText
-	switch {
-	case n == 0:
-		role = roleFaint
-	case n > 3:
-		role = roleDelay
-	}
-	l.right(role, strconv.Itoa(n), width)
-}
-
-func (t *table) drawLane(l *line, e *election.Election, width int, asOf time.Time) {
-	if cap(t.cells) < width {
-		t.cells = make([]laneCell, width)
-	}
-	cells := t.cells[:width]
-	lane(cells, e, asOf, t.widths.window)
-	writeLane(l, cells)
 }

@@ -14,6 +14,10 @@ import (
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
 	m.tellWatched()
+	m.tellStudied()
+	if ask := m.askRights(); ask != nil {
+		cmd = tea.Batch(cmd, ask)
+	}
 	return m, cmd
 }
 
@@ -37,6 +41,13 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.wait
 	case actionMsg:
 		m.acted(msg)
+	case rightsMsg:
+		m.rights.learned(msg, m.opts.Now())
+		m.checkDialog()
+	case searchedMsg:
+		m.searched(msg)
+	case searchTickMsg:
+		return msg.of.ticked()
 	case tea.PasteMsg:
 		m.pasted(msg.Content)
 	case tea.KeyPressMsg:
@@ -62,9 +73,7 @@ func (m *Model) received(snap *election.Snapshot) {
 			m.showTrouble()
 		}
 	}
-	if m.dialog != nil {
-		m.dialog.check(snap)
-	}
+	m.checkDialog()
 	m.settle()
 }
 
@@ -83,10 +92,19 @@ func (m *Model) showTrouble() {
 func (m *Model) refresh() {
 	m.table.measure(m.shown, m.asOf())
 	m.table.refresh(m.shown, m.asOf())
-	if m.view == viewEvents {
-		m.events.refresh(m.shown)
-	}
+	m.refreshView()
 	m.counts = countElections(m.shown, m.asOf())
+}
+
+// refreshView derives anew what views other than the first one show.
+func (m *Model) refreshView() {
+	switch m.view {
+	case viewEvents:
+		m.events.refresh(m.shown)
+	case viewSessions:
+		m.sessions.refresh(m.shown)
+	default:
+	}
 }
 
 func (m *Model) ticked() {
@@ -128,7 +146,11 @@ func (m *Model) tellWatched() {
 			nodes = append(nodes, e.Session.Node)
 		}
 	}
-	add(m.table.selected())
+	if r := m.sessions.selected(); m.view == viewSessions && m.sessions.open && r != nil {
+		nodes = append(nodes, r.ses.Node)
+	} else {
+		add(m.table.selected())
+	}
 	if m.view == viewElections && !m.pane.zoom {
 		rows := m.table.rows(m.where().table.h)
 		m.table.scroll(rows)
@@ -136,12 +158,49 @@ func (m *Model) tellWatched() {
 			add(e)
 		}
 	}
-	slices.Sort(nodes)
-	nodes = slices.Compact(nodes)
+	nodes = distinct(nodes)
 	if all := strings.Join(nodes, "\x00"); all != m.watched {
 		m.watched = all
 		m.opts.WatchChecks(nodes)
 	}
+}
+
+// distinct keeps the first of each, in order: what is watched is bounded, and
+// the selected election's node must be within.
+func distinct(nodes []string) []string {
+	seen := make(map[string]bool, len(nodes))
+	return slices.DeleteFunc(nodes, func(node string) bool {
+		again := seen[node]
+		seen[node] = true
+		return again
+	})
+}
+
+// tellStudied tells whose surroundings are wanted and whether the sessions are,
+// when that changed.
+func (m *Model) tellStudied() {
+	if key := m.studyKey(); m.opts.Study != nil && key != m.studied {
+		m.studied = key
+		m.opts.Study(key)
+	}
+	if on := m.view == viewSessions; m.opts.WatchSessions != nil && on != m.listing {
+		m.listing = on
+		m.opts.WatchSessions(on)
+	}
+}
+
+// studyKey is the election that is looked at: the one that a dialog is about,
+// or the selected one.
+func (m *Model) studyKey() string {
+	if m.dialog != nil {
+		if key := m.dialog.about(); key != "" {
+			return key
+		}
+	}
+	if e := m.table.selected(); e != nil && m.view == viewElections {
+		return e.Key()
+	}
+	return ""
 }
 
 func (m *Model) pasted(text string) {

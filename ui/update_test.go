@@ -260,7 +260,7 @@ func TestDestroyListsWhatElseFalls(t *testing.T) {
 	orders.Session.Behavior = election.BehaviorDelete
 	d := drive(t, s, 120, 36)
 	d.keys("j", "x")
-	d.wants("It leads here too: users.", "Behavior delete", "every lock it holds")
+	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every lock it holds")
 	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
 	d.wants("Destroy the session of orders")
 	d.perform(d.keys("y"))
@@ -299,12 +299,16 @@ func TestWatchChecks(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) {
 		o.WatchChecks = func(nodes []string) { calls = append(calls, nodes) }
 	})
-	if len(calls) != 1 || !slices.Equal(calls[0], []string{"node-1", "node-2", "node-3"}) {
+	if len(calls) != 1 || !slices.Equal(calls[0], []string{"node-2", "node-3", "node-1"}) {
 		t.Fatalf("told %v", calls)
 	}
-	d.keys("j")
+	d.keys("g")
+	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != d.m.table.selected().Session.Node {
+		t.Errorf("the selected node is not the first: %v", last)
+	}
+	before := len(calls)
 	d.send(snapshotMsg{mixedSnapshot()})
-	if len(calls) != 1 {
+	if len(calls) != before {
 		t.Errorf("told again without a change: %v", calls)
 	}
 	d.keys("g", "enter")

@@ -84,6 +84,9 @@ func (a *action) run(ctx context.Context, name string) error {
 
 // begin refuses what --read-only forbids and sets up the client.
 func (a *action) begin() (*consulx.Client, election.Patterns, error) {
+	if a.wait < 0 {
+		return nil, nil, usagef("--wait %s: want a positive duration", a.wait)
+	}
 	if a.o.readOnly {
 		return nil, nil, usagef("--read-only forbids to %s", a.verb)
 	}
@@ -103,11 +106,11 @@ func (a *action) ask(ctx context.Context, client *consulx.Client, p prospect) (e
 	for _, line := range a.plan(p) {
 		fmt.Fprintln(a.d.stderr, line)
 	}
-	return a.confirm()
+	return a.confirm(ctx)
 }
 
 // confirm asks, unless --yes was given.
-func (a *action) confirm() error {
+func (a *action) confirm(ctx context.Context) error {
 	if a.yes {
 		return nil
 	}
@@ -115,15 +118,27 @@ func (a *action) confirm() error {
 		return usagef("nobody can be asked here: give --yes to %s without a question", a.verb)
 	}
 	fmt.Fprintf(a.d.stderr, "%s? [y/N] ", strings.ToUpper(a.verb[:1])+a.verb[1:])
-	answer, err := bufio.NewReader(a.d.stdin).ReadString('\n')
-	if err != nil && answer == "" {
-		return errDeclined
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	switch strings.ToLower(strings.TrimSpace(a.answer(ctx))) {
 	case "y", "yes":
 		return nil
 	}
 	return errDeclined
+}
+
+// answer reads a line, or nothing when the program is told to end. A read from
+// a terminal can't be called off: it ends with the process.
+func (a *action) answer(ctx context.Context) string {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(a.d.stdin).ReadString('\n')
+		line <- text
+	}()
+	select {
+	case text := <-line:
+		return text
+	case <-ctx.Done():
+		return ""
+	}
 }
 
 func (a *action) act(ctx context.Context, operator *consulx.Operator, target election.Target) error {
@@ -140,16 +155,13 @@ func (a *action) act(ctx context.Context, operator *consulx.Operator, target ele
 // actAndWait watches the election while it acts, so that the vacancy is
 // measured and not computed.
 func (a *action) actAndWait(ctx context.Context, client *consulx.Client, target election.Target) error {
-	ps, err := election.ParsePatterns([]string{target.Key})
-	if err != nil {
-		return err
-	}
+	ps := election.Patterns{election.KeyPattern(target.Key)}
 	queue := newEventQueue()
 	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: ps, OnEvents: queue.push})
 	ctx, cancel := context.WithCancel(ctx)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(gctx) })
-	err = a.follow(gctx, queue, consulx.NewOperator(client, observer.Note), target)
+	err := a.follow(gctx, queue, consulx.NewOperator(client, observer.Note), target)
 	cancel()
 	if werr := g.Wait(); err == nil && !errors.Is(werr, context.Canceled) {
 		err = werr

@@ -100,6 +100,9 @@ func (c *campaign) settle() error {
 	if c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete {
 		return usagef("--behavior %q: want release or delete", election.Line(c.session.Behavior, 20))
 	}
+	if c.delay < 0 || c.delay > election.MaxLockDelay {
+		return usagef("--lock-delay %s: want 0 to %s", c.delay, election.MaxLockDelay)
+	}
 	if c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour) {
 		return usagef("--ttl %s: want 10s to 24h, or 0 for none", c.ttl)
 	}
@@ -128,6 +131,9 @@ func (c *campaign) target(ctx context.Context, client *consulx.Client, ps electi
 		return "", 0, err
 	}
 	e, err := resolve(snapshot, name)
+	if err == nil && e.IsSemaphore() {
+		return "", 0, usagef("%s is a semaphore: it has no single leader to stand for", election.Line(e.Key(), 200))
+	}
 	if err == nil {
 		return e.Key(), e.Pair.Flags, nil
 	}
@@ -190,8 +196,19 @@ func (c *campaign) lead(ctx context.Context, l *consulx.Leadership, key string, 
 		return exitError(exit.ExitCode())
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &exit):
+		return killedBy(exit)
 	}
 	return err
+}
+
+// killedBy gives the exit code that a shell gives for a program which a signal
+// ended.
+func killedBy(exit *exec.ExitError) error {
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitError(128 + int(status.Signal()))
+	}
+	return exit
 }
 
 func (c *campaign) command(ctx context.Context, l *consulx.Leadership, key string, program []string) *exec.Cmd {

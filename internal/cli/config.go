@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +21,9 @@ const defaultConfigText = "$XDG_CONFIG_HOME/electop/config.yaml"
 // from the config file: YAML whose keys are the names of flags. A file that was
 // named must exist; the default one need not.
 func applyConfig(cmd *cobra.Command, o *options) error {
+	if noSettings(cmd) {
+		return nil
+	}
 	path, named := o.config, o.config != ""
 	if !named {
 		dir, err := os.UserConfigDir()
@@ -47,12 +51,18 @@ func applyConfig(cmd *cobra.Command, o *options) error {
 	return nil
 }
 
+// noSettings reports commands that ask Consul nothing and must work with a
+// broken file too.
+func noSettings(cmd *cobra.Command) bool {
+	return cmd.Name() == "version" || cmd.HasParent() && cmd.Parent().Name() == "completion"
+}
+
 func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
 	flag := cmd.Root().PersistentFlags().Lookup(name)
 	if flag == nil || name == "config" {
 		return fmt.Errorf("unknown setting %q", election.Line(name, 40))
 	}
-	if flag.Changed || os.Getenv(environment(name)) != "" {
+	if decided(cmd, name) {
 		return nil
 	}
 	values, err := settingValues(node)
@@ -65,6 +75,18 @@ func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// decided reports whether a flag or the environment settles what a setting is
+// about. A token and a file that holds one are two ways to say the same.
+func decided(cmd *cobra.Command, name string) bool {
+	names := []string{name}
+	if name == "token" || name == "token-file" {
+		names = []string{"token", "token-file"}
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		return cmd.Root().PersistentFlags().Changed(name) || os.Getenv(environment(name)) != ""
+	})
 }
 
 func setFlag(flag *pflag.Flag, value string) error { return flag.Value.Set(value) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sync/errgroup"
@@ -15,8 +16,8 @@ import (
 
 // dashboard opens the board on the Consul that the flags name.
 func dashboard(ctx context.Context, d deps, o *options) error {
-	if !d.interactive {
-		return errors.New("the dashboard needs a terminal; without one use `electop list` or `electop watch`")
+	if !d.interactive || os.Getenv("TERM") == "dumb" {
+		return errors.New("the dashboard needs a terminal that can draw; without one use `electop list` or `electop watch`")
 	}
 	client, ps, err := o.prepare()
 	if err != nil {
@@ -44,7 +45,9 @@ type board struct {
 func openBoard(ctx context.Context, d deps, b board) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	observer := consulx.NewObserver(b.client, consulx.ObserverOptions{Patterns: b.patterns, Logger: b.log})
+	observer := consulx.NewObserver(b.client, consulx.ObserverOptions{
+		Patterns: b.patterns, OnEvents: logEvents(b.log), Logger: b.log,
+	})
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
 	g.Go(func() error {
@@ -58,11 +61,23 @@ func openBoard(ctx context.Context, d deps, b board) error {
 }
 
 func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer) error {
+	op := consulx.NewOperator(b.client, observer.Note)
 	return ui.Run(ctx, ui.Options{
-		Snapshots: observer.Snapshots(), Operator: operator{consulx.NewOperator(b.client, observer.Note)},
-		ReadOnly: b.readOnly, Address: b.client.Address(), Patterns: b.patterns.Strings(),
-		ASCII: b.ascii, Demo: b.demo, WatchChecks: observer.WatchChecks,
+		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
+		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,
+		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
+		Rights: op.Rights, Holdings: b.holdings,
 	}, tea.WithInput(d.stdin), tea.WithOutput(d.stdout))
+}
+
+// holdings searches for keys of a session and tells apart what the token may
+// not read.
+func (b board) holdings(ctx context.Context, session string, progress func(done, total int)) ([]election.Pair, bool, error) {
+	keys, err := consulx.Holdings(ctx, b.client, session, progress)
+	if errors.Is(err, consulx.ErrIncomplete) {
+		return keys, false, nil
+	}
+	return keys, err == nil, err
 }
 
 // operator gives the screen the operator's actions without what only the

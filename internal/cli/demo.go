@@ -37,6 +37,9 @@ that begin with ` + demo.RealPrefix + `, which are removed at the end.`,
 		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # then, elsewhere: electop --http-addr ADDRESS",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("key") {
+				return usagef("demo has keys of its own: -k says nothing here")
+			}
 			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
 		},
 	}

@@ -118,9 +118,13 @@ func performDestroy(ctx context.Context, operator *consulx.Operator, t election.
 
 func destroyedText(t election.Target, delay time.Duration) string {
 	text := "destroyed session " + election.Line(t.Session, 40)
-	if t.Election != "" {
-		text += " of " + election.Line(t.Election, 100)
+	switch {
+	case t.Key == "" && delay > 0:
+		return fmt.Sprintf("%s: where it held a lock, nobody can lead for about %s (lock-delay)", text, delay)
+	case t.Key == "":
+		return text
 	}
+	text += " of " + election.Line(t.Election, 100)
 	if delay > 0 {
 		return fmt.Sprintf("%s: nobody can lead for about %s (lock-delay)", text, delay)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"strings"
@@ -95,12 +96,19 @@ func (o *options) prepare() (*consulx.Client, election.Patterns, error) {
 	return client, ps, err
 }
 
+func (o *options) level() (level slog.Level, err error) {
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return level, usagef("--log-level %q: want debug, info, warn or error", election.Line(o.logLevel, 20))
+	}
+	return level, nil
+}
+
 // logger writes to --log-file; without one nothing is logged. The file is
 // closed by the function that comes with it.
 func (o *options) logger() (*slog.Logger, func() error, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return nil, nil, usagef("--log-level %q: want debug, info, warn or error", election.Line(o.logLevel, 20))
+	level, err := o.level()
+	if err != nil {
+		return nil, nil, err
 	}
 	if o.logFile == "" {
 		return slog.New(slog.DiscardHandler), func() error { return nil }, nil
@@ -110,6 +118,20 @@ func (o *options) logger() (*slog.Logger, func() error, error) {
 		return nil, nil, err
 	}
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), f.Close, nil
+}
+
+// logEvents writes what happens to the log, on its way to whoever else wants it.
+func logEvents(log *slog.Logger) func([]election.Event) {
+	return func(events []election.Event) {
+		for _, e := range events {
+			level := slog.LevelInfo
+			if e.Type == election.ConnectionLost {
+				level = slog.LevelWarn
+			}
+			log.Log(context.Background(), level, string(e.Type), "election", election.Line(e.Election, 100),
+				"key", election.Line(e.Key, 200), "what", e.Summary())
+		}
+	}
 }
 
 // outputFlag adds -o with the formats that a command knows; the first is the

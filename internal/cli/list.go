@@ -35,8 +35,8 @@ they are configured. What takes time to see, such as flapping, is not among it.`
 			if err != nil {
 				return err
 			}
-			if len(names) == 0 && snapshot.Filtered {
-				fmt.Fprintln(d.stderr, "electop: this token may not read all keys: the list may be incomplete")
+			if len(names) == 0 {
+				warnFiltered(d, snapshot)
 			}
 			if advice {
 				return listAdvice(cmd.Context(), d, client, snapshot, chosen, output)

@@ -50,6 +50,13 @@ func notFound(s *election.Snapshot, name string) error {
 	return fmt.Errorf("%w: %s%s", errNoElection, election.Line(name, 100), hint)
 }
 
+// warnFiltered says that elections may be missing.
+func warnFiltered(d deps, s *election.Snapshot) {
+	if s.Filtered {
+		fmt.Fprintln(d.stderr, "electop: this token may not read all keys: elections may be missing")
+	}
+}
+
 // choose gives the elections with the names that were given, all if none was.
 func choose(s *election.Snapshot, names []string) ([]*election.Election, error) {
 	if len(names) == 0 {

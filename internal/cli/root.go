@@ -30,8 +30,14 @@ func newRootCommand(d deps) *cobra.Command {
 			}
 			return nil
 		},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return applyConfig(cmd, o) },
-		RunE:              func(cmd *cobra.Command, _ []string) error { return dashboard(cmd.Context(), d, o) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := applyConfig(cmd, o); err != nil {
+				return err
+			}
+			_, err := o.level()
+			return err
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return dashboard(cmd.Context(), d, o) },
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())

@@ -27,8 +27,9 @@ type deps struct {
 // process and gives its exit code.
 func Main() int {
 	// A reader that goes away ends `watch` with an error from the write, not
-	// with a signal.
-	signal.Ignore(syscall.SIGPIPE)
+	// with a signal. Programs that electop runs would inherit it if the signal
+	// were ignored.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	d := deps{

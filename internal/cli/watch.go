@@ -61,7 +61,11 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		return err
 	}
 	queue := newEventQueue()
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: ps, OnEvents: queue.push, Logger: log})
+	note := logEvents(log)
+	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: ps, Logger: log, OnEvents: func(events []election.Event) {
+		note(events)
+		queue.push(events)
+	}})
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(gctx) })
 	g.Go(func() error { return awaitReaderGone(gctx, w.d.stdout) })
@@ -78,8 +82,12 @@ func (w *watch) wanted(ctx context.Context, client *consulx.Client, ps election.
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
 	snapshot, err := consulx.Look(ctx, client, ps)
-	if err != nil || len(names) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(names) == 0 {
+		warnFiltered(w.d, snapshot)
+		return nil, nil
 	}
 	chosen, err := choose(snapshot, names)
 	if err != nil {
@@ -133,7 +141,7 @@ func (w *watch) one(ctx context.Context, e election.Event) error {
 func (w *watch) hook(ctx context.Context, event []byte) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", w.exec)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.d.stdout, w.d.stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	ownGroup(cmd)
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil && ctx.Err() == nil {
 		fmt.Fprintf(w.d.stderr, "electop: --exec: %v\n", err)

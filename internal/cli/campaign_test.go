@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+func TestCampaignRunsAProgramWhileLeading(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		key := p + "/job/leader"
+		r := w.run("campaign", "job", "--value", "me", "-k", p+"/*/leader", "--", "sh", "-c", `echo "$ELECTOP_KEY"; exit 7`).must(t, 7)
+		if r.out != key+"\n" {
+			t.Errorf("out %q", r.out)
+		}
+		pair := w.get(key)
+		if pair.Session != "" || string(pair.Value) != "me" || pair.Flags != api.LockFlagValue {
+			t.Errorf("%+v", pair)
+		}
+		sessions, _, err := w.client.Session().List(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sessions {
+			if s.Name == "electop campaign" {
+				t.Errorf("a session is left: %+v", s)
+			}
+		}
+		w.run("campaign", "job", "-k", p+"/*/leader", "--", "sh", "-c", "kill -9 $$").must(t, 128+9)
+	})
+}
+
+func TestCampaignStopsTheProgramWhenTheLeadershipIsLost(t *testing.T) {
+	w := onMemory(t)
+	events := w.follow("watch", "-o", "json")
+	done := make(chan result, 1)
+	go func() { done <- w.run("campaign", "job", "--", "sleep", "1000") }()
+	e := events.until("elected")
+	if _, err := w.client.Session().Destroy(e["session"].(string), nil); err != nil {
+		t.Fatal(err)
+	}
+	r := (<-done).must(t, exitFailed)
+	if !strings.Contains(r.errOut, "lost service/job/leader while the program ran") {
+		t.Errorf("err %q", r.errOut)
+	}
+}
+
+func TestCampaignLeavesSemaphoresAlone(t *testing.T) {
+	w := onMemory(t)
+	const key = "service/sem/leader"
+	value := []byte(`{"Limit":2,"Holders":{}}`)
+	if _, err := w.client.KV().Put(&api.KVPair{Key: key, Value: value, Flags: api.SemaphoreFlagValue}, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := w.run("campaign", "sem", "--", "true").must(t, exitUsage)
+	if !strings.Contains(r.errOut, "is a semaphore") || string(w.get(key).Value) != string(value) {
+		t.Errorf("err %q, value %q", r.errOut, w.get(key).Value)
+	}
+}
+
+func TestFlagsBeatEnvironmentBeatsConfigFile(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newWorld(t, agent.Addr())
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const wrong = "11111111-2222-3333-4444-555555555555"
+	good, bad := write("good", agent.Token()), write("bad", wrong)
+	tests := []struct {
+		name   string
+		config string
+		env    map[string]string
+		args   []string
+		code   int
+	}{
+		{"file alone", "token: " + agent.Token(), nil, nil, exitDone},
+		{"file alone, wrong", "token-file: " + bad, nil, nil, exitDenied},
+		{"environment beats it", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitDone},
+		{"also when the file names a file", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitDone},
+		{"also when the environment does", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN_FILE": good}, nil, exitDone},
+		{"a flag beats both", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": wrong}, []string{"--token", agent.Token()}, exitDone},
+		{"unknown setting", "tokn: x", nil, nil, exitUsage},
+		{"list of patterns", "key: [a/*, b/*]\ntoken: " + agent.Token(), nil, nil, exitDone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, value := range tt.env {
+				t.Setenv(name, value)
+			}
+			args := append([]string{"list", "--config", write("config.yaml", tt.config)}, tt.args...)
+			w.run(args...).must(t, tt.code)
+		})
+	}
+	w.run("version", "--config", write("config.yaml", "tokn: x")).must(t, exitDone)
+}
+
+func TestASessionThatMayNotBeReadHasNoSettings(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newWorld(t, agent.Addr())
+	root.client = agent.Client()
+	s := root.session(nil)
+	root.acquire("service/web/leader", s, "web-1")
+	token, _, err := agent.Client().ACL().PolicyCreate(&api.ACLPolicy{Name: "keys", Rules: `key_prefix "" { policy = "read" }`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, _, err := agent.Client().ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLTokenPolicyLink{{ID: token.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := root.run("list", "-o", "json", "--token", keys.SecretID).must(t, exitDone)
+	if !strings.Contains(r.out, `"session":{"id":"`+s+`"}`) {
+		t.Errorf("out %s", r.out)
+	}
+}

@@ -1,0 +1,258 @@
+package ui
+
+import (
+	"strconv"
+
+	"electop/election"
+)
+
+// sessionColumn names a column of the sessions view.
+type sessionColumn uint8
+
+const (
+	sesName sessionColumn = iota
+	sesNode
+	sesHolds
+	sesAge
+	sesTTL
+	sesBehavior
+	sesDelay
+	sesID
+	sesColumns
+)
+
+func (c sessionColumn) title() string {
+	return [...]string{"SESSION", "NODE", "HOLDS", "AGE", "TTL", "BEHAVIOR", "LOCK-DELAY", "ID"}[c]
+}
+
+// sortWord is the sort key that belongs to the column, empty for none.
+func (c sessionColumn) sortWord() string {
+	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
+}
+
+// leastHolds is the least width of what a session holds.
+const leastHolds = 16
+
+// widths are those of the columns, 0 for one that has no room.
+func (v *sessionsView) widths(width int) [sesColumns]int {
+	w := [sesColumns]int{sesName: 11, sesNode: 6, sesHolds: leastHolds, sesAge: 8, sesTTL: 6, sesBehavior: 8, sesDelay: 10, sesID: 8}
+	if v.wide {
+		w[sesID] = 36
+	}
+	w[sesName] = max(w[sesName], min(28, 2+v.name))
+	w[sesNode] = max(w[sesNode], min(24, v.node))
+	room := width - leadIn - leadOut + columnGap
+	for _, n := range w {
+		room -= n + columnGap
+	}
+	for _, c := range []sessionColumn{sesDelay, sesBehavior, sesID, sesTTL, sesAge, sesNode} {
+		if room >= 0 {
+			break
+		}
+		room += w[c] + columnGap
+		w[c] = 0
+	}
+	if room < 0 {
+		w[sesName] = max(6, w[sesName]+room)
+	}
+	w[sesHolds] += max(0, min(room, v.hold-leastHolds))
+	return w
+}
+
+// drawSessions draws the sessions view, or the session that is open in it.
+func (m *Model) drawSessions(p *painter, s *scene, width, height int) []string {
+	v := m.sessions
+	if r := v.selected(); v.open && r != nil {
+		return v.drawOpen(p, s, r, width, height)
+	}
+	lines := append(make([]string, 0, height), p.rule(width, v.title(), v.position(p.sym, height)))
+	if text, r := m.sessionTrouble(s); text != "" {
+		for _, part := range wrapText(text, width-2) {
+			lines = append(lines, p.draw(width, span{r, " " + part}))
+		}
+	}
+	if len(v.order) == 0 {
+		return p.pad(lines, width, height)
+	}
+	widths := v.widths(width)
+	lines = append(lines, v.head(p, widths, width))
+	rows := max(0, height-len(lines))
+	v.scroll(rows)
+	l := newLine(p, width)
+	for i := v.offset; i < min(len(v.order), v.offset+rows); i++ {
+		l.reset(p.tone)
+		if i == v.index {
+			l.reset(p.tone + 1)
+		}
+		v.drawRow(l, s, v.order[i], widths, i == v.index)
+		lines = append(lines, l.done())
+	}
+	return p.pad(lines, width, height)
+}
+
+func (v *sessionsView) title() []span {
+	spans := []span{{roleStrong, "Sessions"}}
+	if v.list == nil || len(v.rows) == 0 {
+		return spans
+	}
+	spans = append(spans, span{roleQuiet, "  " + strconv.Itoa(v.tally.all) + ", " + strconv.Itoa(v.tally.holding) + " hold something watched here"})
+	if v.tally.orphans > 0 {
+		spans = append(spans, span{roleDelay, "  " + plural(v.tally.orphans, "orphan") + "?"})
+	}
+	return spans
+}
+
+// position tells how many rows there are above and below.
+func (v *sessionsView) position(sym *symbols, height int) []span {
+	rows := max(1, height-2)
+	if len(v.order) <= rows {
+		return nil
+	}
+	v.scroll(rows)
+	below := max(0, len(v.order)-v.offset-rows)
+	return []span{{roleQuiet, sym.up + " " + strconv.Itoa(v.offset) + "  " + sym.down + " " + strconv.Itoa(below)}}
+}
+
+// sessionTrouble says why there is nothing to see, or why it is old.
+func (m *Model) sessionTrouble(s *scene) (string, role) {
+	v := m.sessions
+	switch list := v.list; {
+	case m.opts.WatchSessions == nil && list == nil:
+		return "This screen does not list sessions.", roleQuiet
+	case list == nil && m.paused:
+		return "The board is paused: p continues, and reads the sessions.", roleDelay
+	case list == nil && s.stale:
+		return "Consul does not answer: the sessions were not read.", roleDelay
+	case list == nil:
+		return "Reading the sessions.", roleQuiet
+	case list.Err != "" && len(list.Sessions) == 0:
+		return capital(clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", roleDelay
+	case list.Err != "":
+		return capital(clean(list.Err)) + ". This list is " + duration(s.now.Sub(list.At)) + " old.", roleDelay
+	case len(list.Sessions) == 0:
+		return "No session is visible. Consul leaves out those that a token may not read: that is no proof that there is none.", roleDelay
+	case len(v.order) == 0:
+		return "No session matches the filter. Esc clears it.", roleQuiet
+	}
+	return "", roleText
+}
+
+func (v *sessionsView) head(p *painter, widths [sesColumns]int, width int) string {
+	l := newLine(p, width)
+	x := leadIn
+	for c, w := range widths {
+		id := sessionColumn(c)
+		if w == 0 {
+			continue
+		}
+		l.to(x)
+		if id == sesName {
+			l.gap(2)
+		}
+		l.cell(roleHead, id.title(), min(w, len(id.title())))
+		if v.sort.word() == id.sortWord() {
+			marker := p.sym.up
+			if v.sort.reverse {
+				marker = p.sym.down
+			}
+			l.gap(1)
+			l.text(roleAccent, marker)
+		}
+		x += w + columnGap
+	}
+	return l.done()
+}
+
+func (v *sessionsView) drawRow(l *line, s *scene, r *sessionRow, widths [sesColumns]int, selected bool) {
+	mark := v.marks[r.ses.ID]
+	switch {
+	case mark:
+		l.fill(roleAccent, l.sym.mark, 1)
+	case selected:
+		l.fill(roleAccent, l.sym.cursor, 1)
+	}
+	x := leadIn
+	for c, w := range widths {
+		if w == 0 {
+			continue
+		}
+		l.to(x)
+		drawSessionCell(l, s, r, sessionColumn(c), w, mark)
+		x += w + columnGap
+	}
+}
+
+func drawSessionCell(l *line, s *scene, r *sessionRow, c sessionColumn, w int, mark bool) {
+	switch c {
+	case sesName:
+		sign, name := r.sign(l.sym), span{roleText, clean(r.ses.Name)}
+		if name.text == "" {
+			name = span{roleFaint, "no name"}
+		}
+		if mark {
+			name.role = roleAccent
+		}
+		l.text(sign.role, sign.text)
+		l.gap(1)
+		l.cell(name.role, name.text, w-2)
+	case sesNode:
+		l.cell(roleText, clean(r.ses.Node), w)
+	case sesHolds:
+		text := r.holdsText()
+		l.cell(text.role, text.text, w)
+	case sesAge:
+		l.cell(roleText, r.age(l.sym, s), w)
+	case sesTTL:
+		if r.ses.TTL == 0 {
+			l.cell(roleQuiet, "none", w)
+			return
+		}
+		l.cell(roleText, short(r.ses.TTL), w)
+	case sesBehavior:
+		l.cell(roleQuiet, clean(r.ses.Behavior), w)
+	case sesDelay:
+		l.cell(roleQuiet, short(r.ses.LockDelay), w)
+	default:
+		l.cell(roleQuiet, sessionText(r.ses.ID, w > 8), w)
+	}
+}
+
+func (r *sessionRow) sign(sym *symbols) span {
+	switch r.stands {
+	case sessionHolding:
+		return span{roleLed, sym.led}
+	case sessionOrphan:
+		return span{roleDelay, sym.warning}
+	default:
+		return span{roleQuiet, sym.idle}
+	}
+}
+
+// holdsText names what a session holds among the watched elections.
+func (r *sessionRow) holdsText() span {
+	switch r.stands {
+	case sessionOrphan:
+		return span{roleDelay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
+	case sessionIdle:
+		return span{roleQuiet, "holds nothing"}
+	default:
+	}
+	names := make([]string, 0, 4)
+	for _, e := range r.holds[:min(len(r.holds), 3)] {
+		names = append(names, election.Sanitize(e.Name))
+	}
+	for _, e := range r.slots[:min(len(r.slots), 3)] {
+		names = append(names, "a slot of "+election.Sanitize(e.Name))
+	}
+	text := nameList(names, len(names))
+	if more := len(r.holds) + len(r.slots) - len(names); more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return span{roleText, text}
+}
+
+// age is how long the session was seen, at least that for those that were there
+// when somebody first looked.
+func (r *sessionRow) age(sym *symbols, s *scene) string {
+	return atLeast(sym, duration(s.asOf.Sub(r.seen)), r.fresh)
+}

@@ -1,0 +1,342 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+func TestStudyFollowsTheSelection(t *testing.T) {
+	var o outside
+	d := drive(t, studiedSnapshot(""), 120, 36, o.options)
+	d.keys("g", "j", "2", "1", "3", "x", "esc", "1")
+	want := []string{
+		"service/mail/leader", "service/auth/leader", "service/billing/leader", "", "service/billing/leader", "",
+		"service/auth/leader", "", "service/billing/leader",
+	}
+	if !slices.Equal(o.studied, want) {
+		t.Errorf("studied %q, want %q", o.studied, want)
+	}
+	if !slices.Equal(o.listings, []bool{true, false}) {
+		t.Errorf("the list of sessions was asked for %v", o.listings)
+	}
+}
+
+// Without anybody to ask, the new features keep quiet.
+func TestNobodyToAsk(t *testing.T) {
+	s := studiedSnapshot("")
+	s.SessionList = nil
+	d := drive(t, s, 120, 36)
+	d.lacks("Likely next")
+	d.keys("tab")
+	d.wants("Candidates are not looked for.")
+	d.keys("3")
+	d.wants("This screen does not list sessions.")
+	d.keys("x")
+	d.wants("There is no session to destroy.")
+	d.keys("1", "g", "x")
+	d.lacks("searches the whole KV store", "Likely next")
+	if cmd := d.keys("f"); cmd != nil {
+		t.Error("f searches without anybody to search")
+	}
+}
+
+func TestWhyIsThatOfShow(t *testing.T) {
+	s := studiedSnapshot("service/mail/leader")
+	d := drive(t, s, 120, 36, studies)
+	e := s.Find("service/mail/leader")
+	d.wants(election.WhyVacant(e, election.Situation{Now: testNow(), Connection: s.Connection, Candidates: 0})[:100])
+	d.keys("j", "j", "j")
+	d.wants("search  service/search/leader", "refuses new holders for about 9s more")
+	d.now = d.now.Add(10 * time.Second)
+	d.send(tickMsg(d.now))
+	d.wants("it may be taken now", "2 vacant")
+	lost := lostSnapshot()
+	d = drive(t, lost, 120, 36, studies)
+	d.now = d.now.Add(30 * time.Second)
+	d.send(tickMsg(d.now))
+	d.wants("No leader for 3m58s. This is old: Consul has not answered for 34s")
+}
+
+func TestSemaphoresAreNoAlarm(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/jobs/leader"), 200, 50, studies)
+	d.wants("1 vacant", "1 semaphore", "semaphore 2 of 3")
+	d.m.setFilter("state:semaphore")
+	if len(d.m.table.order) != 1 || d.selected() != "jobs" {
+		t.Errorf("the filter shows %d elections", len(d.m.table.order))
+	}
+	d.wants("2 of 3 slots taken", "1 by a holder that is gone", "2 waiting")
+	d.keys("r")
+	d.wants("jobs is a semaphore: it has no single holder to release.")
+	d.m.setFilter("")
+	for range len(d.m.table.order) {
+		if d.keys("n"); d.selected() == "jobs" {
+			t.Error("n goes to a semaphore")
+		}
+	}
+	d.m.openElection("service/jobs/leader")
+	d.keys("[", "[")
+	d.wants("A semaphore has no terms")
+}
+
+func TestRisksMeetTheEye(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36)
+	d.wants("✗ 2 at risk", "● billing !", "● shop ✗", "● legacy ⚑")
+	d.keys("g", "j")
+	d.wants("! At risk: a check that keeps its session alive warns.")
+	s := studiedSnapshot("")
+	for node := range s.Checks {
+		s.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
+	}
+	d.send(snapshotMsg{s})
+	d.wants("Checks       not readable with this token", "unread")
+	d.lacks("at risk")
+}
+
+// ask plays an answer about rights: the commands of a batch are run.
+func (d *driver) answer(cmd tea.Cmd) {
+	d.t.Helper()
+	for cmd != nil {
+		msg, ok := cmd().(rightsMsg)
+		if !ok {
+			return
+		}
+		cmd = d.send(msg)
+	}
+}
+
+func TestMissingRights(t *testing.T) {
+	o := outside{rights: denied("service/billing/leader")}
+	d := drive(t, studiedSnapshot(""), 120, 36, o.options)
+	d.answer(d.keys("g"))
+	if len(o.asked) != 1 || o.asked[0].Key != "service/auth/leader" {
+		t.Fatalf("asked %+v", o.asked)
+	}
+	d.wants("(r) release", "(x) destroy")
+	d.answer(d.keys("j"))
+	d.keys("k", "j", "k", "j")
+	if len(o.asked) != 2 {
+		t.Errorf("asked again: %d questions", len(o.asked))
+	}
+	d.keys("r")
+	d.wants("This token may not release it. A rule is missing:", `key "service/billing/leader" { policy = "write" }`, "[ Close ]")
+	if cmd := d.keys("y"); cmd != nil {
+		t.Error("y acts without the right to")
+	}
+	o.rights = election.Rights{Known: true, Release: true, Destroy: true}
+	d.answer(d.keys("r")) // look again
+	d.wants("[ Cancel ]", "No lock-delay follows")
+	d.keys("esc")
+	d.lacks("(r) release")
+	d.now = d.now.Add(2 * time.Minute)
+	if cmd := d.send(tickMsg(d.now)); cmd == nil || len(o.asked) != 3 {
+		t.Errorf("an old answer holds for ever: %d questions", len(o.asked))
+	}
+}
+
+func TestHostileRules(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 80, 24, searches)
+	d.keys("g")
+	e := d.m.table.selected()
+	d.send(rightsMsg{hold{e.Key(), e.Pair.Session}, election.Rights{Known: true, DestroyRule: strings.Repeat("key \"\x1b[2J世\u202e\" ", 30)}})
+	d.keys("x")
+	checkFrame(t, d, 80, 24, "a hostile rule")
+}
+
+// Whoever runs through a long table asks one question at a time.
+func TestRightsAreAskedOneAtATime(t *testing.T) {
+	var o outside
+	d := drive(t, crowd(100), 120, 36, o.options)
+	first := d.keys("g")
+	if cmd := d.keys("j", "j", "j", "j", "j"); cmd != nil {
+		t.Error("a second question while the first is open")
+	}
+	if first == nil {
+		t.Skip("asked with the first snapshot")
+	}
+	next := d.send(first())
+	if next == nil {
+		t.Fatal("the selected hold is not asked for")
+	}
+	d.answer(next)
+	if last := o.asked[len(o.asked)-1]; last.Election != d.selected() {
+		t.Errorf("asked for %s, not for %s", last.Election, d.selected())
+	}
+}
+
+func TestDialogForesees(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
+	d.m.openElection("service/pg/leader")
+	d.keys("x")
+	d.wants("Likely next  pg2 (node-2), pg3 (node-3)", "patronictl switchover pg", "demoted without a checkpoint",
+		"service/pg/leader is deleted, value and all", "Lock-delay 1ms: the next candidate may lead at once.")
+	d.keys("esc", "r")
+	d.wants("Likely next  pg2 (node-2), pg3 (node-3)", "patronictl switchover pg")
+	d = drive(t, studiedSnapshot("service/auth/leader"), 120, 36, searches)
+	d.keys("g", "r")
+	d.wants("no candidate was seen among 20 sessions")
+}
+
+func TestSearchShowsProgressAndStops(t *testing.T) {
+	started, release := make(chan struct{}), make(chan struct{})
+	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
+		o.Holdings = func(ctx context.Context, session string, progress func(int, int)) ([]election.Pair, bool, error) {
+			progress(1200, 9800)
+			close(started)
+			<-ctx.Done()
+			<-release
+			return []election.Pair{{Key: "locks/\x1b[2J", Session: session}}, false, ctx.Err()
+		}
+	})
+	d.keys("g", "x")
+	cmds := sequence(t, d.keys("f")())
+	ended := make(chan tea.Msg, 1)
+	go func() { ended <- cmds[0]() }()
+	<-started
+	if d.send(searchTickMsg{d.m.dialog.search}) == nil {
+		t.Error("the progress is drawn once only")
+	}
+	d.wants("Searching: 1,200 of 9,800 keys")
+	d.keys("esc")
+	d.wants("Stopping: 1,200 of 9,800 keys", "Destroy the session of auth")
+	close(release)
+	tick := searchTickMsg{d.m.dialog.search}
+	d.send(<-ended)
+	d.wants("Stopped after 1,200 of 9,800 keys: 1 further key so far.", "locks/␛[2J is released")
+	if d.send(tick) != nil {
+		t.Error("the tick goes on after the end")
+	}
+	if d.keys("f") == nil {
+		t.Error("a stopped search can't be started again")
+	}
+	stale := d.m.dialog.search
+	d.keys("esc", "esc")
+	d.send(searchedMsg{of: stale, err: errors.New("late")})
+	d.lacks("late")
+}
+
+func TestSearchResult(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.keys("g", "x")
+	d.performSearch()
+	d.wants("service/auth/leader is released", "locks/nightly is released", "Searched 9,800 keys: 2 further keys found.", "there may be more")
+	d.m.dialog.search.err = errors.New("boom\x1b")
+	d.wants("The search failed after 9,800 of 9,800 keys: boom␛")
+}
+
+func TestSessionsView(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.keys("3")
+	d.wants("Sessions  20, 9 hold something watched here  3 orphans?", "a slot of jobs", "holds nothing", "orphan? 3 alike")
+	d.keys("/", "'cron", "enter", "space", "x")
+	d.wants("Destroy session report-cron", "it holds nothing")
+	d.perform(d.keys("y"))
+	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session == "" {
+		t.Errorf("destroyed %+v", d.op.destroyed)
+	}
+	d.wants("Destroyed session ")
+	d.keys("esc", "r")
+	d.wants("A session is destroyed (x), never released.")
+	d.keys("G", "enter")
+	d.wants("Seen since", "Holds", "service/web/leader", "esc all sessions")
+	d.keys("esc", "esc")
+	if d.m.view != viewElections {
+		t.Error("esc does not lead back")
+	}
+}
+
+func TestSessionCursorFollowsItsSession(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, studies)
+	d.keys("3", "/", "'users", "enter", "esc")
+	id := d.m.sessions.cursor
+	for range sessionSorts() {
+		d.keys("s")
+	}
+	d.keys("S")
+	s := studiedSnapshot("")
+	s.SessionList.Sessions = slices.Delete(slices.Clone(s.SessionList.Sessions), 0, 2)
+	d.send(snapshotMsg{s})
+	if r := d.m.sessions.selected(); r == nil || r.ses.ID != id || r.ses.Name != "users" {
+		t.Error("the cursor left its session")
+	}
+	d.keys("x")
+	gone := studiedSnapshot("")
+	gone.SessionList.Sessions = slices.DeleteFunc(slices.Clone(gone.SessionList.Sessions), func(s *election.Session) bool { return s.ID == id })
+	d.send(snapshotMsg{gone})
+	d.wants("the session is gone", "Nothing will be done", "[ Close ]")
+}
+
+func TestSessionCommands(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, studies)
+	d.keys(":", "'3", "enter", ":", "'sort ttl rev", "enter")
+	if got := d.m.sessions.sort; got.word() != "ttl" || !got.reverse {
+		t.Errorf("sorted by %s", got.word())
+	}
+	d.keys(":", "'sort term", "enter")
+	d.wants(":sort takes name, node, state, holds, age, ttl here")
+	d.m.setFilter("state:idle node:node-3")
+	for _, r := range d.m.sessions.order {
+		if r.stands != sessionIdle || r.ses.Node != "node-3" {
+			t.Errorf("the filter shows %s on %s", r.ses.Name, r.ses.Node)
+		}
+	}
+	if cmd := d.keys("c"); cmd == nil {
+		t.Error("no session is copied")
+	}
+	d = drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) { o.ReadOnly = true })
+	d.keys("3", "x")
+	d.wants("Read-only: destroy is switched off")
+}
+
+// What a slot's holder loses is told, though no key is bound to it.
+func TestDestroyOfASlotHolder(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, studies)
+	d.keys("3", "/", "'jobs", "enter", "g", "x")
+	d.wants("service/jobs/leader keeps its other holders: a slot gets free")
+}
+
+// A waiting candidate must not be taken for an orphan.
+func TestFewIdleSessionsAreNoOrphans(t *testing.T) {
+	s := studiedSnapshot("")
+	s.SessionList.Sessions = slices.DeleteFunc(slices.Clone(s.SessionList.Sessions), func(x *election.Session) bool { return x.ID == sessionID(320) })
+	d := drive(t, s, 120, 36, studies)
+	d.keys("3")
+	d.lacks("orphan")
+}
+
+func TestInsightIsInferredOnce(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/mail/leader"), 120, 36, studies)
+	d.text()
+	first := d.m.insights.in
+	d.now = d.now.Add(time.Second)
+	d.send(tickMsg(d.now))
+	if d.text(); d.m.insights.in != first {
+		t.Error("inferred anew without a change")
+	}
+	d.now = d.now.Add(insightAge)
+	d.send(tickMsg(d.now))
+	if d.text(); d.m.insights.in == first {
+		t.Error("never inferred anew")
+	}
+}
+
+func TestLongDialogScrolls(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
+	d.m.openElection("service/pg/leader")
+	d.keys("x")
+	d.wants("more lines below", "[ Cancel ]")
+	for range 30 {
+		d.keys("j")
+	}
+	d.wants("more lines above", "takes the key again", "[ Cancel ]")
+	if strings.Count(d.text(), "\n") != 13 {
+		t.Error("the dialog does not fit")
+	}
+}
