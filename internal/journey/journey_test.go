@@ -170,6 +170,47 @@ func TestDestroyWithX(t *testing.T) {
 	})
 }
 
+func TestCauseAndCandidatesAreShown(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		term := s.open(width, height)
+		term.await("1 led")
+		if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
+			t.Fatal(err)
+		}
+		term.await("No leader for", "Lost because", "expired or was destroyed")
+		term.keys("Tab")
+		term.await("web-b", "Consul records nobody who waits")
+		term.keys("q")
+		term.await("left with 0")
+	})
+}
+
+func TestSessionsViewDestroysAnOrphan(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		orphan := "orphan-" + fmt.Sprint(width)
+		id := s.session(orphan)
+		term := s.open(width, height)
+		term.await("1 led")
+		term.keys("3")
+		term.keys("/")
+		term.write(orphan)
+		term.await("holds nothing")
+		term.keys("Enter", "x")
+		term.await("Destroy", id, "Cancel")
+		term.keys("y")
+		term.until("the session gone", func(string) bool {
+			e, _, err := s.agent.Client().Session().Info(id, nil)
+			return err == nil && e == nil
+		})
+		term.keys("1")
+		term.await("● web")
+		term.keys("q")
+		term.await("left with 0")
+	})
+}
+
 func TestReadOnlySaysSo(t *testing.T) {
 	s := newStage(t)
 	term := s.open(120, 36, "--read-only")
