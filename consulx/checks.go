@@ -103,7 +103,7 @@ func (k *checkQuestion) take(_ context.Context, meta *api.QueryMeta, gap bool) (
 	if k.asked && !gap && slices.Equal(k.answer, k.last) {
 		return false, nil
 	}
-	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer}
+	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer, Partial: k.o.client.filtered(meta)}
 	if len(k.answer) == 0 && (k.o.client.filtered(meta) || len(k.last) > 0 && k.o.client.doubtful(meta)) {
 		read.Err = "not readable with this token"
 	}

@@ -161,7 +161,7 @@ func TestRights(t *testing.T) {
 	if got := ask("e1ec0709-0000-4000-8000-00000000dead", target); got.Known {
 		t.Errorf("an unknown token: %+v", got)
 	}
-	if got := ask(reader, election.Target{Key: "a"}); got.Release || !got.Destroy {
+	if got := ask(reader, election.Target{Key: "a"}); got.Destroy || got.DestroyRule != `session_prefix "" { policy = "write" }` {
 		t.Errorf("without a node: %+v", got)
 	}
 }

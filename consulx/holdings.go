@@ -3,6 +3,7 @@ package consulx
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,13 +14,13 @@ import (
 // was found.
 var ErrIncomplete = errors.New("may be incomplete")
 
-// Holdings searches the whole KV store for the keys that a session holds, until
+// Holdings searches the whole KV store for the keys that any of these sessions holds, until
 // ctx ends. progress, which may be nil, is told how many of how many keys were
 // looked at. Where the token may not read everything, the error is ErrIncomplete
 // and comes with what was found. Memory is bounded by the names of all keys and
 // the values of a few.
 func Holdings(
-	ctx context.Context, c *Client, session string, progress func(done, total int),
+	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -38,7 +39,7 @@ func Holdings(
 			return held, err
 		}
 		for _, p := range pairs {
-			if p.Session == session {
+			if slices.Contains(sessions, p.Session) {
 				held = append(held, p)
 			}
 		}

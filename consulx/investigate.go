@@ -131,6 +131,7 @@ type nodeState struct {
 	read, exists bool
 	filtered     bool
 	checks       []election.Check
+	index        uint64
 	err          string
 }
 
@@ -139,7 +140,7 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 	if err != nil {
 		return nodeState{err: Describe(i.client.wrap(err))}
 	}
-	state := nodeState{read: true, exists: true, filtered: i.client.filtered(meta), checks: toChecks(checks)}
+	state := nodeState{read: true, exists: true, filtered: i.client.filtered(meta), checks: toChecks(checks), index: meta.LastIndex}
 	if len(checks) > 0 {
 		return state
 	}
@@ -170,7 +171,7 @@ func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) 
 		state = nodeState{err: "its checks may not be read with this token"}
 	}
 	found.ChecksRead, found.NodeExists = state.read, state.exists
-	found.Checks, found.Err = state.checks, state.err
+	found.Checks, found.ChecksIndex, found.Err = state.checks, state.index, state.err
 	return found
 }
 

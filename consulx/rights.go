@@ -50,9 +50,12 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 // Consul does not tell, which is no error: only one that can't be reached is.
 func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
+	// Without the name of the node only a right to every session helps.
+	rule := aclRule("session_prefix", "", "write")
 	if t.Node != "" {
-		wanted = append(wanted, right{Resource: "session", Segment: t.Node, Access: "write"})
+		rule = aclRule("session", t.Node, "write")
 	}
+	wanted = append(wanted, right{Resource: "session", Segment: t.Node, Access: "write"})
 	answers, err := op.client.authorize(ctx, wanted)
 	switch {
 	case ctx.Err() != nil:
@@ -62,13 +65,12 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	case err != nil:
 		return election.Rights{}, nil //nolint:nilerr // that Consul does not tell is an answer
 	}
-	// Whose node is not known may be destroyed as far as anybody can tell.
-	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: true}
+	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: answers[1].Allow}
 	if !rights.Release {
 		rights.ReleaseRule = aclRule("key", t.Key, "write")
 	}
-	if len(answers) > 1 && !answers[1].Allow {
-		rights.Destroy, rights.DestroyRule = false, aclRule("session", t.Node, "write")
+	if !rights.Destroy {
+		rights.DestroyRule = rule
 	}
 	return rights, nil
 }

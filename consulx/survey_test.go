@@ -283,7 +283,7 @@ func TestHoldings(t *testing.T) {
 		}
 		b.acquire(t, api.KVPair{Key: p + "other", Session: other})
 		var done, total, calls int
-		found, err := Holdings(t.Context(), b.client, s, func(d, n int) {
+		found, err := Holdings(t.Context(), b.client, []string{s}, func(d, n int) {
 			if d < done {
 				t.Errorf("%d keys after %d", d, done)
 			}
@@ -296,7 +296,7 @@ func TestHoldings(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if _, err = Holdings(ctx, b.client, s, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+		if _, err = Holdings(ctx, b.client, []string{s}, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped: %v", err)
 		}
 	})
@@ -312,7 +312,7 @@ func TestHoldingsUnderACLs(t *testing.T) {
 		"": 0, `key_prefix "seen/" { policy = "read" }`: 1, `key_prefix "" { policy = "read" }`: 2,
 	} {
 		c := newClient(t, Config{Address: agent.Addr(), Token: makeToken(t, root, rules)})
-		found, err := Holdings(t.Context(), c, s, nil)
+		found, err := Holdings(t.Context(), c, []string{s}, nil)
 		if len(found) != want || errors.Is(err, ErrIncomplete) != (want < 2) || want == 2 && err != nil {
 			t.Errorf("with %q: %v, %v", rules, found, err)
 		}

@@ -86,7 +86,7 @@ func (b *Board) adviseFlags(e *Election) *Advice {
 	return &Advice{
 		Code: "lock_flags", Urgent: true,
 		Why: fmt.Sprintf("the key's flags are %d, not those of Consul's lock: waiting api.Lock candidates fail with \"Existing key does not match lock use\"", e.Pair.Flags),
-		Do:  "write the key with flags " + formatUint(LockFlag) + ", or delete it while nobody leads",
+		Do:  "while nobody leads, write the key with flags " + formatUint(LockFlag) + " or delete it",
 	}
 }
 

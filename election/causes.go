@@ -138,7 +138,11 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	e := *t.elections[i]
 	if x.Invalidated && p.session != nil && p.session.LockDelay > 0 && e.State(at) != Led {
 		until := p.event.Time.Add(p.session.EnforcedLockDelay())
-		event.LockDelayUntil, e.LockDelayUntil = until, until
+		if x.Doubtful {
+			e.MaybeDelayUntil = until
+		} else {
+			event.LockDelayUntil, e.LockDelayUntil = until, until
+		}
 	}
 	completeTerm(&e, p.id(), x)
 	t.emit(event)

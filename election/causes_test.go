@@ -1,6 +1,7 @@
 package election
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -206,5 +207,22 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 	events := s.observe(TermEvidence{At: s.now, Event: s.read(web("", 4, 10, 23, "v"))[0], Outcome: evidence})
 	if got := brief(events); got != "explained(4 released)" {
 		t.Errorf("events %s", got)
+	}
+}
+
+// A holder that unlocks and then ends its session leaves no lock-delay, and
+// nobody can tell it from one that was ended: no flat claim is made.
+func TestADoubtfulEndClaimsNoLockDelay(t *testing.T) {
+	s, vacated := lose(t)
+	x := s.observe(TermEvidence{At: s.now, Event: vacated, Outcome: Evidence{
+		SessionRead: true, SessionsIndex: 22, KeyIndex: 21, ChecksRead: true, NodeExists: true, Checks: checks(StatusPassing, StatusPassing),
+	}})[0]
+	e := s.web()
+	if !x.LockDelayUntil.IsZero() || e.State(s.now) != Vacant {
+		t.Errorf("%s, lock-delay until %v", e.State(s.now), x.LockDelayUntil)
+	}
+	why := WhyVacant(e, Situation{Now: s.now, Candidates: -1})
+	if !strings.Contains(why, "if not, Consul refuses new holders for about 15s more") {
+		t.Error(why)
 	}
 }

@@ -20,6 +20,9 @@ type Evidence struct {
 	ChecksRead bool
 	NodeExists bool
 	Checks     []Check
+	// ChecksIndex is the Raft index of the last change to any check, as far as
+	// Consul tells with the checks of the node.
+	ChecksIndex uint64
 	// Err says why something could not be read.
 	Err string
 }
@@ -31,6 +34,9 @@ type Explanation struct {
 	// Invalidated says that the session was ended while it held the key, so
 	// that a lock-delay follows.
 	Invalidated bool
+	// Doubtful says that the holder may as well have released the key and ended
+	// its session right after, as locks do on their way out: then none follows.
+	Doubtful bool
 }
 
 // Explain finds the cause of a term's end. s is the session that held the key,
@@ -50,6 +56,8 @@ func Explain(s *Session, deleted bool, ev Evidence) Explanation {
 		return Explanation{Cause: Unknown, Evidence: "Consul's data is older than this session: it was lost or restored"}
 	}
 	e := explainGone(s, ev)
+	// A check that turned critical at the key's own index leaves no doubt.
+	e.Doubtful = ev.doubt() != "" && e.Cause != CheckCritical
 	if deleted && s.Behavior != BehaviorDelete && e.Cause != Unknown {
 		e.Evidence += "; a guess: the key was deleted as well, which the end of this session does not do"
 	}
@@ -69,20 +77,20 @@ func explainGone(s *Session, ev Evidence) Explanation {
 	var missing string
 	if ev.ChecksRead {
 		if !ev.NodeExists {
-			e.Cause, e.Evidence = NodeGone, fmt.Sprintf("node %s is no longer registered", s.Node)+ev.doubt()
+			e.Cause, e.Evidence = NodeGone, fmt.Sprintf("node %s is no longer registered", s.Node)+ev.doubtOfChecks()
 			return e
 		}
 		var critical *Check
 		if critical, missing = badCheck(s, ev.Checks); critical != nil {
-			e.Cause, e.Evidence = CheckCritical, criticalEvidence(s, critical)
-			if critical.ModifyIndex != ev.KeyIndex {
-				e.Evidence += ev.doubt()
+			if ev.KeyIndex != 0 && critical.ModifyIndex > ev.KeyIndex {
+				return explainDestroyed(s, ev, critical)
 			}
+			e.Cause, e.Evidence = CheckCritical, criticalEvidence(s, critical)
 			return e
 		}
 		if missing != "" {
 			e.Cause = CheckGone
-			e.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, s.Node) + ev.doubt()
+			e.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, s.Node) + ev.doubtOfChecks()
 			return e
 		}
 	}
@@ -92,10 +100,12 @@ func explainGone(s *Session, ev Evidence) Explanation {
 			Evidence: "the session is gone; its checks could not be read" + suffix(ev.Err),
 		}
 	}
-	return explainDestroyed(s, ev)
+	return explainDestroyed(s, ev, nil)
 }
 
-func explainDestroyed(s *Session, ev Evidence) Explanation {
+// explainDestroyed tells of a session that no check ended. late is a check of it
+// that turned critical only afterwards, as those of a program that ends do.
+func explainDestroyed(s *Session, ev Evidence, late *Check) Explanation {
 	e := Explanation{Cause: SessionDestroyed, Invalidated: true}
 	what := "the session is gone; it had no TTL"
 	if s.TTL > 0 {
@@ -106,7 +116,10 @@ func explainDestroyed(s *Session, ev Evidence) Explanation {
 	if ev.KeyIndex != 0 && ev.SessionsIndex == ev.KeyIndex {
 		e.Evidence += "; key and session changed at one index"
 	}
-	if len(s.Checks()) > 0 {
+	switch {
+	case late != nil:
+		e.Evidence += "; its check " + Line(late.ID, labelLength) + " is critical, but changed only after the key did"
+	case len(s.Checks()) > 0:
 		e.Evidence += "; its checks are not critical"
 	}
 	return e
@@ -118,6 +131,18 @@ func explainDestroyed(s *Session, ev Evidence) Explanation {
 func (ev Evidence) doubt() string {
 	if ev.KeyIndex != 0 && ev.SessionsIndex > ev.KeyIndex {
 		return "; a guess: it may have released the key just before"
+	}
+	return ""
+}
+
+// doubtOfChecks is doubt, and calls it a guess as well when checks changed after
+// the key did: what is missing may have been removed after the session ended.
+func (ev Evidence) doubtOfChecks() string {
+	if d := ev.doubt(); d != "" {
+		return d
+	}
+	if ev.KeyIndex != 0 && ev.ChecksIndex > ev.KeyIndex {
+		return "; a guess: it may have been removed after the session had ended"
 	}
 	return ""
 }

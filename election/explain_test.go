@@ -38,7 +38,8 @@ func TestExplainCallsAGuessAGuess(t *testing.T) {
 		{"a session changed later", session(nil), false, at(20, 21, nil), SessionDestroyed, true},
 		{"the check ended it", session(nil), false, at(20, 20, critical(20)), CheckCritical, false},
 		{"the check ended it, others change", session(nil), false, at(20, 25, critical(20)), CheckCritical, false},
-		{"critical after a release", session(nil), false, at(20, 21, critical(22)), CheckCritical, true},
+		{"critical after a release", session(nil), false, at(20, 21, critical(22)), SessionDestroyed, true},
+		{"critical after a destroy", session(nil), false, at(20, 20, critical(22)), SessionDestroyed, false},
 		{"check removed", session(nil), false, at(20, 20, noCheck), CheckGone, false},
 		{"check removed after a release", session(nil), false, at(20, 21, noCheck), CheckGone, true},
 		{"node removed", session(nil), false, at(20, 20, noNode), NodeGone, false},
@@ -48,6 +49,9 @@ func TestExplainCallsAGuessAGuess(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := Explain(tt.session, tt.deleted, tt.ev)
+			if doubt := strings.Contains(got.Evidence, "may have released"); got.Doubtful != doubt {
+				t.Errorf("doubtful %v: %s", got.Doubtful, got.Evidence)
+			}
 			if got.Cause != tt.want || strings.Contains(got.Evidence, "a guess") != tt.guess {
 				t.Errorf("%s: %s", got.Cause, got.Evidence)
 			}

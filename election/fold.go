@@ -190,7 +190,8 @@ func (c *change) begin(p Pair, known bool) {
 	s := c.t.sessions[p.Session]
 	c.e.Pair, c.e.Session, c.e.Leader, c.e.Term = p, s, LeaderLabel(p, s), p.LockIndex
 	c.e.Since, c.e.SinceKnown = c.at, known
-	c.e.VacantSince, c.e.VacantSinceKnown, c.e.LockDelayUntil = time.Time{}, false, time.Time{}
+	c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
+	c.e.LockDelayUntil, c.e.MaybeDelayUntil = time.Time{}, time.Time{}
 	term := Term{
 		Number: p.LockIndex, CreateIndex: p.CreateIndex, Session: p.Session,
 		Leader: c.e.Leader, Start: c.at, StartKnown: known,
@@ -227,7 +228,8 @@ func (c *change) vacate(deleted bool) {
 	c.e.LastSession = c.e.Session
 	c.e.Leader, c.e.Session = "", nil
 	c.e.Since, c.e.SinceKnown = time.Time{}, false
-	c.e.VacantSince, c.e.VacantSinceKnown, c.e.LockDelayUntil = c.at, !c.gap, time.Time{}
+	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
+	c.e.LockDelayUntil, c.e.MaybeDelayUntil = time.Time{}, time.Time{}
 }
 
 // record emits an event about the election as it stands in c and adds it to

@@ -36,7 +36,9 @@ type ChecksRead struct {
 	At     time.Time
 	Node   string
 	Checks []Check
-	Err    string
+	// Partial is set when the token may not read all of them.
+	Partial bool
+	Err     string
 }
 
 // LinkLost says that a query of the named source (any unique text) failed.

@@ -35,6 +35,9 @@ type Snapshot struct {
 type NodeChecks struct {
 	At     time.Time
 	Checks []Check
+	// Partial is set when the token may not read all checks of the node: one
+	// that is missing may be there.
+	Partial bool
 	// Err says why the checks could not be read; Checks is then old or empty.
 	Err string
 }

@@ -271,7 +271,7 @@ func (t *Tracker) checksRead(o ChecksRead) {
 		}
 		t.checks, t.checksLent = copied, false
 	}
-	read := NodeChecks{At: o.At, Checks: o.Checks, Err: o.Err}
+	read := NodeChecks{At: o.At, Checks: o.Checks, Partial: o.Partial, Err: o.Err}
 	if o.Err != "" {
 		read.Checks = t.checks[o.Node].Checks
 	}

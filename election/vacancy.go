@@ -78,12 +78,17 @@ func vacancyReason(e *Election, s Situation) []string {
 	case delayed > 0:
 		return append(parts, fmt.Sprintf("Consul refuses new holders for about %s more (lock-delay %s of the lost session).",
 			roughly(delayed+time.Second-1), FormatDuration(e.LockDelayUntil.Sub(e.VacantSince))))
+	case s.Now.Before(e.MaybeDelayUntil):
+		parts = append(parts, fmt.Sprintf("It may have been released just before its session ended; if not, Consul refuses new holders for about %s more.",
+			roughly(e.MaybeDelayUntil.Sub(s.Now)+time.Second-1)))
 	case !e.LockDelayUntil.IsZero():
 		parts = append(parts, "The lock-delay should be over: it may be taken now.")
 	case e.Exists && last != nil && (last.Cause == Released || last.Cause == OperatorRelease):
 		parts = append(parts, "It was released and nobody has acquired it since; no lock-delay holds anybody back.")
-	case e.Exists && last == nil:
+	case e.Exists && last == nil && s.Now.Sub(e.VacantSince) >= MaxLockDelay:
 		parts = append(parts, "It was found so: what happened before was not seen.")
+	case e.Exists && last == nil:
+		return append(parts, "It was found so: what happened before was not seen, and a lock-delay may still run.", whoIsSeen(s.Candidates))
 	}
 	return append(parts, whoMayLead(s.Candidates))
 }
@@ -117,6 +122,17 @@ func whoMayLead(candidates int) string {
 		return "1 likely candidate is seen, and does not acquire it."
 	}
 	return fmt.Sprintf("%d likely candidates are seen, and none acquires it.", candidates)
+}
+
+// whoIsSeen names no fault: who knows for how long they have tried.
+func whoIsSeen(candidates int) string {
+	switch {
+	case candidates < 0:
+		return "Nobody has acquired it."
+	case candidates == 0:
+		return "No likely candidate is seen."
+	}
+	return Plural(uint64(candidates), "likely candidate") + " seen." //nolint:gosec // not negative here
 }
 
 // roughly writes a duration for people: whole seconds, from an hour on whole

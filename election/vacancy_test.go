@@ -48,7 +48,7 @@ func TestWhyVacant(t *testing.T) {
 		{"behavior delete, after the delay", vacant(gone, deletes, delayed(-time.Second)), 1, "No leader for 6s. The key went with its session (behavior delete); whoever acquires it makes it anew. The lock-delay should be over: it may be taken now. 1 likely candidate is seen, and does not acquire it."},
 		{"behavior delete, but the cause is not known", vacant(gone, deletes, cause(Unknown)), 0, "No leader for 6s. The key is gone; whoever acquires it makes it anew. No likely candidate is seen."},
 		{"deleted and in lock-delay", vacant(gone, cause(SessionDestroyed), delayed(time.Second)), 0, "No leader for 6s. The key is gone; whoever acquires it makes it anew. Consul refuses new holders for about 1s more (lock-delay 7s of the lost session)."},
-		{"as found, a moment ago", vacant(unknown, since(0), func(e *Election) { e.Terms = nil }), 0, "No leader; since when is not known. It was found so: what happened before was not seen. No likely candidate is seen."},
+		{"as found, a moment ago", vacant(unknown, since(0), func(e *Election) { e.Terms = nil }), 0, "No leader; since when is not known. It was found so: what happened before was not seen, and a lock-delay may still run. No likely candidate is seen."},
 		{"as found, watched since", vacant(unknown, since(90*time.Minute), func(e *Election) { e.Terms = nil }), 1, "No leader for at least 1h30m. It was found so: what happened before was not seen. 1 likely candidate is seen, and does not acquire it."},
 		{"for days", vacant(since(50*time.Hour + 30*time.Minute)), -1, "No leader for 2d02h. Nobody has acquired it."},
 		{"for minutes", vacant(since(62 * time.Second)), -1, "No leader for 1m02s. Nobody has acquired it."},

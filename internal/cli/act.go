@@ -106,7 +106,23 @@ func (a *action) ask(ctx context.Context, client *consulx.Client, p prospect) (e
 	for _, line := range a.plan(p) {
 		fmt.Fprintln(a.d.stderr, line)
 	}
+	if err := a.preflight(ctx, client, p.target); err != nil {
+		return err
+	}
 	return a.confirm(ctx)
+}
+
+// preflight spares a question whose answer Consul would refuse.
+func (a *action) preflight(ctx context.Context, client *consulx.Client, t election.Target) error {
+	rights, err := consulx.NewOperator(client, nil).Rights(ctx, t)
+	allowed, rule := rights.Release, rights.ReleaseRule
+	if a.verb == "destroy" {
+		allowed, rule = rights.Destroy, rights.DestroyRule
+	}
+	if err != nil || !rights.Known || allowed {
+		return err
+	}
+	return fmt.Errorf("%w: this token lacks %s", consulx.ErrDenied, rule)
 }
 
 // confirm asks, unless --yes was given.

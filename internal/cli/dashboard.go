@@ -70,10 +70,10 @@ func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer)
 	}, tea.WithInput(d.stdin), tea.WithOutput(d.stdout))
 }
 
-// holdings searches for keys of a session and tells apart what the token may
+// holdings searches for keys of sessions and tells apart what the token may
 // not read.
-func (b board) holdings(ctx context.Context, session string, progress func(done, total int)) ([]election.Pair, bool, error) {
-	keys, err := consulx.Holdings(ctx, b.client, session, progress)
+func (b board) holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
+	keys, err := consulx.Holdings(ctx, b.client, sessions, progress)
 	if errors.Is(err, consulx.ErrIncomplete) {
 		return keys, false, nil
 	}

@@ -93,6 +93,9 @@ func heldLines(p prospect) []string {
 			watched[e.Key()] = true
 			lines = append(lines, fmt.Sprintf("  %-8s  %s", p.fate(), election.Line(e.Key(), 200)))
 		}
+		if sem := election.ReadSemaphore(e, nil); sem != nil && sem.Holds(p.target.Session) {
+			lines = append(lines, "  lost      a slot of the semaphore "+election.Line(e.Key(), 200))
+		}
 	}
 	if p.found == nil {
 		return append(lines, "  besides   keys that are not watched, if the session holds any (--scan searches for them)")

@@ -64,7 +64,8 @@ func verdict(r consulx.Report) error {
 		return exitError(exitFailed)
 	}
 	for _, row := range r.Rows {
-		if row.Status == consulx.StatusDenied && !acts(row.Subject) {
+		hides := row.Status == consulx.StatusLimited && strings.HasPrefix(row.Subject, "keys ") && row.Rule != ""
+		if hides || row.Status == consulx.StatusDenied && !acts(row.Subject) {
 			return exitError(exitDenied)
 		}
 	}

@@ -185,6 +185,14 @@ func (in insight) nobodyNext() string {
 	return "no likely candidate is seen"
 }
 
+// probed takes what Consul itself says, which beats what was inferred.
+func (in *insight) probed(found consulx.ProbeResult) {
+	in.probe = &found
+	if found.State == consulx.LockDelayed {
+		in.why = "No leader: a lock-delay runs, and Consul refuses every candidate."
+	}
+}
+
 func probeText(p consulx.ProbeResult) string {
 	switch p.State {
 	case consulx.LockHeld:

@@ -108,7 +108,7 @@ func TestShowSaysWhyNobodyLeads(t *testing.T) {
 		has(t, got.WhyVacant, "No leader; since when is not known.", "No likely candidate is seen.")
 		w.session(func(s *api.SessionEntry) { s.Name = "billing-2" })
 		got = show1(t, w, "billing", "-k", p+"/*/leader")
-		has(t, got.WhyVacant, "1 likely candidate is seen")
+		has(t, got.WhyVacant, "a lock-delay may still run", "1 likely candidate seen")
 		r := w.run("show", "billing", "-k", p+"/*/leader").must(t, exitDone)
 		has(t, r.out, "Why ", "billing-2 on ", "named after the election: billing-2")
 	})

@@ -24,7 +24,7 @@ type holdings struct {
 // the command: what is not known must not be confirmed.
 func (a *action) searchStore(ctx context.Context, client *consulx.Client, session string) (*holdings, error) {
 	p := &progress{w: a.d.stderr, live: a.d.interactive}
-	pairs, err := consulx.Holdings(ctx, client, session, p.tell)
+	pairs, err := consulx.Holdings(ctx, client, []string{session}, p.tell)
 	p.end()
 	if errors.Is(err, consulx.ErrIncomplete) {
 		return &holdings{pairs: pairs, incomplete: true}, nil

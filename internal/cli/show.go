@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -61,19 +62,27 @@ func (s *show) run(ctx context.Context, name string) error {
 		return err
 	}
 	in := survey(ctx, client, snapshot, e)
+	var probeErr error // told after what could be shown
 	if s.probe {
 		ctx, cancel := context.WithTimeout(ctx, firstContact)
 		defer cancel()
 		found, err := consulx.ProbeLockDelay(ctx, client, e.Key())
-		if err != nil {
-			return err
+		if err == nil {
+			in.probed(found)
 		}
-		in.probe = &found
+		probeErr = err
 	}
+	if err := s.write(ctx, client, e, in, snapshot.At); err != nil {
+		return err
+	}
+	return probeErr
+}
+
+func (s *show) write(ctx context.Context, client *consulx.Client, e *election.Election, in insight, now time.Time) error {
 	if s.output == "json" {
-		return writeElectionJSON(s.d.stdout, e, in, snapshot.At)
+		return writeElectionJSON(s.d.stdout, e, in, now)
 	}
-	return writeElection(s.d.stdout, e, readChecks(ctx, client, e), in, snapshot.At)
+	return writeElection(s.d.stdout, e, readChecks(ctx, client, e), in, now)
 }
 
 // readChecks reads the checks of the holder's node, if there is one.
@@ -83,11 +92,8 @@ func readChecks(ctx context.Context, client *consulx.Client, e *election.Electio
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
-	checks, err := consulx.NodeChecks(ctx, client, e.Session.Node)
-	if err != nil {
-		return &election.NodeChecks{Err: consulx.Describe(err)}
-	}
-	return &election.NodeChecks{Checks: checks}
+	checks := consulx.NodeChecks(ctx, client, e.Session.Node)
+	return &checks
 }
 
 // writeElectionJSON writes the element of `list -o json` with what else is known.
@@ -210,7 +216,7 @@ func checksText(ids []string, read *election.NodeChecks) string {
 }
 
 func checkText(id string, read *election.NodeChecks) string {
-	if read == nil || read.Err != "" {
+	if read == nil || read.Err != "" || read.Partial && !slices.ContainsFunc(read.Checks, func(c election.Check) bool { return c.ID == id }) {
 		return id + " (not readable with this token)"
 	}
 	for _, c := range read.Checks {

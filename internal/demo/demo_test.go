@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // play runs a demonstration at an address until until is satisfied by what it
 // tells.

@@ -124,10 +124,12 @@ func (d *Demo) play(ctx context.Context, g *errgroup.Group) {
 		if len(deck) == 0 {
 			deck = shuffled(r)
 		}
-		card := deck[0]
-		deck = deck[1:]
-		if m := d.victim(r); m != nil && (card.kind != nodeLoss || !d.aNodeIsLost()) {
-			d.happen(ctx, card, m, after)
+		if deck[0].kind == nodeLoss && d.aNodeIsLost() {
+			deck = append(deck[1:], deck[0])
+		}
+		if m := d.victim(r); m != nil {
+			d.happen(ctx, deck[0], m, after)
+			deck = deck[1:]
 		}
 		wait(ctx, d.o.Every)
 	}
