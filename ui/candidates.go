@@ -127,19 +127,35 @@ func nextSpans(s *scene, in *insight) []span {
 		}
 		return []span{{r, nobodyNext(s, in)}}
 	}
-	names := make([]string, 0, len(in.candidates))
-	for _, c := range in.candidates {
-		text := candidateName(c)
-		if node := clean(c.Session.Node); node != "" {
-			text += " (" + node + ")"
-		}
-		names = append(names, text)
-	}
-	text := nameList(names, shownNext)
+	text := nameList(nextNames(in.candidates), shownNext)
 	if in.candidates[0].Weak {
 		return []span{{roleQuiet, "perhaps "}, {roleText, text}}
 	}
 	return []span{{roleText, text}}
+}
+
+// nextNames names candidates with their nodes, and with their sessions where
+// several would look the same.
+func nextNames(all []election.Candidate) []string {
+	type looks struct{ name, node string }
+	of := func(c election.Candidate) looks { return looks{candidateName(c), clean(c.Session.Node)} }
+	alike := make(map[looks]int, len(all))
+	for _, c := range all {
+		alike[of(c)]++
+	}
+	names := make([]string, 0, len(all))
+	for _, c := range all {
+		l := of(c)
+		beside := l.node
+		if alike[l] > 1 {
+			beside = strings.TrimPrefix(l.node+", "+election.ShortID(c.Session.ID), ", ")
+		}
+		if beside != "" {
+			l.name += " (" + beside + ")"
+		}
+		names = append(names, l.name)
+	}
+	return names
 }
 
 // candidateName is a candidate's name without its node, which stands beside it.

@@ -53,8 +53,9 @@ func sinceText(s *scene, t time.Time) string { return clock(t, s.now) }
 
 func sessionDetail(d *doc, s *scene, e *election.Election) {
 	if e.Session == nil {
-		d.field("Session", span{roleText, clean(e.Pair.Session)}, span{roleQuiet, "  not read"})
-		d.field("Checks", span{roleDelay, "not known"}, span{roleQuiet, "  its session could not be read"})
+		why := whyUnread(s, e)
+		d.field("Session", span{roleText, clean(e.Pair.Session)}, span{roleDelay, "  " + why})
+		d.field("Checks", span{roleDelay, "not known"}, span{roleQuiet, "  its session: " + why})
 		return
 	}
 	ses := e.Session
@@ -65,6 +66,22 @@ func sessionDetail(d *doc, s *scene, e *election.Election) {
 	d.field("Session", name...)
 	d.field("Node", span{roleText, clean(ses.Node)})
 	sessionSettings(d, s, ses)
+}
+
+// sessionWait is how long reading the session of a new leader may take.
+const sessionWait = 2 * time.Second
+
+// whyUnread says why nothing is known of the session that holds a key. Consul
+// does not tell a session that a token may not read from none, but a key is never
+// held by none: one that is still missing after a while is hidden.
+func whyUnread(s *scene, e *election.Election) string {
+	switch {
+	case s.stale:
+		return "not read"
+	case s.asOf.Sub(e.Since) < sessionWait:
+		return "being read"
+	}
+	return notReadable
 }
 
 // sessionSettings tells what ends a session and what becomes of its keys then.
@@ -111,16 +128,32 @@ func checksDetail(d *doc, s *scene, ses *election.Session) {
 		word string
 	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
 		for _, id := range kind.ids {
-			d.field(label, checkSpans(d.sym, id, kind.word, findCheck(id, known), read && known.Err == "")...)
+			d.field(label, checkSpans(d.sym, id, kind.word, findCheck(id, known), whyMissing(known, read))...)
 			label = ""
 		}
 	}
 }
 
-func checkSpans(sym *symbols, id, kind string, c *election.Check, read bool) []span {
+// notReadable says in plain words that the token lacks a rule.
+const notReadable = "not readable with this token"
+
+// whyMissing says why a check is not among those of its node, empty when nothing
+// tells.
+func whyMissing(known election.NodeChecks, read bool) string {
+	switch {
+	case !read || known.Err != "":
+		return ""
+	case known.Partial:
+		return notReadable
+	}
+	return "not registered on this node"
+}
+
+// checkSpans tells of one check. missing says why there is none.
+func checkSpans(sym *symbols, id, kind string, c *election.Check, missing string) []span {
 	sign, r, word := checkSign(sym, c)
-	if c == nil && read {
-		word = "not registered on this node"
+	if c == nil && missing != "" {
+		word = missing
 	}
 	spans := []span{{r, sign + " "}, {roleText, clean(id)}, {roleQuiet, "  " + kind + " check, "}, {r, word}}
 	if c != nil && c.Output != "" {

@@ -13,7 +13,7 @@ type dialog struct {
 	targets []boundTarget
 	// bare says that the targets are sessions, whatever they hold.
 	bare bool
-	// falls are the watched keys that go with the sessions that are destroyed.
+	// falls are the keys known to go with the sessions that are destroyed.
 	falls []fall
 	// next tells who would probably lead next, nil when that is not told.
 	next     []span
@@ -47,6 +47,9 @@ type boundTarget struct {
 type fall struct {
 	key, session string
 	slot         bool
+	// unwatched says that the key stands beside the election that is looked at,
+	// and is not watched itself.
+	unwatched bool
 }
 
 // openDialog opens a dialog for the marked elections, or else the selected one.
@@ -60,8 +63,7 @@ func (m *Model) openDialog(kind election.ActionKind) {
 		if standingOf(e, m.asOf()) != standsLed {
 			continue
 		}
-		held := atLeast(m.sym, duration(m.asOf().Sub(e.Since)), e.SinceKnown)
-		d.targets = append(d.targets, boundTarget{Target: e.Target(), heldFor: held})
+		d.targets = append(d.targets, m.bind(e))
 	}
 	if len(d.targets) == 0 {
 		m.say(roleDelay, m.nothingToDo(kind))
@@ -70,8 +72,19 @@ func (m *Model) openDialog(kind election.ActionKind) {
 	if kind == election.ActionDestroy {
 		d.targets = oneEachSession(d.targets)
 	}
-	m.dialog, m.mode = d, modeDialog
+	m.showDialog(d)
+}
+
+// showDialog opens a dialog. What was last said is not about it.
+func (m *Model) showDialog(d *dialog) {
+	m.dialog, m.mode, m.note = d, modeDialog, note{}
 	m.checkDialog()
+}
+
+// bind makes a target of a hold as it is now.
+func (m *Model) bind(e *election.Election) boundTarget {
+	held := atLeast(m.sym, duration(m.asOf().Sub(e.Since)), e.SinceKnown)
+	return boundTarget{Target: e.Target(), heldFor: held}
 }
 
 // cannotAct says why an action is not possible now, empty when it is.
@@ -189,8 +202,8 @@ func sessionChange(id string, list *election.SessionList) string {
 	return "the session is gone"
 }
 
-// fallsWith lists the watched keys that the targets' sessions hold, those of the
-// targets first.
+// fallsWith lists the keys that the targets' sessions are known to hold, those of
+// the targets first, those that are not watched last.
 func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
@@ -207,7 +220,22 @@ func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
 			others = append(others, f)
 		}
 	}
-	return append(falls, others...)
+	return append(append(falls, others...), besideWith(live, sessions)...)
+}
+
+// besideWith lists what the sessions hold beside the election that is looked at,
+// as far as that is not watched.
+func besideWith(live *election.Snapshot, sessions map[string]bool) []fall {
+	if live.Surroundings == nil {
+		return nil
+	}
+	var falls []fall
+	for _, p := range live.Surroundings.Siblings {
+		if p.Held() && sessions[p.Session] && live.Find(p.Key) == nil {
+			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+		}
+	}
+	return falls
 }
 
 // slotsOf lists the sessions that hold a slot of a semaphore.
@@ -249,13 +277,13 @@ func (d *dialog) about() string {
 		return ""
 	case d.targets[0].Key != "":
 		return d.targets[0].Key
-	case len(d.falls) == 1 && !d.falls[0].slot:
+	case len(d.falls) > 0 && !d.falls[0].slot && !d.falls[0].unwatched && (len(d.falls) == 1 || d.falls[1].unwatched):
 		return d.falls[0].key
 	}
 	return ""
 }
 
-// listed reports a key that the dialog lists as watched.
+// listed reports a key that the dialog lists without a search.
 func (d *dialog) listed(key string) bool {
 	return slices.ContainsFunc(d.falls, func(f fall) bool { return f.key == key })
 }

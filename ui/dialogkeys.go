@@ -90,25 +90,44 @@ func (m *Model) cancelDialog() tea.Cmd {
 	return nil
 }
 
-// lookAgain binds the dialog to the holds as they are now, and asks anew what
-// the token may do.
+// lookAgain binds the dialog to the holds of the same keys as they are now, and
+// asks anew what the token may do. The dialog is never rebuilt from the cursor:
+// that may stand on another row by now. What is gone stays as it was, and says so.
 func (m *Model) lookAgain() {
-	old := m.dialog
-	for _, t := range old.targets {
+	d := m.dialog
+	for _, t := range d.targets {
 		delete(m.rights.known, holdOf(t.Target))
 	}
-	m.closeDialog()
+	if d.searching() {
+		d.search.stop()
+	}
 	m.setPaused(false)
-	if old.bare {
-		m.openSessionDialog()
-		return
+	m.note = note{}
+	d.search, d.offset = nil, 0
+	if !d.bare { // a session never changes: it is there or gone
+		d.targets = m.rebind(d.targets, d.kind == election.ActionDestroy)
 	}
-	key := old.targets[0].Key
-	if len(m.table.marks) == 0 && m.shown.Find(key) != nil {
-		m.table.cursor = key
-		m.table.relocate()
+	m.checkDialog()
+}
+
+// rebind looks up the same keys in the newest snapshot. With once, a session
+// that leads several of them is taken for the first only.
+func (m *Model) rebind(old []boundTarget, once bool) []boundTarget {
+	seen := map[string]bool{}
+	bound := make([]boundTarget, 0, len(old))
+	for _, t := range old {
+		e := m.live.Find(t.Key)
+		if e == nil || standingOf(e, m.asOf()) != standsLed {
+			bound = append(bound, t)
+			continue
+		}
+		if t = m.bind(e); once && seen[t.Session] {
+			continue
+		}
+		seen[t.Session] = true
+		bound = append(bound, t)
 	}
-	m.openDialog(old.kind)
+	return bound
 }
 
 // confirm carries the action out, on the holds that still stand.

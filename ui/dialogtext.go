@@ -161,7 +161,11 @@ func (d *dialog) writeFall(page *doc, f fall) {
 	if f.slot {
 		fate, r = "keeps its other holders: a slot gets free", roleText
 	}
-	page.indented(2, span{roleStrong, election.Sanitize(f.key)}, span{r, " " + fate})
+	spans := []span{{roleStrong, election.Sanitize(f.key)}, {r, " " + fate}}
+	if f.unwatched {
+		spans = append(spans, span{roleQuiet, ", not watched"})
+	}
+	page.indented(2, spans...)
 }
 
 func (d *dialog) behaviorOf(session string) string {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,26 +12,35 @@ import (
 
 // actionMsg is the outcome of one action.
 type actionMsg struct {
+	of     *batch
 	kind   election.ActionKind
 	target election.Target
 	err    error
 }
 
-// runner makes the command that carries an action out.
-type runner func(kind election.ActionKind, t election.Target) tea.Cmd
+// batch counts what became of the actions that were confirmed in one dialog.
+type batch struct {
+	kind                election.ActionKind
+	total, done, failed int
+	// reason is the first failure, in words.
+	reason string
+}
+
+// runner makes the command that carries one action of a batch out.
+type runner func(b *batch, t election.Target) tea.Cmd
 
 // newRunner binds the operator to the program's context. Each action has its
 // own time limit, so the command always ends.
 func newRunner(ctx context.Context, op Operator) runner {
-	return func(kind election.ActionKind, t election.Target) tea.Cmd {
+	return func(b *batch, t election.Target) tea.Cmd {
 		return func() tea.Msg {
 			ctx, cancel := context.WithTimeout(ctx, actionTime)
 			defer cancel()
 			do := op.Release
-			if kind == election.ActionDestroy {
+			if b.kind == election.ActionDestroy {
 				do = op.DestroySession
 			}
-			return actionMsg{kind: kind, target: t, err: do(ctx, t)}
+			return actionMsg{of: b, kind: b.kind, target: t, err: do(ctx, t)}
 		}
 	}
 }
@@ -49,8 +59,9 @@ const pendingTime = election.MaxLockDelay + 30*time.Second
 // act starts the action on each target, one after the other.
 func (m *Model) act(kind election.ActionKind, targets []boundTarget) tea.Cmd {
 	cmds := make([]tea.Cmd, 0, len(targets))
+	b := &batch{kind: kind, total: len(targets)}
 	for _, t := range targets {
-		cmds = append(cmds, m.run(kind, t.Target))
+		cmds = append(cmds, m.run(b, t.Target))
 	}
 	m.say(roleAccent, doing(kind, targets[0].Target)+" "+targetNames(targets))
 	return tea.Sequence(cmds...)
@@ -102,28 +113,71 @@ func (p pending) text() string {
 // acted takes the outcome of an action. The board is not touched: it changes
 // when a snapshot says so.
 func (m *Model) acted(msg actionMsg) {
+	b := msg.of
 	if msg.err != nil {
-		verb := "release "
-		switch {
-		case msg.kind == election.ActionDestroy && msg.target.Key == "":
-			verb = "destroy "
-		case msg.kind == election.ActionDestroy:
-			verb = "destroy the session of "
-		}
-		m.say(roleBad, "Could not "+verb+object(msg.target)+": "+oneLine(msg.err.Error(), 300))
+		b.fail(msg)
+		m.say(roleBad, b.text(msg.target))
 		return
 	}
+	b.done++
 	p := pending{kind: msg.kind, target: msg.target, done: m.opts.Now()}
+	wasBad := m.note.role == roleBad && p.done.Before(m.note.until)
+	m.note.until = time.Time{} // "Releasing" is over
+	switch {
+	case b.failed > 0: // a later success must not cover an earlier failure
+		m.say(roleBad, b.text(msg.target))
+	case wasBad:
+		m.say(roleBad, m.note.text)
+	}
 	if p.target.Key == "" { // nobody is waited for
-		m.say(roleLed, p.text()+".")
+		if b.failed == 0 {
+			m.say(roleLed, b.text(msg.target)+".")
+		}
 		return
 	}
 	m.pending = append(m.pending, p)
-	m.note.until = time.Time{} // "Releasing" is over
-	if m.note.role == roleBad {
-		m.say(roleBad, m.note.text)
-	}
 	m.settle()
+}
+
+func (b *batch) fail(msg actionMsg) {
+	b.failed++
+	if b.reason != "" {
+		return
+	}
+	verb := "release "
+	switch {
+	case msg.kind == election.ActionDestroy && msg.target.Key == "":
+		verb = "destroy "
+	case msg.kind == election.ActionDestroy:
+		verb = "destroy the session of "
+	}
+	b.reason = "could not " + verb + object(msg.target) + ": " + oneLine(msg.err.Error(), 300)
+}
+
+// text says how far a batch is. t is the target of the latest outcome.
+func (b *batch) text(t election.Target) string {
+	switch {
+	case b.total == 1 && b.failed > 0:
+		return capital(b.reason)
+	case b.total == 1:
+		return pending{kind: b.kind, target: t}.text()
+	}
+	what, noun := "Released ", "election"
+	switch {
+	case b.kind == election.ActionDestroy && t.Key == "":
+		what, noun = "Destroyed ", "session"
+	case b.kind == election.ActionDestroy:
+		what = "Destroyed the sessions of "
+	}
+	text := what + strconv.Itoa(b.done) + " of " + plural(b.total, noun)
+	if b.failed == 0 {
+		return text
+	}
+	text += "; " + b.reason
+	if b.failed > 1 {
+		text += " (and " + plural(b.failed-1, "more failure") + ")"
+	}
+	return text
 }
 
 // settle looks in the newest snapshot for the leaders that are waited for.

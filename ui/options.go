@@ -44,11 +44,11 @@ type Options struct {
 	// Rights asks what the token may do to a hold, or to a session when the
 	// target has no key. It is called off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the whole KV store for the keys that a session holds,
-	// until ctx ends; an error may come with what was found. complete is false
-	// when the token may not read all keys. It is called off the event loop, and
+	// Holdings searches the whole KV store once for the keys that any of the
+	// sessions holds, until ctx ends; each key comes with its Session, and an
+	// error may come with what was found. complete is false when the token may not read all keys. It is called off the event loop, and
 	// may call progress from any goroutine until it returns.
-	Holdings func(ctx context.Context, session string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
+	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
 }

@@ -14,11 +14,8 @@ import (
 // search looks in the whole KV store for what sessions hold. Its command writes
 // the counters while it runs, everything else belongs to the event loop.
 type search struct {
-	// done and total count the keys of the session that is searched for, which
-	// is the at-th.
-	done, total, at atomic.Int64
-	sessions        []string
-	cancel          context.CancelFunc
+	done, total atomic.Int64
+	cancel      context.CancelFunc
 
 	over, stopped, incomplete bool
 	found                     []election.Pair
@@ -42,29 +39,23 @@ const searchTick = 200 * time.Millisecond
 // searcher makes a search and the command that carries it out.
 type searcher func(sessions []string) (*search, tea.Cmd)
 
+// holdings is [Options.Holdings].
+type holdings func(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error)
+
 // newSearcher binds the search to the program's context. It is nil when nobody
 // can search.
-func newSearcher(ctx context.Context, holdings func(context.Context, string, func(int, int)) ([]election.Pair, bool, error)) searcher {
-	if holdings == nil {
+func newSearcher(ctx context.Context, look holdings) searcher {
+	if look == nil {
 		return nil
 	}
 	return func(sessions []string) (*search, tea.Cmd) {
-		s := &search{sessions: sessions}
+		s := &search{}
 		ctx, cancel := context.WithCancel(ctx)
 		s.cancel = cancel
 		return s, func() tea.Msg {
 			defer cancel()
-			msg := searchedMsg{of: s, complete: true}
-			for i, session := range sessions {
-				s.at.Store(int64(i))
-				found, complete, err := holdings(ctx, session, s.progress)
-				msg.found, msg.complete = append(msg.found, found...), msg.complete && complete
-				if err != nil {
-					msg.err = err
-					break
-				}
-			}
-			return msg
+			found, complete, err := look(ctx, sessions, s.progress)
+			return searchedMsg{of: s, found: found, complete: complete, err: err}
 		}
 	}
 }
@@ -95,11 +86,7 @@ func (s *search) ended(msg searchedMsg) {
 
 // far is how far the search has come: "1,200 of 9,800 keys".
 func (s *search) far() string {
-	text := thousands(s.done.Load()) + " of " + thousands(s.total.Load()) + " keys"
-	if len(s.sessions) > 1 {
-		text += ", session " + strconv.FormatInt(s.at.Load()+1, 10) + " of " + strconv.Itoa(len(s.sessions))
-	}
-	return text
+	return thousands(s.done.Load()) + " of " + thousands(s.total.Load()) + " keys"
 }
 
 // write adds what the search does or found to the dialog. seen are the keys

@@ -119,6 +119,5 @@ func (m *Model) openSessionDialog() {
 		m.say(roleDelay, "There is no session to destroy.")
 		return
 	}
-	m.dialog, m.mode = d, modeDialog
-	m.checkDialog()
+	m.showDialog(d)
 }

@@ -125,7 +125,7 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 		}
 		v.rows = append(v.rows, r)
 	}
-	v.count(idle)
+	v.count(idle, snap.Elections)
 	v.measure()
 	for id := range v.marks {
 		if !slices.ContainsFunc(v.list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
@@ -134,9 +134,11 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 	}
 }
 
-// count finds the orphans and counts all.
-func (v *sessionsView) count(idle map[kin]int) {
+// count finds the orphans and counts all. Who may wait for a watched election is
+// asked only when there are suspects.
+func (v *sessionsView) count(idle map[kin]int, es []*election.Election) {
 	v.tally.all = len(v.rows)
+	var waiting *waiters
 	for i := range v.rows {
 		r := &v.rows[i]
 		if r.stands == sessionHolding {
@@ -144,6 +146,12 @@ func (v *sessionsView) count(idle map[kin]int) {
 			continue
 		}
 		if n := idle[kinOf(r.ses)]; n >= manyAlike && r.ses.TTL == 0 {
+			if waiting == nil {
+				waiting = newWaiters(es)
+			}
+			if waiting.mayWait(r.ses) {
+				continue
+			}
 			r.stands, r.alike = sessionOrphan, n
 			v.tally.orphans++
 		}

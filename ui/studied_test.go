@@ -130,8 +130,12 @@ func studies(o *Options) {
 // searches makes an option: the KV store has two more keys of every session.
 func searches(o *Options) {
 	studies(o)
-	o.Holdings = func(_ context.Context, session string, progress func(int, int)) ([]election.Pair, bool, error) {
+	o.Holdings = func(_ context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(9800, 9800)
-		return []election.Pair{{Key: "locks/nightly", Session: session}, {Key: "locks/reindex", Session: session}}, false, nil
+		var found []election.Pair
+		for _, session := range sessions {
+			found = append(found, election.Pair{Key: "locks/nightly", Session: session}, election.Pair{Key: "locks/reindex", Session: session})
+		}
+		return found, false, nil
 	}
 }

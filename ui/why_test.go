@@ -187,12 +187,12 @@ func TestDialogForesees(t *testing.T) {
 func TestSearchShowsProgressAndStops(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	d := drive(t, studiedSnapshot(""), 120, 36, func(o *Options) {
-		o.Holdings = func(ctx context.Context, session string, progress func(int, int)) ([]election.Pair, bool, error) {
+		o.Holdings = func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
 			progress(1200, 9800)
 			close(started)
 			<-ctx.Done()
 			<-release
-			return []election.Pair{{Key: "locks/\x1b[2J", Session: session}}, false, ctx.Err()
+			return []election.Pair{{Key: "locks/\x1b[2J", Session: sessions[0]}}, false, ctx.Err()
 		}
 	})
 	d.keys("g", "x")

@@ -1,0 +1,194 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// To look again must not lead to another election, whatever the filter shows.
+func TestLookAgainKeepsTheElection(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k", "x")
+	d.wants("Destroy the session of billing")
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+	d.m.setFilter("auth") // billing is out of sight
+	d.keys("r")
+	d.wants("Destroy the session of billing", "billing-9", "[ Cancel ]")
+	d.m.setFilter("")
+	s := mixedSnapshot()
+	s.Elections = slices.Delete(s.Elections, 1, 2)
+	d.send(snapshotMsg{s})
+	d.keys("r")
+	d.wants("Destroy the session of billing", "the key is gone", "[ Close ]")
+	if cmd := d.keys("y"); cmd != nil {
+		t.Error("y acts on something else")
+	}
+	vacant := mixedSnapshot()
+	vacant.Elections[1] = vacantElection(1, "billing", 3, time.Minute, time.Second, 0, election.Released, "")
+	d.send(snapshotMsg{vacant})
+	d.keys("r")
+	d.wants("nobody leads any more", "[ Close ]")
+}
+
+func TestLookAgainKeepsTheSession(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, studies)
+	d.keys("3", "/", "'users", "enter", "x")
+	id := d.m.dialog.targets[0].Session
+	gone := studiedSnapshot("")
+	gone.SessionList.Sessions = slices.DeleteFunc(slices.Clone(gone.SessionList.Sessions), func(s *election.Session) bool { return s.ID == id })
+	d.m.setFilter("")
+	d.send(snapshotMsg{gone})
+	d.keys("r")
+	if d.m.dialog == nil || len(d.m.dialog.targets) != 1 || d.m.dialog.targets[0].Session != id {
+		t.Fatal("the dialog is about another session")
+	}
+	d.wants("the session is gone", "[ Close ]")
+	if cmd := d.keys("y"); cmd != nil {
+		t.Error("y acts on another session")
+	}
+}
+
+func TestHiddenChecksAreNotGone(t *testing.T) {
+	s := mixedSnapshot()
+	auth := s.Find("service/auth/leader")
+	s.Checks["node-2"] = election.NodeChecks{At: testNow(), Checks: passing("node-2", "other", "passing", "")[:1], Partial: true}
+	d := drive(t, s, 120, 50)
+	d.keys("g")
+	d.wants("service:auth-2  service check, not readable with this token", "✓ 1 ? 1")
+	d.lacks("not registered")
+	s = mixedSnapshot()
+	auth = s.Find(auth.Key())
+	auth.Session = nil
+	d.send(snapshotMsg{s})
+	d.wants(auth.Pair.Session+"  not readable with this token", "its session: not readable with this token")
+	auth.Since = testNow()
+	d.wants(auth.Pair.Session + "  being read")
+}
+
+func TestFailuresAmongManyAreCounted(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 160, 36, searches)
+	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "space", "x")
+	cmds := sequence(t, d.keys("y")())
+	if len(cmds) != 3 {
+		t.Fatalf("%d commands", len(cmds))
+	}
+	for i, cmd := range cmds {
+		d.op.err = nil
+		if i == 1 {
+			d.op.err = errors.New("refused by ACL")
+		}
+		d.send(cmd())
+	}
+	d.wants("Destroyed 2 of 3 sessions; could not destroy session ", "refused by ACL")
+	d = drive(t, mixedSnapshot(), 160, 36)
+	d.keys("g", "space", "space", "r")
+	for i, cmd := range sequence(t, d.keys("y")()) {
+		if d.op.err = nil; i == 0 {
+			d.op.err = errors.New("refused by ACL")
+		}
+		d.send(cmd())
+	}
+	d.wants("Released 1 of 2 elections; could not release auth: refused by ACL")
+}
+
+func TestADialogClearsTheNote(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, studies)
+	d.keys("g", "x", "esc")
+	d.wants("Cancelled: nothing was done.")
+	d.keys("x")
+	d.lacks("Cancelled")
+	d.keys("esc", "3", "x")
+	d.lacks("Cancelled")
+}
+
+func TestDestroyListsKeysBeside(t *testing.T) {
+	s := studiedSnapshot("service/pg/leader")
+	around := s.Surroundings
+	s.Surroundings = nil
+	var studied []string
+	d := drive(t, s, 120, 36, func(o *Options) { o.Study = func(key string) { studied = append(studied, key) } })
+	d.keys("3", "/", "'pg-pg1", "enter", "x")
+	d.lacks("members/pg1")
+	n := *s
+	n.Surroundings = around
+	d.send(snapshotMsg{&n})
+	d.wants("service/pg/members/pg1 is deleted, value and all, not watched", "service/pg/leader is deleted")
+	d.lacks("members/pg2")
+	if len(studied) == 0 || studied[len(studied)-1] != "service/pg/leader" {
+		t.Errorf("studied %q", studied)
+	}
+}
+
+// Whoever led, or looks like a leader's session, may wait.
+func TestWaitingSessionsAreNoOrphans(t *testing.T) {
+	for what, change := range map[string]func(s *election.Snapshot, left []*election.Session){
+		"the name of the holder's": func(s *election.Snapshot, _ []*election.Session) {
+			s.Find("service/auth/leader").Session.Name = "report-cron"
+		},
+		"a service check like the holder's": func(_ *election.Snapshot, left []*election.Session) {
+			for _, ses := range left {
+				ses.ServiceChecks = []string{"service:auth-7"}
+			}
+		},
+		"former leaders": func(s *election.Snapshot, left []*election.Session) {
+			for _, ses := range left {
+				e := s.Find("service/auth/leader")
+				addTerm(e, 1, 3*time.Hour, 2*time.Hour, election.Released, "")
+				e.Terms[0].Session = ses.ID
+			}
+		},
+		"the name of an election": func(_ *election.Snapshot, left []*election.Session) {
+			for _, ses := range left {
+				ses.Name = "waits for auth-host17"
+			}
+		},
+	} {
+		s := studiedSnapshot("")
+		var left []*election.Session
+		for _, ses := range s.SessionList.Sessions {
+			if ses.Name == "report-cron" {
+				left = append(left, ses)
+			}
+		}
+		change(s, left)
+		d := drive(t, s, 120, 36, studies)
+		if d.keys("3"); strings.Contains(d.text(), "orphan") {
+			t.Errorf("%s: taken for orphans", what)
+		}
+	}
+}
+
+func TestCandidatesThatLookAlikeAreToldApart(t *testing.T) {
+	s := studiedSnapshot("service/billing/leader")
+	for i := range 2 {
+		s.SessionList.Sessions = append(s.SessionList.Sessions, testSession(400+i, "billing", "w1"))
+	}
+	s.Surroundings.Sessions = s.SessionList.Sessions
+	d := drive(t, s, 200, 50, studies)
+	d.m.openElection("service/billing/leader")
+	d.keys("enter")
+	d.wants("(w1, "+election.ShortID(sessionID(400))+")", "(w1, "+election.ShortID(sessionID(401))+")")
+}
+
+func TestManySessionsAreSearchedAtOnce(t *testing.T) {
+	calls := 0
+	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
+		look := o.Holdings
+		o.Holdings = func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
+			calls++
+			return look(ctx, sessions, progress)
+		}
+	})
+	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "space", "x")
+	d.performSearch()
+	if calls != 1 {
+		t.Errorf("the store was searched %d times", calls)
+	}
+	d.wants("6 further keys found")
+}
