@@ -117,7 +117,7 @@ func (a *area) settle(ctx context.Context) {
 	want := a.present()
 	var retired []retiredShard
 	for {
-		want = a.layout.next(a.keys(states, retired), want)
+		want = a.o.arrange(a.layout, a.keys(states, retired), want)
 		closed := a.closeOthers(want)
 		if len(closed) == 0 {
 			break

@@ -164,7 +164,7 @@ func observe(t *testing.T, c *Client, texts ...string) *board {
 	return observeWith(t, c, ObserverOptions{Patterns: patterns(t, texts...)})
 }
 
-func observeWith(t *testing.T, c *Client, o ObserverOptions) *board {
+func observeWith(t *testing.T, c *Client, o ObserverOptions, change ...func(*Observer)) *board {
 	t.Helper()
 	b := &board{t: t, moved: make(chan struct{})}
 	o.OnEvents = func(events []election.Event) {
@@ -175,6 +175,9 @@ func observeWith(t *testing.T, c *Client, o ObserverOptions) *board {
 		})
 	}
 	b.o = NewObserver(c, o)
+	for _, f := range change {
+		f(b.o)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {

@@ -51,6 +51,8 @@ type Observer struct {
 	probeEvery time.Duration
 	wait       time.Duration
 	watches    int // over keys
+	// arrange chooses the next layout; tests put restless ones in its place.
+	arrange func(l layout, keys []listed, present []watch) []watch
 
 	tracker   *election.Tracker
 	snapshots chan *election.Snapshot
