@@ -44,12 +44,26 @@ type story struct {
 	t        *testing.T
 	api      *api.Client
 	rng      *rand.Rand
-	session  string
 	names    []string
-	held     map[string]bool // by key that exists
+	held     map[string]bool   // by key that exists
+	sessions map[string]string // by key
 	touched  map[string]time.Time
-	expected map[string][]election.EventType
+	expected map[string][]expectation
 }
+
+// expectation is an event that must be told soon after what caused it.
+type expectation struct {
+	kind election.EventType
+	at   time.Time
+	soon time.Duration
+}
+
+const (
+	// soonSeen is how late a change of a key may be told that stays, soonFound
+	// that of one that comes or goes.
+	soonSeen  = 250 * time.Millisecond
+	soonFound = time.Second
+)
 
 // quiet is how long a key is left alone, so that nothing is merged.
 const quiet = time.Second
@@ -58,12 +72,16 @@ func newStory(t *testing.T, client *api.Client, rng *rand.Rand, names []string) 
 	t.Helper()
 	s := &story{
 		t: t, api: client, rng: rng, names: names, held: map[string]bool{}, touched: map[string]time.Time{},
-		expected: map[string][]election.EventType{},
+		expected: map[string][]expectation{}, sessions: map[string]string{},
 	}
-	var err error
-	s.session, _, err = client.Session().CreateNoChecks(&api.SessionEntry{Name: "s", LockDelay: time.Nanosecond}, nil)
-	s.check(true, err)
 	return s
+}
+
+// newSession makes a session that nobody has read yet.
+func (s *story) newSession() string {
+	id, _, err := s.api.Session().CreateNoChecks(&api.SessionEntry{Name: "s", LockDelay: time.Nanosecond}, nil)
+	s.check(true, err)
+	return id
 }
 
 func (s *story) check(ok bool, err error) {
@@ -73,9 +91,12 @@ func (s *story) check(ok bool, err error) {
 	}
 }
 
-func (s *story) expect(key string, kinds ...election.EventType) {
-	s.touched[key] = time.Now()
-	s.expected[key] = append(s.expected[key], kinds...)
+func (s *story) expect(key string, soon time.Duration, kinds ...election.EventType) {
+	now := time.Now()
+	s.touched[key] = now
+	for _, kind := range kinds {
+		s.expected[key] = append(s.expected[key], expectation{kind, now, soon})
+	}
 }
 
 // step does something to a key that was left alone for long enough. Few keys are
@@ -86,26 +107,30 @@ func (s *story) step(deletes float64) {
 		return
 	}
 	held, exists := s.held[key]
-	pair := &api.KVPair{Key: key, Session: s.session, Value: []byte("v")}
+	pair := &api.KVPair{Key: key, Session: s.sessions[key], Value: []byte("v")}
 	switch {
 	case exists && s.rng.Float64() < deletes:
 		_, err := s.api.KV().Delete(key, nil)
 		s.check(true, err)
 		delete(s.held, key)
 		if held {
-			s.expect(key, election.Vacated)
+			s.expect(key, soonFound, election.Vacated)
 		}
-		s.expect(key, election.Deleted)
+		s.expect(key, soonFound, election.Deleted)
 	case held:
 		ok, _, err := s.api.KV().Release(pair, nil)
 		s.check(ok, err)
 		s.held[key] = false
-		s.expect(key, election.Vacated)
+		s.expect(key, soonSeen, election.Vacated)
 	case exists || s.rng.Float64() > deletes:
+		pair.Session = s.newSession()
 		ok, _, err := s.api.KV().Acquire(pair, nil)
 		s.check(ok, err)
-		s.held[key] = true
-		s.expect(key, election.Elected)
+		s.held[key], s.sessions[key] = true, pair.Session
+		s.expect(key, soonSeen, election.Elected)
+		if !exists {
+			s.expected[key][len(s.expected[key])-1].soon = soonFound
+		}
 	}
 }
 
@@ -121,28 +146,32 @@ func (s *story) fell(prefix string) {
 		}
 		delete(s.held, key)
 		if held {
-			s.expect(key, election.Vacated)
+			s.expect(key, soonFound, election.Vacated)
 		}
-		s.expect(key, election.Deleted)
+		s.expect(key, soonFound, election.Deleted)
 	}
 }
 
 // told checks that the board told what happened, of every key and in order.
 func (s *story) told(b *board) {
 	s.t.Helper()
-	got := map[string][]election.EventType{}
+	got := map[string][]election.Event{}
 	b.mu.Lock()
 	for _, e := range b.events {
 		if e.Type != election.Explained {
-			got[e.Key] = append(got[e.Key], e.Type)
+			got[e.Key] = append(got[e.Key], e)
 		}
 	}
 	b.mu.Unlock()
 	for _, key := range s.names {
-		if !slices.Equal(got[key], s.expected[key]) {
+		if !slices.EqualFunc(got[key], s.expected[key], inTime) {
 			s.t.Errorf("%s: told %v, happened %v", key, got[key], s.expected[key])
 		}
 	}
+}
+
+func inTime(e election.Event, x expectation) bool {
+	return e.Type == x.kind && e.Time.Sub(x.at) <= x.soon
 }
 
 // However keys come and go and shards with them: every term of every key is told
