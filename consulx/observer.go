@@ -90,7 +90,7 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 	}
 	return &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
-		watches:   keyWatches(c.maxConns(), o.MaxWatches),
+		watches: keyWatches(c.maxConns(), o.MaxWatches), arrange: layout.next,
 		tracker:   election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents}),
 		snapshots: make(chan *election.Snapshot, 1), inbox: make(chan batch, inboxSize), done: make(chan struct{}),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
