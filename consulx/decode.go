@@ -3,6 +3,7 @@ package consulx
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"unicode/utf8"
@@ -111,7 +112,7 @@ type scanner struct {
 }
 
 func (s *scanner) space() {
-	for s.at < len(s.text) {
+	for s.at < len(s.text) && s.text[s.at] <= ' ' {
 		switch s.text[s.at] {
 		case ' ', '\n', '\r', '\t':
 			s.at++
@@ -217,27 +218,50 @@ func (s *scanner) str() ([]byte, bool) {
 	if !s.take('"') {
 		return nil, false
 	}
-	start, plain := s.at, true
+	start := s.at
+	length := bytes.IndexByte(s.text[start:], '"')
+	if length < 0 {
+		return nil, false
+	}
+	if raw := s.text[start : start+length]; plain(raw) {
+		s.at += length + 1
+		return raw, true
+	}
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
 		case c == '"':
-			raw := s.text[start:s.at]
 			s.at++
-			if plain {
-				return raw, true
-			}
 			return unquote(s.text[start-1 : s.at])
 		case c < ' ':
 			return nil, false
 		case c == '\\':
 			s.at++
-			plain = false
-		case c >= utf8.RuneSelf:
-			plain = false
 		}
 		s.at++
 	}
 	return nil, false
+}
+
+// plain reports printable ASCII without a backslash: it stands for itself. Eight
+// bytes are looked at at once.
+func plain(text []byte) bool {
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	for ; len(text) >= 8; text = text[8:] {
+		w := binary.LittleEndian.Uint64(text)
+		slash := w ^ '\\'*ones
+		if (w|(w-' '*ones)&^w|(slash-ones)&^slash)&high != 0 {
+			return false
+		}
+	}
+	for _, c := range text {
+		if c < ' ' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func unquote(quoted []byte) ([]byte, bool) {
