@@ -97,7 +97,7 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	c := newClient(t, Config{Address: server.URL})
-	c.transport.TLSClientConfig = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, NextProtos: []string{"h2"}} //nolint:gosec // the test server's own
+	c.transport.TLSClientConfig = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, NextProtos: []string{"h2"}}
 	var all sync.WaitGroup
 	for range queries {
 		all.Go(func() {
