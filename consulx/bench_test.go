@@ -59,8 +59,8 @@ func BenchmarkDecodeKeys(b *testing.B) {
 				if _, err := k.ask(c.read(b.Context())); err != nil {
 					b.Fatal(err)
 				}
-				if k.last = k.elections(); len(k.last) != n {
-					b.Fatalf("%d elections", len(k.last))
+				if k.state.last = k.answer; len(k.answer.pairs) != n {
+					b.Fatalf("%d elections", len(k.answer.pairs))
 				}
 			}
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // maxCheckWatches bounds the nodes whose checks are watched at once.
-const maxCheckWatches = 16
+const maxCheckWatches = 8
 
 // checkWatches keeps one blocking query for every node that is asked for.
 type checkWatches struct {

@@ -48,6 +48,8 @@ type Config struct {
 	// Stale lets any server answer reads of the board. Investigations and the
 	// operator's reads never are stale.
 	Stale bool
+	// MaxConnections is how many connections there may be at once; 0 means 64.
+	MaxConnections int
 }
 
 // Client is a connection to one Consul agent. It may be used by many
@@ -60,6 +62,7 @@ type Client struct {
 	anonymous  bool
 	stale      bool
 	secrets    []string
+	buffers    buffers
 }
 
 // NewClient sets up a client the way Consul's CLI does. It sends nothing. The
@@ -82,9 +85,9 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
-	transport := newTransport(target, tlsConfig)
+	transport := newTransport(target, tlsConfig, cfg.MaxConnections)
 	conf.Address, conf.Scheme = target.url(), target.scheme
-	conf.HttpClient = &http.Client{Transport: asPost{transport}, CheckRedirect: refuseRedirect}
+	conf.HttpClient = &http.Client{Transport: tapTransport{asPost{transport}}, CheckRedirect: refuseRedirect}
 	if target.user != nil && conf.HttpAuth == nil {
 		password, _ := target.user.Password()
 		conf.HttpAuth = &api.HttpBasicAuth{Username: target.user.Username(), Password: password}
@@ -107,6 +110,13 @@ func NewClient(cfg Config) (*Client, error) {
 // Address names the agent to people: host:port or the path of a socket, never
 // with a user's name or a token.
 func (c *Client) Address() string { return c.address }
+
+func (c *Client) maxConns() int {
+	if n := c.transport.MaxConnsPerHost; n > 0 {
+		return n
+	}
+	return maxConns
+}
 
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
@@ -287,7 +297,10 @@ func (t target) loopback() bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-func newTransport(t target, tlsConfig *tls.Config) *http.Transport {
+func newTransport(t target, tlsConfig *tls.Config, conns int) *http.Transport {
+	if conns <= 0 {
+		conns = maxConns
+	}
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}
 	dial := dialer.DialContext
 	proxy := http.ProxyFromEnvironment
@@ -303,7 +316,7 @@ func newTransport(t target, tlsConfig *tls.Config) *http.Transport {
 		DisableCompression: t.loopback(),
 		ForceAttemptHTTP2:  true,
 		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAlive},
-		MaxConnsPerHost:    maxConns, MaxIdleConns: maxConns, MaxIdleConnsPerHost: maxConns,
+		MaxConnsPerHost:    conns, MaxIdleConns: conns, MaxIdleConnsPerHost: conns,
 		IdleConnTimeout: idleTimeout,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -26,46 +27,52 @@ type keyQuestion struct {
 	o        *Observer
 	watch    watch
 	patterns election.Patterns
-	answer   api.KVPairs
-	// last is the latest answer's keys that are elections.
-	last []election.Pair
+	ready    <-chan struct{} // closed when answers may be handed over
+	told     func()          // after an answer with other keys than before
+
+	asked   uint64 // the index of the question
+	askedAt time.Time
+	answer  reading
+
+	mu       sync.Mutex
+	state    keyState
+	hiddenAt time.Time
+	closed   bool
+}
+
+// keyState is how far a question has come.
+type keyState struct {
+	last reading  // as it was handed over
+	keys []listed // in last
 	// hidden are keys that were read before and may no longer be read.
 	hidden    []string
-	hiddenAt  time.Time
-	passedBy  map[string]bool // keys that are no elections
-	delivered bool            // the latest attempt succeeded
-	ready     <-chan struct{} // closed when answers may be handed over
+	delivered bool      // the latest attempt succeeded
+	at        time.Time // when the latest answer came
+	index     uint64    // what the next question waits beyond
+	heavy     bool      // most of what is read is of no use
 }
 
 func (k *keyQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
-	k.answer, meta, err = k.o.client.readKeys(k.watch, q)
+	k.asked, k.askedAt = q.WaitIndex, time.Now()
+	k.answer, meta, err = k.o.client.readKeys(k.watch, k.patterns, k.state.last, k.state.heavy, q)
 	return meta, err
-}
-
-// readKeys reads all keys of a watch.
-func (c *Client) readKeys(w watch, q *api.QueryOptions) (api.KVPairs, *api.QueryMeta, error) {
-	if !w.Exact {
-		pairs, meta, err := c.api.KV().List(w.Prefix, q)
-		return pairs, meta, c.wrap(err)
-	}
-	pair, meta, err := c.api.KV().Get(w.Prefix, q)
-	if err != nil || pair == nil {
-		return nil, meta, c.wrap(err)
-	}
-	return api.KVPairs{pair}, meta, nil
 }
 
 func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (bool, error) {
 	at := time.Now()
-	pairs := k.elections()
-	changed, vanished := compare(k.last, pairs)
+	got := k.answer
+	k.answer = reading{}
+	changed, vanished := compare(k.state.last.pairs, got.pairs)
 	filtered := k.o.client.filtered(meta)
-	recheck, err := k.recheckHidden(ctx, pairs, vanished, k.o.client.doubtful(meta), at)
+	hidden, err := k.recheckHidden(ctx, got.pairs, vanished, k.o.client.doubtful(meta), at)
 	if err != nil {
 		return false, err
 	}
-	first := !k.delivered
-	k.last, k.delivered = pairs, true
+	next := keyState{
+		last: got, hidden: hidden, delivered: true, at: at, heavy: k.state.heavy || got.heavy(),
+		index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.o.wait),
+	}
+	first := !k.state.delivered
 	var batch []election.Observation
 	if first {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.name()})
@@ -74,23 +81,70 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
-		At: at, Range: k.watch.Range, Pairs: pairs, AfterGap: gap, Hidden: k.hidden,
+		At: at, Range: k.watch.Range, Pairs: got.pairs, AfterGap: gap, Hidden: hidden,
 		// To an anonymous caller every answer may be cut short; only an empty
 		// one is suspicious.
-		Filtered: meta.ResultsFilteredByACLs || filtered && len(pairs) == 0,
+		Filtered: meta.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
 	})
-	k.o.sessions.holding(k.watch.name(), pairs)
 	select {
 	case <-k.ready:
 	case <-ctx.Done():
 	}
-	news := first || gap || recheck || len(changed) > 0 || len(vanished) > 0
-	k.o.send(news, batch...)
+	news := first || gap || !slices.Equal(hidden, k.state.hidden) || len(changed) > 0 || len(vanished) > 0
+	k.handOver(next, news, batch)
 	return news, nil
 }
 
+// handOver tells the tracker, unless the watch was closed meanwhile: then others
+// read its keys and may have told newer things.
+func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observation) {
+	k.mu.Lock()
+	before := k.state
+	if k.closed {
+		k.mu.Unlock()
+		return
+	}
+	moved := !next.last.sameKeys(before.last)
+	if next.keys = before.keys; moved {
+		next.keys = next.last.keys()
+	}
+	k.state = next
+	k.o.send(news, batch...)
+	if news {
+		k.o.sessions.holding(k.watch.name(), next.last.pairs)
+	}
+	k.mu.Unlock()
+	if moved || !before.delivered || next.heavy != before.heavy {
+		k.told()
+	}
+}
+
+// close ends what the question tells and gives how far it came.
+func (k *keyQuestion) close() keyState {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	if !k.state.delivered {
+		// Its trouble is over; whoever reads its keys next tells of their own.
+		k.o.send(false, election.LinkUp{At: time.Now(), Source: k.watch.name()})
+	}
+	k.o.sessions.released(k.watch.name())
+	return k.state
+}
+
+func (k *keyQuestion) known() keyState {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}
+
 func (k *keyQuestion) failed(err error, retryAt time.Time) {
-	k.delivered = false
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state.delivered = false
+	if k.closed {
+		return
+	}
 	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
 	k.o.send(true, election.LinkLost{
 		At: time.Now(), Source: k.watch.name(), Error: Describe(err), RetryAt: retryAt,
@@ -98,44 +152,12 @@ func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	})
 }
 
-// elections are the pairs of the answer that a pattern matches, sorted.
-func (k *keyQuestion) elections() []election.Pair {
-	pairs := make([]election.Pair, 0, min(len(k.answer), len(k.last)+16))
-	passed := map[string]bool{}
-	for _, p := range k.answer {
-		switch {
-		case !k.watch.Range.Contains(p.Key):
-		case k.passedBy[p.Key]:
-			passed[p.Key] = true
-		case k.isElection(p.Key):
-			pairs = append(pairs, toPair(p))
-		default:
-			passed[p.Key] = true
-		}
-	}
-	// What was passed by is remembered because matching costs more than
-	// reading; only what is still there, so that it does not grow.
-	k.passedBy, k.answer = passed, nil
-	if !slices.IsSortedFunc(pairs, byKey) {
-		slices.SortFunc(pairs, byKey)
-	}
-	return pairs
-}
-
-func (k *keyQuestion) isElection(key string) bool {
-	if _, known := slices.BinarySearchFunc(k.last, election.Pair{Key: key}, byKey); known {
-		return true
-	}
-	_, ok := k.patterns.Match(key)
-	return ok
-}
-
 // recheckHidden finds out which keys that are missing in the answer are there
 // and may not be read.
 func (k *keyQuestion) recheckHidden(
 	ctx context.Context, pairs []election.Pair, vanished []string, doubtful bool, at time.Time,
-) (changed bool, err error) {
-	missing := slices.DeleteFunc(slices.Clone(k.hidden), func(key string) bool {
+) (hidden []string, err error) {
+	missing := slices.DeleteFunc(slices.Clone(k.state.hidden), func(key string) bool {
 		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, byKey)
 		return there
 	})
@@ -146,14 +168,12 @@ func (k *keyQuestion) recheckHidden(
 	if len(missing)+len(vanished) > 0 && due {
 		missing, err = k.o.client.unreadable(ctx, append(missing, vanished...))
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		k.hiddenAt = at
 	}
 	slices.Sort(missing)
-	changed = !slices.Equal(missing, k.hidden)
-	k.hidden = missing
-	return changed, nil
+	return missing, nil
 }
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }

@@ -40,12 +40,11 @@ func Look(ctx context.Context, c *Client, ps election.Patterns) (*election.Snaps
 
 // readOnce reads what a watch would.
 func (c *Client) readOnce(ctx context.Context, w watch, ps election.Patterns) (election.KeysRead, error) {
-	answer, meta, err := c.readKeys(w, c.read(ctx))
+	got, meta, err := c.readKeys(w, ps, reading{}, false, c.read(ctx))
 	if err != nil {
 		return election.KeysRead{}, err
 	}
-	k := keyQuestion{watch: w, patterns: ps, answer: answer}
-	pairs := k.elections()
+	pairs := got.pairs
 	return election.KeysRead{
 		At: time.Now(), Range: w.Range, Pairs: pairs,
 		Filtered: meta.ResultsFilteredByACLs || c.filtered(meta) && len(pairs) == 0,

@@ -70,7 +70,7 @@ func newClient(t *testing.T, cfg Config) *Client {
 // over makes a client that sends everything through rt.
 func over(t *testing.T, rt http.RoundTripper) *Client {
 	t.Helper()
-	client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: rt}})
+	client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: tapTransport{rt}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func observe(t *testing.T, c *Client, texts ...string) *board {
 	return observeWith(t, c, ObserverOptions{Patterns: patterns(t, texts...)})
 }
 
-func observeWith(t *testing.T, c *Client, o ObserverOptions) *board {
+func observeWith(t *testing.T, c *Client, o ObserverOptions, change ...func(*Observer)) *board {
 	t.Helper()
 	b := &board{t: t, moved: make(chan struct{})}
 	o.OnEvents = func(events []election.Event) {
@@ -175,6 +175,9 @@ func observeWith(t *testing.T, c *Client, o ObserverOptions) *board {
 		})
 	}
 	b.o = NewObserver(c, o)
+	for _, f := range change {
+		f(b.o)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {

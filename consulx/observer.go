@@ -32,6 +32,11 @@ type ObserverOptions struct {
 	Probe time.Duration
 	// Wait is how long a blocking query waits; 0 means a minute.
 	Wait time.Duration
+	// MaxWatches bounds the connections that queries take which wait for news;
+	// 0 means 64. More make changes seen sooner where there are thousands of
+	// elections; an agent allows one address 200. The client's
+	// Config.MaxConnections bounds it too.
+	MaxWatches int
 	// RecentEvents is how many events a snapshot carries; 0 is the tracker's
 	// own choice.
 	RecentEvents int
@@ -45,6 +50,9 @@ type Observer struct {
 	log        *slog.Logger
 	probeEvery time.Duration
 	wait       time.Duration
+	watches    int // over keys
+	// arrange chooses the next layout; tests put restless ones in its place.
+	arrange func(l layout, keys []listed, present []watch) []watch
 
 	tracker   *election.Tracker
 	snapshots chan *election.Snapshot
@@ -82,6 +90,7 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 	}
 	return &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
+		watches: keyWatches(c.maxConns(), o.MaxWatches), arrange: layout.next,
 		tracker:   election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents}),
 		snapshots: make(chan *election.Snapshot, 1), inbox: make(chan batch, inboxSize), done: make(chan struct{}),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
@@ -97,7 +106,7 @@ func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.snapshots }
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
 // WatchChecks keeps the health checks of these nodes in the snapshots, of the
-// first 16 at most. Each call replaces the set.
+// first 8 at most. Each call replaces the set.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
 // Run observes until ctx ends and returns when everything that it started has
@@ -138,11 +147,10 @@ func (o *Observer) watchAll(ctx context.Context, r *rounds) {
 	})
 	named := make(chan struct{})
 	all.Go(func() { o.nameDatacenter(ctx, r, named) })
-	for _, w := range planWatches(o.patterns, maxWatches) {
-		l := &loop{
-			question: &keyQuestion{o: o, watch: w, patterns: o.patterns, ready: named}, wait: o.wait, rounds: r, options: o.client.read,
-		}
-		all.Go(func() { l.run(ctx) })
+	areas := planWatches(o.patterns, o.watches)
+	for _, w := range areas {
+		a := newArea(o, w, max(1, o.watches/len(areas)-1), r, named)
+		all.Go(func() { a.run(ctx) })
 	}
 }
 

@@ -70,13 +70,18 @@ type loop struct {
 	rounds  *rounds
 	backoff backoff
 	pace    pace
+	// rest, if set, is how long to pause after an answer, in the place of pace.
+	rest func() time.Duration
+	// index is what the first question waits beyond; gap says that moves may
+	// have been missed before it.
+	index uint64
+	gap   bool
 }
 
 // run asks until ctx ends. It never fails: what goes wrong is told to the
 // question and tried again.
 func (l *loop) run(ctx context.Context) {
-	var index uint64
-	gap := false
+	index, gap := l.index, l.gap
 	for ctx.Err() == nil {
 		round, leave := within(ctx, l.rounds.current())
 		next, err := l.once(round, index, gap)
@@ -125,6 +130,10 @@ func (l *loop) once(ctx context.Context, index uint64, gap bool) (next uint64, e
 	if err != nil {
 		return 0, err
 	}
-	sleep(ctx, l.pace.next(news, took))
+	if l.rest != nil {
+		sleep(ctx, l.rest())
+	} else {
+		sleep(ctx, l.pace.next(news, took))
+	}
 	return nextIndex(index, meta.LastIndex, took, l.wait), nil
 }

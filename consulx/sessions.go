@@ -177,6 +177,13 @@ func (b *sessionBook) holding(watch string, pairs []election.Pair) {
 	}
 }
 
+// released says that a watch has ended.
+func (b *sessionBook) released(watch string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.held, watch)
+}
+
 func (b *sessionBook) prune() {
 	kept := make(map[string]*election.Session, len(b.known))
 	for _, ids := range b.held {

@@ -1,0 +1,235 @@
+package consulx
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/memconsul"
+)
+
+// slowly lets every request take a while, there and back.
+type slowly struct {
+	http.RoundTripper
+}
+
+func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
+	for _, half := range []func() error{
+		func() error { return nil },
+		r.Context().Err,
+	} {
+		if err := half(); err != nil {
+			return nil, err
+		}
+		<-time.After(rand.N(2 * time.Millisecond))
+	}
+	answer, err := s.RoundTripper.RoundTrip(r)
+	<-time.After(rand.N(2 * time.Millisecond))
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return answer, err
+}
+
+// story is what was done to keys, and what an observer must tell of it.
+type story struct {
+	t        *testing.T
+	api      *api.Client
+	rng      *rand.Rand
+	names    []string
+	held     map[string]bool   // by key that exists
+	sessions map[string]string // by key
+	touched  map[string]time.Time
+	expected map[string][]expectation
+}
+
+// expectation is an event that must be told soon after what caused it.
+type expectation struct {
+	kind election.EventType
+	at   time.Time
+	soon time.Duration
+}
+
+const (
+	// soonSeen is how late a change of a key may be told that stays, soonFound
+	// that of one that comes or goes.
+	soonSeen  = 250 * time.Millisecond
+	soonFound = time.Second
+)
+
+// quiet is how long a key is left alone, so that nothing is merged.
+const quiet = time.Second
+
+func newStory(t *testing.T, client *api.Client, rng *rand.Rand, names []string) *story {
+	t.Helper()
+	s := &story{
+		t: t, api: client, rng: rng, names: names, held: map[string]bool{}, touched: map[string]time.Time{},
+		expected: map[string][]expectation{}, sessions: map[string]string{},
+	}
+	return s
+}
+
+// newSession makes a session that nobody has read yet.
+func (s *story) newSession() string {
+	id, _, err := s.api.Session().CreateNoChecks(&api.SessionEntry{Name: "s", LockDelay: time.Nanosecond}, nil)
+	s.check(true, err)
+	return id
+}
+
+func (s *story) check(ok bool, err error) {
+	s.t.Helper()
+	if err != nil || !ok {
+		s.t.Fatal(ok, err)
+	}
+}
+
+func (s *story) expect(key string, soon time.Duration, kinds ...election.EventType) {
+	now := time.Now()
+	s.touched[key] = now
+	for _, kind := range kinds {
+		s.expected[key] = append(s.expected[key], expectation{kind, now, soon})
+	}
+}
+
+// step does something to a key that was left alone for long enough. Few keys are
+// left in the end where there are more deletes than creations.
+func (s *story) step(deletes float64) {
+	key := s.names[s.rng.IntN(len(s.names))]
+	if time.Since(s.touched[key]) < quiet {
+		return
+	}
+	held, exists := s.held[key]
+	pair := &api.KVPair{Key: key, Session: s.sessions[key], Value: []byte("v")}
+	switch {
+	case exists && s.rng.Float64() < deletes:
+		_, err := s.api.KV().Delete(key, nil)
+		s.check(true, err)
+		delete(s.held, key)
+		if held {
+			s.expect(key, soonFound, election.Vacated)
+		}
+		s.expect(key, soonFound, election.Deleted)
+	case held:
+		ok, _, err := s.api.KV().Release(pair, nil)
+		s.check(ok, err)
+		s.held[key] = false
+		s.expect(key, soonSeen, election.Vacated)
+	case exists || s.rng.Float64() > deletes:
+		pair.Session = s.newSession()
+		ok, _, err := s.api.KV().Acquire(pair, nil)
+		s.check(ok, err)
+		s.held[key], s.sessions[key] = true, pair.Session
+		s.expect(key, soonSeen, election.Elected)
+		if !exists {
+			s.expected[key][len(s.expected[key])-1].soon = soonFound
+		}
+	}
+}
+
+// fell deletes everything under a prefix at once, when all is quiet.
+func (s *story) fell(prefix string) {
+	<-time.After(quiet)
+	_, err := s.api.KV().DeleteTree(prefix, nil)
+	s.check(true, err)
+	for _, key := range s.names {
+		held, exists := s.held[key]
+		if !exists || !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		delete(s.held, key)
+		if held {
+			s.expect(key, soonFound, election.Vacated)
+		}
+		s.expect(key, soonFound, election.Deleted)
+	}
+}
+
+// told checks that the board told what happened, of every key and in order.
+func (s *story) told(b *board) {
+	s.t.Helper()
+	got := map[string][]election.Event{}
+	b.mu.Lock()
+	for _, e := range b.events {
+		if e.Type != election.Explained {
+			got[e.Key] = append(got[e.Key], e)
+		}
+	}
+	b.mu.Unlock()
+	for _, key := range s.names {
+		if !slices.EqualFunc(got[key], s.expected[key], inTime) {
+			s.t.Errorf("%s: told %v, happened %v", key, got[key], s.expected[key])
+		}
+	}
+}
+
+func inTime(e election.Event, x expectation) bool {
+	return e.Type == x.kind && e.Time.Sub(x.at) <= x.soon
+}
+
+// However keys come and go and shards with them: every term of every key is told
+// once, in order.
+func TestNoChangeFallsBetweenTwoLayouts(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { playStory(t, seed) }) })
+	}
+}
+
+// restless changes the layout whenever it may be changed, to any that is right.
+func restless(rng *rand.Rand, changes *int) func(*Observer) {
+	return func(o *Observer) {
+		o.arrange = func(l layout, keys []listed, present []watch) []watch {
+			if rng.IntN(3) == 0 || !slices.ContainsFunc(keys, isElection) {
+				return l.next(keys, present)
+			}
+			*changes++
+			l.limit = 1 + rng.IntN(l.limit)
+			l.fine = rng.IntN(2) == 0
+			var watches []watch
+			for _, s := range l.ideal(keys) {
+				watches = append(watches, s.watch)
+			}
+			return watches
+		}
+	}
+}
+
+func playStory(t *testing.T, seed uint64) {
+	agent := memconsul.New(memconsul.Config{})
+	defer agent.Close()
+	direct := over(t, agent)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var names []string
+	for i := range 900 {
+		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
+	}
+	changes := 0
+	s := newStory(t, direct.api, rng, names)
+	b := observeWith(t, over(t, slowly{agent}), ObserverOptions{Patterns: patterns(t, "service/**/leader"), Wait: time.Minute},
+		restless(rand.New(rand.NewPCG(seed, 2)), &changes))
+	b.until("a board", func() bool { return b.last != nil && b.last.Loaded })
+	for wave := range 12 {
+		deletes := []float64{0.02, 0.6, 0.05, 0.9}[wave%4]
+		for range 500 {
+			<-time.After(time.Duration(rng.Int64N(int64(4 * time.Millisecond))))
+			s.step(deletes)
+		}
+		if wave%3 == 0 {
+			s.fell([]string{"service/a", "service/b1/", "service/", "service/c"}[rng.IntN(4)])
+		}
+	}
+	<-time.After(5 * time.Second)
+	synctest.Wait()
+	b.stop()
+	s.told(b)
+	if changes < 100 {
+		t.Errorf("the layout changed %d times only", changes)
+	}
+}

@@ -1,0 +1,117 @@
+package consulx
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/memconsul"
+)
+
+// weighing counts the bytes of the answers about keys.
+type weighing struct {
+	http.RoundTripper
+	read atomic.Int64
+}
+
+func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := c.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	c.read.Add(int64(len(text)))
+	answer.Body = io.NopCloser(bytes.NewReader(text))
+	return answer, nil
+}
+
+// Large values beside the elections are read once, not with each change: few
+// elections are watched by their keys, many by names and then by transactions.
+func TestLargeValuesBesideElectionsCostNothing(t *testing.T) {
+	for _, n := range []int{3, 90} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			agent := memconsul.New(memconsul.Config{})
+			t.Cleanup(agent.Close)
+			b := backend{t: t, api: over(t, agent).api}
+			s := b.session(t, &api.SessionEntry{})
+			for i := range n {
+				b.put(t, fmt.Sprintf("service/%02d/config", i), strings.Repeat("x", 100_000))
+				b.acquire(t, api.KVPair{Key: fmt.Sprintf("service/%02d/leader", i), Session: s, Value: []byte("0")})
+			}
+			wire := &weighing{RoundTripper: agent}
+			board := observe(t, over(t, wire), "service/*/leader")
+			board.loaded()
+			board.until("narrow watches", func() bool {
+				board.o.sessions.mu.Lock()
+				defer board.o.sessions.mu.Unlock()
+				return len(board.o.sessions.held) > 2
+			})
+			change := func(i, value int) {
+				key := fmt.Sprintf("service/%02d/leader", i)
+				from := board.count()
+				b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte(fmt.Sprint(value))})
+				_, _ = board.event(from, "updated", key)
+			}
+			for i := range n { // a shard learns by its first answer what it weighs
+				change(i, 1)
+			}
+			before := wire.read.Load()
+			for i := range n {
+				change(i, 2)
+			}
+			if each := (wire.read.Load() - before) / int64(n); each > 40_000 {
+				t.Errorf("%d bytes were read for each change", each)
+			}
+		})
+	}
+}
+
+// Over TLS all queries share a few connections, however many they are.
+func TestQueriesShareAConnectionOverTLS(t *testing.T) {
+	const queries = 100
+	var waiting sync.WaitGroup
+	waiting.Add(queries)
+	conns := sync.Map{}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("index") != "" {
+			conns.Store(r.RemoteAddr, true)
+			waiting.Done()
+			waiting.Wait() // no query is answered before all have been asked
+		}
+		w.Header().Set("X-Consul-Index", "7")
+		_, _ = io.WriteString(w, "[]")
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	c := newClient(t, Config{Address: server.URL})
+	c.transport.TLSClientConfig = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, NextProtos: []string{"h2"}}
+	var all sync.WaitGroup
+	for range queries {
+		all.Go(func() {
+			q := c.read(t.Context())
+			q.WaitIndex = 5
+			if _, _, err := c.readKeys(prefixWatch("a"), nil, reading{}, false, q); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	n := 0
+	conns.Range(func(any, any) bool { n++; return true })
+	if n == 0 || n > 10 {
+		t.Errorf("%d queries took %d connections", queries, n)
+	}
+}

@@ -1,0 +1,178 @@
+package consulx
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"electop/election"
+)
+
+func shownLayout(ws []watch) string {
+	shown := make([]string, len(ws))
+	for i, w := range disjoint(slices.Clone(ws)) {
+		if w.Exact {
+			shown[i] = "="
+		}
+		shown[i] += w.Prefix
+	}
+	return strings.Join(shown, " ")
+}
+
+// listOf makes keys; those that end in "leader" are elections.
+func listOf(keys ...string) []listed {
+	all := make([]listed, len(keys))
+	for i, key := range keys {
+		all[i] = listed{key: key, election: strings.HasSuffix(key, "leader")}
+	}
+	return unite(all)
+}
+
+func numbered(format string, n int) []string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf(format, i)
+	}
+	return keys
+}
+
+func TestLayout(t *testing.T) {
+	root := prefixWatch("s/")
+	thousand := numbered("s/%03d/leader", 1000)
+	tens := "s/0 s/1 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9"
+	for _, c := range []struct {
+		what    string
+		keys    []string
+		present string // empty: the root
+		limit   int
+		fine    bool
+		want    string
+	}{
+		{"no keys", nil, "", 48, false, "s/"},
+		{"no elections", numbered("s/%03d/config", 500), "", 48, false, "s/"},
+		{"few keys", numbered("s/%03d/leader", 200), "", 48, false, "s/"},
+		{"few keys again", numbered("s/%03d/leader", 90), "s/0", 48, false, "s/"},
+		{"not so few any more", numbered("s/%03d/leader", 150), "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1"},
+		{"many keys", thousand, "", 48, false, tens},
+		{"no watches for that", thousand, "", 9, false, "s/"},
+		{"just enough watches", thousand, "", 10, false, tens},
+		{"one watch", thousand, "", 1, false, "s/"},
+		{"nothing to change", thousand, tens, 48, false, tens},
+		{"one goes", slices.DeleteFunc(slices.Clone(thousand), func(k string) bool { return strings.HasPrefix(k, "s/3") }), tens, 48, false, "s/0 s/1 s/2 s/4 s/5 s/6 s/7 s/8 s/9"},
+		{"one comes", append(slices.Clone(thousand), "s/new/leader"), tens, 48, false, tens + " s/n"},
+		{"one comes above", append(slices.Clone(thousand), "s/1leader"), "s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/0 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9", 48, false,
+			"s/0 s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/1l s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9"},
+		{"other keys only under one", append(numbered("s/b/x%03d", 900), append(numbered("s/a%02d/leader", 90), "s/b/leader")...), "", 48, false, "s/a =s/b/leader"},
+		{"single keys", []string{"s/a/config", "s/a/leader", "s/b/config", "s/b/leader"}, "", 48, true, "=s/a/leader =s/b/leader"},
+		{"a key above others", append(numbered("s/leader/%03d/leader", 300), "s/leader"), "", 48, false, "=s/leader s/leader/0 s/leader/1 s/leader/2"},
+	} {
+		present := []watch{root}
+		if c.present != "" {
+			present = nil
+			for p := range strings.FieldsSeq(c.present) {
+				present = append(present, prefixWatch(p))
+			}
+		}
+		got := layout{root: root, limit: c.limit, fine: c.fine}.next(listOf(c.keys...), present)
+		if shown := shownLayout(got); shown != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, shown, c.want)
+		}
+	}
+}
+
+// Whatever the keys are and however they come and go: every election is read by
+// exactly one watch, no watch reads none, and there are not too many.
+func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	pieces := []string{"a", "b", "c", "/", ".", "..", "//", "é", "\uFFFD", "leader", "1", "2", "3"}
+	for range 300 {
+		l := layout{root: prefixWatch([]string{"", "s/"}[rng.IntN(2)]), limit: 1 + rng.IntN(50), fine: rng.IntN(4) == 0}
+		present := []watch{l.root}
+		var keys []listed
+		for range 10 {
+			keys = slices.DeleteFunc(keys, func(listed) bool { return rng.IntN(3) == 0 })
+			for range rng.IntN(500) {
+				key := l.root.Prefix
+				for range 1 + rng.IntN(6) {
+					key += pieces[rng.IntN(len(pieces))]
+				}
+				keys = append(keys, listed{key: key, election: rng.IntN(3) > 0})
+			}
+			keys = unite(keys)
+			present = l.next(keys, present)
+			checkLayout(t, l, keys, present)
+		}
+	}
+}
+
+func checkLayout(t *testing.T, l layout, keys []listed, got []watch) {
+	t.Helper()
+	readers := func(key string) (n int) {
+		for _, w := range got {
+			if w.Range.Contains(key) {
+				n++
+			}
+		}
+		return n
+	}
+	if len(got) == 0 || len(got) > l.limit {
+		t.Fatalf("%d watches, limit %d", len(got), l.limit)
+	}
+	for _, k := range keys {
+		if n := readers(k.key); n > 1 || n == 0 && k.election {
+			t.Fatalf("%d watches read %q (election %t): %q", n, k.key, k.election, shownLayout(got))
+		}
+	}
+	for _, w := range got {
+		read := cut(keys, w.Range, listedKey)
+		if !slices.ContainsFunc(read, isElection) && w != l.root {
+			t.Fatalf("%q reads no election", w.Prefix)
+		}
+		if w != l.root && !askable(w.Prefix) {
+			t.Fatalf("%q can't be asked for", w.Prefix)
+		}
+	}
+}
+
+// A key more or less hardly ever changes more than one watch.
+func TestLayoutIsSteady(t *testing.T) {
+	l := layout{root: prefixWatch("s/"), limit: 47}
+	keys := listOf(numbered("s/%05d/leader", 10_000)...)
+	present := l.next(keys, []watch{l.root})
+	if len(present) < 40 {
+		t.Fatalf("%d watches: %s", len(present), shownLayout(present))
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		i := rng.IntN(len(keys))
+		keys = append(slices.Delete(keys, i, i+1), listed{key: fmt.Sprintf("s/%05dx/leader", rng.IntN(10_000)), election: true})
+		keys = unite(keys)
+		next := l.next(keys, present)
+		if shownLayout(next) != shownLayout(present) {
+			t.Fatalf("from %s\nto %s", shownLayout(present), shownLayout(next))
+		}
+		present = next
+	}
+}
+
+func TestInherit(t *testing.T) {
+	pair := func(key string) election.Pair { return election.Pair{Key: key} }
+	wide := retiredShard{watch: prefixWatch("s/a"), state: keyState{
+		delivered: true, index: 9, last: reading{pairs: []election.Pair{pair("s/a1"), pair("s/a2")}, passed: []string{"s/a1x", "s/a3"}},
+		hidden: []string{"s/a1h", "s/ah"},
+	}}
+	other := retiredShard{watch: prefixWatch("s/b"), state: keyState{delivered: true, index: 11, last: reading{pairs: []election.Pair{pair("s/b")}}}}
+	part := inherit(prefixWatch("s/a1"), []retiredShard{other, wide})
+	if part.index != 9 || !part.delivered || len(part.last.pairs) != 1 || !slices.Equal(part.last.passed, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
+		t.Errorf("a part inherits %+v", part)
+	}
+	whole := inherit(prefixWatch("s/"), []retiredShard{other, wide})
+	if whole.index != 0 || whole.delivered || len(whole.last.pairs) != 3 || whole.last.pairs[0].Key != "s/a1" {
+		t.Errorf("one that reads more inherits %+v", whole)
+	}
+	if single := inherit(keyWatch("s/a2"), []retiredShard{wide}); single.index != 9 || len(single.last.pairs) != 1 {
+		t.Errorf("a single key inherits %+v", single)
+	}
+}
