@@ -247,6 +247,7 @@ func (a *area) find(ctx context.Context, on bool) {
 		a.finding, a.list = nil, listing{}
 		return
 	}
+	a.o.checks.tight.Store(true)
 	ctx, a.finding = context.WithCancel(ctx)
 	names := &nameQuestion{o: a.o, prefix: a.layout.root.Prefix, tell: a.listed}
 	l := &loop{question: names, wait: a.o.wait, rounds: a.rounds, options: a.o.client.read, rest: names.rest}

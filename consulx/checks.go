@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -11,20 +12,30 @@ import (
 	"electop/election"
 )
 
-// maxCheckWatches bounds the nodes whose checks are watched at once.
-const maxCheckWatches = 8
+// How many nodes' checks are watched at once: fewer where shards of keys take
+// most of the connections.
+const (
+	maxCheckWatches   = 16
+	tightCheckWatches = 8
+)
 
 // checkWatches keeps one blocking query for every node that is asked for.
 type checkWatches struct {
 	mu     sync.Mutex
 	nodes  []string
 	change chan struct{}
+	// tight is set when connections are short.
+	tight atomic.Bool
 }
 
 func newCheckWatches() *checkWatches { return &checkWatches{change: make(chan struct{}, 1)} }
 
 func (w *checkWatches) set(nodes []string) {
-	wanted := slices.Compact(slices.Sorted(slices.Values(nodes[:min(len(nodes), maxCheckWatches)])))
+	limit := maxCheckWatches
+	if w.tight.Load() {
+		limit = tightCheckWatches
+	}
+	wanted := slices.Compact(slices.Sorted(slices.Values(nodes[:min(len(nodes), limit)])))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if slices.Equal(w.nodes, wanted) {

@@ -24,6 +24,7 @@ func (o *Observer) probe(ctx context.Context, r *rounds) {
 	defer ticker.Stop()
 	lost := false
 	var err error
+	var shown time.Duration // the latency that was published last
 	for n := 0; ; n++ {
 		start := time.Now()
 		err = o.probeOnce(ctx, n%tokenEvery == 0 || errors.Is(err, ErrDenied))
@@ -40,8 +41,14 @@ func (o *Observer) probe(ctx context.Context, r *rounds) {
 			if lost {
 				r.next()
 			}
+			// That it is a little slower or faster is no reason to draw anew.
+			latency := max(now.Sub(start), 1)
+			news := lost || shown == 0 || (latency-shown).Abs() >= max(time.Millisecond, shown/2)
+			if news {
+				shown = latency
+			}
 			lost = false
-			o.send(true, election.LinkUp{At: now, Source: probeSource, Latency: max(now.Sub(start), 1)})
+			o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 		}
 		select {
 		case <-ctx.Done():

@@ -128,6 +128,9 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	p.done = true
 	delete(t.pending, p.id())
 	event := p.event
+	if at.Before(event.Time) {
+		at = event.Time // what this program did was noted before its effect was read
+	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, Explained, 0, false
 	event.Cause, event.Evidence = x.Cause, x.Evidence
 	i := t.search(event.Key)

@@ -226,3 +226,11 @@ func TestADoubtfulEndClaimsNoLockDelay(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+func TestExplainedIsNeverBeforeVacated(t *testing.T) {
+	s, vacated := lose(t)
+	x := s.observe(OperatorAction{At: vacated.Time.Add(-time.Millisecond), Kind: ActionDestroy, Session: "a", Stage: ActionDone})
+	if len(x) != 1 || x[0].Time.Before(vacated.Time) {
+		t.Errorf("%s at %v, vacated at %v", brief(x), x[0].Time, vacated.Time)
+	}
+}

@@ -132,7 +132,7 @@ func whoIsSeen(candidates int) string {
 	case candidates == 0:
 		return "No likely candidate is seen."
 	}
-	return Plural(uint64(candidates), "likely candidate") + " seen." //nolint:gosec // not negative here
+	return Plural(uint64(candidates), "likely candidate") + " seen."
 }
 
 // roughly writes a duration for people: whole seconds, from an hour on whole

@@ -39,12 +39,21 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&c.Partition, "partition", "", "admin partition, Consul Enterprise (CONSUL_PARTITION)")
 	f.BoolVar(&c.Stale, "stale", false, "let any server answer reads, not only Consul's leader")
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * is one segment or a part of it, ** any number (default "+election.DefaultPattern+")")
+	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "connections to keep to the agent at most, 24 to 150; an agent serves 200 of one address")
 	f.BoolVar(&o.readOnly, "read-only", false, "refuse to release and to destroy")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
+
+// Bounds of --max-watches: enough for the queries beside those for keys, and far
+// from the limit that would hit every other tool on the host.
+const (
+	defaultMaxWatches = 64
+	leastMaxWatches   = 24
+	mostMaxWatches    = 150
+)
 
 // environment names the variable that stands behind a flag: it beats the
 // config file.
@@ -91,6 +100,9 @@ func (o *options) prepare() (*consulx.Client, election.Patterns, error) {
 	ps, err := o.parsedPatterns()
 	if err != nil {
 		return nil, nil, err
+	}
+	if n := o.consul.MaxConnections; n < leastMaxWatches || n > mostMaxWatches {
+		return nil, nil, usagef("--max-watches %d: want %d to %d", n, leastMaxWatches, mostMaxWatches)
 	}
 	client, err := o.client()
 	return client, ps, err

@@ -175,6 +175,7 @@ func TestOneClearLineAndTheRightExitCode(t *testing.T) {
 		{[]string{"demo", "--services", "0", "--headless"}, exitUsage, "--services"},
 		{[]string{"list", "--log-level", "loud"}, exitUsage, "--log-level"},
 		{[]string{"release", "web", "--yes", "--wait", "-5s"}, exitUsage, "--wait"},
+		{[]string{"list", "--max-watches", "500"}, exitUsage, "--max-watches"},
 		{[]string{"campaign", "web", "--lock-delay", "2m"}, exitUsage, "--lock-delay"},
 		{[]string{"demo", "-k", "x", "--headless"}, exitUsage, "-k"},
 		{[]string{"watch", "--log-level", "loud"}, exitUsage, "--log-level"},
