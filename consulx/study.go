@@ -15,9 +15,9 @@ const (
 	studyEvery = 5 * time.Second
 	// studyGap keeps an election with many events from being surveyed at each.
 	studyGap = 250 * time.Millisecond
-	// studyShare bounds what a large tree costs: it is read at most a
-	// fiftieth of the time.
-	studyShare = 50
+	// studyShare bounds what many sessions cost while nothing happens: they are
+	// read at most a thousandth of the time.
+	studyShare = 1000
 	// sessionsGap spaces the lists of all sessions, the dearest part.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
