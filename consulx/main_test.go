@@ -206,10 +206,13 @@ func (b *board) note(do func()) {
 	b.moved = make(chan struct{})
 }
 
-// until waits for a condition on what was told.
+// until waits for a condition on what was told, or on the observer itself, which
+// may move without telling anything.
 func (b *board) until(what string, ok func() bool) {
 	b.t.Helper()
 	timeout := time.After(patience)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
 	for {
 		b.mu.Lock()
 		done, moved := ok(), b.moved
@@ -219,6 +222,7 @@ func (b *board) until(what string, ok func() bool) {
 		}
 		select {
 		case <-moved:
+		case <-again.C:
 		case <-timeout:
 			b.mu.Lock()
 			defer b.mu.Unlock()

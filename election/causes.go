@@ -141,11 +141,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	e := *t.elections[i]
 	if x.Invalidated && p.session != nil && p.session.LockDelay > 0 && e.State(at) != Led {
 		until := p.event.Time.Add(p.session.EnforcedLockDelay())
-		if x.Doubtful {
-			e.MaybeDelayUntil = until
-		} else {
-			event.LockDelayUntil, e.LockDelayUntil = until, until
-		}
+		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful
 	}
 	completeTerm(&e, p.id(), x)
 	t.emit(event)

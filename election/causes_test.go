@@ -212,14 +212,14 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 
 // A holder that unlocks and then ends its session leaves no lock-delay, and
 // nobody can tell it from one that was ended: no flat claim is made.
-func TestADoubtfulEndClaimsNoLockDelay(t *testing.T) {
+func TestADoubtfulLockDelayIsCalledSo(t *testing.T) {
 	s, vacated := lose(t)
 	x := s.observe(TermEvidence{At: s.now, Event: vacated, Outcome: Evidence{
 		SessionRead: true, SessionsIndex: 22, KeyIndex: 21, ChecksRead: true, NodeExists: true, Checks: checks(StatusPassing, StatusPassing),
 	}})[0]
 	e := s.web()
-	if !x.LockDelayUntil.IsZero() || e.State(s.now) != Vacant {
-		t.Errorf("%s, lock-delay until %v", e.State(s.now), x.LockDelayUntil)
+	if !e.LockDelayDoubtful || !strings.Contains(x.Evidence, "a guess") {
+		t.Errorf("doubtful %v: %s", e.LockDelayDoubtful, x.Evidence)
 	}
 	why := WhyVacant(e, Situation{Now: s.now, Candidates: -1})
 	if !strings.Contains(why, "if not, Consul refuses new holders for about 15s more") {

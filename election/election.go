@@ -51,10 +51,10 @@ type Election struct {
 	// LockDelayUntil estimates when Consul accepts a new holder; zero when no
 	// lock-delay is known of.
 	LockDelayUntil time.Time
-	// MaybeDelayUntil is the same where it is not known whether a lock-delay
-	// follows at all: the last holder may have released the key just before its
-	// session ended.
-	MaybeDelayUntil time.Time
+	// LockDelayDoubtful is set when it is not known whether a lock-delay follows
+	// at all: the last holder may have released the key just before its session
+	// ended.
+	LockDelayDoubtful bool
 	// Terms are the latest terms that were seen, oldest first, the current one
 	// last.
 	Terms []Term

@@ -191,7 +191,7 @@ func (c *change) begin(p Pair, known bool) {
 	c.e.Pair, c.e.Session, c.e.Leader, c.e.Term = p, s, LeaderLabel(p, s), p.LockIndex
 	c.e.Since, c.e.SinceKnown = c.at, known
 	c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
-	c.e.LockDelayUntil, c.e.MaybeDelayUntil = time.Time{}, time.Time{}
+	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
 	term := Term{
 		Number: p.LockIndex, CreateIndex: p.CreateIndex, Session: p.Session,
 		Leader: c.e.Leader, Start: c.at, StartKnown: known,
@@ -229,7 +229,7 @@ func (c *change) vacate(deleted bool) {
 	c.e.Leader, c.e.Session = "", nil
 	c.e.Since, c.e.SinceKnown = time.Time{}, false
 	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
-	c.e.LockDelayUntil, c.e.MaybeDelayUntil = time.Time{}, time.Time{}
+	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
 }
 
 // record emits an event about the election as it stands in c and adds it to

@@ -75,12 +75,12 @@ func vacancyReason(e *Election, s Situation) []string {
 	}
 	delayed := e.LockDelayUntil.Sub(s.Now)
 	switch last := e.LastTerm(); {
+	case delayed > 0 && e.LockDelayDoubtful:
+		return append(parts, fmt.Sprintf("It may have been released just before its session ended; if not, Consul refuses new holders for about %s more.",
+			roughly(delayed+time.Second-1)))
 	case delayed > 0:
 		return append(parts, fmt.Sprintf("Consul refuses new holders for about %s more (lock-delay %s of the lost session).",
 			roughly(delayed+time.Second-1), FormatDuration(e.LockDelayUntil.Sub(e.VacantSince))))
-	case s.Now.Before(e.MaybeDelayUntil):
-		parts = append(parts, fmt.Sprintf("It may have been released just before its session ended; if not, Consul refuses new holders for about %s more.",
-			roughly(e.MaybeDelayUntil.Sub(s.Now)+time.Second-1)))
 	case !e.LockDelayUntil.IsZero():
 		parts = append(parts, "The lock-delay should be over: it may be taken now.")
 	case e.Exists && last != nil && (last.Cause == Released || last.Cause == OperatorRelease):

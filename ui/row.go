@@ -147,7 +147,7 @@ func (r *row) describeVacant(e *election.Election, c rowContext) {
 	r.name.role = r.signRole
 	r.leader = span{r.signRole, "no leader"}
 	if r.stands == standsDelay {
-		r.leader.text = "lock-delay " + c.sym.tilde + duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
+		r.leader.text = doubt(e) + c.sym.tilde + duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
 	switch {
 	case !e.Exists:
@@ -205,4 +205,13 @@ func valueAddress(e *election.Election) string {
 		return ""
 	}
 	return address
+}
+
+// doubt names the lock-delay, with a question mark where it is not known whether
+// one follows at all.
+func doubt(e *election.Election) string {
+	if e.LockDelayDoubtful {
+		return "lock-delay? "
+	}
+	return "lock-delay "
 }
