@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/consul/api"
 
@@ -40,8 +41,12 @@ func TestCampaignStopsTheProgramWhenTheLeadershipIsLost(t *testing.T) {
 	w := onMemory(t)
 	events := w.follow("watch", "-o", "json")
 	done := make(chan result, 1)
-	go func() { done <- w.run("campaign", "job", "--", "sleep", "1000") }()
+	started := filepath.Join(t.TempDir(), "started")
+	go func() { done <- w.run("campaign", "job", "--", "sh", "-c", "touch "+started+"; exec sleep 1000") }()
 	e := events.until("elected")
+	// A session that ends before the candidate knows that it leads is only one
+	// more attempt.
+	awaitFile(t, started)
 	if _, err := w.client.Session().Destroy(e["session"].(string), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -122,5 +127,22 @@ func TestASessionThatMayNotBeReadHasNoSettings(t *testing.T) {
 	r := root.run("list", "-o", "json", "--token", keys.SecretID).must(t, exitDone)
 	if !strings.Contains(r.out, `"session":{"id":"`+s+`"}`) {
 		t.Errorf("out %s", r.out)
+	}
+}
+
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	timeout := time.After(patience)
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-timeout:
+			t.Fatalf("%s does not appear", path)
+		}
 	}
 }
