@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,25 +55,7 @@ func listAdvice(ctx context.Context, d deps, client *consulx.Client, s *election
 }
 
 func writeAdviceJSON(w io.Writer, all []advised) error {
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, a := range all {
-		text, err := json.Marshal(a)
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-		b.Write(election.EscapeJSON(text))
-	}
-	if len(all) > 0 {
-		b.WriteByte('\n')
-	}
-	b.WriteString("]\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return writeJSONArray(w, all, func(a advised) ([]byte, error) { return json.Marshal(a) })
 }
 
 func writeAdviceTable(w io.Writer, all []advised) error {

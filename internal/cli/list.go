@@ -54,10 +54,15 @@ they are configured. What takes time to see, such as flapping, is not among it.`
 
 // writeElectionsJSON writes one array, an element a line.
 func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Time) error {
+	return writeJSONArray(w, elections, func(e *election.Election) ([]byte, error) { return e.JSON(now) })
+}
+
+// writeJSONArray writes one array, an element a line, safe to show.
+func writeJSONArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
 	var b bytes.Buffer
 	b.WriteByte('[')
-	for i, e := range elections {
-		text, err := e.JSON(now)
+	for i, item := range all {
+		text, err := marshal(item)
 		if err != nil {
 			return err
 		}
@@ -67,7 +72,7 @@ func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Ti
 		b.WriteByte('\n')
 		b.Write(election.EscapeJSON(text))
 	}
-	if len(elections) > 0 {
+	if len(all) > 0 {
 		b.WriteByte('\n')
 	}
 	b.WriteString("]\n")
