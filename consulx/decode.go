@@ -70,8 +70,9 @@ func eachPair(text []byte, use func(*rawPair) error) error {
 // does not know for sure.
 func scanPairs(text []byte, use func(*rawPair) error) (regular bool, err error) {
 	s := scanner{text: text}
+	var p rawPair
 	regular = s.list(func() bool {
-		var p rawPair
+		p = rawPair{}
 		if !s.pair(&p) {
 			return false
 		}
@@ -157,7 +158,7 @@ func (s *scanner) list(element func() bool) bool {
 	return s.at == len(s.text)
 }
 
-// The members of a pair, one bit each: one that comes twice is not regular.
+// The members of a pair, one bit each.
 const (
 	memberKey = 1 << iota
 	memberValue
@@ -171,13 +172,7 @@ const (
 )
 
 func (s *scanner) pair(p *rawPair) bool {
-	seen := 0
-	return s.take('{') && s.series('}', func() bool {
-		name, ok := s.str()
-		if !ok || !s.take(':') {
-			return false
-		}
-		bit := 0
+	return s.object(func(name []byte) (bit int, ok bool) {
 		switch string(name) {
 		case "Key":
 			bit = memberKey
@@ -207,10 +202,34 @@ func (s *scanner) pair(p *rawPair) bool {
 			bit = memberPartition
 			_, ok = s.str()
 		}
+		return bit, ok
+	})
+}
+
+// object reads members, each of which has a bit of its own, 0 for one that is
+// not known. One that comes twice is not regular.
+func (s *scanner) object(member func(name []byte) (bit int, ok bool)) bool {
+	seen := 0
+	return s.take('{') && s.series('}', func() bool {
+		name, ok := s.str()
+		if !ok || !s.take(':') {
+			return false
+		}
+		bit, ok := member(name)
 		ok = ok && bit != 0 && seen&bit == 0
 		seen |= bit
 		return ok
 	})
+}
+
+// null passes over a null, if one is next.
+func (s *scanner) null() bool {
+	s.space()
+	if !bytes.HasPrefix(s.text[s.at:], []byte("null")) {
+		return false
+	}
+	s.at += len("null")
+	return true
 }
 
 // str reads a string. One with an escape is decoded by encoding/json.
@@ -274,9 +293,7 @@ func unquote(quoted []byte) ([]byte, bool) {
 
 // base64 reads a string that is a value, or null. It is not decoded.
 func (s *scanner) base64() ([]byte, bool) {
-	s.space()
-	if bytes.HasPrefix(s.text[s.at:], []byte("null")) {
-		s.at += len("null")
+	if s.null() {
 		return nil, true
 	}
 	if !s.take('"') {

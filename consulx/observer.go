@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,13 +89,17 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 	if o.Wait <= 0 {
 		o.Wait = defaultWait
 	}
-	return &Observer{
+	observer := &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
 		watches: keyWatches(c.maxConns(), o.MaxWatches), arrange: layout.next,
 		tracker:   election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents}),
 		snapshots: make(chan *election.Snapshot, 1), inbox: make(chan batch, inboxSize), done: make(chan struct{}),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
 	}
+	observer.sessions = newSessionBook(c, observer.work.Go, func(late []*election.Session) {
+		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
+	})
+	return observer
 }
 
 // Snapshots gives the newest snapshot, at most 30 a second; those that nobody
@@ -121,9 +126,10 @@ func (o *Observer) Run(ctx context.Context) error {
 	defer cancel()
 	r := newRounds(ctx)
 	defer r.stop()
-	o.sessions = newSessionBook(ctx, o.client, o.work.Go, func(late []*election.Session) {
-		o.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
-	})
+	o.sessions.ctx = ctx
+	if slices.ContainsFunc(o.patterns, func(p election.Pattern) bool { return !p.Exact() }) {
+		o.sessions.readFirst()
+	}
 	var loops sync.WaitGroup
 	loops.Go(func() { o.watchAll(ctx, r) })
 	o.track(ctx)

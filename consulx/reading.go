@@ -41,6 +41,21 @@ const (
 // value and session.
 const pairOverhead = 100
 
+// read takes a whole answer.
+func (c *collector) read(text []byte) error {
+	if c.before.pairs == nil {
+		c.got.pairs = make([]election.Pair, 0, countKeys(text))
+	}
+	return eachPair(text, c.add)
+}
+
+// countKeys estimates how many keys there are in an answer from its beginning.
+func countKeys(text []byte) int {
+	const sample = 16 << 10
+	n := bytes.Count(text[:min(len(text), sample)], []byte(`"Key"`))
+	return n * max(1, len(text)/sample)
+}
+
 // add takes the next key, or nil: the answer begins anew.
 func (c *collector) add(raw *rawPair) error {
 	if raw == nil {
@@ -122,6 +137,9 @@ func sameIndexes(raw *rawPair, p *election.Pair) bool {
 // UTF-8.
 func (c *collector) finish(size int) reading {
 	c.got.size = size
+	if len(c.got.pairs) < cap(c.got.pairs)/2 {
+		c.got.pairs = slices.Clone(c.got.pairs) // most keys were no elections
+	}
 	c.got.sort()
 	return c.got
 }

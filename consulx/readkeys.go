@@ -30,7 +30,7 @@ func (c *Client) readKeys(
 		return reading{}, nil, c.wrap(err)
 	}
 	take := collector{watch: w, patterns: ps, before: before, trust: asked > 0 && meta.LastIndex >= asked}
-	size, err := c.buffers.with(t, func(text []byte) error { return eachPair(text, take.add) })
+	size, err := c.buffers.with(t, take.read)
 	if err != nil {
 		return reading{}, nil, c.wrap(err)
 	}

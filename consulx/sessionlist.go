@@ -75,21 +75,21 @@ func (o *Observer) watchSessions(ctx context.Context, r *rounds) {
 
 // sessionsQuestion asks for every session of the datacenter.
 type sessionsQuestion struct {
-	o       *Observer
-	entries []*api.SessionEntry
-	last    []*election.Session
-	asked   bool
-	denied  bool
+	o      *Observer
+	answer []*election.Session
+	last   []*election.Session
+	asked  bool
+	denied bool
 }
 
 func (s *sessionsQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
-	s.entries, meta, err = s.o.client.api.Session().List(q)
-	return meta, s.o.client.wrap(err)
+	s.answer, meta, err = s.o.client.listSessions(q, s.o.sessions.lookup)
+	return meta, err
 }
 
 func (s *sessionsQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (bool, error) {
 	at := time.Now()
-	if len(s.entries) == 0 && len(s.last) > 0 && s.o.client.doubtful(meta) {
+	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.doubtful(meta) {
 		// A token that was revoked gets one more answer, empty and without a
 		// word. Asked anew, Consul tells.
 		var err error
@@ -97,9 +97,9 @@ func (s *sessionsQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bo
 			return false, err
 		}
 	}
-	sessions, err := s.o.client.listed(s.entries, meta)
+	sessions, err := s.answer, s.o.client.judgeSessions(s.answer, meta)
 	denied := isDenied(err)
-	s.entries = nil
+	s.answer = nil
 	news := !s.asked || gap || denied != s.denied || !sameSessions(sessions, s.last)
 	s.last, s.asked, s.denied = sessions, true, denied
 	if !news {

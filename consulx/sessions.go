@@ -21,6 +21,9 @@ const (
 	sessionForget = 30 * time.Second
 	sessionPrune  = time.Minute
 	sessionLimit  = 10 * time.Second
+	// listPatience is how long answers about keys are held back for the first
+	// list of sessions: the board is drawn once, and whole.
+	listPatience = time.Second
 )
 
 // sessionBook reads every session once: it never changes after its creation.
@@ -28,7 +31,7 @@ type sessionBook struct {
 	client *Client
 	spawn  func(func())              // runs what the observer waits for
 	late   func([]*election.Session) // is told of sessions nobody waited for
-	ctx    context.Context           // the lifetime of what spawn runs
+	ctx    context.Context           // the lifetime of what spawn runs, set before anything is asked
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
@@ -36,6 +39,16 @@ type sessionBook struct {
 	absent  map[string]time.Time // when a session could not be read
 	held    map[string][]string  // by watch
 	pruned  time.Time
+
+	first *firstList // nil when it was never asked for
+}
+
+// firstList is the list of all sessions that is read while the keys are.
+type firstList struct {
+	done     chan struct{}
+	sessions []*election.Session // these and below once done is closed
+	err      error
+	at       time.Time
 }
 
 // fetch is one attempt to read some sessions.
@@ -44,11 +57,57 @@ type fetch struct {
 	late bool // somebody went on without it
 }
 
-func newSessionBook(ctx context.Context, c *Client, spawn func(func()), late func([]*election.Session)) *sessionBook {
+func newSessionBook(c *Client, spawn func(func()), late func([]*election.Session)) *sessionBook {
 	return &sessionBook{
-		client: c, ctx: ctx, spawn: spawn, late: late, known: map[string]*election.Session{},
+		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
 		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
 	}
+}
+
+// readFirst reads all sessions, so that those that lead are at hand when the keys
+// are. It must come before any other call.
+func (b *sessionBook) readFirst() {
+	f := &firstList{done: make(chan struct{})}
+	b.first = f
+	b.spawn(func() {
+		defer close(f.done)
+		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
+		defer cancel()
+		f.sessions, f.err = b.list(ctx)
+		f.at = time.Now()
+	})
+}
+
+// reading reports that the first list is not there yet.
+func (b *sessionBook) reading() bool {
+	if b.first == nil {
+		return false
+	}
+	select {
+	case <-b.first.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// firstRead is the first list once it was read, and when that was.
+func (b *sessionBook) firstRead() (sessions []*election.Session, at time.Time, err error) {
+	if b.first == nil || b.reading() || unanswered(b.first.err) {
+		return nil, time.Time{}, nil
+	}
+	return b.first.sessions, b.first.at, b.first.err
+}
+
+// list reads all sessions. errPartly comes with what could be read.
+func (b *sessionBook) list(ctx context.Context) ([]*election.Session, error) {
+	all, err := b.client.allSessions(b.client.read(ctx), b.lookup)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range all {
+		b.known[s.ID] = s
+	}
+	return all, err
 }
 
 // await gives the sessions with these ids that are known within patience; the
@@ -56,6 +115,9 @@ func newSessionBook(ctx context.Context, c *Client, spawn func(func()), late fun
 func (b *sessionBook) await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
+	}
+	if b.reading() {
+		patience = max(patience, listPatience)
 	}
 	b.request(ids)
 	timer := time.NewTimer(patience)
@@ -97,6 +159,13 @@ func (b *sessionBook) fetching(id string) *fetch {
 	return b.fetches[id]
 }
 
+// lookup is get for an id as it stands in an answer.
+func (b *sessionBook) lookup(id []byte) *election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known[string(id)]
+}
+
 // get is a session as far as it is known.
 func (b *sessionBook) get(id string) *election.Session {
 	b.mu.Lock()
@@ -124,8 +193,7 @@ func (b *sessionBook) request(ids []string) {
 func (b *sessionBook) fetch(f *fetch, ids []string) {
 	ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 	defer cancel()
-	var found []*election.Session
-	missing := ids
+	found, missing := b.awaitFirst(ctx, ids)
 	for try := 0; try < sessionTries && len(missing) > 0 && ctx.Err() == nil; try++ {
 		if try > 0 {
 			sleep(ctx, sessionRetry<<try)
@@ -137,6 +205,27 @@ func (b *sessionBook) fetch(f *fetch, ids []string) {
 		}
 	}
 	b.settle(f, ids, found, missing)
+}
+
+// awaitFirst takes what it can from the first list.
+func (b *sessionBook) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
+	if b.first == nil {
+		return nil, ids
+	}
+	select {
+	case <-b.first.done:
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range ids {
+		if s := b.known[id]; s != nil {
+			found = append(found, s)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return found, missing
 }
 
 // settle files what was read and tells whom nobody waited for.
@@ -219,7 +308,7 @@ func without(ids []string, read []*election.Session) []string {
 // that the token may not read some of the others.
 func (c *Client) readSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool) {
 	if len(ids) > manySessions {
-		return c.listSessions(ctx, ids)
+		return c.pickSessions(ctx, ids)
 	}
 	var mu sync.Mutex
 	var g errgroup.Group
@@ -244,18 +333,19 @@ func (c *Client) readSessions(ctx context.Context, ids []string) (found []*elect
 	return found, hidden
 }
 
-func (c *Client) listSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool) {
-	entries, meta, err := c.api.Session().List(c.read(ctx))
+// pickSessions reads all sessions for the sake of some.
+func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool) {
+	all, meta, err := c.listSessions(c.read(ctx), nil)
 	if err != nil {
-		return nil, isDenied(c.wrap(err))
+		return nil, isDenied(err)
 	}
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	for _, entry := range entries {
-		if wanted[entry.ID] {
-			found = append(found, toSession(entry))
+	for _, s := range all {
+		if wanted[s.ID] {
+			found = append(found, s)
 		}
 	}
 	return found, c.filtered(meta)

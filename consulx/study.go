@@ -148,10 +148,13 @@ func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 // readSessions lists the sessions unless that was done a moment ago. late is
 // then how long to wait before it may be done again.
 func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
+	if v.listedAt.IsZero() {
+		v.takeFirst()
+	}
 	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
 		return late
 	}
-	sessions, err := v.o.client.allSessions(v.o.client.read(ctx))
+	sessions, err := v.o.sessions.list(ctx)
 	if ctx.Err() == nil {
 		v.listedAt = time.Now()
 	}
@@ -160,6 +163,13 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	}
 	v.sessionsErr = err
 	return 0
+}
+
+// takeFirst takes the list that was read at the start, if it is there.
+func (v *surveyor) takeFirst() {
+	if sessions, at, err := v.o.sessions.firstRead(); !at.IsZero() {
+		v.sessions, v.listedAt, v.sessionsErr = sessions, at, err
+	}
 }
 
 // unanswered reports an error other than that the token may not read something.

@@ -26,7 +26,7 @@ func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 		sessionsList []*election.Session
 	)
 	wg.Go(func() { siblings, siblingsCut, siblingsErr = c.siblings(ctx, key) })
-	wg.Go(func() { sessionsList, sessionsErr = c.allSessions(c.read(ctx)) })
+	wg.Go(func() { sessionsList, sessionsErr = c.allSessions(c.read(ctx), nil) })
 	wg.Wait()
 	s.At = time.Now()
 	s.Siblings, s.SiblingsCut, s.SiblingsErr = siblings, siblingsCut, plainWords("siblings", siblingsErr)
@@ -121,28 +121,4 @@ func isUUID(text string) bool {
 		}
 	}
 	return true
-}
-
-// allSessions lists every session of the datacenter. errPartly comes with what
-// could be read.
-func (c *Client) allSessions(q *api.QueryOptions) ([]*election.Session, error) {
-	entries, meta, err := c.api.Session().List(q)
-	if err != nil {
-		return nil, c.wrap(err)
-	}
-	return c.listed(entries, meta)
-}
-
-func (c *Client) listed(entries []*api.SessionEntry, meta *api.QueryMeta) ([]*election.Session, error) {
-	if len(entries) == 0 && c.filtered(meta) {
-		return nil, fail(ErrDenied, "sessions may not be read with this token")
-	}
-	all := make([]*election.Session, len(entries))
-	for i, entry := range entries {
-		all[i] = toSession(entry)
-	}
-	if meta.ResultsFilteredByACLs {
-		return all, errPartly
-	}
-	return all, nil
 }

@@ -103,3 +103,25 @@ func TestRangeSetMergesWhatTouches(t *testing.T) {
 		t.Errorf("%v", s.ranges)
 	}
 }
+
+// A single wildcard is matched without the expression; both must agree.
+func FuzzSingleWildcard(f *testing.F) {
+	for _, seed := range []struct{ text, key string }{
+		{"service/*/leader", "service/web/leader"}, {"a*", "a"}, {"*", ""}, {"*", "a/b"}, {"a/*b", "a/b"}, {"a*/b", "a/b"},
+		{"a/*", "a/"}, {"a/*", "a/\xff\n"}, {"aa*aa", "aaa"}, {"*/leader", "/leader"}, {"a/*-/b", "a/-/b"},
+	} {
+		f.Add(seed.text, seed.key)
+	}
+	f.Fuzz(func(t *testing.T, text, key string) {
+		quick, err := ParsePattern(text)
+		if err != nil || quick.one == nil {
+			t.Skip()
+		}
+		slow := quick
+		slow.one = nil
+		name, ok := quick.Match(key)
+		if wantName, want := slow.Match(key); name != wantName || ok != want {
+			t.Errorf("%q on %q: %q %v, want %q %v", text, key, name, ok, wantName, want)
+		}
+	})
+}
