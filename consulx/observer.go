@@ -41,6 +41,9 @@ type ObserverOptions struct {
 	// RecentEvents is how many events a snapshot carries; 0 is the tracker's
 	// own choice.
 	RecentEvents int
+	// EventsOnly ends the snapshots with the first that is loaded: they cost
+	// something for every election, changed or not.
+	EventsOnly bool
 }
 
 // Observer watches the elections that the patterns name.
@@ -52,6 +55,7 @@ type Observer struct {
 	probeEvery time.Duration
 	wait       time.Duration
 	watches    int // over keys
+	eventsOnly bool
 	// arrange chooses the next layout; tests put restless ones in its place.
 	arrange func(l layout, keys []listed, present []watch) []watch
 
@@ -91,7 +95,7 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 	}
 	observer := &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
-		watches: keyWatches(c.maxConns(), o.MaxWatches), arrange: layout.next,
+		watches: keyWatches(c.maxConns(), o.MaxWatches), eventsOnly: o.EventsOnly, arrange: layout.next,
 		tracker:   election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents}),
 		snapshots: make(chan *election.Snapshot, 1), inbox: make(chan batch, inboxSize), done: make(chan struct{}),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
@@ -240,11 +244,12 @@ type publisher struct {
 	timer   *time.Timer
 	last    time.Time
 	pending bool
+	over    bool // nothing more is published
 }
 
 // changed publishes at once, or as soon as the gap since the last one is over.
 func (p *publisher) changed(news bool) {
-	if !news || p.pending {
+	if !news || p.pending || p.over {
 		return
 	}
 	if rest := snapshotGap - time.Since(p.last); rest > 0 {
@@ -258,6 +263,7 @@ func (p *publisher) changed(news bool) {
 func (p *publisher) publish() {
 	p.last, p.pending = time.Now(), false
 	snapshot := p.o.tracker.Snapshot(p.last)
+	p.over = p.o.eventsOnly && snapshot.Loaded
 	select {
 	case <-p.o.snapshots:
 	default:

@@ -3,11 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,40 +56,71 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
-	wanted, err := w.wanted(ctx, client, ps, names)
-	if err != nil {
-		return err
-	}
 	queue := newEventQueue()
 	note := logEvents(log)
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: ps, Logger: log, OnEvents: func(events []election.Event) {
-		note(events)
-		queue.push(events)
-	}})
+	observer := consulx.NewObserver(client, consulx.ObserverOptions{
+		Patterns: ps, Logger: log, EventsOnly: true, OnEvents: func(events []election.Event) {
+			note(events)
+			queue.push(events)
+		},
+	})
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(gctx) })
 	g.Go(func() error { return awaitReaderGone(gctx, w.d.stdout) })
-	g.Go(func() error { return w.write(gctx, queue, wanted) })
+	g.Go(func() error {
+		first, err := firstLook(gctx, client, ps, observer.Snapshots())
+		if err != nil {
+			return err
+		}
+		wanted, err := w.wanted(first, names)
+		if err != nil {
+			return err
+		}
+		return w.write(gctx, queue, wanted)
+	})
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
 	}
 	return nil
 }
 
-// wanted looks once, so that a wrong address, token or name is an error at once,
-// and gives the keys to write of; nil means all.
-func (w *watch) wanted(ctx context.Context, client *consulx.Client, ps election.Patterns, names []string) (map[string]bool, error) {
+// firstLook waits for the first whole snapshot, so that a wrong address or token
+// is an error at once.
+func firstLook(
+	ctx context.Context, client *consulx.Client, ps election.Patterns, snapshots <-chan *election.Snapshot,
+) (*election.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
-	snapshot, err := consulx.Look(ctx, client, ps)
-	if err != nil {
-		return nil, err
+	for {
+		select {
+		case s := <-snapshots:
+			if s == nil {
+				return nil, context.Canceled
+			}
+			if s.Loaded {
+				return s, nil
+			}
+			if s.Connection.State != election.Lost {
+				continue
+			}
+		case <-ctx.Done():
+		}
+		// A snapshot tells in words what is wrong, a look with the kind of error
+		// that the exit code stands for.
+		if _, err := consulx.Look(ctx, client, ps); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// wanted gives the keys to write of; nil means all. A name that nobody has is an
+// error.
+func (w *watch) wanted(first *election.Snapshot, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
-		warnFiltered(w.d, snapshot)
+		warnFiltered(w.d, first)
 		return nil, nil
 	}
-	chosen, err := choose(snapshot, names)
+	chosen, err := choose(first, names)
 	if err != nil {
 		return nil, err
 	}
@@ -106,39 +137,64 @@ func (w *watch) write(ctx context.Context, queue *eventQueue, wanted map[string]
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			if wanted != nil && e.Key != "" && !wanted[e.Key] {
-				continue
-			}
-			if err := w.one(ctx, e); err != nil {
-				return err
-			}
+		if wanted != nil {
+			events = slices.DeleteFunc(events, func(e election.Event) bool { return e.Key != "" && !wanted[e.Key] })
+		}
+		if err := w.all(ctx, events); err != nil {
+			return err
 		}
 	}
 }
 
-func (w *watch) one(ctx context.Context, e election.Event) error {
-	text, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	text = append(election.EscapeJSON(text), '\n')
-	line := text
-	if w.output == "text" {
-		line = []byte(eventLine(e))
-	}
-	if _, err := w.d.stdout.Write(line); err != nil {
-		return err
-	}
-	if w.exec != "" {
-		w.hook(ctx, text)
+// writeSize is from how many bytes on lines that are known together are written
+// without waiting for the rest of them.
+const writeSize = 64 << 10
+
+// all writes events that are known together at once: at the start there is one
+// for every election.
+func (w *watch) all(ctx context.Context, events []election.Event) error {
+	var lines []byte
+	for i, e := range events {
+		line, err := w.line(e)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line...)
+		if i == len(events)-1 || len(lines) >= writeSize || w.exec != "" {
+			if _, err := w.d.stdout.Write(lines); err != nil {
+				return err
+			}
+			lines = lines[:0]
+		}
+		if w.exec != "" {
+			if err := w.hook(ctx, e); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
+func (w *watch) line(e election.Event) ([]byte, error) {
+	if w.output == "text" {
+		return []byte(eventLine(e)), nil
+	}
+	return jsonLine(e)
+}
+
+// jsonLine is an event as JSON, safe to show.
+func jsonLine(e election.Event) ([]byte, error) {
+	text, err := e.MarshalJSON()
+	return append(election.EscapeJSON(text), '\n'), err
+}
+
 // hook runs the command of --exec. That it fails is told and nothing more:
 // the next event may well succeed.
-func (w *watch) hook(ctx context.Context, event []byte) {
+func (w *watch) hook(ctx context.Context, e election.Event) error {
+	event, err := jsonLine(e)
+	if err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", w.exec)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.d.stdout, w.d.stderr
 	ownGroup(cmd)
@@ -146,6 +202,7 @@ func (w *watch) hook(ctx context.Context, event []byte) {
 	if err := cmd.Run(); err != nil && ctx.Err() == nil {
 		fmt.Fprintf(w.d.stderr, "electop: --exec: %v\n", err)
 	}
+	return nil
 }
 
 // eventLine is an event as a line of text, safe to show.
