@@ -288,7 +288,9 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		time.AfterFunc(10*time.Second, cancel)
 		var got []*election.Snapshot
 		for s := range o.Snapshots() {
-			if n := len(got); n > 0 && s.At.Sub(got[n-1].At) < snapshotGap {
+			// Nobody waits for the first whole board.
+			first := s.Loaded && !slices.ContainsFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
+			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < snapshotGap {
 				t.Errorf("a snapshot %s after the one before", s.At.Sub(got[n-1].At))
 			}
 			got = append(got, s)
@@ -299,4 +301,37 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 			t.Errorf("%d snapshots, the last one shows index %d", len(got), last)
 		}
 	})
+}
+
+func TestTheFirstWholeBoardIsNotHeldBack(t *testing.T) {
+	for _, eventsOnly := range []bool{false, true} {
+		f := &fakeConsul{}
+		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+			<-time.After(time.Millisecond) // the probe is answered before
+			if n > 1 {
+				hang(r, time.Hour)
+			}
+			return 200, n + 1, strings.ReplaceAll(oneKey, `"ModifyIndex":5`, fmt.Sprintf(`"ModifyIndex":%d`, n+5))
+		}
+		synctest.Test(t, func(t *testing.T) {
+			f.start = time.Now()
+			ctx, cancel := context.WithCancel(t.Context())
+			o := NewObserver(over(t, f), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait, Probe: time.Hour, EventsOnly: eventsOnly})
+			var run sync.WaitGroup
+			run.Go(func() { _ = o.Run(ctx) })
+			var got []*election.Snapshot
+			time.AfterFunc(time.Second, cancel)
+			for s := range o.Snapshots() {
+				got = append(got, s)
+			}
+			run.Wait()
+			loaded := slices.IndexFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
+			if loaded < 1 || got[loaded].At.Sub(f.start) > 2*time.Millisecond {
+				t.Errorf("%d snapshots, the whole board at %d", len(got), loaded)
+			}
+			if more := len(got) - 1 - loaded; eventsOnly != (more == 0) {
+				t.Errorf("events only: %v, and %d snapshots after the first whole board", eventsOnly, more)
+			}
+		})
+	}
 }

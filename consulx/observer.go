@@ -12,20 +12,15 @@ import (
 	"electop/election"
 )
 
-const (
-	// snapshotGap keeps snapshots at 30 a second at most.
-	snapshotGap = 33 * time.Millisecond
-	inboxSize   = 64
-	// datacenterPatience is how long the first answers are held back for the
-	// datacenter's name, so that the first events carry it.
-	datacenterPatience = time.Second
-)
+// datacenterPatience is how long the first answers are held back for the
+// datacenter's name, so that the first events carry it.
+const datacenterPatience = time.Second
 
 // ObserverOptions say what is observed and who is told.
 type ObserverOptions struct {
 	Patterns election.Patterns
-	// OnEvents is told of every event, in order, on the goroutine that owns
-	// the tracker: it must not block.
+	// OnEvents is told of every event, in order and one call at a time. It must
+	// neither block nor call the observer.
 	OnEvents func([]election.Event)
 	// Logger is told of queries that fail, at the level debug. Nil discards.
 	Logger *slog.Logger
@@ -55,15 +50,11 @@ type Observer struct {
 	probeEvery time.Duration
 	wait       time.Duration
 	watches    int // over keys
-	eventsOnly bool
 	// arrange chooses the next layout; tests put restless ones in its place.
 	arrange func(l layout, keys []listed, present []watch) []watch
 
-	tracker   *election.Tracker
-	snapshots chan *election.Snapshot
-	inbox     chan batch
-	done      chan struct{} // closed when the tracker takes nothing more
-	started   atomic.Bool
+	folding
+	started atomic.Bool
 
 	checks         *checkWatches
 	study          *study
@@ -71,12 +62,6 @@ type Observer struct {
 	sessions       *sessionBook
 	investigations chan struct{}
 	work           sync.WaitGroup // short jobs: sessions, investigations
-}
-
-// batch is what was learned at once. No snapshot shows a part of it.
-type batch struct {
-	observations []election.Observation
-	news         bool
 }
 
 // NewObserver makes an observer that does nothing before [Observer.Run].
@@ -95,9 +80,7 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 	}
 	observer := &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
-		watches: keyWatches(c.maxConns(), o.MaxWatches), eventsOnly: o.EventsOnly, arrange: layout.next,
-		tracker:   election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents}),
-		snapshots: make(chan *election.Snapshot, 1), inbox: make(chan batch, inboxSize), done: make(chan struct{}),
+		watches: keyWatches(c.maxConns(), o.MaxWatches), arrange: layout.next, folding: newFolding(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.sessions = newSessionBook(c, observer.work.Go, func(late []*election.Session) {
@@ -108,10 +91,10 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 
 // Snapshots gives the newest snapshot, at most 30 a second; those that nobody
 // took in time are replaced. It is closed when [Observer.Run] returns.
-func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.snapshots }
+func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
 
 // Note tells what this program does to a hold, so that the cause of its end is
-// told right. It must not be called from OnEvents.
+// told right.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
 // WatchChecks keeps the health checks of these nodes in the snapshots, of the
@@ -125,7 +108,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
 		return errors.New("an observer runs once")
 	}
-	defer close(o.snapshots)
+	defer close(o.publisher.snapshots)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := newRounds(ctx)
@@ -134,9 +117,10 @@ func (o *Observer) Run(ctx context.Context) error {
 	if slices.ContainsFunc(o.patterns, func(p election.Pattern) bool { return !p.Exact() }) {
 		o.sessions.readFirst()
 	}
+	o.lookInto = func(lost []loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
 	loops.Go(func() { o.watchAll(ctx, r) })
-	o.track(ctx)
+	o.keepTime(ctx)
 	cancel()
 	loops.Wait()
 	o.work.Wait()
@@ -184,95 +168,4 @@ func (o *Observer) nameDatacenter(ctx context.Context, r *rounds, named chan<- s
 			sleep(r.current(), b.next())
 		}
 	}
-}
-
-// send hands observations to the tracker's goroutine. It blocks while that is
-// busy: nothing is dropped before it ends.
-func (o *Observer) send(news bool, observations ...election.Observation) {
-	select {
-	case o.inbox <- batch{observations: observations, news: news}:
-	case <-o.done:
-	}
-}
-
-// track owns the tracker until ctx ends.
-func (o *Observer) track(ctx context.Context) {
-	defer close(o.done)
-	p := publisher{o: o, timer: stoppedTimer()}
-	defer p.timer.Stop()
-	clock := stoppedTimer()
-	defer clock.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case b := <-o.inbox:
-			for _, observation := range b.observations {
-				o.observe(ctx, observation)
-			}
-			p.changed(b.news)
-		case now := <-clock.C:
-			p.changed(o.observe(ctx, election.Clock{At: now}))
-		case <-p.timer.C:
-			p.publish()
-		}
-		if at, ok := o.tracker.Deadline(); ok {
-			clock.Reset(max(0, time.Until(at)))
-		} else {
-			clock.Stop()
-		}
-	}
-}
-
-// observe folds one observation, tells the events and looks into losses.
-func (o *Observer) observe(ctx context.Context, observation election.Observation) (news bool) {
-	events := o.tracker.Observe(observation)
-	if len(events) == 0 {
-		return false
-	}
-	o.onEvents(events)
-	o.study.happened(events)
-	if lost := o.losses(events, observation); len(lost) > 0 {
-		o.work.Go(func() { o.investigate(ctx, lost) })
-	}
-	return true
-}
-
-// publisher hands out snapshots, the newest only and not too many.
-type publisher struct {
-	o       *Observer
-	timer   *time.Timer
-	last    time.Time
-	pending bool
-	over    bool // nothing more is published
-}
-
-// changed publishes at once, or as soon as the gap since the last one is over.
-func (p *publisher) changed(news bool) {
-	if !news || p.pending || p.over {
-		return
-	}
-	if rest := snapshotGap - time.Since(p.last); rest > 0 {
-		p.pending = true
-		p.timer.Reset(rest)
-		return
-	}
-	p.publish()
-}
-
-func (p *publisher) publish() {
-	p.last, p.pending = time.Now(), false
-	snapshot := p.o.tracker.Snapshot(p.last)
-	p.over = p.o.eventsOnly && snapshot.Loaded
-	select {
-	case <-p.o.snapshots:
-	default:
-	}
-	p.o.snapshots <- snapshot
-}
-
-func stoppedTimer() *time.Timer {
-	t := time.NewTimer(time.Hour)
-	t.Stop()
-	return t
 }

@@ -192,7 +192,7 @@ func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 		return answer(r, 200, 1, "[]"), nil
 	})}
 	o := NewObserver(over(t, c), ObserverOptions{})
-	close(o.done) // nobody listens
+	o.ended = true // nobody listens
 	v := surveyor{o: o}
 	v.visit(t.Context(), "leader")
 	v.listedAt = time.Now().Add(time.Hour)
@@ -219,7 +219,7 @@ func TestStudyKeepsWhatItKnewWhenConsulIsSilent(t *testing.T) {
 		}
 		return answer(r, 200, 1, `["a/x","a/leader"]`), nil
 	})), ObserverOptions{})
-	close(o.done)
+	o.ended = true
 	v := surveyor{o: o}
 	v.visit(t.Context(), "a/leader")
 	fine = false

@@ -102,14 +102,14 @@ func (t *Tracker) Snapshot(at time.Time) *Snapshot {
 	t.lent, t.checksLent = true, true
 	return &Snapshot{
 		At: at, Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
-		Events: tail(t.recent, t.recentN), Loaded: t.loaded(), Connection: t.conn,
+		Events: tail(t.recent, t.recentN), Loaded: t.Loaded(), Connection: t.conn,
 		Filtered: len(t.filtered) > 0, Checks: t.checks,
 		Surroundings: t.surroundings, SessionList: t.sessionList,
 	}
 }
 
-// loaded reports whether every key that the patterns can match was asked for.
-func (t *Tracker) loaded() bool {
+// Loaded reports whether every key that the patterns can match was asked for.
+func (t *Tracker) Loaded() bool {
 	for _, p := range t.patterns {
 		r := PrefixRange(p.prefix)
 		if p.exact {
@@ -217,7 +217,7 @@ func (t *Tracker) noteFiltered(o KeysRead) {
 
 // pruneSessions forgets sessions that hold nothing, once all holders are known.
 func (t *Tracker) pruneSessions() {
-	if len(t.sessions) <= 2*len(t.elections)+64 || !t.loaded() {
+	if len(t.sessions) <= 2*len(t.elections)+64 || !t.Loaded() {
 		return
 	}
 	held := make(map[string]*Session, len(t.elections))

@@ -1,0 +1,141 @@
+package consulx
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"electop/election"
+)
+
+// snapshotGap keeps snapshots at 30 a second at most.
+const snapshotGap = 33 * time.Millisecond
+
+// folding is the tracker and who is told of what it finds. Whoever learned
+// something folds it: an event is told before anything else is asked, without a
+// way from one goroutine to another.
+type folding struct {
+	mu        sync.Mutex
+	tracker   *election.Tracker
+	publisher publisher
+	clock     *time.Timer  // at the tracker's deadline
+	ended     bool         // nothing more is taken
+	lookInto  func([]loss) // finds out why terms ended; it must not block
+}
+
+func newFolding(o ObserverOptions) folding {
+	tracker := election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents})
+	return folding{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
+		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
+	}}
+}
+
+// send folds what was learned at once: no snapshot shows a part of it. news says
+// that there is something to show.
+func (o *Observer) send(news bool, observations ...election.Observation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		return
+	}
+	for _, observation := range observations {
+		o.observe(observation)
+	}
+	o.publisher.changed(news)
+	o.wind()
+}
+
+// observe folds one observation, tells the events and has losses looked into.
+func (o *Observer) observe(observation election.Observation) (news bool) {
+	events := o.tracker.Observe(observation)
+	if len(events) == 0 {
+		return false
+	}
+	o.onEvents(events)
+	o.study.happened(events)
+	if lost := o.losses(events, observation); len(lost) > 0 {
+		o.lookInto(lost)
+	}
+	return true
+}
+
+// wind sets the clock to the tracker's deadline.
+func (o *Observer) wind() {
+	if at, ok := o.tracker.Deadline(); ok {
+		o.clock.Reset(max(0, time.Until(at)))
+	} else {
+		o.clock.Stop()
+	}
+}
+
+// keepTime does what is due at some moment, until ctx ends.
+func (o *Observer) keepTime(ctx context.Context) {
+	defer o.clock.Stop()
+	defer o.publisher.timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			o.mu.Lock()
+			o.ended = true
+			o.mu.Unlock()
+			return
+		case now := <-o.clock.C:
+			o.mu.Lock()
+			o.publisher.changed(o.observe(election.Clock{At: now}))
+			o.wind()
+			o.mu.Unlock()
+		case <-o.publisher.timer.C:
+			o.mu.Lock()
+			if o.publisher.pending {
+				o.publisher.publish()
+			}
+			o.mu.Unlock()
+		}
+	}
+}
+
+// publisher hands out snapshots, the newest only and not too many.
+type publisher struct {
+	tracker    *election.Tracker
+	snapshots  chan *election.Snapshot
+	eventsOnly bool
+
+	timer   *time.Timer
+	last    time.Time
+	pending bool
+	loaded  bool // the last one was
+}
+
+// changed publishes at once, or as soon as the gap since the last one is over.
+// Nobody waits for the first whole board.
+func (p *publisher) changed(news bool) {
+	if !news || p.loaded && p.eventsOnly {
+		return
+	}
+	rest := snapshotGap - time.Since(p.last)
+	switch {
+	case rest <= 0 && !p.pending, !p.loaded && p.tracker.Loaded():
+		p.publish()
+	case !p.pending:
+		p.pending = true
+		p.timer.Reset(rest)
+	}
+}
+
+func (p *publisher) publish() {
+	p.timer.Stop()
+	p.last, p.pending = time.Now(), false
+	snapshot := p.tracker.Snapshot(p.last)
+	p.loaded = snapshot.Loaded
+	select {
+	case <-p.snapshots:
+	default:
+	}
+	p.snapshots <- snapshot
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
