@@ -145,7 +145,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	completeTerm(&e, p.id(), x)
 	t.emit(event)
-	e.Events = tail(appendBounded(e.Events, event, keptPerElection), keptPerElection)
+	e.Events = appendKept(e.Events, event)
 	t.set(i, &e)
 }
 
