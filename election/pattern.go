@@ -15,6 +15,9 @@ type Pattern struct {
 	text   string
 	prefix string
 	exact  bool
+	// single tells a pattern with one wildcard, `*`: suffix stands behind it.
+	single bool
+	suffix string
 	expr   *regexp.Regexp
 }
 
@@ -35,9 +38,9 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, err
 	}
 	p := Pattern{text: text, expr: expr}
-	if p.prefix, _, _ = strings.Cut(text, "*"); p.prefix == text {
-		p.exact = true
-	}
+	var wild bool
+	p.prefix, p.suffix, wild = strings.Cut(text, "*")
+	p.exact, p.single = !wild, wild && !strings.Contains(p.suffix, "*")
 	return p, nil
 }
 
@@ -100,6 +103,9 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 	if p.exact || !strings.HasPrefix(key, p.prefix) {
 		return "", false
 	}
+	if p.single {
+		return p.matchSingle(key)
+	}
 	m := p.expr.FindStringSubmatch(key)
 	if m == nil {
 		return "", false
@@ -114,6 +120,26 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 		return key, true
 	}
 	return strings.Join(matched, "/"), true
+}
+
+// matchSingle is Match for the pattern that most use, without its expression:
+// every key of a first read is matched.
+func (p Pattern) matchSingle(key string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
+	switch {
+	case !ok || strings.Contains(name, "/"):
+		return "", false
+	case name != "":
+		return name, true
+	case wholeSegment(p.prefix, p.suffix):
+		return "", false
+	}
+	return key, true
+}
+
+// wholeSegment reports a wildcard that no part of a segment stands beside.
+func wholeSegment(before, after string) bool {
+	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
 // Patterns is an ordered list of patterns. A key that several of them match
