@@ -41,6 +41,7 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 		t.ends = t.ends[1:]
 	}
 	if len(t.ends) == 0 {
+		t.ends = nil // what was explained need not be kept
 		return nil
 	}
 	return t.ends[0]

@@ -257,6 +257,9 @@ func (t *Tracker) pruneSessions() {
 }
 
 func (t *Tracker) sessionsRead(o SessionsRead) {
+	if len(t.sessions) == 0 {
+		t.sessions = make(map[string]*Session, len(o.Sessions)) // all at once, mostly
+	}
 	fresh, held := 0, false
 	for _, s := range o.Sessions {
 		if t.sessions[s.ID] != nil {
@@ -335,10 +338,15 @@ func appendBounded[T any](list, items []T, limit int) []T {
 	return append(append(make([]T, 0, 2*limit), tail(list, limit-len(items))...), items...)
 }
 
-// appendKept appends to what is kept of one election. The capacity is shared with
-// the elections before it, which look no further than their own length.
+// appendKept appends to what is kept of one election. Room that is left is shared
+// with the elections before it, which look no further than their own length; there
+// is little of it, as thousands of elections have some.
 func appendKept[T any](list []T, item T) []T {
-	return append(list[max(0, len(list)-keptPerElection+1):], item)
+	list = list[max(0, len(list)-keptPerElection+1):]
+	if len(list) == cap(list) {
+		list = append(make([]T, 0, len(list)+len(list)/4+1), list...)
+	}
+	return append(list, item)
 }
 
 func tail[T any](list []T, n int) []T {
