@@ -8,6 +8,9 @@ import (
 // labelLength is the longest leader label, in runes.
 const labelLength = 120
 
+// sessionWord begins the label of a session that is known by its id alone.
+const sessionWord = "session"
+
 // labelMembers are the members of a JSON value that name a leader, best first.
 func labelMembers() [6]string {
 	return [...]string{"name", "node", "id", "host", "hostname", "address"}
@@ -44,9 +47,9 @@ func sessionLabel(id string, s *Session) string {
 	case s == nil && id == "":
 		return ""
 	case s == nil:
-		return Line("session "+ShortID(id), labelLength)
+		return Line(sessionWord+" "+ShortID(id), labelLength)
 	case s.Name == "" && s.Node == "":
-		return Line("session "+ShortID(s.ID), labelLength)
+		return Line(sessionWord+" "+ShortID(s.ID), labelLength)
 	case s.Name == "":
 		return Line("on "+s.Node, labelLength)
 	}

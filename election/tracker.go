@@ -3,6 +3,7 @@ package election
 import (
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -305,7 +306,9 @@ func (t *Tracker) unreadLost(session string) {
 func withSession(e *Election, s *Session) *Election {
 	n := *e
 	n.Session = s
-	n.Leader = LeaderLabel(n.Pair, s)
+	if strings.HasPrefix(e.Leader, sessionWord) { // otherwise the value names the leader
+		n.Leader = LeaderLabel(n.Pair, s)
+	}
 	if last := len(n.Terms) - 1; last >= 0 && n.Terms[last].Session == s.ID {
 		n.Terms = slices.Clone(n.Terms)
 		n.Terms[last].Node, n.Terms[last].Leader = s.Node, n.Leader
