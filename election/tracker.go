@@ -157,7 +157,7 @@ func (t *Tracker) search(key string) int {
 // same ones.
 func (t *Tracker) merge(known []*Election, o *KeysRead) (merged []*Election, changed bool) {
 	if found := len(o.Pairs) - len(known); found > 0 {
-		t.out = make([]Event, 0, found) // on a first read each has one
+		t.out = slices.Grow(t.out, found) // on a first read each has one
 	}
 	m := merging{known: known, room: max(len(known), len(o.Pairs))}
 	i := 0
@@ -261,13 +261,12 @@ func (t *Tracker) sessionsRead(o SessionsRead) {
 	if len(t.sessions) == 0 {
 		t.sessions = make(map[string]*Session, len(o.Sessions)) // all at once, mostly
 	}
-	fresh, held := 0, false
+	fresh, held := false, false
 	for _, s := range o.Sessions {
 		if t.sessions[s.ID] != nil {
 			continue
 		}
-		t.sessions[s.ID] = s
-		fresh++
+		t.sessions[s.ID], fresh = s, true
 		if t.unread[s.ID] > 0 {
 			delete(t.unread, s.ID)
 			held = true
@@ -284,7 +283,7 @@ func (t *Tracker) sessionsRead(o SessionsRead) {
 			}
 		}
 	}
-	if fresh == 0 {
+	if !fresh {
 		return
 	}
 	for _, p := range t.pending {
