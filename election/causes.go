@@ -41,6 +41,7 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 		t.ends = t.ends[1:]
 	}
 	if len(t.ends) == 0 {
+		t.ends = nil // what was explained need not be kept
 		return nil
 	}
 	return t.ends[0]
@@ -145,7 +146,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	completeTerm(&e, p.id(), x)
 	t.emit(event)
-	e.Events = tail(appendBounded(e.Events, event, keptPerElection), keptPerElection)
+	e.Events = appendKept(e.Events, event)
 	t.set(i, &e)
 }
 

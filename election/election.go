@@ -23,11 +23,7 @@ type Election struct {
 	Datacenter string
 	// Pair is the key as last read. When Exists is false it is what was read
 	// before the key was deleted.
-	Pair   Pair
-	Exists bool
-	// Unreadable is set when the key vanished from the answers because the
-	// token may no longer read it: what is shown is old.
-	Unreadable bool
+	Pair Pair
 	// Leader is the label of whoever holds the key (see [LeaderLabel]), empty
 	// when nobody does.
 	Leader string
@@ -42,15 +38,21 @@ type Election struct {
 	Term uint64
 	// Since is when the current term was first seen; SinceKnown is false when
 	// it may have begun earlier.
-	Since      time.Time
-	SinceKnown bool
+	Since time.Time
 	// VacantSince is when the key was first seen without a holder, zero while
 	// somebody leads; VacantSinceKnown is false when it may have been earlier.
-	VacantSince      time.Time
-	VacantSinceKnown bool
+	VacantSince time.Time
 	// LockDelayUntil estimates when Consul accepts a new holder; zero when no
 	// lock-delay is known of.
 	LockDelayUntil time.Time
+
+	// The booleans stand side by side because they take less room so.
+
+	SinceKnown, VacantSinceKnown bool
+	Exists                       bool
+	// Unreadable is set when the key vanished from the answers because the
+	// token may no longer read it: what is shown is old.
+	Unreadable bool
 	// LockDelayDoubtful is set when it is not known whether a lock-delay follows
 	// at all: the last holder may have released the key just before its session
 	// ended.

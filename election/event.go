@@ -53,16 +53,19 @@ type Event struct {
 	Leader      string
 	Session     string
 	Node        string
-	// Initial marks the state in which an election was found.
-	Initial bool
 	// Vacancy is how long nobody led before this term; VacancyKnown says
 	// whether both ends of it were seen.
-	Vacancy      time.Duration
-	VacancyKnown bool
+	Vacancy time.Duration
 	// Held is how long the ended term lasted; HeldKnown is false when only its
 	// end was seen and Held is the least it can have been.
-	Held      time.Duration
-	HeldKnown bool
+	Held time.Duration
+
+	// The booleans stand side by side because they take less room so.
+
+	VacancyKnown, HeldKnown bool
+	// Initial marks the state in which an election was found.
+	Initial bool
+
 	// Cause and Evidence belong to [Explained].
 	Cause    Cause
 	Evidence string

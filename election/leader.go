@@ -1,10 +1,6 @@
 package election
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,9 +8,12 @@ import (
 // labelLength is the longest leader label, in runes.
 const labelLength = 120
 
+// sessionWord begins the label of a session that is known by its id alone.
+const sessionWord = "session"
+
 // labelMembers are the members of a JSON value that name a leader, best first.
-func labelMembers() []string {
-	return []string{"name", "node", "id", "host", "hostname", "address"}
+func labelMembers() [6]string {
+	return [...]string{"name", "node", "id", "host", "hostname", "address"}
 }
 
 // LeaderLabel is the value of a key as one short line that names the leader: of
@@ -33,8 +32,10 @@ func valueLabel(value []byte) string {
 	if len(value) == 0 || !utf8.Valid(value) {
 		return ""
 	}
+	var room [usualMembers]jsonMember
+	members := jsonMembers(room[:0], value)
 	for _, name := range labelMembers() {
-		if text := JSONMember(value, name); text != "" {
+		if text := memberText(members, name); text != "" {
 			return Line(text, labelLength)
 		}
 	}
@@ -46,55 +47,13 @@ func sessionLabel(id string, s *Session) string {
 	case s == nil && id == "":
 		return ""
 	case s == nil:
-		return Line("session "+ShortID(id), labelLength)
+		return Line(sessionWord+" "+ShortID(id), labelLength)
 	case s.Name == "" && s.Node == "":
-		return Line("session "+ShortID(s.ID), labelLength)
+		return Line(sessionWord+" "+ShortID(s.ID), labelLength)
 	case s.Name == "":
 		return Line("on "+s.Node, labelLength)
 	}
 	return Line(strings.TrimSpace(s.Name), labelLength) + " on " + Line(s.Node, labelLength)
-}
-
-// JSONMember is the text of the member of a JSON object whose name equals name
-// in any case of letters: the text of a string, the digits of a number, empty
-// for anything else and for values that are no JSON objects.
-func JSONMember(value []byte, name string) string {
-	if !looksLikeObject(value) {
-		return ""
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(value, &members) != nil {
-		return ""
-	}
-	if text := scalarText(members[name]); text != "" {
-		return text
-	}
-	for _, member := range slices.Sorted(maps.Keys(members)) {
-		if !strings.EqualFold(member, name) {
-			continue
-		}
-		if text := scalarText(members[member]); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func looksLikeObject(value []byte) bool {
-	v := bytes.TrimSpace(value)
-	return len(v) > 1 && v[0] == '{' && v[len(v)-1] == '}'
-}
-
-func scalarText(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return strings.TrimSpace(s)
-	}
-	var n json.Number
-	if json.Unmarshal(raw, &n) == nil {
-		return n.String()
-	}
-	return ""
 }
 
 // ShortID is the first group of a session's UUID, enough to tell sessions apart

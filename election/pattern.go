@@ -15,15 +15,10 @@ type Pattern struct {
 	text   string
 	prefix string
 	exact  bool
-	expr   *regexp.Regexp
-	one    *wildcard // set when there is just one
-}
-
-// wildcard is a single `*`, which is told apart from the rest of a key at a
-// fraction of what the expression costs: start-up matches every key.
-type wildcard struct {
+	// single tells a pattern with one wildcard, `*`: suffix stands behind it.
+	single bool
 	suffix string
-	whole  bool // a whole segment, which is never empty
+	expr   *regexp.Regexp
 }
 
 // ParsePattern reads a pattern. One leading "/" is dropped: Consul's keys have
@@ -43,13 +38,9 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, err
 	}
 	p := Pattern{text: text, expr: expr}
-	if p.prefix, _, _ = strings.Cut(text, "*"); p.prefix == text {
-		p.exact = true
-	}
-	if before, after, _ := strings.Cut(text, "*"); strings.Count(text, "*") == 1 {
-		whole := (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
-		p.one = &wildcard{suffix: after, whole: whole}
-	}
+	var wild bool
+	p.prefix, p.suffix, wild = strings.Cut(text, "*")
+	p.exact, p.single = !wild, wild && !strings.Contains(p.suffix, "*")
 	return p, nil
 }
 
@@ -112,8 +103,8 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 	if p.exact || !strings.HasPrefix(key, p.prefix) {
 		return "", false
 	}
-	if p.one != nil {
-		return p.one.match(key, len(p.prefix))
+	if p.single {
+		return p.matchSingle(key)
 	}
 	m := p.expr.FindStringSubmatch(key)
 	if m == nil {
@@ -131,16 +122,24 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 	return strings.Join(matched, "/"), true
 }
 
-// match names a key that begins with a prefix of n bytes.
-func (w *wildcard) match(key string, n int) (name string, ok bool) {
-	name, ok = strings.CutSuffix(key[n:], w.suffix)
+// matchSingle is Match for the pattern that most use, without its expression:
+// every key of a first read is matched.
+func (p Pattern) matchSingle(key string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
 	switch {
-	case !ok || strings.Contains(name, "/") || name == "" && w.whole:
+	case !ok || strings.Contains(name, "/"):
 		return "", false
-	case name == "":
-		return key, true
+	case name != "":
+		return name, true
+	case wholeSegment(p.prefix, p.suffix):
+		return "", false
 	}
-	return name, true
+	return key, true
+}
+
+// wholeSegment reports a wildcard that no part of a segment stands beside.
+func wholeSegment(before, after string) bool {
+	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
 // Patterns is an ordered list of patterns. A key that several of them match

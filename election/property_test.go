@@ -184,7 +184,7 @@ func equalsLastRead(snapshot *Snapshot, s *store, j *judge) error {
 		return nil
 	case e.Exists != s.exists:
 		return fmt.Errorf("exists %v, read %v", e.Exists, s.exists)
-	case s.exists && !e.Pair.identical(s.pair):
+	case s.exists && !e.Pair.identical(&s.pair):
 		return fmt.Errorf("pair %+v, read %+v", e.Pair, s.pair)
 	}
 	led := s.exists && s.pair.Held()

@@ -2,6 +2,7 @@ package election
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -71,19 +72,33 @@ func (t *Tracker) sessionListRead(o SessionListRead) {
 		}
 		return
 	}
-	next := SessionList{At: o.At, Sessions: o.Sessions, Began: o.At, FirstSeen: make(map[string]time.Time, len(o.Sessions))}
-	if old != nil && !old.Began.IsZero() {
-		next.Began = old.Began
-	}
-	for _, s := range next.Sessions {
-		next.FirstSeen[s.ID] = o.At
-		if old != nil {
-			if seen, ok := old.FirstSeen[s.ID]; ok {
-				next.FirstSeen[s.ID] = seen
-			}
+	next := SessionList{At: o.At, Sessions: o.Sessions, Began: o.At}
+	var seen map[string]time.Time
+	if old != nil {
+		seen = old.FirstSeen
+		if !old.Began.IsZero() {
+			next.Began = old.Began
 		}
 	}
+	next.FirstSeen = firstSeen(seen, o)
 	t.sessionList = &next
+}
+
+// firstSeen tells when each session was first read. While no session comes or
+// goes, that is the very map that snapshots show already.
+func firstSeen(before map[string]time.Time, o SessionListRead) map[string]time.Time {
+	isNew := func(s *Session) bool { _, ok := before[s.ID]; return !ok }
+	if len(before) == len(o.Sessions) && !slices.ContainsFunc(o.Sessions, isNew) {
+		return before
+	}
+	seen := make(map[string]time.Time, len(o.Sessions))
+	for _, s := range o.Sessions {
+		seen[s.ID] = o.At
+		if at, ok := before[s.ID]; ok {
+			seen[s.ID] = at
+		}
+	}
+	return seen
 }
 
 // base is the last segment of a key.

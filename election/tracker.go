@@ -3,6 +3,7 @@ package election
 import (
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type Tracker struct {
 	elections  []*Election // sorted by key
 	lent       bool        // elections is part of a snapshot and must not be written
 	sessions   map[string]*Session
+	unread     map[string]int // how many elections each session holds that was not read
 	checks     map[string]NodeChecks
 	checksLent bool
 
@@ -60,7 +62,7 @@ func NewTracker(o Options) *Tracker {
 	}
 	return &Tracker{
 		patterns: o.Patterns, recentN: o.RecentEvents,
-		sessions: map[string]*Session{}, checks: map[string]NodeChecks{},
+		sessions: map[string]*Session{}, unread: map[string]int{}, checks: map[string]NodeChecks{},
 		filtered: map[Range]struct{}{}, links: map[string]LinkLost{},
 		pending: map[termID]*pendingEnd{},
 		conn:    Connection{State: Connecting},
@@ -94,6 +96,7 @@ func (t *Tracker) Observe(o Observation) []Event {
 		t.sessionListRead(o)
 	}
 	t.explainOverdue(o.observed())
+	t.recent = appendBounded(t.recent, t.out, t.recentN)
 	return t.out
 }
 
@@ -125,7 +128,6 @@ func (t *Tracker) Loaded() bool {
 func (t *Tracker) emit(e Event) {
 	e.Datacenter = t.datacenter
 	t.out = append(t.out, e)
-	t.recent = appendBounded(t.recent, e, t.recentN)
 }
 
 // keysRead compares a range with what is known of it, key by key.
@@ -136,8 +138,12 @@ func (t *Tracker) keysRead(o KeysRead) {
 	if o.Range.To != "" {
 		hi = t.search(o.Range.To)
 	}
-	merged := t.merge(t.elections[lo:hi], o)
-	t.replace(lo, hi, merged)
+	if !slices.IsSorted(o.Hidden) {
+		o.Hidden = slices.Sorted(slices.Values(o.Hidden))
+	}
+	if merged, changed := t.merge(t.elections[lo:hi], &o); changed {
+		t.replace(lo, hi, merged)
+	}
 	t.covered.add(o.Range)
 	t.pruneSessions()
 }
@@ -147,53 +153,75 @@ func (t *Tracker) search(key string) int {
 }
 
 // merge walks the known elections of a range and the pairs just read side by
-// side and gives the elections that are known afterwards.
-func (t *Tracker) merge(known []*Election, o KeysRead) []*Election {
-	merged := make([]*Election, 0, max(len(known), len(o.Pairs)))
+// side and gives the elections that are known afterwards, unless they are the
+// same ones.
+func (t *Tracker) merge(known []*Election, o *KeysRead) (merged []*Election, changed bool) {
+	if found := len(o.Pairs) - len(known); found > 0 {
+		t.out = slices.Grow(t.out, found) // on a first read each has one
+	}
+	m := merging{known: known, room: max(len(known), len(o.Pairs))}
 	i := 0
-	for _, p := range o.Pairs {
-		for ; i < len(known) && known[i].Key() < p.Key; i++ {
-			merged = t.keepAbsent(merged, known[i], o)
+	for n := range o.Pairs {
+		p := &o.Pairs[n]
+		// Keys that are equal share their text, mostly, and are told at once.
+		for ; i < len(known) && known[i].Key() != p.Key && known[i].Key() < p.Key; i++ {
+			t.keepAbsent(&m, known[i], o)
 		}
 		if i < len(known) && known[i].Key() == p.Key {
-			merged = append(merged, t.foldPresent(known[i], p, o))
+			m.add(t.foldPresent(known[i], p, o))
 			i++
 		} else if name, ok := t.patterns.Match(p.Key); ok {
-			merged = append(merged, t.foldNew(name, p, o))
+			m.add(t.foldNew(name, p, o))
 		}
 	}
 	for ; i < len(known); i++ {
-		merged = t.keepAbsent(merged, known[i], o)
+		t.keepAbsent(&m, known[i], o)
 	}
-	return merged
+	return m.result()
 }
 
-func (t *Tracker) keepAbsent(merged []*Election, e *Election, o KeysRead) []*Election {
+func (t *Tracker) keepAbsent(m *merging, e *Election, o *KeysRead) {
 	if !e.Exists && o.At.Sub(e.VacantSince) > keepDeleted {
-		return merged
+		return
 	}
-	return append(merged, t.foldAbsent(e, o))
+	m.add(t.foldAbsent(e, o))
+}
+
+// merging is a list of elections that begins like the one known before, as most
+// reads leave all as it was, and the others nearly all.
+type merging struct {
+	known  []*Election
+	same   int         // how many of known it begins with
+	merged []*Election // all of it, from the first difference on
+	room   int         // how many there may be
+}
+
+func (m *merging) add(e *Election) {
+	if m.merged == nil {
+		if m.same < len(m.known) && m.known[m.same] == e {
+			m.same++
+			return
+		}
+		m.merged = append(make([]*Election, 0, m.room), m.known[:m.same]...)
+	}
+	m.merged = append(m.merged, e)
+}
+
+func (m *merging) result() (merged []*Election, changed bool) {
+	if m.merged == nil {
+		return m.known[:m.same], m.same < len(m.known)
+	}
+	return m.merged, true
 }
 
 // replace puts the merged elections where the old ones stood, without touching
 // a slice that a snapshot shows.
 func (t *Tracker) replace(lo, hi int, merged []*Election) {
-	if slices.Equal(t.elections[lo:hi], merged) {
+	if !t.lent {
+		t.elections = slices.Replace(t.elections, lo, hi, merged...)
 		return
 	}
-	switch {
-	case len(merged) != hi-lo:
-		all := make([]*Election, 0, len(t.elections)+len(merged)-(hi-lo))
-		all = append(all, t.elections[:lo]...)
-		all = append(all, merged...)
-		t.elections = append(all, t.elections[hi:]...)
-	case t.lent:
-		t.elections = slices.Clone(t.elections)
-		fallthrough
-	default:
-		copy(t.elections[lo:hi], merged)
-	}
-	t.lent = false
+	t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
 }
 
 // set replaces one election whose key is known.
@@ -230,24 +258,46 @@ func (t *Tracker) pruneSessions() {
 }
 
 func (t *Tracker) sessionsRead(o SessionsRead) {
-	fresh := make(map[string]*Session, len(o.Sessions))
+	if len(t.sessions) == 0 {
+		t.sessions = make(map[string]*Session, len(o.Sessions)) // all at once, mostly
+	}
+	fresh, held := false, false
 	for _, s := range o.Sessions {
-		if t.sessions[s.ID] == nil {
-			t.sessions[s.ID], fresh[s.ID] = s, s
+		if t.sessions[s.ID] != nil {
+			continue
+		}
+		t.sessions[s.ID], fresh = s, true
+		if t.unread[s.ID] > 0 {
+			delete(t.unread, s.ID)
+			held = true
 		}
 	}
-	if len(fresh) == 0 {
+	// Sessions are mostly read before the keys that they hold.
+	if held {
+		if len(t.unread) == 0 {
+			t.unread = map[string]int{} // a map never gives its room back
+		}
+		for i, e := range t.elections {
+			if e.Exists && e.Session == nil && e.Pair.Held() && t.sessions[e.Pair.Session] != nil {
+				t.set(i, withSession(e, t.sessions[e.Pair.Session]))
+			}
+		}
+	}
+	if !fresh {
 		return
-	}
-	for i, e := range t.elections {
-		if s := fresh[e.Pair.Session]; s != nil && e.Exists {
-			t.set(i, withSession(e, s))
-		}
 	}
 	for _, p := range t.pending {
 		if p.session == nil {
-			p.session = fresh[p.event.Session]
+			p.session = t.sessions[p.event.Session]
 		}
+	}
+}
+
+// unreadLost says that an election is no longer held by a session that was not
+// read.
+func (t *Tracker) unreadLost(session string) {
+	if t.unread[session]--; t.unread[session] <= 0 {
+		delete(t.unread, session)
 	}
 }
 
@@ -255,7 +305,9 @@ func (t *Tracker) sessionsRead(o SessionsRead) {
 func withSession(e *Election, s *Session) *Election {
 	n := *e
 	n.Session = s
-	n.Leader = LeaderLabel(n.Pair, s)
+	if strings.HasPrefix(e.Leader, sessionWord) { // otherwise the value names the leader
+		n.Leader = LeaderLabel(n.Pair, s)
+	}
 	if last := len(n.Terms) - 1; last >= 0 && n.Terms[last].Session == s.ID {
 		n.Terms = slices.Clone(n.Terms)
 		n.Terms[last].Node, n.Terms[last].Leader = s.Node, n.Leader
@@ -280,9 +332,21 @@ func (t *Tracker) checksRead(o ChecksRead) {
 
 // appendBounded appends to a list of which only the last limit elements matter.
 // Elements that were handed out are never written again.
-func appendBounded[T any](list []T, item T, limit int) []T {
-	if len(list) >= 2*limit {
-		list = append(make([]T, 0, 2*limit), list[len(list)-limit+1:]...)
+func appendBounded[T any](list, items []T, limit int) []T {
+	if len(list)+len(items) <= 2*limit {
+		return append(list, items...)
+	}
+	items = items[max(0, len(items)-limit):]
+	return append(append(make([]T, 0, 2*limit), tail(list, limit-len(items))...), items...)
+}
+
+// appendKept appends to what is kept of one election. Room that is left is shared
+// with the elections before it, which look no further than their own length; there
+// is little of it, as thousands of elections have some.
+func appendKept[T any](list []T, item T) []T {
+	list = list[max(0, len(list)-keptPerElection+1):]
+	if len(list) == cap(list) {
+		list = append(make([]T, 0, len(list)+len(list)/4+1), list...)
 	}
 	return append(list, item)
 }

@@ -3,6 +3,7 @@ package election
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,20 @@ func TestHiddenKeysAreKept(t *testing.T) {
 	s.read(web("a", 3, 10, 20, "v"))
 	if e := s.web(); e.Unreadable || s.tracker.Snapshot(s.now).Filtered {
 		t.Error("readable again, and not said")
+	}
+}
+
+func TestHiddenKeysNeedNoOrder(t *testing.T) {
+	s := newScene(t)
+	keys := []string{"service/c/leader", "service/a/leader", "service/b/leader"}
+	var pairs []Pair
+	for _, key := range slices.Sorted(slices.Values(keys)) {
+		pairs = append(pairs, Pair{Key: key, Session: "s", LockIndex: 1})
+	}
+	s.read(pairs...)
+	events := s.observe(KeysRead{At: s.now, Range: PrefixRange("service/"), Filtered: true, Hidden: keys})
+	if len(events) > 0 {
+		t.Errorf("events %s", brief(events))
 	}
 }
 
