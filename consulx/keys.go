@@ -180,6 +180,9 @@ func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
 // compare walks two sorted answers side by side.
 func compare(before, after []election.Pair) (changed []election.Pair, vanished []string) {
+	if len(before) == 0 {
+		return after, nil
+	}
 	i := 0
 	for _, p := range after {
 		for ; i < len(before) && before[i].Key < p.Key; i++ {
@@ -200,14 +203,14 @@ func compare(before, after []election.Pair) (changed []election.Pair, vanished [
 	return changed, vanished
 }
 
-// holders lists the sessions that hold these keys, each once.
+// holders lists the sessions that hold these keys. One that holds several is named
+// again and again.
 func holders(pairs []election.Pair) []string {
-	var ids []string
+	ids := make([]string, 0, len(pairs))
 	for _, p := range pairs {
 		if p.Held() {
 			ids = append(ids, p.Session)
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	return ids
 }

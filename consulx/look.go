@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -58,7 +59,9 @@ func (c *Client) foldLook(
 	for _, read := range reads {
 		pairs = append(pairs, read.Pairs...)
 	}
-	sessions, _ := c.readSessions(ctx, holders(pairs))
+	ids := holders(pairs)
+	slices.Sort(ids)
+	sessions, _ := c.readSessions(ctx, slices.Compact(ids))
 	if err := ctx.Err(); err != nil {
 		return nil, c.wrap(err)
 	}

@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,6 +105,9 @@ func (b *sessionBook) list(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.client.allSessions(b.client.read(ctx), b.lookup)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(b.known) == 0 {
+		b.known = make(map[string]*election.Session, len(all))
+	}
 	for _, s := range all {
 		b.known[s.ID] = s
 	}
@@ -119,23 +123,32 @@ func (b *sessionBook) await(ctx context.Context, ids []string, patience time.Dur
 	if b.reading() {
 		patience = max(patience, listPatience)
 	}
-	b.request(ids)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	for _, id := range ids {
-		f := b.fetching(id)
-		if f == nil {
-			continue
+	inTime := b.first == nil || waitsOut(ctx, b.first.done, timer)
+	for _, f := range b.request(ids) {
+		if inTime = inTime && waitsOut(ctx, f.done, timer); !inTime {
+			break
 		}
-		select {
-		case <-f.done:
-			continue
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		break
 	}
 	return b.collect(ids)
+}
+
+// waitsOut waits until done is closed. It reports false when the timer ran out or
+// ctx ended before.
+func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
+	select {
+	case <-done:
+		return true
+	default:
+	}
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // collect gives what is known and marks what is still under way as late.
@@ -153,12 +166,6 @@ func (b *sessionBook) collect(ids []string) []*election.Session {
 	return sessions
 }
 
-func (b *sessionBook) fetching(id string) *fetch {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.fetches[id]
-}
-
 // lookup is get for an id as it stands in an answer.
 func (b *sessionBook) lookup(id []byte) *election.Session {
 	b.mu.Lock()
@@ -173,21 +180,30 @@ func (b *sessionBook) get(id string) *election.Session {
 	return b.known[id]
 }
 
-// request begins to read the sessions that are neither known nor being read.
-func (b *sessionBook) request(ids []string) {
+// request begins to read the sessions that are neither known nor being read, and
+// gives what is under way.
+func (b *sessionBook) request(ids []string) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f := &fetch{done: make(chan struct{})}
 	var unknown []string
 	for _, id := range ids {
-		if b.known[id] == nil && b.fetches[id] == nil && time.Since(b.absent[id]) > sessionForget {
+		switch other := b.fetches[id]; {
+		case b.known[id] != nil:
+		case other != nil:
+			if other != f && !slices.Contains(under, other) {
+				under = append(under, other)
+			}
+		case time.Since(b.absent[id]) > sessionForget:
 			unknown = append(unknown, id)
 			b.fetches[id] = f
 		}
 	}
 	if len(unknown) > 0 {
+		under = append(under, f)
 		b.spawn(func() { b.fetch(f, unknown) })
 	}
+	return under
 }
 
 func (b *sessionBook) fetch(f *fetch, ids []string) {

@@ -1,8 +1,8 @@
 package consulx
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -45,16 +45,39 @@ func (b *buffers) with(t *tap, use func(text []byte) error) (size int, err error
 	if t.body == nil {
 		return 0, nil
 	}
-	buffer, ok := b.pool.Get().(*bytes.Buffer)
+	buffer, ok := b.pool.Get().(*[]byte)
 	if !ok {
-		buffer = &bytes.Buffer{}
+		buffer = new([]byte)
 	}
 	defer b.pool.Put(buffer)
-	buffer.Reset()
-	_, err = buffer.ReadFrom(t.body)
+	*buffer, err = readAll(t.body, (*buffer)[:0])
 	_ = t.body.Close() // what matters was read, or failed to be
 	if err != nil {
 		return 0, err
 	}
-	return buffer.Len(), use(buffer.Bytes())
+	return len(*buffer), use(*buffer)
+}
+
+// firstRoom is how much of an answer is read at first: that of a shard fits. A
+// larger one gets the room that it needs in a few steps.
+const (
+	firstRoom  = 64 << 10
+	roomFactor = 4
+)
+
+// readAll reads to the end, into the room that text has, or more.
+func readAll(in io.Reader, text []byte) ([]byte, error) {
+	for {
+		if len(text) == cap(text) {
+			text = append(make([]byte, 0, max(firstRoom, roomFactor*cap(text))), text...)
+		}
+		n, err := in.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if errors.Is(err, io.EOF) {
+			return text, nil
+		}
+		if err != nil {
+			return text, err
+		}
+	}
 }
