@@ -116,11 +116,11 @@ func TestSessionsOfConsulAreRegular(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	answer, err := http.Get("http://" + agent.Addr() + "/v1/session/list") //nolint:noctx // a test's own server
+	answer, err := http.Get("http://" + agent.Addr() + "/v1/session/list")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // nothing is lost by it
+	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
