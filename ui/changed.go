@@ -18,7 +18,7 @@ func changesOf(before, after []*election.Election) ([]change, bool) {
 	if len(before) == 0 {
 		return nil, len(after) == 0
 	}
-	if len(before) == len(after) && &before[0] == &after[0] {
+	if sameSlice(before, after) {
 		return nil, true
 	}
 	var all []change

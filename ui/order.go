@@ -51,6 +51,7 @@ func (t *table) follow(n news, snap *election.Snapshot, asOf time.Time) {
 	if len(n.changes) == 0 {
 		return
 	}
+	t.made = asOf
 	t.forgetMarks(snap)
 	if e := t.selected(); e == nil || e.Key() != t.cursor {
 		t.relocate()
@@ -60,7 +61,7 @@ func (t *table) follow(n news, snap *election.Snapshot, asOf time.Time) {
 // holds reports that the order is the same at another moment, if nothing
 // happened.
 func (t *table) holds(asOf time.Time) bool {
-	return t.until.IsZero() || !asOf.Before(t.made) && asOf.Before(t.until)
+	return !asOf.Before(t.made) && (t.until.IsZero() || asOf.Before(t.until))
 }
 
 // expect notes when an election will move in the order by itself.

@@ -25,8 +25,8 @@ type table struct {
 	wide   bool
 	// vacant are the rows without a leader, in order.
 	vacant []int
-	// made is the moment for which the order was made, until the next at which it
-	// is another one though nothing happened; zero for never.
+	// made is the moment for which the order was made or last changed, until the
+	// next at which it is another one though nothing happened; zero for never.
 	made, until time.Time
 	// addresses remembers what was found in the values of elections, which are
 	// immutable: decoding JSON for every frame would cost more than drawing.
