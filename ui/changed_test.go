@@ -196,7 +196,7 @@ func TestBoardIsArrangedNowAndThen(t *testing.T) {
 		t.Error("what changed is never taken up")
 	}
 	last := d.m.insights.board
-	d.now = d.now.Add(2 * insightAge)
+	d.now = d.now.Add(2 * adviceAge)
 	d.send(tickMsg(d.now))
 	if d.text(); d.m.insights.board != last {
 		t.Error("arranged anew though nothing changed")

@@ -58,11 +58,11 @@ type insightCache struct {
 	boardAt  time.Time
 }
 
-// How long an insight holds in any case, for advice about a flapping election
-// ends by itself; and how long a board does while other elections or sessions
-// change: with many of them it is much work to put them in order.
+// How long advice holds in any case, for that about a flapping election ends by
+// itself; and how long a board does while other elections or sessions change:
+// with many of them it is much work to put them in order.
 const (
-	insightAge       = 10 * time.Second
+	adviceAge        = 10 * time.Second
 	boardPause       = 2 * time.Second
 	boardPauseAtEach = 100 * time.Microsecond
 )
@@ -73,13 +73,20 @@ func (c *insightCache) look(e *election.Election, around *election.Surroundings,
 	}
 	other := c.arrange(around, all, asOf)
 	age := asOf.Sub(c.at)
-	if other || c.in == nil || c.of != e || c.around != around || age < 0 || age >= insightAge {
-		c.of, c.around, c.at = e, around, asOf
+	switch {
+	case other || c.in == nil || c.of != e || c.around != around:
 		c.in = &insight{
 			around: around, candidates: c.board.Candidates(e, around), semaphore: election.ReadSemaphore(e, around),
 			software: election.DetectSoftware(e, around), advice: c.board.Advise(e, around, asOf),
 		}
+	case age < 0 || age >= adviceAge:
+		in := *c.in
+		in.advice = c.board.Advise(e, around, asOf)
+		c.in = &in
+	default:
+		return c.in
 	}
+	c.of, c.around, c.at = e, around, asOf
 	return c.in
 }
 
