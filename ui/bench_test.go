@@ -1,8 +1,14 @@
 package ui
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
+
+	"electop/election"
 )
 
 // One frame of 10,000 elections in a large window: what each key press costs.
@@ -16,13 +22,72 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// A new snapshot of 10,000 elections: sorting, filtering, measuring.
+// A new snapshot of 10,000 elections without a change: a probe of the link.
 func BenchmarkSnapshot(b *testing.B) {
 	snap := crowd(10_000)
 	d := drive(b, snap, 200, 50)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.send(snapshotMsg{snap})
+	}
+}
+
+// A snapshot in which one election of many has another leader.
+func BenchmarkSnapshotWithOneChange(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		for _, key := range []sortKey{byElection, byState} {
+			b.Run(fmt.Sprintf("%d/%s", n, key.word()), func(b *testing.B) {
+				oneChange(b, n, key)
+			})
+		}
+	}
+}
+
+func oneChange(b *testing.B, n int, key sortKey) {
+	b.Helper()
+	snap := crowd(n)
+	d := drive(b, snap, 200, 50)
+	d.m.setSort(sorting{key: key})
+	h := boardHistory{rnd: rand.New(rand.NewPCG(1, 1)), now: testNow()}
+	next := [2]*election.Snapshot{}
+	for i := range next {
+		s := *snap
+		s.Elections = slices.Clone(snap.Elections)
+		s.Elections[n/2] = h.moved(snap.Elections[n/2])
+		next[i] = &s
+	}
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		d.send(snapshotMsg{next[i%2]})
+		i++
+	}
+}
+
+// A board that is seen for the first time.
+func BenchmarkFirstSnapshot(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			snap, nothing := crowd(n), &election.Snapshot{}
+			d := drive(b, snap, 200, 50)
+			b.ReportAllocs()
+			for b.Loop() {
+				d.send(snapshotMsg{nothing})
+				d.send(snapshotMsg{snap})
+			}
+		})
+	}
+}
+
+// The cursor moves down a long table: each election is judged anew.
+func BenchmarkCursor(b *testing.B) {
+	d := drive(b, crowd(10_000), 120, 36)
+	b.ReportAllocs()
+	for b.Loop() {
+		d.keys("j")
+		if d.m.View().Content == "" {
+			b.Fatal("nothing drawn")
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -52,14 +53,13 @@ func isField(s string) bool {
 
 func (f filter) empty() bool { return len(f.words) == 0 }
 
-// moving reports filters whose answer changes with time alone.
-func (f filter) moving() bool {
-	for _, w := range f.words {
-		if w.field == "state" {
-			return true
-		}
+// until is when the filter's answer for an election will be another one though
+// nothing happens to it, zero for never.
+func (f filter) until(e *election.Election, asOf time.Time) time.Time {
+	if slices.ContainsFunc(f.words, func(w filterWord) bool { return w.field == "state" }) {
+		return delayEnd(e, asOf)
 	}
-	return false
+	return time.Time{}
 }
 
 // match reports whether every word matches the election.

@@ -1,64 +1,12 @@
 package ui
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"electop/election"
 )
-
-// counts are the elections by how they stand. Those at risk are led, but a
-// check of their leader's session warns or fails.
-type counts struct {
-	led, delay, vacant, semaphore, unreadable int
-	warning, critical                         int
-}
-
-// countRisks counts the led elections whose checks are known to be in trouble.
-func (c *counts) countRisks(snap *election.Snapshot) {
-	sick := map[string]bool{}
-	for node, known := range snap.Checks {
-		if known.Err == "" && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing }) {
-			sick[node] = true
-		}
-	}
-	if len(sick) == 0 {
-		return
-	}
-	for _, e := range snap.Elections {
-		if e.Session == nil || !sick[e.Session.Node] || e.Unreadable || !e.Exists || !e.Pair.Held() {
-			continue
-		}
-		switch t := tallyChecks(e.Session, snap.Checks); {
-		case t.critical > 0:
-			c.critical++
-		case t.warning > 0:
-			c.warning++
-		}
-	}
-}
-
-func countElections(snap *election.Snapshot, asOf time.Time) counts {
-	var c counts
-	for _, e := range snap.Elections {
-		switch standingOf(e, asOf) {
-		case standsLed:
-			c.led++
-		case standsDelay:
-			c.delay++
-		case standsVacant:
-			c.vacant++
-		case standsSemaphore:
-			c.semaphore++
-		default:
-			c.unreadable++
-		}
-	}
-	c.countRisks(snap)
-	return c
-}
 
 // header draws the first line: where, how many, how the link does, what time.
 func (m *Model) header(p *painter, s *scene, width int) string {
@@ -136,7 +84,7 @@ const (
 
 // countSpans are the numbers of elections. What needs a person stands out.
 func (m *Model) countSpans(sym *symbols, detail countDetail) []span {
-	c := m.counts
+	c := m.census.counts
 	spans := make([]span, 0, 12)
 	for _, part := range []struct {
 		n      int
@@ -177,7 +125,7 @@ func (m *Model) countSpans(sym *symbols, detail countDetail) []span {
 
 // riskSpans warn of leaders that may fall: their sign is that of their checks.
 func (m *Model) riskSpans(sym *symbols, words bool) []span {
-	c := m.counts
+	c := m.census.counts
 	n, r, sign := c.critical+c.warning, roleDelay, sym.warning
 	if n == 0 {
 		return nil

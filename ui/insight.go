@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	"electop/election"
@@ -15,17 +16,6 @@ type insight struct {
 	semaphore  *election.Semaphore
 	software   *election.Software
 	advice     []election.Advice
-}
-
-// newInsight infers. around may be nil or those of another election.
-func newInsight(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *insight {
-	if around != nil && around.Key != e.Key() {
-		around = nil
-	}
-	return &insight{
-		around: around, candidates: election.Candidates(e, around, all), semaphore: election.ReadSemaphore(e, around),
-		software: election.DetectSoftware(e, around), advice: election.Advise(e, around, all, asOf),
-	}
 }
 
 // unread tells what could not be read, in plain words.
@@ -52,37 +42,83 @@ func (in *insight) likely() int {
 	return n
 }
 
-// insightCache keeps the insight into the election that was looked at last.
-// Elections and surroundings are immutable. All other elections matter little,
-// so that many changes among them do not cost an inference each.
+// insightCache keeps the insight into the election that was looked at last, and
+// the board that it rests on. Elections and surroundings are immutable. All other
+// elections matter little, so that many changes among them do not cost an
+// inference each, and a cursor that moves needs no other board.
 type insightCache struct {
 	of     *election.Election
 	around *election.Surroundings
-	board  **election.Election // where all stand, and how many: another board
-	size   int
 	at     time.Time
 	in     *insight
+
+	board    *election.Board
+	all      []*election.Election
+	sessions []*election.Session
+	boardAt  time.Time
 }
 
-// How long an insight holds while only other elections change, and in any case:
-// advice about a flapping election ends by itself.
+// How long advice holds in any case, for that about a flapping election ends by
+// itself; and how long a board does while other elections or sessions change:
+// with many of them it is much work to put them in order.
 const (
-	insightPause = 2 * time.Second
-	insightAge   = 10 * time.Second
+	adviceAge        = 10 * time.Second
+	boardPause       = 2 * time.Second
+	boardPauseAtEach = 100 * time.Microsecond
 )
 
 func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *insight {
-	var first **election.Election
-	if len(all) > 0 {
-		first = &all[0]
+	if around != nil && around.Key != e.Key() {
+		around = nil
 	}
+	other := c.arrange(around, all, asOf)
 	age := asOf.Sub(c.at)
-	same := c.board == first && c.size == len(all)
-	if c.in == nil || c.of != e || c.around != around || age < 0 || age >= insightAge || !same && age >= insightPause {
-		c.of, c.around, c.board, c.size, c.at = e, around, first, len(all), asOf
-		c.in = newInsight(e, around, all, asOf)
+	switch {
+	case other || c.in == nil || c.of != e || c.around != around:
+		c.in = &insight{
+			around: around, candidates: c.board.Candidates(e, around), semaphore: election.ReadSemaphore(e, around),
+			software: election.DetectSoftware(e, around), advice: c.board.Advise(e, around, asOf),
+		}
+	case age < 0 || age >= adviceAge:
+		in := *c.in
+		in.advice = c.board.Advise(e, around, asOf)
+		c.in = &in
+	default:
+		return c.in
 	}
+	c.of, c.around, c.at = e, around, asOf
 	return c.in
+}
+
+// arrange makes the board anew if it is another one and the last is old enough,
+// and reports that it did. Surroundings of any election have all sessions.
+func (c *insightCache) arrange(around *election.Surroundings, all []*election.Election, asOf time.Time) bool {
+	sessions := c.sessions
+	if around != nil {
+		sessions = around.Sessions
+	}
+	age := asOf.Sub(c.boardAt)
+	pause := boardPause + time.Duration(len(all))*boardPauseAtEach
+	if c.board != nil && age >= 0 && age < pause && (len(c.sessions) > 0 || len(sessions) == 0) {
+		return false
+	}
+	c.boardAt = asOf
+	if c.board != nil && sameSlice(c.all, all) && sameSessions(c.sessions, sessions) {
+		return false
+	}
+	c.board, c.all, c.sessions = election.NewBoard(all, sessions), all, sessions
+	return true
+}
+
+// sameSlice reports slices of the same memory: what a snapshot shows is copied
+// before it is changed.
+func sameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// sameSessions reports lists of the same sessions, whose settings never change.
+func sameSessions(a, b []*election.Session) bool {
+	return sameSlice(a, b) || slices.EqualFunc(a, b, func(x, y *election.Session) bool { return x.ID == y.ID })
 }
 
 // insight looks into an election of the shown snapshot.

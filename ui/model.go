@@ -48,7 +48,7 @@ type Model struct {
 	live, shown *election.Snapshot
 	paused      bool
 	pausedAt    time.Time
-	counts      counts
+	census      census
 
 	view     view
 	mode     mode

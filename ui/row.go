@@ -88,7 +88,7 @@ type rowContext struct {
 }
 
 func describe(e *election.Election, c rowContext) row {
-	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, time.Hour)}
+	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, changesWindow)}
 	r.sign, r.signRole = r.stands.sign(c.sym)
 	r.name = span{roleText, election.Sanitize(e.Name)}
 	r.term = span{roleQuiet, strconv.FormatUint(e.Term, 10)}

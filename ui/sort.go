@@ -57,8 +57,21 @@ func sortKeyNamed(word string) (sortKey, bool) {
 	return 0, false
 }
 
-// moving reports sorts whose order changes with time alone.
-func (s sorting) moving() bool { return s.key == byState || s.key == byChanges }
+// readsChecks reports sorts whose order changes with what is known of checks.
+func (s sorting) readsChecks() bool { return s.key == byState || s.key == byChecks }
+
+// until is when an election will be sorted elsewhere though nothing happens to
+// it, zero for never.
+func (s sorting) until(e *election.Election, asOf time.Time) time.Time {
+	switch s.key {
+	case byState:
+		return delayEnd(e, asOf)
+	case byChanges:
+		return nextForgotten(e, asOf)
+	default:
+		return time.Time{}
+	}
+}
 
 // ranked is an election with what it is sorted by.
 type ranked struct {
@@ -74,26 +87,31 @@ func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, 
 	for i, e := range es {
 		list[i] = rank(e, s.key, snap, asOf)
 	}
-	compare := func(a, b ranked) int {
-		c := cmp.Compare(a.num, b.num)
-		if c == 0 {
-			c = strings.Compare(a.text, b.text)
-		}
-		if s.key.descending() != s.reverse {
-			c = -c
-		}
-		if c == 0 {
-			c = cmp.Or(strings.Compare(a.e.Name, b.e.Name), strings.Compare(a.e.Key(), b.e.Key()))
-		}
-		return c
-	}
-	if slices.IsSortedFunc(list, compare) {
+	if slices.IsSortedFunc(list, s.compare) {
 		return
 	}
-	slices.SortStableFunc(list, compare)
+	slices.SortFunc(list, s.compare)
 	for i := range list {
 		es[i] = list[i].e
 	}
+}
+
+// compare orders any two elections: no two are equal, because their keys differ.
+func (s sorting) compare(a, b ranked) int {
+	c := cmp.Compare(a.num, b.num)
+	if c == 0 {
+		c = strings.Compare(a.text, b.text)
+	}
+	if s.key.descending() != s.reverse {
+		c = -c
+	}
+	if c != 0 {
+		return c
+	}
+	if c = strings.Compare(a.e.Name, b.e.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(a.e.Key(), b.e.Key())
 }
 
 func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Time) ranked {
@@ -118,7 +136,7 @@ func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Ti
 	case byChecks:
 		r.num = tallyChecks(e.Session, snap.Checks).worst()
 	case byChanges:
-		r.num = int64(e.Changes(asOf, time.Hour))
+		r.num = int64(e.Changes(asOf, changesWindow))
 	default:
 		r.text = e.Name
 	}
@@ -156,4 +174,25 @@ func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
 		return 5
 	}
 	return noTrouble
+}
+
+// changesWindow is how far back changes are counted.
+const changesWindow = time.Hour
+
+// nextForgotten is when the oldest change that counts no longer does.
+func nextForgotten(e *election.Election, asOf time.Time) time.Time {
+	for _, t := range e.Terms {
+		if t.StartKnown && asOf.Sub(t.Start) <= changesWindow {
+			return t.Start.Add(changesWindow + 1)
+		}
+	}
+	return time.Time{}
+}
+
+// delayEnd is when the election's lock-delay ends, zero when none lasts.
+func delayEnd(e *election.Election, asOf time.Time) time.Time {
+	if asOf.Before(e.LockDelayUntil) {
+		return e.LockDelayUntil
+	}
+	return time.Time{}
 }

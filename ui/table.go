@@ -25,6 +25,9 @@ type table struct {
 	wide   bool
 	// vacant are the rows without a leader, in order.
 	vacant []int
+	// made is the moment for which the order was made or last changed, until the
+	// next at which it is another one though nothing happened; zero for never.
+	made, until time.Time
 	// addresses remembers what was found in the values of elections, which are
 	// immutable: decoding JSON for every frame would cost more than drawing.
 	addresses map[*election.Election]string
@@ -32,94 +35,20 @@ type table struct {
 	cells     []laneCell
 }
 
+// addressLimitKept is how many addresses are remembered: those that are measured
+// and those on the screen, with room for changes.
+const addressLimitKept = 1024
+
 func newTable() *table {
 	return &table{marks: map[string]bool{}, addresses: map[*election.Election]string{}, judged: newJudgements()}
-}
-
-// addressCacheLimit bounds the memory of addresses.
-const addressCacheLimit = 8192
-
-// refresh makes the order anew from a snapshot. The cursor stays on its
-// election; when that is gone, it goes to the one that took its place.
-func (t *table) refresh(snap *election.Snapshot, asOf time.Time) {
-	if snap == nil {
-		return
-	}
-	if len(t.addresses) > addressCacheLimit {
-		clear(t.addresses)
-	}
-	t.order = t.order[:0]
-	for _, e := range snap.Elections {
-		if t.filter.empty() || t.filter.match(e, asOf) {
-			t.order = append(t.order, e)
-		}
-	}
-	sortElections(t.order, t.sort, snap, asOf)
-	t.vacant = t.vacant[:0]
-	for i, e := range t.order {
-		if !e.Unreadable && (!e.Exists || !e.Pair.Held()) && !e.IsSemaphore() {
-			t.vacant = append(t.vacant, i)
-		}
-	}
-	for key := range t.marks {
-		if snap.Find(key) == nil {
-			delete(t.marks, key)
-		}
-	}
-	t.relocate()
-}
-
-// relocate finds the cursor's election in a new order.
-func (t *table) relocate() {
-	for i, e := range t.order {
-		if e.Key() == t.cursor {
-			t.index = i
-			return
-		}
-	}
-	t.moveTo(t.index)
-}
-
-// measure finds out how wide the content is. Addresses are decoded from JSON,
-// so only the first few hundred are.
-func (t *table) measure(snap *election.Snapshot, asOf time.Time) {
-	const sample = 300
-	x := extent{window: t.widths.window}
-	first := asOf
-	for i, e := range snap.Elections {
-		x.name = max(x.name, textWidth(election.Sanitize(e.Name)))
-		x.leader = max(x.leader, textWidth(e.Leader))
-		if e.IsSemaphore() {
-			x.leader = max(x.leader, len(semaphoreWord)+len("2 of 3"))
-		}
-		x.term = max(x.term, digits(e.Term))
-		if e.Session != nil {
-			x.node = max(x.node, textWidth(clean(e.Session.Node)))
-		} else if last := e.LastTerm(); last != nil {
-			x.node = max(x.node, textWidth(clean(last.Node))+2)
-		}
-		if since := seenSince(e, asOf); since.Before(first) {
-			first = since
-		}
-		if i < sample {
-			x.address = max(x.address, textWidth(t.address(e)))
-		}
-	}
-	x.window = max(x.window, laneWindow(asOf.Sub(first)))
-	t.widths = x
-}
-
-func digits(n uint64) int {
-	d := 1
-	for ; n >= 10; n /= 10 {
-		d++
-	}
-	return d
 }
 
 func (t *table) address(e *election.Election) string {
 	a, found := t.addresses[e]
 	if !found {
+		if len(t.addresses) >= addressLimitKept {
+			clear(t.addresses)
+		}
 		a = valueAddress(e)
 		t.addresses[e] = a
 	}

@@ -88,12 +88,13 @@ func (m *Model) showTrouble() {
 	}
 }
 
-// refresh derives everything anew from the shown snapshot.
+// refresh derives everything from the shown snapshot, as far as that is another
+// one than before.
 func (m *Model) refresh() {
-	m.table.measure(m.shown, m.asOf())
-	m.table.refresh(m.shown, m.asOf())
+	n := m.census.follow(m.shown, m.asOf())
+	m.table.measure(&m.census, m.asOf())
+	m.table.follow(n, m.shown, m.asOf())
 	m.refreshView()
-	m.counts = countElections(m.shown, m.asOf())
 }
 
 // refreshView derives anew what views other than the first one show.
@@ -109,9 +110,9 @@ func (m *Model) refreshView() {
 
 func (m *Model) ticked() {
 	m.now = m.opts.Now()
-	m.counts = countElections(m.shown, m.asOf())
-	m.table.measure(m.shown, m.asOf())
-	if m.table.filter.moving() || m.table.sort.moving() {
+	m.census.moveTo(m.asOf())
+	m.table.measure(&m.census, m.asOf())
+	if !m.table.holds(m.asOf()) {
 		m.table.refresh(m.shown, m.asOf())
 	}
 	if len(m.pending) > 0 {

@@ -320,7 +320,7 @@ func TestInsightIsInferredOnce(t *testing.T) {
 	if d.text(); d.m.insights.in != first {
 		t.Error("inferred anew without a change")
 	}
-	d.now = d.now.Add(insightAge)
+	d.now = d.now.Add(adviceAge)
 	d.send(tickMsg(d.now))
 	if d.text(); d.m.insights.in == first {
 		t.Error("never inferred anew")

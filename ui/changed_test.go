@@ -1,0 +1,204 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// boardHistory plays what may happen on a board, snapshot by snapshot. Every
+// snapshot is a new one that shares what did not change.
+type boardHistory struct {
+	rnd  *rand.Rand
+	now  time.Time
+	snap *election.Snapshot
+	made int
+}
+
+func newBoardHistory(seed uint64, n int) *boardHistory {
+	return &boardHistory{rnd: rand.New(rand.NewPCG(seed, 1)), now: testNow(), snap: crowd(n), made: n}
+}
+
+func (h *boardHistory) step() {
+	h.now = h.now.Add(time.Duration(h.rnd.IntN(20_000)) * time.Millisecond)
+	next := *h.snap
+	next.Elections = slices.Clone(h.snap.Elections)
+	next.Checks = maps.Clone(h.snap.Checks)
+	for range h.rnd.IntN(4) {
+		h.change(&next)
+	}
+	if h.rnd.IntN(6) == 0 {
+		node := fmt.Sprintf("node-%d", 1+h.rnd.IntN(3))
+		next.Checks[node] = election.NodeChecks{At: h.now, Checks: passing(node, "x", []string{"passing", "warning"}[h.rnd.IntN(2)], "")}
+		next.Checks[node].Checks[0].Status = []string{"passing", "critical"}[h.rnd.IntN(2)]
+	}
+	next.Connection.State = election.Live
+	if h.rnd.IntN(8) == 0 { // what is shown is then older than the board before
+		next.Connection.State, next.Connection.LastContact = election.Lost, h.now.Add(-time.Duration(h.rnd.IntN(40))*time.Second)
+	}
+	h.snap = &next
+}
+
+func (h *boardHistory) change(s *election.Snapshot) {
+	i := h.rnd.IntN(len(s.Elections))
+	switch h.rnd.IntN(6) {
+	case 0:
+		s.Elections = slices.Delete(s.Elections, i, i+1)
+	case 1:
+		h.made++
+		e := ledElection(h.rnd.IntN(50), fmt.Sprintf("svc-%05d-%d", h.rnd.IntN(300), h.made), 2, time.Minute)
+		at, _ := slices.BinarySearchFunc(s.Elections, e, func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) })
+		s.Elections = slices.Insert(s.Elections, at, e)
+	case 2:
+		e := *s.Elections[i]
+		e.Unreadable = !e.Unreadable
+		s.Elections[i] = &e
+	case 3:
+		e := *s.Elections[i]
+		e.Pair.Flags, e.Pair.Session = election.SemaphoreFlag, ""
+		s.Elections[i] = &e
+	default:
+		s.Elections[i] = h.moved(s.Elections[i])
+	}
+}
+
+// moved is an election that got or lost its leader just now.
+func (h *boardHistory) moved(old *election.Election) *election.Election {
+	e := *old
+	e.Terms = slices.Clone(old.Terms)
+	if last := len(e.Terms) - 1; e.Pair.Held() && last >= 0 {
+		e.Terms[last].End = h.now
+		e.Leader, e.Session, e.Pair.Session, e.VacantSince = "", nil, "", h.now
+		e.LockDelayUntil = h.now.Add(time.Duration(h.rnd.IntN(60)) * time.Second)
+		return &e
+	}
+	e.Session = testSession(h.rnd.IntN(900), e.Name, fmt.Sprintf("node-%d", h.rnd.IntN(12)), "service:x")
+	e.Leader, e.Pair.Session, e.Term, e.Since = fmt.Sprintf("new-%d", h.rnd.IntN(2000)), e.Session.ID, e.Term+1, h.now
+	e.Exists, e.Pair.Flags, e.LockDelayUntil, e.VacantSince = true, 0, time.Time{}, time.Time{}
+	e.Terms = append(e.Terms, election.Term{
+		Number: e.Term, Session: e.Session.ID, Leader: e.Leader, Node: e.Session.Node, Start: h.now, StartKnown: true,
+	})
+	return &e
+}
+
+// A board that was followed from change to change shows what one shows that sees
+// everything for the first time.
+func TestFollowedBoardIsTheSameAsANewOne(t *testing.T) {
+	filters := []string{"", "state:lock", "!state:vacant", "node-2", "!new"}
+	for seed := range uint64(8 * len(filters)) {
+		h := newBoardHistory(seed, 60)
+		f := filters[seed%uint64(len(filters))]
+		d := drive(t, h.snap, 200, 40)
+		d.m.table.sort = sorting{key: sortKey(seed % uint64(sortKeyCount)), reverse: seed%3 == 0}
+		d.m.setFilter(f)
+		for range 40 {
+			h.step()
+			d.now = h.now
+			if h.rnd.IntN(3) == 0 {
+				d.send(tickMsg(d.now))
+				wantsSameAsNew(t, d)
+			}
+			d.keys([]string{"j", "k", "G", "g", "p"}[h.rnd.IntN(5)])
+			d.send(snapshotMsg{h.snap})
+			wantsSameAsNew(t, d)
+			if t.Failed() {
+				t.Fatalf("seed %d, filter %q, sorted by %s", seed, f, d.m.table.sort.key.word())
+			}
+		}
+	}
+}
+
+func wantsSameAsNew(t *testing.T, d *driver) {
+	t.Helper()
+	got, asOf := d.m.table, d.m.asOf()
+	var c census
+	c.follow(&election.Snapshot{}, asOf)
+	want := newTable()
+	want.sort, want.filter, want.cursor, want.index = got.sort, got.filter, got.cursor, got.index
+	n := c.follow(d.m.shown, asOf)
+	want.measure(&c, asOf)
+	want.follow(n, d.m.shown, asOf)
+	if !slices.Equal(got.order, want.order) {
+		t.Error("another order")
+	}
+	if !slices.Equal(got.vacant, want.vacant) {
+		t.Errorf("vacant rows %d, want %d", got.vacant, want.vacant)
+	}
+	if got.cursor != want.cursor || got.index != want.index {
+		t.Errorf("the cursor is on %q, row %d, want %q, %d", got.cursor, got.index, want.cursor, want.index)
+	}
+	if d.m.census.counts != c.counts {
+		t.Errorf("counts %+v, want %+v", d.m.census.counts, c.counts)
+	}
+	w := want.widths
+	w.window = got.widths.window // it never shrinks
+	if got.widths != w {
+		t.Errorf("widths %+v, want %+v", got.widths, w)
+	}
+}
+
+func TestChangesOf(t *testing.T) {
+	es := crowd(4).Elections
+	other := *es[1]
+	for _, c := range []struct {
+		name          string
+		before, after []*election.Election
+		want          []change
+		few           bool
+	}{
+		{"the same memory", es, es, nil, true},
+		{"a copy", es, slices.Clone(es), nil, true},
+		{"nothing before", nil, es, nil, false},
+		{"nothing at all", nil, nil, nil, true},
+		{"nothing any more", es[:1], nil, []change{{es[0], nil}}, true},
+		{"first gone", es, es[1:], []change{{es[0], nil}}, true},
+		{"last new", es[:3], es, []change{{nil, es[3]}}, true},
+		{"one changed", es, []*election.Election{es[0], &other, es[2], es[3]}, []change{{es[1], &other}}, true},
+		{"two swapped for others", []*election.Election{es[0], es[2]}, []*election.Election{es[1], es[3]}, []change{{es[0], nil}, {nil, es[1]}, {es[2], nil}, {nil, es[3]}}, true},
+	} {
+		if got, few := changesOf(c.before, c.after); !slices.Equal(got, c.want) || few != c.few {
+			t.Errorf("%s: %v, %v", c.name, got, few)
+		}
+	}
+	many := crowd(2 * changesLimit).Elections
+	if got, few := changesOf(many, many[:changesLimit-1]); few || got != nil {
+		t.Errorf("%d changes are listed", len(got))
+	}
+}
+
+// While elections change all the time, all of them are put in order now and then
+// only.
+func TestBoardIsArrangedNowAndThen(t *testing.T) {
+	s := studiedSnapshot("service/mail/leader")
+	d := drive(t, s, 120, 36, studies)
+	d.text()
+	first := d.m.insights.board
+	other := *s
+	other.Elections = slices.Clone(s.Elections)
+	changed := *s.Elections[0]
+	changed.Term++
+	other.Elections[0] = &changed
+	d.now = d.now.Add(time.Second)
+	d.send(snapshotMsg{&other})
+	d.keys("j", "k")
+	if d.text(); d.m.insights.board != first {
+		t.Error("arranged anew after a second")
+	}
+	d.now = d.now.Add(2 * boardPause)
+	d.send(tickMsg(d.now))
+	if d.text(); d.m.insights.board == first {
+		t.Error("what changed is never taken up")
+	}
+	last := d.m.insights.board
+	d.now = d.now.Add(2 * adviceAge)
+	d.send(tickMsg(d.now))
+	if d.text(); d.m.insights.board != last {
+		t.Error("arranged anew though nothing changed")
+	}
+}
