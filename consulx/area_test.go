@@ -192,9 +192,13 @@ func restless(rng *rand.Rand, changes *int) func(*Observer) {
 			*changes++
 			l.limit = 1 + rng.IntN(l.limit)
 			l.fine = rng.IntN(2) == 0
-			var watches []watch
-			for _, s := range l.ideal(keys) {
-				watches = append(watches, s.watch)
+			ideal, ok := l.ideal(keys)
+			if !ok {
+				return l.next(keys, present)
+			}
+			watches := make([]watch, len(ideal))
+			for i, s := range ideal {
+				watches[i] = s.watch
 			}
 			return watches
 		}

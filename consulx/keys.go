@@ -28,7 +28,7 @@ type keyQuestion struct {
 	watch    watch
 	patterns election.Patterns
 	ready    <-chan struct{} // closed when answers may be handed over
-	told     func()          // after an answer with other keys than before
+	told     func()          // after an answer with other keys than before, and a first failure
 
 	asked   uint64 // the index of the question
 	askedAt time.Time
@@ -47,9 +47,10 @@ type keyState struct {
 	// hidden are keys that were read before and may no longer be read.
 	hidden    []string
 	delivered bool      // the latest attempt succeeded
+	failing   bool      // the latest attempt failed
 	at        time.Time // when the latest answer came
-	index     uint64    // what the next question waits beyond
-	heavy     bool      // most of what is read is of no use
+	next      position
+	heavy     bool // most of what is read is of no use
 }
 
 func (k *keyQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -70,7 +71,7 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 	}
 	next := keyState{
 		last: got, hidden: hidden, delivered: true, at: at, heavy: k.state.heavy || got.heavy(),
-		index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.o.wait),
+		next: position{index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.o.wait), round: roundOf(ctx)},
 	}
 	first := !k.state.delivered
 	var batch []election.Observation
@@ -141,9 +142,13 @@ func (k *keyQuestion) known() keyState {
 func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.state.delivered = false
 	if k.closed {
 		return
+	}
+	first := !k.state.failing
+	k.state.delivered, k.state.failing, k.state.next = false, true, position{gap: true}
+	if first {
+		k.told()
 	}
 	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
 	k.o.send(true, election.LinkLost{

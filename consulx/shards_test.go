@@ -160,19 +160,19 @@ func TestLayoutIsSteady(t *testing.T) {
 func TestInherit(t *testing.T) {
 	pair := func(key string) election.Pair { return election.Pair{Key: key} }
 	wide := retiredShard{watch: prefixWatch("s/a"), state: keyState{
-		delivered: true, index: 9, last: reading{pairs: []election.Pair{pair("s/a1"), pair("s/a2")}, passed: []string{"s/a1x", "s/a3"}},
+		delivered: true, next: position{index: 9, round: 2}, last: reading{pairs: []election.Pair{pair("s/a1"), pair("s/a2")}, passed: []string{"s/a1x", "s/a3"}},
 		hidden: []string{"s/a1h", "s/ah"},
 	}}
-	other := retiredShard{watch: prefixWatch("s/b"), state: keyState{delivered: true, index: 11, last: reading{pairs: []election.Pair{pair("s/b")}}}}
+	other := retiredShard{watch: prefixWatch("s/b"), state: keyState{delivered: true, next: position{index: 11, round: 1}, last: reading{pairs: []election.Pair{pair("s/b")}}}}
 	part := inherit(prefixWatch("s/a1"), []retiredShard{other, wide})
-	if part.index != 9 || !part.delivered || len(part.last.pairs) != 1 || !slices.Equal(part.last.passed, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
+	if part.next != (position{index: 9, round: 2}) || !part.delivered || len(part.last.pairs) != 1 || !slices.Equal(part.last.passed, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
 		t.Errorf("a part inherits %+v", part)
 	}
 	whole := inherit(prefixWatch("s/"), []retiredShard{other, wide})
-	if whole.index != 0 || whole.delivered || len(whole.last.pairs) != 3 || whole.last.pairs[0].Key != "s/a1" {
+	if whole.next != (position{round: 1}) || whole.delivered || len(whole.last.pairs) != 3 || whole.last.pairs[0].Key != "s/a1" {
 		t.Errorf("one that reads more inherits %+v", whole)
 	}
-	if single := inherit(keyWatch("s/a2"), []retiredShard{wide}); single.index != 9 || len(single.last.pairs) != 1 {
+	if single := inherit(keyWatch("s/a2"), []retiredShard{wide}); single.next != (position{index: 9, round: 2}) || len(single.last.pairs) != 1 {
 		t.Errorf("a single key inherits %+v", single)
 	}
 }
