@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -191,7 +192,7 @@ func compare(before, after []election.Pair) (changed []election.Pair, vanished [
 			vanished = append(vanished, before[i].Key)
 		}
 		if i < len(before) && before[i].Key == p.Key {
-			if before[i].ModifyIndex != p.ModifyIndex || before[i].Session != p.Session {
+			if !samePair(before[i], p) {
 				changed = append(changed, p)
 			}
 			i++
@@ -203,6 +204,13 @@ func compare(before, after []election.Pair) (changed []election.Pair, vanished [
 		vanished = append(vanished, before[i].Key)
 	}
 	return changed, vanished
+}
+
+// samePair reports that nothing moved. Indexes alone may come again with other
+// values, when Consul's data is replaced.
+func samePair(a, b election.Pair) bool {
+	return a.ModifyIndex == b.ModifyIndex && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex &&
+		a.Session == b.Session && a.Flags == b.Flags && bytes.Equal(a.Value, b.Value)
 }
 
 // holders lists the sessions that hold these keys, each once.
