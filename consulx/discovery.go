@@ -13,7 +13,7 @@ const (
 	// A list of names costs as much as a few reads of a shard, so that there is
 	// one in namesPace for each name at most.
 	namesPace    = 60 * time.Microsecond
-	namesPaceMin = 150 * time.Millisecond
+	namesPaceMin = 50 * time.Millisecond
 	namesPaceMax = 3 * time.Second
 )
 

@@ -1,0 +1,408 @@
+package consulx
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/memconsul"
+)
+
+// What happens when a shard takes over from another one, one difficulty a test.
+
+// scene is an in-process agent with many elections that are observed in shards,
+// inside a bubble.
+type scene struct {
+	t     *testing.T
+	agent *memconsul.Agent
+	backend
+	board *board
+	// meddle, if set, has its hands in every request of the observer: an answer
+	// that is not nil is used in the place of the agent's.
+	meddle func(r *http.Request) *http.Response
+	// arrange, if set, chooses the next layout. nil is for one time.
+	arrange atomic.Pointer[arrangement]
+	layouts atomic.Int64 // how many other than the one before were chosen
+}
+
+func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.meddle != nil {
+		if answer := s.meddle(r); answer != nil {
+			return answer, nil
+		}
+	}
+	return s.agent.RoundTrip(r)
+}
+
+// inScene plays a scene with the keys service/<000>/leader, n of them.
+func inScene(t *testing.T, n int, test func(s *scene)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{t: t, agent: memconsul.New(memconsul.Config{})}
+		defer s.agent.Close()
+		s.backend = backend{t: t, api: over(t, s.agent).api}
+		for i := range n {
+			s.put(t, numberedKey(i), "v")
+		}
+		test(s)
+		s.board.stop()
+	})
+}
+
+func numberedKey(i int) string { return fmt.Sprintf("service/%03d/leader", i) }
+
+// observe begins to observe, in shards if there are many keys.
+func (s *scene) observe() {
+	s.board = observeWith(s.t, over(s.t, s), ObserverOptions{Patterns: patterns(s.t, "service/**/leader")}, func(o *Observer) {
+		next := o.arrange
+		o.arrange = func(l layout, keys []listed, present []watch) []watch {
+			want := []watch{}
+			if arrange := s.arrange.Load(); arrange != nil {
+				want = (*arrange)(l, keys, present)
+			} else {
+				want = next(l, keys, present)
+			}
+			if shownLayout(want) != shownLayout(present) {
+				s.layouts.Add(1)
+			}
+			return want
+		}
+	})
+	s.board.loaded()
+	pass(time.Second)
+}
+
+// rearrange has the next layouts be of these watches, and of those that are
+// needed besides.
+func (s *scene) rearrange(watches ...watch) {
+	arrange := arrangement(func(l layout, keys []listed, _ []watch) []watch {
+		shards, ok := l.patched(keys, watches)
+		if !ok {
+			s.t.Error("no room for", shownLayout(watches))
+		}
+		all := make([]watch, len(shards))
+		for i, shard := range shards {
+			all[i] = shard.watch
+		}
+		return all
+	})
+	s.arrange.Store(&arrange)
+}
+
+func (s *scene) delete(key string) {
+	s.t.Helper()
+	if _, err := s.api.KV().Delete(key, nil); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// soon checks that an event is told of a key within some time from now on.
+func (s *scene) soon(within time.Duration, kind election.EventType, key string) election.Event {
+	s.t.Helper()
+	start := time.Now()
+	e, _ := s.board.event(0, kind, key)
+	if late := e.Time.Sub(start); late > within {
+		s.t.Errorf("%s of %s was told after %s", kind, key, late)
+	}
+	return e
+}
+
+func asksNames(r *http.Request) bool { return r.URL.Query().Has("keys") }
+
+func asksPrefix(r *http.Request, prefix string) bool {
+	return r.URL.Query().Has("recurse") && r.URL.Path == "/v1/kv/"+prefix
+}
+
+// A watch that was closed tells nothing any more: others read its keys and may
+// have told newer things.
+func TestAClosedWatchTellsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeConsul{}
+		o := NewObserver(over(t, f), ObserverOptions{Patterns: patterns(t, "*/leader")})
+		o.sessions = newSessionBook(t.Context(), o.client, o.work.Go, nil)
+		ready := make(chan struct{})
+		told := 0
+		k := &keyQuestion{o: o, watch: prefixWatch("a/"), patterns: o.patterns, ready: ready, told: func() { told++ }}
+		k.state.delivered = true
+		k.answer = reading{pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}
+		o.work.Go(func() {
+			if _, err := k.take(t.Context(), &api.QueryMeta{LastIndex: 5}, false); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if last := k.close(); len(last.last.pairs) > 0 {
+			t.Errorf("told %+v before it may", last)
+		}
+		close(ready)
+		o.work.Wait()
+		k.failed(context.DeadlineExceeded, time.Now())
+		if len(o.inbox) > 0 || told > 0 || !k.known().delivered {
+			t.Errorf("a watch that was closed told of %d batches and %d times of itself", len(o.inbox), told)
+		}
+	})
+}
+
+// What a shard tells between the choice of a layout and its own end counts for
+// the layout: else the end of a key that came then would never be told.
+func TestTheLastWordsOfAShardCount(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		s.rearrange(prefixWatch("service/"))
+		s.meddle = func(r *http.Request) *http.Response {
+			if asksNames(r) {
+				<-time.After(100 * time.Millisecond)
+			}
+			return nil
+		}
+		s.observe()
+		late := "service/late/leader"
+		settling := arrangement(func(l layout, keys []listed, _ []watch) []watch {
+			s.arrange.Store(nil)
+			s.put(s.t, late, "v")
+			s.board.until("the key", func() bool { return s.board.last.Find(late) != nil })
+			return l.next(keys, []watch{l.root})
+		})
+		s.arrange.Store(&settling)
+		s.put(s.t, "service/stir/leader", "v")
+		pass(50 * time.Millisecond)
+		if s.layouts.Load() == 0 {
+			t.Fatal("there are no shards")
+		}
+		s.delete(late)
+		s.soon(soonSeen, election.Deleted, late)
+	})
+}
+
+// Where something is deleted as a whole, shards whose keys all go are not woken.
+// The list of names finds out.
+func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
+	for _, n := range []int{300, 3000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			inScene(t, n, func(s *scene) {
+				s.put(t, "service/stays/leader", "v")
+				for i := 0; i < n; i += 7 { // graves, whose index hides that of a larger one
+					s.delete(numberedKey(i))
+				}
+				s.observe()
+				if _, err := s.api.KV().DeleteTree("service/0", nil); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.api.KV().DeleteTree("service/", nil); err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					if i%7 > 0 {
+						s.soon(time.Second, election.Deleted, numberedKey(i))
+					}
+				}
+			})
+		})
+	}
+}
+
+// A watch that takes over after the link was broken reads anew, and tells of the
+// gap, as the one before it would have done.
+func TestAGapIsHandedDown(t *testing.T) {
+	for what, then := range map[string][]watch{
+		"split":  {prefixWatch("service/00"), prefixWatch("service/01"), prefixWatch("service/02"), prefixWatch("service/1"), prefixWatch("service/2")},
+		"merged": {prefixWatch("service/")},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inScene(t, 300, func(s *scene) {
+				session := s.session(t, &api.SessionEntry{})
+				lost := api.KVPair{Key: numberedKey(7), Session: session}
+				s.acquire(t, lost)
+				var broken, slow atomic.Bool
+				var asked sync.Map // paths, since the gap
+				s.meddle = func(r *http.Request) *http.Response {
+					switch {
+					case broken.Load():
+						hang(r, time.Hour)
+						return answer(r, 500, 0, "unreachable")
+					case r.URL.Path == "/v1/status/leader":
+					case slow.Load() && asksPrefix(r, "service/0"):
+						<-time.After(time.Second)
+					}
+					if slow.Load() && r.URL.Query().Has("recurse") {
+						_, before := asked.LoadOrStore(r.URL.Path, true)
+						if index := r.URL.Query().Get("index"); !before && index != "" {
+							t.Errorf("%s was asked for beyond %s, from before the gap", r.URL.Path, index)
+						}
+					}
+					return nil
+				}
+				s.rearrange(prefixWatch("service/0"), prefixWatch("service/1"), prefixWatch("service/2"))
+				s.observe()
+				broken.Store(true)
+				pass(time.Second)
+				if ok, _, err := s.api.KV().Release(&lost, nil); err != nil || !ok {
+					t.Fatal(ok, err)
+				}
+				s.put(t, "service/2/new/leader", "v") // has the layout looked at
+				s.rearrange(then...)
+				pass(5 * time.Second)
+				slow.Store(true)
+				broken.Store(false)
+				e := s.soon(10*time.Second, election.Vacated, lost.Key)
+				if e.HeldKnown {
+					t.Errorf("the end of a term during a gap is told as known: %+v", e)
+				}
+				if s.layouts.Load() < 2 {
+					t.Error("the layout did not change")
+				}
+			})
+		})
+	}
+}
+
+// A shard that can't be read keeps its place and the keys that it knows; the
+// others follow the keys as ever.
+func TestAFailingShardHoldsUpNoOther(t *testing.T) {
+	inScene(t, 450, func(s *scene) {
+		var failing atomic.Bool
+		s.meddle = func(r *http.Request) *http.Response {
+			if !failing.Load() {
+				return nil
+			}
+			if asksPrefix(r, "service/0") || asksPrefix(r, "service/") {
+				return answer(r, 500, 0, "rpc error making call")
+			}
+			return nil
+		}
+		s.observe()
+		failing.Store(true)
+		s.put(t, numberedKey(7), "w") // wakes it
+		s.soon(time.Second, election.ConnectionLost, "")
+		s.put(t, numberedKey(7), "missed")
+		for i := range 300 { // some that no shard reads, and others more than one should read
+			key := fmt.Sprintf("service/x%03d/leader", i)
+			s.put(t, key, "v")
+			pass(10 * time.Millisecond)
+		}
+		pass(time.Second)
+		changed := "service/x299/leader"
+		s.put(t, changed, "w")
+		s.soon(soonSeen, election.Overwritten, changed)
+		s.delete(numberedKey(399))
+		s.soon(soonFound, election.Deleted, numberedKey(399))
+		for i := range 300 {
+			s.delete(fmt.Sprintf("service/x%03d/leader", i))
+			pass(10 * time.Millisecond)
+		}
+		if s.layouts.Load() < 3 {
+			t.Errorf("%d layouts", s.layouts.Load())
+		}
+		pass(time.Minute)
+		failing.Store(false)
+		s.soon(time.Minute, election.ConnectionRestored, "")
+		s.board.until("what was missed", func() bool { return string(s.board.last.Find(numberedKey(7)).Pair.Value) == "missed" })
+		s.checkLosses()
+	})
+}
+
+// checkLosses checks that one loss of a link was told, its end, and nothing of
+// keys that could not be read meanwhile.
+func (s *scene) checkLosses() {
+	s.t.Helper()
+	kinds := map[election.EventType]int{}
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	for _, e := range s.board.events {
+		if e.Key == "" || strings.HasPrefix(e.Key, "service/0") && e.Type == election.Deleted {
+			kinds[e.Type]++
+		}
+	}
+	if kinds[election.ConnectionLost] != 1 || kinds[election.ConnectionRestored] != 1 || kinds[election.Deleted] > 0 {
+		s.t.Errorf("told %v", kinds)
+	}
+}
+
+// New elections that no shard reads are found soon, though keys change all the
+// time: within 100 ms where there are few.
+func TestNewElectionsAreFoundSoon(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		soon time.Duration
+	}{{300, 100 * time.Millisecond}, {10_000, time.Second}} {
+		t.Run(fmt.Sprint(c.n), func(t *testing.T) {
+			inScene(t, c.n, func(s *scene) {
+				s.observe()
+				for i := range 20 {
+					for j := range 37 {
+						s.put(t, numberedKey((100*i+j)%c.n), fmt.Sprint(i))
+						pass(time.Duration(j) * time.Millisecond)
+					}
+					key := fmt.Sprintf("service/%c%d/leader", 'a'+i, i)
+					s.put(t, key, "v")
+					s.board.until("the key", func() bool { return s.board.last.Find(key) != nil })
+					e := s.board.snapshot().Find(key)
+					if late := time.Since(e.VacantSince); late > snapshotGap {
+						t.Errorf("%s was told late: %s", key, late)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A mistake in an area ends the program: it does not wait for queries that know
+// nothing of it.
+func TestAPanicInAnAreaComesThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := memconsul.New(memconsul.Config{})
+		defer agent.Close()
+		b := backend{t: t, api: over(t, agent).api}
+		b.put(t, "service/a/leader", "v")
+		o := NewObserver(over(t, agent), ObserverOptions{Patterns: patterns(t)})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		o.sessions = newSessionBook(ctx, o.client, o.work.Go, nil)
+		o.arrange = func(layout, []listed, []watch) []watch { panic("a mistake") }
+		ready := make(chan struct{})
+		close(ready)
+		defer func() {
+			if got := recover(); got != "a mistake" {
+				t.Errorf("got %v", got)
+			}
+		}()
+		newArea(o, prefixWatch("service/"), 47, newRounds(ctx), ready).run(ctx)
+	})
+}
+
+// Of lists that nobody took in time the newest is left, and what the others say
+// of a gap.
+func TestTheNewestListIsKept(t *testing.T) {
+	lists := make(chan listing, 1)
+	keepNewest(lists, listing{names: listOf("a"), gap: true})
+	keepNewest(lists, listing{names: listOf("a", "b")})
+	if l := <-lists; len(l.names) != 2 || !l.gap {
+		t.Errorf("%+v", l)
+	}
+	a := &area{list: listing{names: listOf("a"), at: time.Now()}}
+	if a.take(listing{names: listOf("a"), at: time.Now()}) || !a.take(listing{names: listOf("a", "b"), at: time.Now()}) {
+		t.Error("a list is not told from the one before")
+	}
+}
+
+// Elections that may no longer be read are still looked for by some shard.
+func TestHiddenElectionsKeepTheirShard(t *testing.T) {
+	a := newArea(&Observer{}, prefixWatch("s/"), 47, nil, nil)
+	w := prefixWatch("s/a")
+	got := a.keys(map[watch]keyState{w: {hidden: []string{"s/a/leader"}}}, nil)
+	if !slices.Equal(got, listOf("s/a/leader")) {
+		t.Errorf("%+v", got)
+	}
+	if got := a.keys(nil, []retiredShard{{watch: w, state: keyState{hidden: []string{"s/a/leader"}}}}); len(got) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
