@@ -82,7 +82,12 @@ func (a *area) run(ctx context.Context) {
 			}
 		case <-check.C:
 			a.compare(ctx)
-			a.doubted = listing{}
+			if a.doubted.at.Equal(a.list.at) {
+				a.doubted = listing{}
+			} else { // a newer one came meanwhile
+				a.doubted = a.list
+				check.Reset(listGrace)
+			}
 		}
 	}
 }

@@ -67,8 +67,12 @@ func (l layout) next(keys []listed, present []watch) []watch {
 	if slack := l.aim() * l.aim(); ok && 2*cost(kept) <= 3*cost(best)+slack {
 		best = kept
 	}
-	watches := make([]watch, len(best))
-	for i, s := range best {
+	return watchesOf(best)
+}
+
+func watchesOf(shards []shard) []watch {
+	watches := make([]watch, len(shards))
+	for i, s := range shards {
 		watches[i] = s.watch
 	}
 	return watches

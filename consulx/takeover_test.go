@@ -27,21 +27,19 @@ type scene struct {
 	agent *memconsul.Agent
 	backend
 	board *board
-	// meddle, if set, has its hands in every request of the observer: an answer
-	// that is not nil is used in the place of the agent's.
-	meddle func(r *http.Request) *http.Response
+	// meddle, if set, has its hands in every request of the observer.
+	meddle func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
 	// arrange, if set, chooses the next layout. nil is for one time.
 	arrange atomic.Pointer[arrangement]
 	layouts atomic.Int64 // how many other than the one before were chosen
 }
 
 func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
+	send := func() (*http.Response, error) { return s.agent.RoundTrip(r) }
 	if s.meddle != nil {
-		if answer := s.meddle(r); answer != nil {
-			return answer, nil
-		}
+		return s.meddle(r, send)
 	}
-	return s.agent.RoundTrip(r)
+	return send()
 }
 
 // inScene plays a scene with the keys service/<000>/leader, n of them.
@@ -90,11 +88,7 @@ func (s *scene) rearrange(watches ...watch) {
 		if !ok {
 			s.t.Error("no room for", shownLayout(watches))
 		}
-		all := make([]watch, len(shards))
-		for i, shard := range shards {
-			all[i] = shard.watch
-		}
-		return all
+		return watchesOf(shards)
 	})
 	s.arrange.Store(&arrange)
 }
@@ -107,10 +101,12 @@ func (s *scene) delete(key string) {
 }
 
 // soon checks that an event is told of a key within some time from now on.
-func (s *scene) soon(within time.Duration, kind election.EventType, key string) election.Event {
+func (s *scene) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
 	s.t.Helper()
 	start := time.Now()
-	e, _ := s.board.event(0, kind, key)
+	for n := 0; n == 0 || e.Initial; {
+		e, n = s.board.event(n, kind, key)
+	}
 	if late := e.Time.Sub(start); late > within {
 		s.t.Errorf("%s of %s was told after %s", kind, key, late)
 	}
@@ -158,11 +154,11 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 func TestTheLastWordsOfAShardCount(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		s.rearrange(prefixWatch("service/"))
-		s.meddle = func(r *http.Request) *http.Response {
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksNames(r) {
 				<-time.After(100 * time.Millisecond)
 			}
-			return nil
+			return send()
 		}
 		s.observe()
 		late := "service/late/leader"
@@ -186,8 +182,12 @@ func TestTheLastWordsOfAShardCount(t *testing.T) {
 // Where something is deleted as a whole, shards whose keys all go are not woken.
 // The list of names finds out.
 func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
-	for _, n := range []int{300, 3000} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		pause time.Duration
+	}{{300, 0}, {300, 20 * time.Millisecond}, {300, 60 * time.Millisecond}, {300, 200 * time.Millisecond}, {3000, 0}, {3000, time.Second}} {
+		n := c.n
+		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
 			inScene(t, n, func(s *scene) {
 				s.put(t, "service/stays/leader", "v")
 				for i := 0; i < n; i += 7 { // graves, whose index hides that of a larger one
@@ -197,6 +197,7 @@ func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
 				if _, err := s.api.KV().DeleteTree("service/0", nil); err != nil {
 					t.Fatal(err)
 				}
+				pass(c.pause)
 				if _, err := s.api.KV().DeleteTree("service/", nil); err != nil {
 					t.Fatal(err)
 				}
@@ -221,28 +222,29 @@ func TestAGapIsHandedDown(t *testing.T) {
 			inScene(t, 300, func(s *scene) {
 				session := s.session(t, &api.SessionEntry{})
 				lost := api.KVPair{Key: numberedKey(7), Session: session}
-				s.acquire(t, lost)
 				var broken, slow atomic.Bool
 				var asked sync.Map // paths, since the gap
-				s.meddle = func(r *http.Request) *http.Response {
-					switch {
-					case broken.Load():
-						hang(r, time.Hour)
-						return answer(r, 500, 0, "unreachable")
-					case r.URL.Path == "/v1/status/leader":
-					case slow.Load() && asksPrefix(r, "service/0"):
-						<-time.After(time.Second)
-					}
+				s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 					if slow.Load() && r.URL.Query().Has("recurse") {
 						_, before := asked.LoadOrStore(r.URL.Path, true)
 						if index := r.URL.Query().Get("index"); !before && index != "" {
 							t.Errorf("%s was asked for beyond %s, from before the gap", r.URL.Path, index)
 						}
 					}
-					return nil
+					if slow.Load() && asksPrefix(r, "service/0") {
+						hang(r, time.Second)
+					}
+					answer, err := send()
+					if broken.Load() {
+						hang(r, time.Hour)
+						return nil, r.Context().Err()
+					}
+					return answer, err
 				}
 				s.rearrange(prefixWatch("service/0"), prefixWatch("service/1"), prefixWatch("service/2"))
 				s.observe()
+				s.acquire(t, lost)
+				s.soon(soonSeen, election.Elected, lost.Key)
 				broken.Store(true)
 				pass(time.Second)
 				if ok, _, err := s.api.KV().Release(&lost, nil); err != nil || !ok {
@@ -270,14 +272,11 @@ func TestAGapIsHandedDown(t *testing.T) {
 func TestAFailingShardHoldsUpNoOther(t *testing.T) {
 	inScene(t, 450, func(s *scene) {
 		var failing atomic.Bool
-		s.meddle = func(r *http.Request) *http.Response {
-			if !failing.Load() {
-				return nil
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if failing.Load() && (asksPrefix(r, "service/0") || asksPrefix(r, "service/")) {
+				return answer(r, 500, 0, "rpc error making call"), nil
 			}
-			if asksPrefix(r, "service/0") || asksPrefix(r, "service/") {
-				return answer(r, 500, 0, "rpc error making call")
-			}
-			return nil
+			return send()
 		}
 		s.observe()
 		failing.Store(true)
