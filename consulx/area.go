@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +35,6 @@ type area struct {
 	moved   chan struct{} // something about the keys of a shard
 	lists   chan listing  // nil while nobody asks for names
 	list    listing
-	doubted listing // shards are given the time to tell what it shows
 	open    map[watch]*openShard
 	finding context.CancelFunc // ends the question for names
 	settled time.Time
@@ -45,6 +45,14 @@ type area struct {
 type openShard struct {
 	question *keyQuestion
 	cancel   context.CancelFunc
+	doubt    doubt
+}
+
+// doubt is about a shard that knows other keys than the newest list shows.
+type doubt struct {
+	since    time.Time // zero: there is none
+	answered time.Time // when the shard's answer came
+	later    bool      // the list came later
 }
 
 func newArea(o *Observer, root watch, limit int, r *rounds, ready <-chan struct{}) *area {
@@ -76,18 +84,9 @@ func (a *area) run(ctx context.Context) {
 			if a.take(list) {
 				a.settle(ctx)
 			}
-			if a.doubted.at.IsZero() {
-				a.doubted = list
-				check.Reset(listGrace)
-			}
+			check.Reset(a.compare(ctx))
 		case <-check.C:
-			a.compare(ctx)
-			if a.doubted.at.Equal(a.list.at) {
-				a.doubted = listing{}
-			} else { // a newer one came meanwhile
-				a.doubted = a.list
-				check.Reset(listGrace)
-			}
+			check.Reset(a.compare(ctx))
 		}
 	}
 }
@@ -297,7 +296,7 @@ func (a *area) find(ctx context.Context, on bool) {
 	}
 	if !on {
 		a.finding()
-		a.lists, a.list, a.doubted = nil, listing{}, listing{}
+		a.lists, a.list = nil, listing{}
 		return
 	}
 	a.o.checks.tight.Store(true)
@@ -312,17 +311,41 @@ func (a *area) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare has shards read anew whose keys a list shows differently, though they
-// had the time to notice: all keys of a shard may vanish at once without waking
-// its query, when something above them is deleted.
-func (a *area) compare(ctx context.Context) {
-	for w, s := range a.open {
+// compare has shards read anew whose keys the list shows differently, though they
+// had the time to tell of it: all keys of a shard may vanish at once without
+// waking its query, when something above them is deleted. It gives how long it
+// need not be called.
+func (a *area) compare(ctx context.Context) (rest time.Duration) {
+	rest = defaultWait
+	for w, s := range maps.Clone(a.open) {
 		state := s.question.known()
-		if !state.delivered || !state.at.Before(a.doubted.at) || !differ(state.keys, cut(a.doubted.names, w.Range, listedKey)) {
+		if !state.delivered || !differ(state.keys, cut(a.list.names, w.Range, listedKey)) {
+			s.doubt = doubt{}
+			continue
+		}
+		left := s.doubt.left(state.at, a.list)
+		if left > 0 {
+			rest = min(rest, left)
 			continue
 		}
 		last := a.close(w, s)
 		last.next, last.delivered = position{gap: true}, false
 		a.start(ctx, w, last)
 	}
+	return rest
+}
+
+// left is how much time a shard has left to show the keys that the list shows,
+// or the list to show those of a shard whose answer came later. An answer may
+// have been on its way for longer than the other: so both are given the time.
+func (d *doubt) left(answered time.Time, list listing) time.Duration {
+	now, later := time.Now(), answered.Before(list.at)
+	if d.since.IsZero() || !d.answered.Equal(answered) || d.later != later {
+		*d = doubt{since: now, answered: answered, later: later}
+	}
+	grace := listGrace
+	if !later {
+		grace += namesRest(len(list.names))
+	}
+	return grace - now.Sub(d.since)
 }

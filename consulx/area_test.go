@@ -47,6 +47,7 @@ type story struct {
 	names []string
 
 	mu       sync.Mutex // one thing is done at a time
+	still    bool       // nothing is done but by the test itself
 	rng      *rand.Rand
 	held     map[string]bool   // by key that exists
 	sessions map[string]string // by key
@@ -119,6 +120,9 @@ func (s *story) step(deletes float64) {
 func (s *story) meddle(watches []watch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.still {
+		return
+	}
 	from := s.rng.IntN(len(s.names))
 	for i := range s.names {
 		key := s.names[(from+i)%len(s.names)]
@@ -126,6 +130,12 @@ func (s *story) meddle(watches []watch) {
 			return
 		}
 	}
+}
+
+func (s *story) hush(still bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.still = still
 }
 
 // stepOf does something to a key that is not busy. Few keys
@@ -292,6 +302,7 @@ func playStory(t *testing.T, seed uint64) {
 			s.fell([]string{"service/a", "service/b1/", "service/", "service/c"}[rng.IntN(4)])
 		}
 	}
+	s.hush(true)
 	<-time.After(5 * time.Second)
 	synctest.Wait()
 	b.stop()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -89,6 +90,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 
 // wave does things to keys for a while, as fast as Consul takes them.
 func (s *soak) wave(deletes float64) {
+	s.hush(false)
 	for range 400 {
 		s.look()
 		s.step(deletes)
@@ -147,21 +149,26 @@ func (s *soak) count() {
 	s.seen = len(s.board.events)
 }
 
-// settled waits until all is told that happened. Nothing is written meanwhile but
-// by the story itself, so that what was passed over would not come to light by
-// chance.
+// settled waits until all is told that happened. Nothing is written meanwhile, so
+// that what was passed over does not come to light by chance.
 func (s *soak) settled(what string) {
 	s.t.Helper()
+	s.hush(true)
+	start, given := time.Now(), false
 	s.board.until("the end of "+what, func() bool {
 		s.count()
-		for _, key := range s.names {
-			if s.busy(key) {
-				return false
-			}
-		}
 		held, _, err := s.api.KV().List("service/", nil)
-		return err == nil && sameBoard(s.board, held)
+		untold := slices.DeleteFunc(slices.Clone(s.names), func(key string) bool { return !s.busy(key) })
+		done := err == nil && len(untold) == 0 && sameBoard(s.board, held)
+		if late := time.Since(start); !done && late > patience/2 {
+			s.t.Errorf("%s: after %s it is still to be told of %q; Consul: %v", what, late, untold, err)
+			given = true
+		}
+		return done || given
 	})
+	if given {
+		s.t.FailNow()
+	}
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
 	counted := map[string]uint64{}
