@@ -201,6 +201,9 @@ func TestInherit(t *testing.T) {
 		t.Errorf("a part inherits %+v", part)
 	}
 	whole := inherit(prefixWatch("s/"), []retiredShard{other, wide})
+	if !slices.Equal(whole.hidden, []string{"s/a1h", "s/ah"}) {
+		t.Errorf("one that reads more inherits as hidden %q", whole.hidden)
+	}
 	if whole.next != (position{round: 1}) || whole.delivered || len(whole.last.pairs) != 3 || whole.last.pairs[0].Key != "s/a1" {
 		t.Errorf("one that reads more inherits %+v", whole)
 	}

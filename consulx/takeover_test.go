@@ -64,7 +64,7 @@ func (s *scene) observe() {
 	s.board = observeWith(s.t, over(s.t, s), ObserverOptions{Patterns: patterns(s.t, "service/**/leader")}, func(o *Observer) {
 		next := o.arrange
 		o.arrange = func(l layout, keys []listed, present []watch) []watch {
-			want := []watch{}
+			var want []watch
 			if arrange := s.arrange.Load(); arrange != nil {
 				want = (*arrange)(l, keys, present)
 			} else {
@@ -251,6 +251,7 @@ func TestAGapIsHandedDown(t *testing.T) {
 					t.Fatal(ok, err)
 				}
 				s.put(t, "service/2/new/leader", "v") // has the layout looked at
+				s.put(t, "service/z/leader", "v")
 				s.rearrange(then...)
 				pass(5 * time.Second)
 				slow.Store(true)
@@ -262,9 +263,131 @@ func TestAGapIsHandedDown(t *testing.T) {
 				if s.layouts.Load() < 2 {
 					t.Error("the layout did not change")
 				}
+				s.board.until("the new key", func() bool { return s.board.last.Find("service/z/leader") != nil })
+				if s.board.snapshot().Find("service/z/leader").VacantSinceKnown {
+					t.Error("the beginning of a key that came during a gap is told as known")
+				}
 			})
 		})
 	}
+}
+
+// A shard may fail when its end was decided already.
+func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		var failing atomic.Bool
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if failing.Load() && asksPrefix(r, "service/0") {
+				return answer(r, 500, 0, "rpc error making call"), nil
+			}
+			return send()
+		}
+		s.rearrange(prefixWatch("service/0"), prefixWatch("service/1"), prefixWatch("service/2"))
+		s.observe()
+		lost := api.KVPair{Key: numberedKey(7), Session: s.session(t, &api.SessionEntry{})}
+		s.acquire(t, lost)
+		s.soon(soonSeen, election.Elected, lost.Key)
+		settling := arrangement(func(layout, []listed, []watch) []watch {
+			failing.Store(true)
+			s.put(t, numberedKey(8), "w") // wakes it
+			s.soon(soonSeen, election.ConnectionLost, "")
+			if ok, _, err := s.api.KV().Release(&lost, nil); err != nil || !ok {
+				t.Error(ok, err)
+			}
+			failing.Store(false)
+			s.rearrange(prefixWatch("service/00"), prefixWatch("service/1"), prefixWatch("service/2"))
+			return []watch{prefixWatch("service/00"), prefixWatch("service/01"), prefixWatch("service/1"), prefixWatch("service/2")}
+		})
+		s.arrange.Store(&settling)
+		s.put(t, "service/2/stir/leader", "v")
+		if e := s.soon(soonSeen, election.Vacated, lost.Key); e.HeldKnown {
+			t.Errorf("the end of a term during a gap is told as known: %+v", e)
+		}
+	})
+}
+
+// While a new shard is under way others wait for it, as long as it does not fail.
+func TestAShardThatNeverAnsweredHoldsUpNoOther(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if asksPrefix(r, "service/a") {
+				hang(r, time.Second)
+				return answer(r, 500, 0, "rpc error making call"), nil
+			}
+			return send()
+		}
+		s.observe()
+		session := s.session(t, &api.SessionEntry{})
+		s.acquire(t, api.KVPair{Key: "service/a/leader", Session: session})
+		pass(200 * time.Millisecond)
+		s.acquire(t, api.KVPair{Key: "service/b/leader", Session: session})
+		s.soon(soonFound, election.Elected, "service/b/leader")
+	})
+}
+
+// A shard that is read anew gets the time to answer, whatever lists show meanwhile.
+func TestASlowShardIsNotCutOff(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		for i := 0; i < 300; i += 7 {
+			s.delete(numberedKey(i))
+		}
+		var slow atomic.Bool
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if slow.Load() && asksPrefix(r, "service/1") && !r.URL.Query().Has("index") {
+				hang(r, time.Second)
+			}
+			return send()
+		}
+		s.observe()
+		slow.Store(true)
+		if _, err := s.api.KV().DeleteTree("service/", nil); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 30 {
+			s.put(t, fmt.Sprintf("service/new%d/leader", i), "v")
+			pass(20 * time.Millisecond)
+		}
+		s.soon(time.Second, election.Deleted, numberedKey(101))
+	})
+}
+
+// A shard that knows other keys than the list is given time, and so is the list
+// where the shard's answer came later; each new answer begins anew.
+func TestDoubtTakesItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		later := start.Add(time.Millisecond)
+		listGraceToo := listGrace + namesRest(1)
+		var d doubt
+		for _, c := range []struct {
+			after          time.Duration
+			answered, list time.Time
+			want           time.Duration
+		}{
+			{0, start, later, listGrace},
+			{60 * time.Millisecond, start, later, listGrace - 60*time.Millisecond},
+			{60 * time.Millisecond, start, later.Add(1), listGrace - 120*time.Millisecond},
+			{0, later, later, listGraceToo},
+			{50 * time.Millisecond, later, start, listGraceToo - 50*time.Millisecond},
+			{0, later, later.Add(1), listGrace},
+			{50 * time.Millisecond, later.Add(2), later.Add(3), listGrace},
+		} {
+			pass(c.after)
+			if got := d.left(c.answered, listing{names: listOf("a"), at: c.list}); got != c.want {
+				t.Errorf("after %s, with an answer of %s and a list of %s: %s left, want %s", time.Since(start), c.answered.Sub(start), c.list.Sub(start), got, c.want)
+			}
+		}
+		w := prefixWatch("s/a")
+		shard := &openShard{question: &keyQuestion{state: keyState{delivered: true, at: later, keys: listOf("s/a/leader")}}}
+		a := &area{open: map[watch]*openShard{w: shard}, list: listing{at: start}}
+		if rest := a.compare(t.Context()); rest != listGrace+namesRest(0) {
+			t.Errorf("looks again after %s", rest)
+		}
+		a.list.names = listOf("s/a/leader")
+		if rest := a.compare(t.Context()); rest != defaultWait || shard.doubt != (doubt{}) {
+			t.Errorf("looks again after %s", rest)
+		}
+	})
 }
 
 // A shard that can't be read keeps its place and the keys that it knows; the
@@ -298,8 +421,14 @@ func TestAFailingShardHoldsUpNoOther(t *testing.T) {
 			s.delete(fmt.Sprintf("service/x%03d/leader", i))
 			pass(10 * time.Millisecond)
 		}
-		if s.layouts.Load() < 3 {
-			t.Errorf("%d layouts", s.layouts.Load())
+		for i := 100; i < 450; i++ { // so few are left that one shard could read all
+			s.delete(numberedKey(i))
+		}
+		pass(time.Second)
+		s.put(t, "service/z/leader", "v")
+		pass(soonFound)
+		if s.board.snapshot().Find("service/z/leader") == nil || s.layouts.Load() < 4 {
+			t.Errorf("the others were not followed, in %d layouts", s.layouts.Load())
 		}
 		pass(time.Minute)
 		failing.Store(false)
