@@ -200,6 +200,10 @@ func TestInherit(t *testing.T) {
 	if part.next != (position{index: 9, round: 2}) || !part.delivered || len(part.last.pairs) != 1 || !slices.Equal(part.last.passed, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
 		t.Errorf("a part inherits %+v", part)
 	}
+	broken := retiredShard{watch: prefixWatch("s/c"), state: keyState{failing: true, next: position{gap: true}}}
+	if part := inherit(prefixWatch("s/c1"), []retiredShard{broken}); part.failing || part.next != broken.state.next {
+		t.Errorf("a part of one that failed inherits %+v", part)
+	}
 	whole := inherit(prefixWatch("s/"), []retiredShard{other, wide})
 	if !slices.Equal(whole.hidden, []string{"s/a1h", "s/ah"}) {
 		t.Errorf("one that reads more inherits as hidden %q", whole.hidden)
