@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,14 +69,22 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		s.turnKeys = append(s.turnKeys, fmt.Sprintf("service/%c%d-turns/leader", 'a'+i%5, i%7))
 	}
 	changes := 0
-	s.board = observeWith(t, b.client, ObserverOptions{Patterns: patterns(t, "service/**/leader")},
-		meddled(s.story, restless(rand.New(rand.NewPCG(3, 4))), &changes))
+	var calm atomic.Bool // layouts are as in earnest and last
+	wild := restless(rand.New(rand.NewPCG(3, 4)))
+	arrange := func(l layout, keys []listed, present []watch) []watch {
+		if calm.Load() {
+			return l.next(keys, present)
+		}
+		return wild(l, keys, present)
+	}
+	s.board = observeWith(t, b.client, ObserverOptions{Patterns: patterns(t, "service/**/leader")}, meddled(s.story, arrange, &changes))
 	s.board.loaded()
 	begin := time.Now()
 	for wave := 0; wave < 4 || time.Since(begin) < limit; wave++ {
-		s.wave([]float64{0.02, 0.5, 0.05, 0.9}[wave%4])
+		calm.Store(wave%2 == 1)
+		s.wave([]float64{0.02, 0.05, 0.5, 0.9}[wave%4])
 		s.settled(fmt.Sprint("wave ", wave))
-		if wave%3 == 2 {
+		if wave%4 < 3 {
 			s.fell(fmt.Sprintf("service/%c%d/", 'a'+rng.IntN(5), rng.IntN(7)))
 			s.settled("what was deleted at once")
 		}
