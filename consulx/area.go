@@ -2,8 +2,12 @@ package consulx
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"electop/election"
 )
 
 const (
@@ -29,10 +33,10 @@ type area struct {
 	ready  <-chan struct{}
 
 	moved   chan struct{} // something about the keys of a shard
-	lists   chan listing
+	lists   chan listing  // nil while nobody asks for names
 	list    listing
 	open    map[watch]*openShard
-	finding context.CancelFunc // ends the question for names, nil while there is none
+	finding context.CancelFunc // ends the question for names
 	settled time.Time
 	loops   sync.WaitGroup
 }
@@ -41,19 +45,29 @@ type area struct {
 type openShard struct {
 	question *keyQuestion
 	cancel   context.CancelFunc
+	doubt    doubt
+}
+
+// doubt is about a shard that knows other keys than the newest list shows.
+type doubt struct {
+	since    time.Time // zero: there is none
+	answered time.Time // when the shard's answer came
+	later    bool      // the list came later
 }
 
 func newArea(o *Observer, root watch, limit int, r *rounds, ready <-chan struct{}) *area {
 	return &area{
 		o: o, layout: layout{root: root, limit: limit}, rounds: r, ready: ready,
-		moved: make(chan struct{}, 1), lists: make(chan listing, 1), open: map[watch]*openShard{},
+		moved: make(chan struct{}, 1), open: map[watch]*openShard{},
 	}
 }
 
 // run reads until ctx ends and waits for its queries.
 func (a *area) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
-	a.start(ctx, a.layout.root, keyState{}, false)
+	defer cancel() // a panic must not wait for queries that know nothing of it
+	a.start(ctx, a.layout.root, keyState{})
 	settle, check := stoppedTimer(), stoppedTimer()
 	defer settle.Stop()
 	defer check.Stop()
@@ -70,9 +84,9 @@ func (a *area) run(ctx context.Context) {
 			if a.take(list) {
 				a.settle(ctx)
 			}
-			check.Reset(listGrace)
+			check.Reset(a.compare(ctx))
 		case <-check.C:
-			a.compare(ctx)
+			check.Reset(a.compare(ctx))
 		}
 	}
 }
@@ -85,26 +99,21 @@ func (a *area) stir() {
 	}
 }
 
-// listed keeps the newest list. It never blocks.
-func (a *area) listed(l listing) {
+// keepNewest puts a list in the place of one that nobody took. It never blocks.
+func keepNewest(lists chan listing, l listing) {
 	select {
-	case <-a.lists:
+	case before := <-lists:
+		l.gap = l.gap || before.gap
 	default:
 	}
-	select {
-	case a.lists <- l:
-	default:
-	}
+	lists <- l
 }
 
 // take uses a list and reports whether it names other keys than the one before.
 func (a *area) take(l listing) bool {
-	if a.finding == nil {
-		return false // it came too late
-	}
 	before := a.list
 	a.list = l
-	return before.at.IsZero() || l.moved
+	return before.at.IsZero() || differ(before.names, l.names)
 }
 
 // settle brings the layout in line with the keys that are known to exist.
@@ -112,11 +121,12 @@ func (a *area) settle(ctx context.Context) {
 	a.settled = time.Now()
 	states, ok := a.states()
 	if !ok {
-		return // a shard without an answer tells when it has one
+		return // a shard that is under way tells when it has an answer, or fails
 	}
 	want := a.present()
 	var retired []retiredShard
 	for {
+		a.layout.fixed = failing(states)
 		want = a.o.arrange(a.layout, a.keys(states, retired), want)
 		closed := a.closeOthers(want)
 		if len(closed) == 0 {
@@ -130,25 +140,37 @@ func (a *area) settle(ctx context.Context) {
 	}
 	for _, w := range want {
 		if a.open[w] == nil {
-			a.start(ctx, w, inherit(w, retired), false)
+			a.start(ctx, w, a.inherit(w, retired))
 		}
 	}
 	a.find(ctx, len(want) > 1 || want[0] != a.layout.root)
 }
 
-// states tells how far every shard has come; ok is false while one of them has
-// no answer.
+// states tells how far every shard has come; ok is false while one of them is
+// under way to its first answer.
 func (a *area) states() (states map[watch]keyState, ok bool) {
 	states = make(map[watch]keyState, len(a.open))
 	for w, s := range a.open {
 		state := s.question.known()
-		if !state.delivered {
+		if !state.delivered && !state.failing {
 			return nil, false
 		}
 		a.layout.fine = a.layout.fine || state.heavy
 		states[w] = state
 	}
 	return states, true
+}
+
+// failing are the shards that can't be read at present. They stay: others in
+// their place would fail as well, and would tell of it anew.
+func failing(states map[watch]keyState) []watch {
+	var watches []watch
+	for w, state := range states {
+		if state.failing {
+			watches = append(watches, w)
+		}
+	}
+	return disjoint(watches)
 }
 
 func (a *area) present() []watch {
@@ -161,14 +183,23 @@ func (a *area) present() []watch {
 
 // keys are all that a shard or the list knows of.
 func (a *area) keys(states map[watch]keyState, retired []retiredShard) []listed {
-	lists := make([][]listed, 0, len(states)+len(retired)+1)
+	lists := make([][]listed, 0, 2*(len(states)+len(retired))+1)
 	for _, state := range states {
-		lists = append(lists, state.keys)
+		lists = append(lists, state.keys, state.unseen())
 	}
 	for _, r := range retired {
-		lists = append(lists, r.state.keys)
+		lists = append(lists, r.state.keys, r.state.unseen())
 	}
 	return unite(append(lists, a.list.names)...)
+}
+
+// unseen are the elections that may no longer be read.
+func (s keyState) unseen() []listed {
+	keys := make([]listed, len(s.hidden))
+	for i, key := range s.hidden {
+		keys[i] = listed{key: key, election: true}
+	}
+	return keys
 }
 
 // retiredShard is a shard that was closed and how far it came.
@@ -198,39 +229,60 @@ func (a *area) close(w watch, s *openShard) keyState {
 	return state
 }
 
-// inherit is what a new watch begins with: the state of the one that read all of
-// its keys before. One that reads more than that begins with what is known and
-// reads everything anew.
+// inherit is what a new watch begins with.
+func (a *area) inherit(w watch, retired []retiredShard) keyState {
+	state := inherit(w, retired)
+	state.next.gap = state.next.gap || a.list.gap
+	return state
+}
+
+// inherit is the state of the watch that read all of w's keys before. Where w
+// reads more than that it begins with what is known and reads everything anew.
 func inherit(w watch, retired []retiredShard) (state keyState) {
 	for _, r := range retired {
-		part := r.state.last.part(w.Range)
-		hidden := cut(r.state.hidden, w.Range, func(s string) string { return s })
 		if r.covers(w) || r.within(w) {
-			state = r.state
-			state.last, state.keys, state.hidden, state.heavy = part, part.keys(), hidden, false
-			return state
+			return r.state.part(w.Range)
 		}
-		state.last.pairs = append(state.last.pairs, part.pairs...)
-		state.last.passed = append(state.last.passed, part.passed...)
-		state.hidden = append(state.hidden, hidden...)
+		if w.covers(r.watch) {
+			state.join(r.state)
+		}
 	}
 	state.last.sort()
+	slices.Sort(state.hidden)
 	state.keys = state.last.keys()
 	return state
+}
+
+// part is how far a question about a range has come that another one was part of.
+func (s keyState) part(r election.Range) keyState {
+	s.last, s.hidden = s.last.part(r), cut(s.hidden, r, func(key string) string { return key })
+	s.keys, s.heavy, s.failing = s.last.keys(), false, false
+	return s
+}
+
+// join adds what another question has read, whose moves may have been missed.
+func (s *keyState) join(other keyState) {
+	s.last.pairs = append(s.last.pairs, other.last.pairs...)
+	s.last.passed = append(s.last.passed, other.last.passed...)
+	s.hidden = append(s.hidden, other.hidden...)
+	s.next.gap = s.next.gap || other.next.gap
+	if s.next.round == 0 || other.next.round < s.next.round {
+		s.next.round = other.next.round
+	}
 }
 
 // within reports that the single key of w lies under the prefix of r.
 func (r retiredShard) within(w watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
-// start opens a watch. gap says that moves may have been missed.
-func (a *area) start(ctx context.Context, w watch, state keyState, gap bool) {
+// start opens a watch.
+func (a *area) start(ctx context.Context, w watch, state keyState) {
 	question := &keyQuestion{
 		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, told: a.stir, state: state,
 	}
 	a.o.sessions.holding(w.name(), state.last.pairs)
 	ctx, cancel := context.WithCancel(ctx)
 	a.open[w] = &openShard{question: question, cancel: cancel}
-	l := &loop{question: question, wait: a.o.wait, rounds: a.rounds, options: a.o.client.read, index: state.index, gap: gap}
+	l := &loop{question: question, wait: a.o.wait, rounds: a.rounds, options: a.o.client.read, from: state.next}
 	a.loops.Go(func() {
 		defer cancel()
 		l.run(ctx)
@@ -239,17 +291,19 @@ func (a *area) start(ctx context.Context, w watch, state keyState, gap bool) {
 
 // find begins or ends to ask for names.
 func (a *area) find(ctx context.Context, on bool) {
-	if on == (a.finding != nil) {
+	if on == (a.lists != nil) {
 		return
 	}
 	if !on {
 		a.finding()
-		a.finding, a.list = nil, listing{}
+		a.lists, a.list = nil, listing{}
 		return
 	}
 	a.o.checks.tight.Store(true)
 	ctx, a.finding = context.WithCancel(ctx)
-	names := &nameQuestion{o: a.o, prefix: a.layout.root.Prefix, tell: a.listed}
+	lists := make(chan listing, 1)
+	a.lists = lists
+	names := &nameQuestion{o: a.o, prefix: a.layout.root.Prefix, tell: func(l listing) { keepNewest(lists, l) }}
 	l := &loop{question: names, wait: a.o.wait, rounds: a.rounds, options: a.o.client.read, rest: names.rest}
 	a.loops.Go(func() {
 		l.run(ctx)
@@ -257,17 +311,41 @@ func (a *area) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare has shards read anew whose keys the list shows differently, though
-// they had the time to notice: all keys of a shard may vanish at once without
-// waking its query, when something above them is deleted.
-func (a *area) compare(ctx context.Context) {
-	for w, s := range a.open {
+// compare has shards read anew whose keys the list shows differently, though they
+// had the time to tell of it: all keys of a shard may vanish at once without
+// waking its query, when something above them is deleted. It gives how long it
+// need not be called.
+func (a *area) compare(ctx context.Context) (rest time.Duration) {
+	rest = defaultWait
+	for w, s := range maps.Clone(a.open) {
 		state := s.question.known()
-		if !state.delivered || !state.at.Before(a.list.at) || !differ(state.keys, cut(a.list.names, w.Range, listedKey)) {
+		if !state.delivered || !differ(state.keys, cut(a.list.names, w.Range, listedKey)) {
+			s.doubt = doubt{}
+			continue
+		}
+		left := s.doubt.left(state.at, a.list)
+		if left > 0 {
+			rest = min(rest, left)
 			continue
 		}
 		last := a.close(w, s)
-		last.index = 0
-		a.start(ctx, w, last, true)
+		last.next, last.delivered = position{gap: true}, false
+		a.start(ctx, w, last)
 	}
+	return rest
+}
+
+// left is how much time a shard has left to show the keys that the list shows,
+// or the list to show those of a shard whose answer came later. An answer may
+// have been on its way for longer than the other: so both are given the time.
+func (d *doubt) left(answered time.Time, list listing) time.Duration {
+	now, later := time.Now(), answered.Before(list.at)
+	if d.since.IsZero() || !d.answered.Equal(answered) || d.later != later {
+		*d = doubt{since: now, answered: answered, later: later}
+	}
+	grace := listGrace
+	if !later {
+		grace += namesRest(len(list.names))
+	}
+	return grace - now.Sub(d.since)
 }

@@ -13,7 +13,7 @@ const (
 	// A list of names costs as much as a few reads of a shard, so that there is
 	// one in namesPace for each name at most.
 	namesPace    = 60 * time.Microsecond
-	namesPaceMin = 150 * time.Millisecond
+	namesPaceMin = 50 * time.Millisecond
 	namesPaceMax = 3 * time.Second
 )
 
@@ -21,7 +21,7 @@ const (
 type listing struct {
 	names []listed
 	at    time.Time // when they had been read
-	moved bool      // they are not as they were
+	gap   bool      // when they came is not known: the link was broken before
 }
 
 // nameQuestion asks which keys there are: those that no shard reads are found by
@@ -31,26 +31,24 @@ type nameQuestion struct {
 	prefix string
 	tell   func(listing)
 	names  []listed
-	moved  bool
 	lost   bool
 }
 
 func (n *nameQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
 	names, meta, err := n.o.client.readNames(n.prefix, n.o.patterns, n.names, q)
 	if err == nil {
-		n.moved = differ(names, n.names)
 		n.names = names
 	}
 	return meta, err
 }
 
-func (n *nameQuestion) take(_ context.Context, _ *api.QueryMeta, _ bool) (bool, error) {
+func (n *nameQuestion) take(_ context.Context, _ *api.QueryMeta, gap bool) (bool, error) {
 	now := time.Now()
 	if n.lost {
 		n.lost = false
 		n.o.send(true, election.LinkUp{At: now, Source: n.source()})
 	}
-	n.tell(listing{names: n.names, at: now, moved: n.moved})
+	n.tell(listing{names: n.names, at: now, gap: gap})
 	return true, nil
 }
 

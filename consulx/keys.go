@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -28,7 +29,7 @@ type keyQuestion struct {
 	watch    watch
 	patterns election.Patterns
 	ready    <-chan struct{} // closed when answers may be handed over
-	told     func()          // after an answer with other keys than before
+	told     func()          // after an answer with other keys than before, and a first failure
 
 	asked   uint64 // the index of the question
 	askedAt time.Time
@@ -47,9 +48,10 @@ type keyState struct {
 	// hidden are keys that were read before and may no longer be read.
 	hidden    []string
 	delivered bool      // the latest attempt succeeded
+	failing   bool      // the latest attempt failed
 	at        time.Time // when the latest answer came
-	index     uint64    // what the next question waits beyond
-	heavy     bool      // most of what is read is of no use
+	next      position
+	heavy     bool // most of what is read is of no use
 }
 
 func (k *keyQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -70,7 +72,7 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 	}
 	next := keyState{
 		last: got, hidden: hidden, delivered: true, at: at, heavy: k.state.heavy || got.heavy(),
-		index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.o.wait),
+		next: position{index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.o.wait), round: roundOf(ctx)},
 	}
 	first := !k.state.delivered
 	var batch []election.Observation
@@ -141,9 +143,13 @@ func (k *keyQuestion) known() keyState {
 func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.state.delivered = false
 	if k.closed {
 		return
+	}
+	first := !k.state.failing
+	k.state.delivered, k.state.failing, k.state.next = false, true, position{gap: true}
+	if first {
+		k.told()
 	}
 	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
 	k.o.send(true, election.LinkLost{
@@ -189,7 +195,7 @@ func compare(before, after []election.Pair) (changed []election.Pair, vanished [
 			vanished = append(vanished, before[i].Key)
 		}
 		if i < len(before) && before[i].Key == p.Key {
-			if before[i].ModifyIndex != p.ModifyIndex || before[i].Session != p.Session {
+			if !samePair(before[i], p) {
 				changed = append(changed, p)
 			}
 			i++
@@ -201,6 +207,13 @@ func compare(before, after []election.Pair) (changed []election.Pair, vanished [
 		vanished = append(vanished, before[i].Key)
 	}
 	return changed, vanished
+}
+
+// samePair reports that nothing moved. Indexes alone may come again with other
+// values, when Consul's data is replaced.
+func samePair(a, b election.Pair) bool {
+	return a.ModifyIndex == b.ModifyIndex && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex &&
+		a.Session == b.Session && a.Flags == b.Flags && bytes.Equal(a.Value, b.Value)
 }
 
 // holders lists the sessions that hold these keys. One that holds several is named

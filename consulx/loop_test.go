@@ -128,6 +128,36 @@ func TestLoopAsksAnewAfterARestore(t *testing.T) {
 	})
 }
 
+// Consul's data may be replaced by others whose indexes say the same: a value
+// is taken from the reading before only where nothing points to that.
+func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
+	other := strings.Replace(oneKey, "{", `{"Value":"b3RoZXI=",`, 1)
+	for what, index := range map[string]int{"the index of before": 7, "a smaller index": 6} {
+		t.Run(what, func(t *testing.T) {
+			f := &fakeConsul{}
+			f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+				switch n {
+				case 0:
+					return 200, 7, oneKey
+				case 1:
+					hang(r, 10*time.Second)
+					return 200, index, oneKey
+				case 2:
+					return 200, index, other
+				}
+				hang(r, time.Hour)
+				return 0, 0, ""
+			}
+			inBubble(t, f, func(b *board) {
+				pass(30 * time.Second)
+				if got := b.snapshot().Find("a/leader").Pair.Value; string(got) != "other" {
+					t.Errorf("the value shown is %q", got)
+				}
+			})
+		})
+	}
+}
+
 func TestLoopStartsAgainWhenTheIndexFalls(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {

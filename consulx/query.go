@@ -19,14 +19,29 @@ const defaultWait = time.Minute
 type rounds struct {
 	parent context.Context
 	mu     sync.Mutex
+	number int
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
 func newRounds(parent context.Context) *rounds {
 	r := &rounds{parent: parent}
-	r.ctx, r.cancel = context.WithCancel(parent)
+	r.begin()
 	return r
+}
+
+// begin makes the next round the current one.
+func (r *rounds) begin() {
+	r.number++
+	r.ctx, r.cancel = context.WithCancel(context.WithValue(r.parent, roundKey{}, r.number))
+}
+
+type roundKey struct{}
+
+// roundOf is the number of the round that a context belongs to; none is 0.
+func roundOf(ctx context.Context) int {
+	n, _ := ctx.Value(roundKey{}).(int)
+	return n
 }
 
 // current is the context of this round.
@@ -41,7 +56,7 @@ func (r *rounds) next() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cancel()
-	r.ctx, r.cancel = context.WithCancel(r.parent)
+	r.begin()
 }
 
 func (r *rounds) stop() {
@@ -72,30 +87,44 @@ type loop struct {
 	pace    pace
 	// rest, if set, is how long to pause after an answer, in the place of pace.
 	rest func() time.Duration
-	// index is what the first question waits beyond; gap says that moves may
-	// have been missed before it.
-	index uint64
-	gap   bool
+	from position
+}
+
+// position is from where on a loop asks.
+type position struct {
+	index uint64 // what the next question waits beyond
+	gap   bool   // moves may have been missed before it
+	// round is the one in which the index was learned: in another one it says
+	// nothing. 0 is any round.
+	round int
+}
+
+// in is the position in a round.
+func (p position) in(round int) position {
+	if p.round != 0 && p.round != round {
+		return position{gap: true, round: round}
+	}
+	p.round = round
+	return p
 }
 
 // run asks until ctx ends. It never fails: what goes wrong is told to the
 // question and tried again.
 func (l *loop) run(ctx context.Context) {
-	index, gap := l.index, l.gap
+	at := l.from
 	for ctx.Err() == nil {
 		round, leave := within(ctx, l.rounds.current())
-		next, err := l.once(round, index, gap)
+		at = at.in(roundOf(round))
+		next, err := l.once(round, at)
+		at.index, at.gap = next, err != nil
 		switch {
 		case round.Err() != nil:
-			index, gap = 0, true
 			l.backoff.reset()
 		case err != nil:
-			index, gap = 0, true
 			pause := l.backoff.next()
 			l.failed(err, time.Now().Add(pause))
 			sleep(round, pause)
 		default:
-			index, gap = next, false
 			l.backoff.reset()
 		}
 		leave()
@@ -113,12 +142,12 @@ func within(ctx, round context.Context) (joined context.Context, leave func()) {
 }
 
 // once asks one time and tells the index to ask with next.
-func (l *loop) once(ctx context.Context, index uint64, gap bool) (next uint64, err error) {
-	qctx, cancel := context.WithTimeout(ctx, queryDeadline(index, l.wait))
+func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
+	qctx, cancel := context.WithTimeout(ctx, queryDeadline(at.index, l.wait))
 	defer cancel()
 	q := l.options(qctx)
-	if index > 0 {
-		q.WaitIndex, q.WaitTime = index, l.wait
+	if at.index > 0 {
+		q.WaitIndex, q.WaitTime = at.index, l.wait
 	}
 	start := time.Now()
 	meta, err := l.ask(q)
@@ -126,7 +155,7 @@ func (l *loop) once(ctx context.Context, index uint64, gap bool) (next uint64, e
 		return 0, err
 	}
 	took := time.Since(start)
-	news, err := l.take(ctx, meta, gap)
+	news, err := l.take(ctx, meta, at.gap)
 	if err != nil {
 		return 0, err
 	}
@@ -135,5 +164,5 @@ func (l *loop) once(ctx context.Context, index uint64, gap bool) (next uint64, e
 	} else {
 		sleep(ctx, l.pace.next(news, took))
 	}
-	return nextIndex(index, meta.LastIndex, took, l.wait), nil
+	return nextIndex(at.index, meta.LastIndex, took, l.wait), nil
 }

@@ -31,11 +31,13 @@ type shard struct {
 // layout says which watches read every election among keys, which are sorted:
 // at most limit of them, disjoint and none without an election. Where that is
 // good enough it is the present layout with as few changes as can be. fine asks
-// for watches of single keys wherever others stand beside them.
+// for watches of single keys wherever others stand beside them. Those that are
+// fixed stay as they are, unless that leaves too few for the other keys.
 type layout struct {
 	root  watch
 	limit int
 	fine  bool
+	fixed []watch
 }
 
 func (l layout) aim() int {
@@ -52,16 +54,25 @@ func (l layout) next(keys []listed, present []watch) []watch {
 	if len(present) != 1 || present[0] != l.root {
 		enough = shardKeys
 	}
-	if !slices.ContainsFunc(keys, isElection) || !l.fine && len(keys) <= enough {
+	few := !slices.ContainsFunc(keys, isElection) || !l.fine && len(keys) <= enough
+	if few && len(l.fixed) == 0 {
 		return []watch{l.root}
 	}
-	best := l.ideal(keys)
+	best, ok := l.ideal(keys)
+	if !ok {
+		l.fixed = nil
+		return l.next(keys, present)
+	}
 	kept, ok := l.patched(keys, present)
 	if slack := l.aim() * l.aim(); ok && 2*cost(kept) <= 3*cost(best)+slack {
 		best = kept
 	}
-	watches := make([]watch, len(best))
-	for i, s := range best {
+	return watchesOf(best)
+}
+
+func watchesOf(shards []shard) []watch {
+	watches := make([]watch, len(shards))
+	for i, s := range shards {
 		watches[i] = s.watch
 	}
 	return watches
@@ -83,10 +94,17 @@ func newShard(w watch, keys []listed) shard {
 }
 
 // ideal divides the largest shard again and again, as long as there are watches
-// left.
-func (l layout) ideal(keys []listed) []shard {
+// left. It reports false when there are too few beside those that are fixed.
+func (l layout) ideal(keys []listed) ([]shard, bool) {
 	var done []shard
 	todo := []shard{newShard(l.root, keys)}
+	if n := len(l.fixed); n > 0 {
+		around, ok := l.patched(keys, l.fixed)
+		if !ok {
+			return nil, false
+		}
+		done, todo = slices.Clip(around[:n]), around[n:]
+	}
 	for len(todo) > 0 {
 		largest := 0
 		for i, s := range todo {
@@ -105,7 +123,7 @@ func (l layout) ideal(keys []listed) []shard {
 			todo = append(todo, parts...)
 		}
 	}
-	return append(done, todo...)
+	return append(done, todo...), true
 }
 
 // split divides a shard at the first byte in which its elections differ. Keys
@@ -167,13 +185,13 @@ func askable(text string) bool {
 	return safePrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
 
-// patched is the present layout without watches that have no election, and with
-// watches for elections that none reads. It reports false when that needs more
-// than there may be.
+// patched is the present layout without watches that have no election, unless
+// they are fixed, and with watches for elections that none reads. It reports
+// false when that needs more than there may be.
 func (l layout) patched(keys []listed, present []watch) ([]shard, bool) {
 	var kept []shard
 	for _, w := range present {
-		if s := newShard(w, keys); slices.ContainsFunc(s.keys, isElection) {
+		if s := newShard(w, keys); slices.Contains(l.fixed, w) || slices.ContainsFunc(s.keys, isElection) {
 			kept = append(kept, s)
 		}
 	}

@@ -66,16 +66,23 @@ func TestLayout(t *testing.T) {
 			"s/0 s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/1l s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9"},
 		{"other keys only under one", append(numbered("s/b/x%03d", 900), append(numbered("s/a%02d/leader", 90), "s/b/leader")...), "", 48, false, "s/a =s/b/leader"},
 		{"single keys", []string{"s/a/config", "s/a/leader", "s/b/config", "s/b/leader"}, "", 48, true, "=s/a/leader =s/b/leader"},
+		{"one can't be read", thousand, "!s/3 s/4 s/5", 48, false, tens},
+		{"one of few can't be read", numbered("s/%03d/leader", 90), "!s/03", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08"},
+		{"no room beside one that can't be read", thousand, "!s/33", 10, false, tens},
 		{"a key above others", append(numbered("s/leader/%03d/leader", 300), "s/leader"), "", 48, false, "=s/leader s/leader/0 s/leader/1 s/leader/2"},
 	} {
-		present := []watch{root}
+		present, fixed := []watch{root}, []watch(nil)
 		if c.present != "" {
 			present = nil
 			for p := range strings.FieldsSeq(c.present) {
-				present = append(present, prefixWatch(p))
+				prefix, broken := strings.CutPrefix(p, "!")
+				present = append(present, prefixWatch(prefix))
+				if broken {
+					fixed = append(fixed, prefixWatch(prefix))
+				}
 			}
 		}
-		got := layout{root: root, limit: c.limit, fine: c.fine}.next(listOf(c.keys...), present)
+		got := layout{root: root, limit: c.limit, fine: c.fine, fixed: fixed}.next(listOf(c.keys...), present)
 		if shown := shownLayout(got); shown != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.what, shown, c.want)
 		}
@@ -86,8 +93,11 @@ func TestLayout(t *testing.T) {
 // exactly one watch, no watch reads none, and there are not too many.
 func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	pieces := []string{"a", "b", "c", "/", ".", "..", "//", "é", "\uFFFD", "leader", "1", "2", "3"}
+	// One key that can't be asked for keeps its neighbours together.
+	plain := []string{"a", "b", "c", "d/", "leader", "1", "2", "3"}
+	odd := append(slices.Clone(plain), "/", ".", "..", "//", "é", "\uFFFD")
 	for range 300 {
+		pieces := [][]string{plain, odd}[rng.IntN(2)]
 		l := layout{root: prefixWatch([]string{"", "s/"}[rng.IntN(2)]), limit: 1 + rng.IntN(50), fine: rng.IntN(4) == 0}
 		present := []watch{l.root}
 		var keys []listed
@@ -101,8 +111,16 @@ func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
 				keys = append(keys, listed{key: key, election: rng.IntN(3) > 0})
 			}
 			keys = unite(keys)
+			if l.fixed = nil; rng.IntN(2) == 0 {
+				l.fixed = slices.DeleteFunc(slices.Clone(present), func(watch) bool { return rng.IntN(8) > 0 })
+			}
+			if best, ok := l.ideal(keys); ok && slices.ContainsFunc(keys, isElection) {
+				checkLayout(t, l, keys, watchesOf(best))
+			}
+			before := present
 			present = l.next(keys, present)
 			checkLayout(t, l, keys, present)
+			checkFixed(t, l, keys, before, present)
 		}
 	}
 }
@@ -127,11 +145,25 @@ func checkLayout(t *testing.T, l layout, keys []listed, got []watch) {
 	}
 	for _, w := range got {
 		read := cut(keys, w.Range, listedKey)
-		if !slices.ContainsFunc(read, isElection) && w != l.root {
+		if !slices.ContainsFunc(read, isElection) && w != l.root && !slices.Contains(l.fixed, w) {
 			t.Fatalf("%q reads no election", w.Prefix)
 		}
 		if w != l.root && !askable(w.Prefix) {
 			t.Fatalf("%q can't be asked for", w.Prefix)
+		}
+	}
+}
+
+// checkFixed checks that the fixed watches were kept, unless there was no room
+// beside them.
+func checkFixed(t *testing.T, l layout, keys []listed, before, got []watch) {
+	t.Helper()
+	if _, ok := l.ideal(keys); !ok {
+		return
+	}
+	for _, w := range l.fixed {
+		if !slices.Contains(got, w) {
+			t.Fatalf("%q was given up\nfrom %q\nto %q", w.Prefix, shownLayout(before), shownLayout(got))
 		}
 	}
 }
@@ -160,19 +192,26 @@ func TestLayoutIsSteady(t *testing.T) {
 func TestInherit(t *testing.T) {
 	pair := func(key string) election.Pair { return election.Pair{Key: key} }
 	wide := retiredShard{watch: prefixWatch("s/a"), state: keyState{
-		delivered: true, index: 9, last: reading{pairs: []election.Pair{pair("s/a1"), pair("s/a2")}, passed: []string{"s/a1x", "s/a3"}},
+		delivered: true, next: position{index: 9, round: 2}, last: reading{pairs: []election.Pair{pair("s/a1"), pair("s/a2")}, passed: []string{"s/a1x", "s/a3"}},
 		hidden: []string{"s/a1h", "s/ah"},
 	}}
-	other := retiredShard{watch: prefixWatch("s/b"), state: keyState{delivered: true, index: 11, last: reading{pairs: []election.Pair{pair("s/b")}}}}
+	other := retiredShard{watch: prefixWatch("s/b"), state: keyState{delivered: true, next: position{index: 11, round: 1}, last: reading{pairs: []election.Pair{pair("s/b")}}}}
 	part := inherit(prefixWatch("s/a1"), []retiredShard{other, wide})
-	if part.index != 9 || !part.delivered || len(part.last.pairs) != 1 || !slices.Equal(part.last.passed, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
+	if part.next != (position{index: 9, round: 2}) || !part.delivered || len(part.last.pairs) != 1 || !slices.Equal(part.last.passed, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
 		t.Errorf("a part inherits %+v", part)
 	}
+	broken := retiredShard{watch: prefixWatch("s/c"), state: keyState{failing: true, next: position{gap: true}}}
+	if part := inherit(prefixWatch("s/c1"), []retiredShard{broken}); part.failing || part.next != broken.state.next {
+		t.Errorf("a part of one that failed inherits %+v", part)
+	}
 	whole := inherit(prefixWatch("s/"), []retiredShard{other, wide})
-	if whole.index != 0 || whole.delivered || len(whole.last.pairs) != 3 || whole.last.pairs[0].Key != "s/a1" {
+	if !slices.Equal(whole.hidden, []string{"s/a1h", "s/ah"}) {
+		t.Errorf("one that reads more inherits as hidden %q", whole.hidden)
+	}
+	if whole.next != (position{round: 1}) || whole.delivered || len(whole.last.pairs) != 3 || whole.last.pairs[0].Key != "s/a1" {
 		t.Errorf("one that reads more inherits %+v", whole)
 	}
-	if single := inherit(keyWatch("s/a2"), []retiredShard{wide}); single.index != 9 || len(single.last.pairs) != 1 {
+	if single := inherit(keyWatch("s/a2"), []retiredShard{wide}); single.next != (position{index: 9, round: 2}) || len(single.last.pairs) != 1 {
 		t.Errorf("a single key inherits %+v", single)
 	}
 }

@@ -3,6 +3,7 @@ package consulx
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,7 +53,8 @@ func txnText(all api.TxnErrors) string {
 	return strings.Join(texts, "; ")
 }
 
-// unreadable picks the keys that exist and may not be read.
+// unreadable picks the keys that exist and may not be read. Many at once are
+// mostly keys that were deleted together: a transaction rules these out.
 func (c *Client) unreadable(ctx context.Context, keys []string) ([]string, error) {
 	var (
 		mu     sync.Mutex
@@ -60,15 +62,21 @@ func (c *Client) unreadable(ctx context.Context, keys []string) ([]string, error
 	)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
-	for _, key := range keys {
+	for some := range slices.Chunk(keys, txnReads) {
 		g.Go(func() error {
-			_, err := c.readKey(ctx, key)
-			if !errors.Is(err, ErrDenied) {
+			_, partly, err := c.readPairs(ctx, some)
+			if !partly && !errors.Is(err, ErrDenied) {
 				return err
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			hidden = append(hidden, key)
+			for _, key := range some {
+				if _, err := c.readKey(ctx, key); errors.Is(err, ErrDenied) {
+					mu.Lock()
+					hidden = append(hidden, key)
+					mu.Unlock()
+				} else if err != nil {
+					return err
+				}
+			}
 			return nil
 		})
 	}

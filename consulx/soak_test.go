@@ -1,15 +1,18 @@
 package consulx
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/internal/consultest"
 )
 
@@ -27,45 +30,170 @@ func soakTime(t *testing.T) time.Duration {
 	return 12 * time.Second
 }
 
-// TestShardsFollowARealConsul lets keys come and go while shards split and merge:
-// in the end the board shows what Consul holds, and no term was passed over.
+// soak is a story that is played on a real Consul, with keys besides that change
+// hands faster than can be told.
+type soak struct {
+	*story
+	backend backend
+	board   *board
+	shown   *election.Snapshot
+	newest  map[string]election.Pair // as they were shown
+
+	seen int            // how many events were counted
+	told map[string]int // by key
+
+	turnKeys []string
+	turns    map[string]uint64 // how often each was acquired
+	holder   map[string]string
+}
+
+// Keys come and go on a real Consul while shards split and merge all the time:
+// every term of every key is told once and in order, where there is the time to;
+// where there is none, terms that were missed are counted. What is shown never
+// goes back, and in the end it is what Consul holds.
 func TestShardsFollowARealConsul(t *testing.T) {
 	limit := soakTime(t)
 	agent := consultest.Dev(t)
 	b := newBackend(t, Config{Address: agent.Addr()})
-	sessions := make([]string, 8)
-	for i := range sessions {
-		sessions[i] = b.session(t, &api.SessionEntry{Name: fmt.Sprint("s", i), LockDelay: time.Nanosecond})
-	}
 	rng := rand.New(rand.NewPCG(3, 3))
-	board := observe(t, b.client, "service/*/leader")
-	board.loaded()
-	end := time.Now().Add(limit)
-	for wave := 0; time.Now().Before(end); wave++ {
-		prefix := fmt.Sprintf("service/%c", 'a'+rng.IntN(4))
-		var ops api.TxnOps
-		for i := range 60 {
-			key := fmt.Sprintf("%s%02d%d/leader", prefix, rng.IntN(100), i)
-			ops = append(ops, &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVSet, Key: key, Value: []byte("v")}})
-			if rng.IntN(2) == 0 {
-				ops = append(ops, &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key, Session: sessions[rng.IntN(8)], Value: []byte("w")}})
-			}
-		}
-		if ok, answer, _, err := b.api.Txn().Txn(ops, nil); err != nil || !ok && !strings.Contains(txnText(answer.Errors), "lock") {
-			t.Fatal(ok, answer, err)
-		}
-		if wave%9 == 8 {
-			if _, err := b.api.KV().DeleteTree([]string{"service/a", "service/b", "service/c", "service/", prefix}[rng.IntN(5)], nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		pause := time.After(time.Duration(rng.IntN(60)) * time.Millisecond)
-		<-pause
+	var names []string
+	for i := range 600 {
+		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
 	}
-	board.until("the board that Consul holds", func() bool {
-		held, _, err := b.api.KV().List("service/", nil)
-		return err == nil && sameBoard(board, held)
+	s := &soak{
+		story: newStory(t, b.api, rng, names), backend: b, newest: map[string]election.Pair{},
+		told: map[string]int{}, turns: map[string]uint64{}, holder: map[string]string{},
+	}
+	s.slack, s.busy = patience, func(key string) bool { return s.told[key] < len(s.expected[key]) }
+	for i := range 35 {
+		s.turnKeys = append(s.turnKeys, fmt.Sprintf("service/%c%d-turns/leader", 'a'+i%5, i%7))
+	}
+	changes := 0
+	var calm atomic.Bool // layouts are as in earnest and last
+	wild := restless(rand.New(rand.NewPCG(3, 4)))
+	arrange := func(l layout, keys []listed, present []watch) []watch {
+		if calm.Load() {
+			return l.next(keys, present)
+		}
+		return wild(l, keys, present)
+	}
+	s.board = observeWith(t, b.client, ObserverOptions{Patterns: patterns(t, "service/**/leader")}, meddled(s.story, arrange, &changes))
+	s.board.loaded()
+	begin := time.Now()
+	for wave := 0; wave < 4 || time.Since(begin) < limit; wave++ {
+		calm.Store(wave%2 == 1)
+		s.wave([]float64{0.02, 0.05, 0.5, 0.9}[wave%4])
+		s.settled(fmt.Sprint("wave ", wave))
+		if wave%4 < 3 {
+			s.fell(fmt.Sprintf("service/%c%d/", 'a'+rng.IntN(5), rng.IntN(7)))
+			s.settled("what was deleted at once")
+		}
+	}
+	s.board.stop()
+	s.story.told(s.board)
+	if changes < 20 {
+		t.Errorf("the layout changed %d times only", changes)
+	}
+	t.Logf("%d changes of the layout, %d events", changes, len(s.board.events))
+}
+
+// wave does things to keys for a while, as fast as Consul takes them.
+func (s *soak) wave(deletes float64) {
+	s.hush(false)
+	for range 400 {
+		s.look()
+		s.step(deletes)
+		s.turn()
+	}
+}
+
+// turn lets one of the keys that change hands do so.
+func (s *soak) turn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := s.turnKeys[s.rng.IntN(len(s.turnKeys))]
+	pair := &api.KVPair{Key: key, Session: s.holder[key], Value: fmt.Append(nil, s.turns[key])}
+	if pair.Session != "" {
+		ok, _, err := s.api.KV().Release(pair, nil)
+		s.check(ok, err)
+		s.holder[key] = ""
+		return
+	}
+	pair.Session = s.newSession()
+	ok, _, err := s.api.KV().Acquire(pair, nil)
+	s.check(ok, err)
+	s.holder[key] = pair.Session
+	s.turns[key]++
+}
+
+// look takes note of what was told, and checks that nothing that is shown went
+// back.
+func (s *soak) look() {
+	snapshot := s.board.snapshot()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.board.mu.Lock()
+	s.count()
+	s.board.mu.Unlock()
+	if snapshot == s.shown {
+		return
+	}
+	s.shown = snapshot
+	for _, e := range snapshot.Elections {
+		before := s.newest[e.Key()]
+		if e.Pair.ModifyIndex < before.ModifyIndex {
+			s.t.Errorf("%s went back from index %d to %d", e.Key(), before.ModifyIndex, e.Pair.ModifyIndex)
+		}
+		s.newest[e.Key()] = e.Pair
+	}
+}
+
+// count counts the events by key. The board is locked.
+func (s *soak) count() {
+	for _, e := range s.board.events[s.seen:] {
+		if e.Type != election.Explained {
+			s.told[e.Key]++
+		}
+	}
+	s.seen = len(s.board.events)
+}
+
+// settled waits until all is told that happened. Nothing is written meanwhile, so
+// that what was passed over does not come to light by chance.
+func (s *soak) settled(what string) {
+	s.t.Helper()
+	s.hush(true)
+	start, given := time.Now(), false
+	s.board.until("the end of "+what, func() bool {
+		s.count()
+		held, _, err := s.api.KV().List("service/", nil)
+		untold := slices.DeleteFunc(slices.Clone(s.names), func(key string) bool { return !s.busy(key) })
+		done := err == nil && len(untold) == 0 && sameBoard(s.board, held)
+		if late := time.Since(start); !done && late > patience/2 {
+			s.t.Errorf("%s: after %s it is still to be told of %q; Consul: %v", what, late, untold, err)
+			given = true
+		}
+		return done || given
 	})
+	if given {
+		s.t.FailNow()
+	}
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	counted := map[string]uint64{}
+	for _, e := range s.board.events {
+		switch e.Type {
+		case election.Elected:
+			counted[e.Key]++
+		case election.Missed:
+			counted[e.Key] += e.Count
+		}
+	}
+	for _, key := range s.turnKeys {
+		if counted[key] != s.turns[key] {
+			s.t.Errorf("%s: %d terms, of which %d were told or counted", key, s.turns[key], counted[key])
+		}
+	}
 }
 
 // sameBoard reports that the newest snapshot shows exactly these keys.
@@ -78,7 +206,7 @@ func sameBoard(b *board, held api.KVPairs) bool {
 	}
 	for _, p := range held {
 		e := b.last.Find(p.Key)
-		if e == nil || !e.Exists || e.Pair.ModifyIndex != p.ModifyIndex || e.Pair.Session != p.Session {
+		if e == nil || !e.Exists || e.Pair.ModifyIndex != p.ModifyIndex || e.Pair.Session != p.Session || !bytes.Equal(e.Pair.Value, p.Value) {
 			return false
 		}
 	}
