@@ -13,6 +13,8 @@ import (
 const (
 	// settlePace spaces changes of the layout by what working one out costs.
 	settlePace = 10 * time.Microsecond
+	// settleAfter leaves the first board the time to be drawn before it is divided.
+	settleAfter = 100 * time.Millisecond
 	// listGrace is how long a shard may take to tell what a list of names
 	// already shows.
 	listGrace = 100 * time.Millisecond
@@ -76,8 +78,7 @@ func (a *area) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-a.moved:
-			pace := time.Duration(len(a.list.names)) * settlePace
-			settle.Reset(max(0, pace-time.Since(a.settled)))
+			settle.Reset(a.untilSettle())
 		case <-settle.C:
 			a.settle(ctx)
 		case list := <-a.lists:
@@ -89,6 +90,15 @@ func (a *area) run(ctx context.Context) {
 			check.Reset(a.compare(ctx))
 		}
 	}
+}
+
+// untilSettle is how long the layout is left as it is.
+func (a *area) untilSettle() time.Duration {
+	if a.settled.IsZero() {
+		return settleAfter
+	}
+	pace := time.Duration(len(a.list.names)) * settlePace
+	return max(0, pace-time.Since(a.settled))
 }
 
 // stir has the layout looked at. It never blocks.

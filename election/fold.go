@@ -228,7 +228,11 @@ func (c *change) begin(p *Pair, known bool) {
 	} else {
 		c.t.unread[p.Session]++
 	}
-	c.e.Terms = appendKept(c.e.Terms, term)
+	if len(c.e.Terms) == 0 {
+		c.e.Terms = c.t.firstTerm(term)
+	} else {
+		c.e.Terms = appendKept(c.e.Terms, term)
+	}
 }
 
 func (c *change) elect(p *Pair, vacancy Event) {
@@ -274,7 +278,11 @@ func (c *change) record(e Event) Event {
 			e.Node = c.e.Session.Node
 		}
 	}
-	c.t.emit(e)
-	c.e.Events = appendKept(c.e.Events, e)
-	return e
+	emitted := c.t.emit(e)
+	if len(c.e.Events) == 0 {
+		c.e.Events = emitted
+	} else {
+		c.e.Events = appendKept(c.e.Events, emitted[0])
+	}
+	return emitted[0]
 }

@@ -53,6 +53,8 @@ type Tracker struct {
 
 	recent []Event
 	out    []Event // events of the observation being folded
+	// firstTerms are those that it found.
+	firstTerms []Term
 }
 
 // NewTracker makes a tracker that has seen nothing yet.
@@ -70,9 +72,9 @@ func NewTracker(o Options) *Tracker {
 }
 
 // Observe folds one observation and gives the events that follow from it, in
-// order. The slice is the caller's.
+// order. They must not be changed.
 func (t *Tracker) Observe(o Observation) []Event {
-	t.out = nil
+	t.out, t.firstTerms = nil, nil
 	switch o := o.(type) {
 	case KeysRead:
 		t.keysRead(o)
@@ -125,9 +127,20 @@ func (t *Tracker) Loaded() bool {
 	return true
 }
 
-func (t *Tracker) emit(e Event) {
+// emit tells an event and gives it as it is told: the first one of an election
+// need not be kept twice.
+func (t *Tracker) emit(e Event) []Event {
 	e.Datacenter = t.datacenter
 	t.out = append(t.out, e)
+	return t.out[len(t.out)-1 : len(t.out) : len(t.out)]
+}
+
+// firstTerm is a list of one term. Those of a first read stand side by side: ten
+// thousand of them are one piece of memory.
+func (t *Tracker) firstTerm(term Term) []Term {
+	t.firstTerms = append(t.firstTerms, term)
+	n := len(t.firstTerms)
+	return t.firstTerms[n-1 : n : n]
 }
 
 // keysRead compares a range with what is known of it, key by key.
@@ -157,7 +170,8 @@ func (t *Tracker) search(key string) int {
 // same ones.
 func (t *Tracker) merge(known []*Election, o *KeysRead) (merged []*Election, changed bool) {
 	if found := len(o.Pairs) - len(known); found > 0 {
-		t.out = slices.Grow(t.out, found) // on a first read each has one
+		// On a first read each has one.
+		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
 	}
 	m := merging{known: known, room: max(len(known), len(o.Pairs))}
 	i := 0

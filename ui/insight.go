@@ -52,6 +52,7 @@ type insightCache struct {
 	at     time.Time
 	in     *insight
 
+	since    time.Time // when it was first asked
 	board    *election.Board
 	all      []*election.Election
 	sessions []*election.Session
@@ -66,6 +67,21 @@ const (
 	boardPause       = 2 * time.Second
 	boardPauseAtEach = 100 * time.Microsecond
 )
+
+// firstPatience is how long the first insight waits for surroundings, which come a
+// moment after the first board: that one need not wait for a look at all others.
+const firstPatience = time.Second
+
+// early is what an election alone tells.
+func (c *insightCache) early(e *election.Election, asOf time.Time) (in *insight, ok bool) {
+	if c.since.IsZero() {
+		c.since = asOf
+	}
+	if age := asOf.Sub(c.since); c.board != nil || age < 0 || age >= firstPatience {
+		return nil, false
+	}
+	return &insight{semaphore: election.ReadSemaphore(e, nil), software: election.DetectSoftware(e, nil)}, true
+}
 
 func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *insight {
 	if around != nil && around.Key != e.Key() {
@@ -123,7 +139,13 @@ func sameSessions(a, b []*election.Session) bool {
 
 // insight looks into an election of the shown snapshot.
 func (s *scene) insight(e *election.Election) *insight {
-	return s.insights.look(e, s.around(e), s.snap.Elections, s.asOf)
+	around := s.around(e)
+	if around == nil && s.studies {
+		if in, ok := s.insights.early(e, s.asOf); ok {
+			return in
+		}
+	}
+	return s.insights.look(e, around, s.snap.Elections, s.asOf)
 }
 
 // around are the surroundings of an election. A board that is paused has those

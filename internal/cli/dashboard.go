@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sync/errgroup"
@@ -68,13 +69,35 @@ func openBoard(ctx context.Context, d deps, b board) error {
 // for a CPU time that cannot be told from this one's.
 const boardGarbage = 50
 
+// startGarbage is the same for the first startTime: nothing is garbage yet, and to
+// look for it takes a third of the time to the first board.
+const (
+	startGarbage = 400
+	startTime    = time.Second
+)
+
 // spareMemory bounds the garbage, unless the user does so, until restore.
 func spareMemory() (restore func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(boardGarbage)
-	return func() { debug.SetGCPercent(before) }
+	before := debug.SetGCPercent(startGarbage)
+	timer := time.NewTimer(startTime)
+	ended, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-timer.C:
+			debug.SetGCPercent(boardGarbage)
+		case <-ended:
+		}
+	}()
+	return func() {
+		timer.Stop()
+		close(ended)
+		<-gone
+		debug.SetGCPercent(before)
+	}
 }
 
 func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer) error {

@@ -3,6 +3,8 @@ package cli
 import (
 	"runtime/debug"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // garbage tells how much garbage may pile up now.
@@ -15,16 +17,25 @@ func garbage() int {
 func TestBoardSparesMemoryUntilItEnds(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(170))
 	for _, c := range []struct {
-		env  string
-		want int
-	}{{"", boardGarbage}, {"170", 170}} {
+		env          string
+		start, later int
+	}{{"", startGarbage, boardGarbage}, {"170", 170, 170}} {
 		t.Setenv("GOGC", c.env)
-		restore := spareMemory()
-		if got := garbage(); got != c.want {
-			t.Errorf("GOGC=%q: %d %%, want %d", c.env, got, c.want)
-		}
-		if restore(); garbage() != 170 {
-			t.Errorf("GOGC=%q: not restored", c.env)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			restore := spareMemory()
+			defer func() {
+				if restore(); garbage() != 170 {
+					t.Errorf("GOGC=%q: not restored", c.env)
+				}
+			}()
+			if got := garbage(); got != c.start {
+				t.Errorf("GOGC=%q: %d %% at the start, want %d", c.env, got, c.start)
+			}
+			<-time.After(startTime)
+			synctest.Wait()
+			if got := garbage(); got != c.later {
+				t.Errorf("GOGC=%q: %d %%, want %d", c.env, got, c.later)
+			}
+		})
 	}
 }

@@ -140,6 +140,9 @@ func logEvents(log *slog.Logger) func([]election.Event) {
 			if e.Type == election.ConnectionLost {
 				level = slog.LevelWarn
 			}
+			if !log.Enabled(context.Background(), level) {
+				continue
+			}
 			log.Log(context.Background(), level, string(e.Type), "election", election.Line(e.Election, 100),
 				"key", election.Line(e.Key, 200), "what", e.Summary())
 		}
