@@ -114,7 +114,7 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &listConsul{body: `[{"ID":"s1","Node":"n1"}]`}
 		b := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
-		pass(sessionsGap / 2)
+		pass(firstFresh / 2)
 		b.o.Study("a/leader")
 		pass(sessionsGap / 4)
 		if n := l.listed(); n != 1 {
@@ -125,5 +125,13 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 			t.Errorf("%d lists after a while", n)
 		}
 		b.stop()
+		late := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
+		pass(2 * firstFresh)
+		late.o.Study("a/leader")
+		pass(sessionsGap / 4)
+		if n := l.listed(); n != 4 {
+			t.Errorf("%d lists when the study began late", n)
+		}
+		late.stop()
 	})
 }

@@ -21,6 +21,9 @@ const (
 	// sessionsGap spaces the lists of all sessions, the dearest part.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
+	// firstFresh is how long the list that was read at the start is good for the
+	// first study.
+	firstFresh = 500 * time.Millisecond
 )
 
 // Study keeps the surroundings of the election with this key in the snapshots:
@@ -165,9 +168,10 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// takeFirst takes the list that was read at the start, if it is there.
+// takeFirst takes the list that was read at the start, if that is just over:
+// candidates that start at the same time may come a moment later.
 func (v *surveyor) takeFirst() {
-	if sessions, at, err := v.o.sessions.firstRead(); !at.IsZero() {
+	if sessions, at, err := v.o.sessions.firstRead(); time.Since(at) <= firstFresh {
 		v.sessions, v.listedAt, v.sessionsErr = sessions, at, err
 	}
 }

@@ -153,8 +153,8 @@ func (m *Model) linkSpans(sym *symbols, s *scene, width int) []span {
 	switch c.State {
 	case election.Live:
 		spans := []span{{roleText, lead}, {roleLed, sym.live + " live"}}
-		if c.Latency > 0 && width >= 80 {
-			spans = append(spans, span{roleQuiet, " " + latency(c.Latency)})
+		if m.latency > 0 && width >= 80 {
+			spans = append(spans, span{roleQuiet, " " + latency(m.latency)})
 		}
 		return spans
 	case election.Lost:

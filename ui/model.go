@@ -42,6 +42,9 @@ type Model struct {
 
 	width, height int
 	now           time.Time
+	// latency is what the header shows. It follows the clock: that the link is a
+	// little faster or slower is no reason to draw once more.
+	latency time.Duration
 
 	// live is the newest snapshot, shown the one that is drawn: an older one
 	// while the board is paused.

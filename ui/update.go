@@ -66,6 +66,9 @@ func (m *Model) received(snap *election.Snapshot) {
 	m.now = m.opts.Now()
 	first := !m.shown.Loaded && snap.Loaded
 	m.live = snap
+	if m.latency == 0 {
+		m.latency = snap.Connection.Latency
+	}
 	if !m.paused {
 		m.shown = snap
 		m.refresh()
@@ -109,7 +112,7 @@ func (m *Model) refreshView() {
 }
 
 func (m *Model) ticked() {
-	m.now = m.opts.Now()
+	m.now, m.latency = m.opts.Now(), m.live.Connection.Latency
 	m.census.moveTo(m.asOf())
 	m.table.measure(&m.census, m.asOf())
 	if !m.table.holds(m.asOf()) {
