@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -158,6 +159,9 @@ func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
 	news, err := l.take(ctx, meta, at.gap)
 	if err != nil {
 		return 0, err
+	}
+	if news {
+		runtime.Gosched() // whoever was told goes first, then the next question
 	}
 	if l.rest != nil {
 		sleep(ctx, l.rest())
