@@ -60,10 +60,10 @@ func (b *boardResult) sentence(o options, n int) string {
 	if b.err != "" {
 		return "Dashboard: not measured: " + b.err
 	}
-	return fmt.Sprintf("Dashboard (%sx%s) with %s elections: first full board after %s ms, %.2f × the %s ms of one curl of the same "+
-		"keys and sessions; %.3f %% of a core while nothing changes; %s ms client and %s ms server CPU a change at %g/s; "+
+	return fmt.Sprintf("Dashboard (%sx%s) with %s elections: first full board after %s ms, %s of them the terminal's own; the rest is "+
+		"%.2f × the %s ms of one curl of the same keys and sessions; %.3f %% of a core while nothing changes; %s ms client and %s ms server CPU a change at %g/s; "+
 		"%s MB resident (peak %s); %d connections.",
-		boardWidth, boardHeight, thousands(n), ms(b.first), float64(b.first)/float64(max(b.curl, 1)), ms(b.curl),
+		boardWidth, boardHeight, thousands(n), ms(b.first), ms(b.own), float64(b.first-b.own)/float64(max(b.curl, 1)), ms(b.curl),
 		100*b.quiet, ms(b.perCPU.client), ms(b.perCPU.server), o.rate, megabytes(b.rss), megabytes(b.peak), b.conns)
 }
 

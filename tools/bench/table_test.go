@@ -52,9 +52,9 @@ func TestTableMarkdown(t *testing.T) {
 }
 
 func TestBoardSentence(t *testing.T) {
-	b := boardResult{curl: 100 * time.Millisecond, first: 150 * time.Millisecond, quiet: 0.0015, rss: 50 << 20}
+	b := boardResult{curl: 100 * time.Millisecond, first: 150 * time.Millisecond, own: 30 * time.Millisecond, quiet: 0.0015, rss: 50 << 20}
 	text := b.sentence(options{rate: 50}, 10_000)
-	for _, part := range []string{"after 150 ms, 1.50 × the 100 ms", "0.150 % of a core", "50 MB resident"} {
+	for _, part := range []string{"after 150 ms, 30.0 of them the terminal's own; the rest is 1.20 × the 100 ms", "0.150 % of a core", "50 MB resident"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is not in %q", part, text)
 		}
