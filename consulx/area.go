@@ -15,6 +15,11 @@ const (
 	settlePace = 10 * time.Microsecond
 	// settleAfter leaves the first board the time to be drawn before it is divided.
 	settleAfter = 100 * time.Millisecond
+	// shardWaits is how much longer a shard waits for news than a query that has
+	// nobody beside it: the list of names tells what can't wake it, and some fifty
+	// answers a minute that tell nothing are a good part of what an idle board
+	// costs.
+	shardWaits = 5
 	// listGrace is how long a shard may take to tell what a list of names
 	// already shows.
 	listGrace = 100 * time.Millisecond
@@ -39,8 +44,10 @@ type area struct {
 	list    listing
 	open    map[watch]*openShard
 	finding context.CancelFunc // ends the question for names
-	settled time.Time
-	loops   sync.WaitGroup
+	// answered is when the first answer came, settled when the layout was looked
+	// at last.
+	answered, settled time.Time
+	loops             sync.WaitGroup
 }
 
 // openShard is a shard that is being read.
@@ -94,11 +101,11 @@ func (a *area) run(ctx context.Context) {
 
 // untilSettle is how long the layout is left as it is.
 func (a *area) untilSettle() time.Duration {
-	if a.settled.IsZero() {
-		return settleAfter
+	if a.answered.IsZero() {
+		a.answered = time.Now()
 	}
 	pace := time.Duration(len(a.list.names)) * settlePace
-	return max(0, pace-time.Since(a.settled))
+	return max(0, settleAfter-time.Since(a.answered), pace-time.Since(a.settled))
 }
 
 // stir has the layout looked at. It never blocks.
@@ -286,13 +293,17 @@ func (r retiredShard) within(w watch) bool { return w.Exact && r.Range.Contains(
 
 // start opens a watch.
 func (a *area) start(ctx context.Context, w watch, state keyState) {
+	wait := a.o.wait
+	if w != a.layout.root {
+		wait *= shardWaits
+	}
 	question := &keyQuestion{
-		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, told: a.stir, state: state,
+		o: a.o, watch: w, patterns: a.o.patterns, wait: wait, ready: a.ready, told: a.stir, state: state,
 	}
 	a.o.sessions.holding(w.name(), state.last.pairs)
 	ctx, cancel := context.WithCancel(ctx)
 	a.open[w] = &openShard{question: question, cancel: cancel}
-	l := &loop{question: question, wait: a.o.wait, rounds: a.rounds, options: a.o.client.read, from: state.next}
+	l := &loop{question: question, wait: wait, rounds: a.rounds, options: a.o.client.read, from: state.next}
 	a.loops.Go(func() {
 		defer cancel()
 		l.run(ctx)

@@ -28,6 +28,7 @@ type keyQuestion struct {
 	o        *Observer
 	watch    watch
 	patterns election.Patterns
+	wait     time.Duration
 	ready    <-chan struct{} // closed when answers may be handed over
 	told     func()          // after an answer with other keys than before, and a first failure
 
@@ -72,7 +73,7 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 	}
 	next := keyState{
 		last: got, hidden: hidden, delivered: true, at: at, heavy: k.state.heavy || got.heavy(),
-		next: position{index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.o.wait), round: roundOf(ctx)},
+		next: position{index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.wait), round: roundOf(ctx)},
 	}
 	first := !k.state.delivered
 	var batch []election.Observation

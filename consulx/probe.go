@@ -20,8 +20,8 @@ const (
 // probe asks who Consul's leader is, again and again: a query that is blocked
 // stays silent when Consul loses its quorum or the network goes away.
 func (o *Observer) probe(ctx context.Context, r *rounds) {
-	ticker := time.NewTicker(o.probeEvery)
-	defer ticker.Stop()
+	timer := stoppedTimer()
+	defer timer.Stop()
 	lost := false
 	var err error
 	var shown time.Duration // the latency that was published last
@@ -50,12 +50,22 @@ func (o *Observer) probe(ctx context.Context, r *rounds) {
 			lost = false
 			o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 		}
+		timer.Reset(atFullSecond(o.probeEvery - time.Since(start)))
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		}
 	}
+}
+
+// atFullSecond is a pause that ends with a second if that shortens it by less than
+// a second. The clock on a screen moves then: to be woken once for both costs less.
+func atFullSecond(pause time.Duration) time.Duration {
+	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
+		return pause - early
+	}
+	return max(0, pause)
 }
 
 func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {

@@ -46,10 +46,16 @@ type sessionBook struct {
 
 // firstList is the list of all sessions that is read while the keys are.
 type firstList struct {
-	done     chan struct{}
-	sessions []*election.Session // these and below once done is closed
+	done chan struct{}
+	sessionsRead
+}
+
+// sessionsRead is a list of all sessions, when it was there and how long it took.
+type sessionsRead struct {
+	sessions []*election.Session
 	err      error
 	at       time.Time
+	took     time.Duration
 }
 
 // fetch is one attempt to read some sessions.
@@ -74,8 +80,9 @@ func (b *sessionBook) readFirst() {
 		defer close(f.done)
 		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 		defer cancel()
+		start := time.Now()
 		f.sessions, f.err = b.list(ctx)
-		f.at = time.Now()
+		f.at, f.took = time.Now(), time.Since(start)
 	})
 }
 
@@ -92,12 +99,14 @@ func (b *sessionBook) reading() bool {
 	}
 }
 
-// firstRead is the first list once it was read, and when that was.
-func (b *sessionBook) firstRead() (sessions []*election.Session, at time.Time, err error) {
+// firstRead is the first list once it was read.
+func (b *sessionBook) firstRead() (first sessionsRead, ok bool) {
 	if b.first == nil || b.reading() || unanswered(b.first.err) {
-		return nil, time.Time{}, nil
+		return sessionsRead{}, false
 	}
-	return b.first.sessions, b.first.at, b.first.err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.first.sessionsRead, true
 }
 
 // list reads all sessions. errPartly comes with what could be read.
@@ -299,6 +308,9 @@ func (b *sessionBook) prune() {
 		}
 	}
 	b.known = kept
+	if b.first != nil && !b.reading() {
+		b.first.sessionsRead = sessionsRead{} // nobody wants it any more
+	}
 	for id, at := range b.absent {
 		if time.Since(at) > sessionForget {
 			delete(b.absent, id)

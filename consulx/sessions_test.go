@@ -120,7 +120,7 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 		if n := l.listed(); n != 1 {
 			t.Errorf("%d lists", n)
 		}
-		pass(sessionsGap)
+		pass(studyEvery)
 		if n := l.listed(); n != 2 {
 			t.Errorf("%d lists after a while", n)
 		}

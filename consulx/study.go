@@ -108,6 +108,7 @@ type surveyor struct {
 	sessions    []*election.Session
 	sessionsErr error
 	listedAt    time.Time
+	listTook    time.Duration
 }
 
 // visit surveys once, unless ctx ends before, and tells when to do so next.
@@ -117,7 +118,6 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, studyLimit)
 	defer cancel()
-	start := time.Now()
 	found := election.Surroundings{Key: key}
 	var wg sync.WaitGroup
 	wg.Go(func() { v.readSiblings(ctx, &found) })
@@ -131,7 +131,7 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	news := !sameSurroundings(v.last, found)
 	v.last = found
 	v.o.send(news, election.SurroundingsRead{Surroundings: found})
-	if next = max(studyEvery, studyShare*time.Since(start)); late > 0 {
+	if next = atFullSecond(max(studyEvery, studyShare*v.listTook)); late > 0 {
 		next = min(next, late)
 	}
 	return next
@@ -151,15 +151,16 @@ func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 // readSessions lists the sessions unless that was done a moment ago. late is
 // then how long to wait before it may be done again.
 func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
-	if v.listedAt.IsZero() {
-		v.takeFirst()
+	if v.listedAt.IsZero() && v.takeFirst() {
+		return 0
 	}
 	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
 		return late
 	}
+	start := time.Now()
 	sessions, err := v.o.sessions.list(ctx)
 	if ctx.Err() == nil {
-		v.listedAt = time.Now()
+		v.listedAt, v.listTook = time.Now(), time.Since(start)
 	}
 	if !unanswered(err) {
 		v.sessions = sessions
@@ -170,10 +171,12 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 
 // takeFirst takes the list that was read at the start, if that is just over:
 // candidates that start at the same time may come a moment later.
-func (v *surveyor) takeFirst() {
-	if sessions, at, err := v.o.sessions.firstRead(); time.Since(at) <= firstFresh {
-		v.sessions, v.listedAt, v.sessionsErr = sessions, at, err
+func (v *surveyor) takeFirst() (ok bool) {
+	first, ok := v.o.sessions.firstRead()
+	if ok = ok && time.Since(first.at) <= firstFresh; ok {
+		v.sessions, v.sessionsErr, v.listedAt, v.listTook = first.sessions, first.err, first.at, first.took
 	}
+	return ok
 }
 
 // unanswered reports an error other than that the token may not read something.

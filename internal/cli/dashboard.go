@@ -45,13 +45,13 @@ type board struct {
 
 // openBoard runs observer and screen until either ends.
 func openBoard(ctx context.Context, d deps, b board) error {
-	defer spareMemory()()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	observer := consulx.NewObserver(b.client, consulx.ObserverOptions{
 		Patterns: b.patterns, OnEvents: logEvents(b.log), Logger: b.log,
 	})
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { spareMemory(ctx); return nil })
 	g.Go(func() error { return observer.Run(ctx) })
 	g.Go(func() error {
 		defer cancel()
@@ -73,30 +73,22 @@ const boardGarbage = 50
 // look for it takes a third of the time to the first board.
 const (
 	startGarbage = 400
-	startTime    = time.Second
+	startTime    = 500 * time.Millisecond
 )
 
-// spareMemory bounds the garbage, unless the user does so, until restore.
-func spareMemory() (restore func()) {
+// spareMemory bounds the garbage until ctx ends, unless the user does so.
+func spareMemory(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
-		return func() {}
+		return
 	}
-	before := debug.SetGCPercent(startGarbage)
-	timer := time.NewTimer(startTime)
-	ended, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		select {
-		case <-timer.C:
-			debug.SetGCPercent(boardGarbage)
-		case <-ended:
-		}
-	}()
-	return func() {
-		timer.Stop()
-		close(ended)
-		<-gone
-		debug.SetGCPercent(before)
+	defer debug.SetGCPercent(debug.SetGCPercent(startGarbage))
+	started := time.NewTimer(startTime)
+	defer started.Stop()
+	select {
+	case <-started.C:
+		debug.SetGCPercent(boardGarbage)
+		<-ctx.Done()
+	case <-ctx.Done():
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"runtime/debug"
 	"testing"
 	"testing/synctest"
@@ -22,9 +23,12 @@ func TestBoardSparesMemoryUntilItEnds(t *testing.T) {
 	}{{"", startGarbage, boardGarbage}, {"170", 170, 170}} {
 		t.Setenv("GOGC", c.env)
 		synctest.Test(t, func(t *testing.T) {
-			restore := spareMemory()
+			ctx, cancel := context.WithCancel(t.Context())
+			go spareMemory(ctx)
+			synctest.Wait()
 			defer func() {
-				if restore(); garbage() != 170 {
+				cancel()
+				if synctest.Wait(); garbage() != 170 {
 					t.Errorf("GOGC=%q: not restored", c.env)
 				}
 			}()

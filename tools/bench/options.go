@@ -38,7 +38,7 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(log)
-	sizes := f.String("sizes", "100,1000,10000", "numbers of elections, one table each")
+	sizes := f.String("sizes", "5,100,1000,10000,100000", "numbers of elections, one table each")
 	f.Float64Var(&o.rate, "rate", 50, "changes a second")
 	f.DurationVar(&o.length, "for", 20*time.Second, "how long changes are made at that rate")
 	f.IntVar(&o.idleChanges, "idle-changes", 100, "single changes, each after the one before was seen")
