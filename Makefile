@@ -31,7 +31,7 @@ $(LINT): tools/lint/go.mod tools/lint/go.sum
 	$(GO) -C tools/lint build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $(LINT)
 
-# BENCH adds flags: make bench BENCH='-sizes 100,100000 -markdown docs/performance.md'.
+# All sizes take about 17 minutes. BENCH adds flags: make bench BENCH='-sizes 10000 -markdown docs/performance.md'.
 # `go run ./tools/bench -help` lists them.
 bench: build consul ## electop, a recursive loop, a query a key and `consul watch` on a real Consul, in one table a size
 	$(GO) run ./tools/bench $(BENCH)

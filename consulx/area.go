@@ -16,10 +16,11 @@ const (
 	// settleAfter leaves the first board the time to be drawn before it is divided.
 	settleAfter = 100 * time.Millisecond
 	// shardWaits is how much longer a shard waits for news than a query that has
-	// nobody beside it: the list of names tells what can't wake it, and some fifty
-	// answers a minute that tell nothing are a good part of what an idle board
-	// costs.
-	shardWaits = 5
+	// nobody beside it: some fifty answers a minute that tell nothing are a good
+	// part of what an idle board costs. The list of names tells of keys that come
+	// and go without waking it; of a holder or a value that does, nothing does
+	// before the wait is over.
+	shardWaits = 2
 	// listGrace is how long a shard may take to tell what a list of names
 	// already shows.
 	listGrace = 100 * time.Millisecond

@@ -39,7 +39,7 @@ func (o *Observer) send(news bool, observations ...election.Observation) {
 		return
 	}
 	for _, observation := range observations {
-		o.observe(observation)
+		news = o.observe(observation) || news
 	}
 	o.publisher.changed(news)
 	o.wind()

@@ -11,7 +11,7 @@ import (
 
 // defaultWait is how long a blocking query waits for news. A longer one would
 // save little; it also bounds how long a query that nothing can wake goes
-// unnoticed.
+// unnoticed (shardWaits times as long for a shard).
 const defaultWait = time.Minute
 
 // rounds restarts every loop at once: when the link was broken, queries that

@@ -36,6 +36,7 @@ type sessionBook struct {
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
+	older   map[string]*election.Session // known before the latest prune
 	fetches map[string]*fetch
 	absent  map[string]time.Time // when a session could not be read
 	held    map[string][]string  // by watch
@@ -46,8 +47,8 @@ type sessionBook struct {
 
 // firstList is the list of all sessions that is read while the keys are.
 type firstList struct {
-	done chan struct{}
-	sessionsRead
+	done         chan struct{}
+	sessionsRead // set when done is closed; the book's mutex guards it from then on
 }
 
 // sessionsRead is a list of all sessions, when it was there and how long it took.
@@ -101,12 +102,12 @@ func (b *sessionBook) reading() bool {
 
 // firstRead is the first list once it was read.
 func (b *sessionBook) firstRead() (first sessionsRead, ok bool) {
-	if b.first == nil || b.reading() || unanswered(b.first.err) {
+	if b.first == nil || b.reading() {
 		return sessionsRead{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.first.sessionsRead, true
+	return b.first.sessionsRead, !unanswered(b.first.err)
 }
 
 // list reads all sessions. errPartly comes with what could be read.
@@ -114,6 +115,7 @@ func (b *sessionBook) list(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.client.allSessions(b.client.read(ctx), b.lookup)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.pruneNowAndThen()
 	if len(b.known) == 0 {
 		b.known = make(map[string]*election.Session, len(all))
 	}
@@ -129,14 +131,14 @@ func (b *sessionBook) await(ctx context.Context, ids []string, patience time.Dur
 	if len(ids) == 0 {
 		return nil
 	}
-	if b.reading() {
-		patience = max(patience, listPatience)
-	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(listPatience)
 	defer timer.Stop()
-	inTime := b.first == nil || waitsOut(ctx, b.first.done, timer)
+	if b.first != nil && len(ids) > manySessions {
+		waitsOut(ctx, b.first.done, timer)
+	}
+	timer.Reset(patience)
 	for _, f := range b.request(ids) {
-		if inTime = inTime && waitsOut(ctx, f.done, timer); !inTime {
+		if !waitsOut(ctx, f.done, timer) {
 			break
 		}
 	}
@@ -166,7 +168,7 @@ func (b *sessionBook) collect(ids []string) []*election.Session {
 	defer b.mu.Unlock()
 	sessions := make([]*election.Session, 0, len(ids))
 	for _, id := range ids {
-		if s := b.known[id]; s != nil {
+		if s := b.find(id); s != nil {
 			sessions = append(sessions, s)
 		} else if f := b.fetches[id]; f != nil {
 			f.late = true
@@ -179,14 +181,24 @@ func (b *sessionBook) collect(ids []string) []*election.Session {
 func (b *sessionBook) lookup(id []byte) *election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.known[string(id)]
+	if s := b.known[string(id)]; s != nil {
+		return s
+	}
+	return b.older[string(id)]
+}
+
+func (b *sessionBook) find(id string) *election.Session {
+	if s := b.known[id]; s != nil {
+		return s
+	}
+	return b.older[id]
 }
 
 // get is a session as far as it is known.
 func (b *sessionBook) get(id string) *election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.known[id]
+	return b.find(id)
 }
 
 // request begins to read the sessions that are neither known nor being read, and
@@ -198,7 +210,7 @@ func (b *sessionBook) request(ids []string) (under []*fetch) {
 	var unknown []string
 	for _, id := range ids {
 		switch other := b.fetches[id]; {
-		case b.known[id] != nil:
+		case b.find(id) != nil:
 		case other != nil:
 			if other != f && !slices.Contains(under, other) {
 				under = append(under, other)
@@ -232,9 +244,9 @@ func (b *sessionBook) fetch(f *fetch, ids []string) {
 	b.settle(f, ids, found, missing)
 }
 
-// awaitFirst takes what it can from the first list.
+// awaitFirst takes what it can from the first list. A few are sooner asked for.
 func (b *sessionBook) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
-	if b.first == nil {
+	if b.first == nil || len(ids) <= manySessions {
 		return nil, ids
 	}
 	select {
@@ -244,7 +256,7 @@ func (b *sessionBook) awaitFirst(ctx context.Context, ids []string) (found []*el
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range ids {
-		if s := b.known[id]; s != nil {
+		if s := b.find(id); s != nil {
 			found = append(found, s)
 		} else {
 			missing = append(missing, id)
@@ -273,8 +285,7 @@ func (b *sessionBook) settle(f *fetch, ids []string, found []*election.Session, 
 	}
 }
 
-// holding says which sessions hold the keys of a watch, and now and then
-// forgets sessions that hold nothing.
+// holding says which sessions hold the keys of a watch.
 func (b *sessionBook) holding(watch string, pairs []election.Pair) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -285,10 +296,7 @@ func (b *sessionBook) holding(watch string, pairs []election.Pair) {
 		}
 	}
 	b.held[watch] = ids
-	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
-		b.pruned = now
-		b.prune()
-	}
+	b.pruneNowAndThen()
 }
 
 // released says that a watch has ended.
@@ -298,16 +306,25 @@ func (b *sessionBook) released(watch string) {
 	delete(b.held, watch)
 }
 
+// pruneNowAndThen forgets sessions that hold nothing: not at once, for one that was
+// just read may not hold anything yet.
+func (b *sessionBook) pruneNowAndThen() {
+	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
+		b.pruned = now
+		b.prune()
+	}
+}
+
 func (b *sessionBook) prune() {
 	kept := make(map[string]*election.Session, len(b.known))
 	for _, ids := range b.held {
 		for _, id := range ids {
-			if s := b.known[id]; s != nil {
+			if s := b.find(id); s != nil {
 				kept[id] = s
 			}
 		}
 	}
-	b.known = kept
+	b.known, b.older = kept, b.known
 	if b.first != nil && !b.reading() {
 		b.first.sessionsRead = sessionsRead{} // nobody wants it any more
 	}

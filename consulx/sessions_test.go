@@ -13,10 +13,10 @@ import (
 	"electop/election"
 )
 
-// listConsul has one held key and answers the list of all sessions after a while.
+// listConsul has held keys and answers the list of all sessions after a while.
 type listConsul struct {
 	after time.Duration
-	body  string
+	keys  int
 	mu    sync.Mutex
 	lists int
 	infos int
@@ -30,18 +30,27 @@ func (l *listConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err := r.Context().Err(); err != nil {
 			return nil, err
 		}
-		return answer(r, 200, 7, l.body), nil
+		return answer(r, 200, 7, l.all(`{"ID":"s%d","Node":"listed"}`)), nil
 	case strings.HasPrefix(r.URL.Path, "/v1/session/info/s"):
 		l.count(&l.infos)
-		return answer(r, 200, 7, `[{"ID":"s1","Node":"n2"}]`), nil
+		return answer(r, 200, 7, l.all(`{"ID":"s%d","Node":"asked"}`)), nil
 	}
 	f := &fakeConsul{keys: func(_ int, index string, r *http.Request) (int, int, string) {
 		if index != "" {
 			hang(r, time.Hour)
 		}
-		return 200, 7, `[{"Key":"a/leader","Session":"s1","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}]`
+		return 200, 7, l.all(`{"Key":"%[1]d/leader","Session":"s%[1]d","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}`)
 	}}
 	return f.RoundTrip(r)
+}
+
+// all lists one object for each key.
+func (l *listConsul) all(object string) string {
+	objects := make([]string, l.keys)
+	for i := range objects {
+		objects[i] = fmt.Sprintf(object, i)
+	}
+	return "[" + strings.Join(objects, ",") + "]"
 }
 
 func (l *listConsul) count(n *int) {
@@ -56,28 +65,29 @@ func (l *listConsul) listed() int {
 	return l.lists
 }
 
-// The board is drawn once, and whole: keys wait for the list of sessions that is
-// read while they are, but not for long.
+// The board is drawn once, and whole: many keys wait for the list of sessions that
+// is read while they are, but not for long; the sessions of few are asked for.
 func TestTheFirstBoardHasItsSessions(t *testing.T) {
-	const list = `[{"ID":"s0","Node":"n0"},{"ID":"s1","Node":"n1"}]`
+	many := manySessions + 1
 	for _, tt := range []struct {
-		name          string
-		after         time.Duration
-		body, pattern string
-		at            time.Duration // of the first whole board
-		node          string        // of the leader on it
-		later         string        // and in the end
-		lists, infos  int
+		name         string
+		keys         int
+		after        time.Duration // until there is a list
+		pattern      string
+		at           time.Duration // of the first whole board
+		node         string        // of a leader on it
+		later        string        // and in the end
+		lists, infos int
 	}{
-		{"in time", 300 * time.Millisecond, list, "*/leader", 300 * time.Millisecond, "n1", "n1", 1, 0},
-		{"late", 3 * time.Second, list, "*/leader", listPatience, "", "n1", 1, 0},
-		{"without it", 0, `[]`, "*/leader", 0, "n2", "n2", 1, 1},
-		{"never", time.Hour, list, "*/leader", listPatience, "", "", 1, 0},
-		{"of one key", 0, list, "a/leader", 0, "n2", "n2", 0, 1},
+		{"many, in time", many, 300 * time.Millisecond, "*/leader", 300 * time.Millisecond, "listed", "listed", 1, 0},
+		{"many, late", many, 3 * time.Second, "*/leader", listPatience + sessionPatience, "", "listed", 1, 0},
+		{"many, never", many, time.Hour, "*/leader", listPatience + sessionPatience, "", "", 1, 0},
+		{"few", 1, time.Hour, "*/leader", 0, "asked", "asked", 1, 1},
+		{"one key", 1, 0, "0/leader", 0, "asked", "asked", 0, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := &listConsul{after: tt.after, body: tt.body}
+				l := &listConsul{after: tt.after, keys: tt.keys}
 				start := time.Now()
 				ctx, cancel := context.WithCancel(t.Context())
 				o := NewObserver(over(t, l), ObserverOptions{Patterns: patterns(t, tt.pattern), Wait: fakeWait, Probe: time.Hour})
@@ -109,13 +119,37 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 	}
 }
 
+// Sessions that come and go in a datacenter are forgotten, whatever becomes of the
+// elections.
+func TestSessionsOfOthersAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		o := NewObserver(over(t, tripper(func(r *http.Request) (*http.Response, error) {
+			n++
+			return answer(r, 200, 7, fmt.Sprintf(`[{"ID":"s%d"}]`, n)), nil
+		})), ObserverOptions{})
+		b := o.sessions
+		b.known["leads"] = &election.Session{ID: "leads"}
+		b.holding("keys", []election.Pair{{Key: "a/leader", Session: "leads"}})
+		for range 60 {
+			pass(10 * time.Second)
+			if _, err := b.list(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(b.known)+len(b.older) > 30 || b.get("leads") == nil || b.get("s59") == nil {
+			t.Errorf("%d and %d sessions are kept", len(b.known), len(b.older))
+		}
+	})
+}
+
 // What was listed at the start is good for the first study too.
 func TestTheFirstListServesTheStudy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &listConsul{body: `[{"ID":"s1","Node":"n1"}]`}
+		l := &listConsul{keys: 1}
 		b := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
 		pass(firstFresh / 2)
-		b.o.Study("a/leader")
+		b.o.Study("0/leader")
 		pass(sessionsGap / 4)
 		if n := l.listed(); n != 1 {
 			t.Errorf("%d lists", n)
@@ -127,7 +161,7 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 		b.stop()
 		late := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
 		pass(2 * firstFresh)
-		late.o.Study("a/leader")
+		late.o.Study("0/leader")
 		pass(sessionsGap / 4)
 		if n := l.listed(); n != 4 {
 			t.Errorf("%d lists when the study began late", n)

@@ -169,8 +169,8 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// takeFirst takes the list that was read at the start, if that is just over:
-// candidates that start at the same time may come a moment later.
+// takeFirst takes the list that was read at the start, if that is just over. The
+// next one is due like after any other.
 func (v *surveyor) takeFirst() (ok bool) {
 	first, ok := v.o.sessions.firstRead()
 	if ok = ok && time.Since(first.at) <= firstFresh; ok {

@@ -538,3 +538,23 @@ func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Keys that appear all the time put off no division.
+func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		ctx, cancel := context.WithCancel(s.t.Context())
+		var creating sync.WaitGroup
+		creating.Go(func() {
+			for i := 300; ctx.Err() == nil; i++ {
+				s.put(s.t, numberedKey(i), "v")
+				sleep(ctx, 50*time.Millisecond)
+			}
+		})
+		s.observe()
+		cancel()
+		creating.Wait()
+		if s.layouts.Load() == 0 {
+			t.Error("never divided")
+		}
+	})
+}

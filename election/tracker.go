@@ -23,8 +23,8 @@ type Options struct {
 	RecentEvents int
 }
 
-// Tracker folds observations into snapshots and events. It belongs to one
-// goroutine; the snapshots that it hands out may be read by any.
+// Tracker folds observations into snapshots and events. Its methods must not be
+// called at the same time; the snapshots that it hands out may be read by any.
 type Tracker struct {
 	patterns Patterns
 	recentN  int

@@ -105,8 +105,12 @@ func TestFollowedBoardIsTheSameAsANewOne(t *testing.T) {
 				wantsSameAsNew(t, d)
 			}
 			d.keys([]string{"j", "k", "G", "g", "p"}[h.rnd.IntN(5)])
+			was := d.m.table.cursor
 			d.send(snapshotMsg{h.snap})
 			wantsSameAsNew(t, d)
+			if d.m.table.cursor != was && slices.ContainsFunc(d.m.table.order, func(e *election.Election) bool { return e.Key() == was }) {
+				t.Errorf("the cursor went from %q to %q", was, d.m.table.cursor)
+			}
 			if t.Failed() {
 				t.Fatalf("seed %d, filter %q, sorted by %s", seed, f, d.m.table.sort.key.word())
 			}
