@@ -143,10 +143,10 @@ func TestSessionsOfOthersAreForgotten(t *testing.T) {
 	})
 }
 
-// What was listed at the start is good for the first study too.
+// A list that was dear and is fresh serves the first study too.
 func TestTheFirstListServesTheStudy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &listConsul{keys: 1}
+		l := &listConsul{keys: 1, after: 2 * studyEvery / studyShare}
 		b := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
 		pass(firstFresh / 2)
 		b.o.Study("0/leader")
@@ -154,7 +154,7 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 		if n := l.listed(); n != 1 {
 			t.Errorf("%d lists", n)
 		}
-		pass(studyEvery)
+		pass(2 * studyEvery)
 		if n := l.listed(); n != 2 {
 			t.Errorf("%d lists after a while", n)
 		}
@@ -167,5 +167,14 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 			t.Errorf("%d lists when the study began late", n)
 		}
 		late.stop()
+		l.after = 0
+		cheap := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
+		pass(firstFresh / 2)
+		cheap.o.Study("0/leader")
+		pass(sessionsGap / 4)
+		if n := l.listed(); n != 6 {
+			t.Errorf("%d lists when they are cheap", n)
+		}
+		cheap.stop()
 	})
 }

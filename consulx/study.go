@@ -169,11 +169,12 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// takeFirst takes the list that was read at the start, if that is just over. The
-// next one is due like after any other.
+// takeFirst takes the list that was read at the start, if that is just over and a
+// list is so dear that the next would have to wait. A cheap one is read anew: what
+// starts together with electop is on it.
 func (v *surveyor) takeFirst() (ok bool) {
 	first, ok := v.o.sessions.firstRead()
-	if ok = ok && time.Since(first.at) <= firstFresh; ok {
+	if ok = ok && time.Since(first.at) <= firstFresh && studyShare*first.took > studyEvery; ok {
 		v.sessions, v.sessionsErr, v.listedAt, v.listTook = first.sessions, first.err, first.at, first.took
 	}
 	return ok
