@@ -146,7 +146,7 @@ func TestSessionsOfOthersAreForgotten(t *testing.T) {
 // A list that was dear and is fresh serves the first study too.
 func TestTheFirstListServesTheStudy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &listConsul{keys: 1, after: 2 * studyEvery / studyShare}
+		l := &listConsul{keys: 1 + int(studyEvery/studyPace)}
 		b := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
 		pass(firstFresh / 2)
 		b.o.Study("0/leader")
@@ -154,7 +154,7 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 		if n := l.listed(); n != 1 {
 			t.Errorf("%d lists", n)
 		}
-		pass(2 * studyEvery)
+		pass(studyEvery)
 		if n := l.listed(); n != 2 {
 			t.Errorf("%d lists after a while", n)
 		}
@@ -167,7 +167,7 @@ func TestTheFirstListServesTheStudy(t *testing.T) {
 			t.Errorf("%d lists when the study began late", n)
 		}
 		late.stop()
-		l.after = 0
+		l.keys = 1
 		cheap := observeWith(t, over(t, l), ObserverOptions{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
 		pass(firstFresh / 2)
 		cheap.o.Study("0/leader")

@@ -15,9 +15,10 @@ const (
 	studyEvery = 5 * time.Second
 	// studyGap keeps an election with many events from being surveyed at each.
 	studyGap = 250 * time.Millisecond
-	// studyShare bounds what many sessions cost while nothing happens: they are
-	// read at most a thousandth of the time.
-	studyShare = 1000
+	// studyPace spaces lists of many sessions by what they cost, a thousandth of
+	// the time: by their number, for one list that was slow, as the first often is,
+	// says little about the next.
+	studyPace = 2500 * time.Microsecond
 	// sessionsGap spaces the lists of all sessions, the dearest part.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
@@ -108,7 +109,6 @@ type surveyor struct {
 	sessions    []*election.Session
 	sessionsErr error
 	listedAt    time.Time
-	listTook    time.Duration
 }
 
 // visit surveys once, unless ctx ends before, and tells when to do so next.
@@ -131,10 +131,15 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	news := !sameSurroundings(v.last, found)
 	v.last = found
 	v.o.send(news, election.SurroundingsRead{Surroundings: found})
-	if next = atFullSecond(max(studyEvery, studyShare*v.listTook)); late > 0 {
+	if next = atFullSecond(studyRest(len(v.sessions))); late > 0 {
 		next = min(next, late)
 	}
 	return next
+}
+
+// studyRest is how long nothing is read again while nothing happens.
+func studyRest(sessions int) time.Duration {
+	return max(studyEvery, time.Duration(sessions)*studyPace)
 }
 
 // readSiblings keeps what was read before when Consul does not answer: old is
@@ -157,10 +162,9 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
 		return late
 	}
-	start := time.Now()
 	sessions, err := v.o.sessions.list(ctx)
 	if ctx.Err() == nil {
-		v.listedAt, v.listTook = time.Now(), time.Since(start)
+		v.listedAt = time.Now()
 	}
 	if !unanswered(err) {
 		v.sessions = sessions
@@ -174,8 +178,8 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 // starts together with electop is on it.
 func (v *surveyor) takeFirst() (ok bool) {
 	first, ok := v.o.sessions.firstRead()
-	if ok = ok && time.Since(first.at) <= firstFresh && studyShare*first.took > studyEvery; ok {
-		v.sessions, v.sessionsErr, v.listedAt, v.listTook = first.sessions, first.err, first.at, first.took
+	if ok = ok && time.Since(first.at) <= firstFresh && studyRest(len(first.sessions)) > studyEvery; ok {
+		v.sessions, v.sessionsErr, v.listedAt = first.sessions, first.err, first.at
 	}
 	return ok
 }
