@@ -87,7 +87,7 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	transport := newTransport(target, tlsConfig, cfg.MaxConnections)
 	conf.Address, conf.Scheme = target.url(), target.scheme
-	conf.HttpClient = &http.Client{Transport: tapTransport{asPost{transport}}, CheckRedirect: refuseRedirect}
+	conf.HttpClient = &http.Client{Transport: guarded(transport), CheckRedirect: refuseRedirect}
 	if target.user != nil && conf.HttpAuth == nil {
 		password, _ := target.user.Password()
 		conf.HttpAuth = &api.HttpBasicAuth{Username: target.user.Username(), Password: password}

@@ -70,7 +70,7 @@ func newClient(t *testing.T, cfg Config) *Client {
 // over makes a client that sends everything through rt.
 func over(t *testing.T, rt http.RoundTripper) *Client {
 	t.Helper()
-	client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: tapTransport{rt}}})
+	client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: guarded(rt)}})
 	if err != nil {
 		t.Fatal(err)
 	}
