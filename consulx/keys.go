@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -14,13 +15,9 @@ import (
 	"electop/election"
 )
 
-const (
-	// sessionPatience is how long an answer about keys is held back for the
-	// sessions of new holders.
-	sessionPatience = 50 * time.Millisecond
-	// hiddenRecheck spaces the questions about keys that may not be read.
-	hiddenRecheck = 5 * time.Second
-)
+// sessionPatience is how long an answer about keys is held back for the
+// sessions of new holders.
+const sessionPatience = 50 * time.Millisecond
 
 // keyQuestion asks for the keys of one watch and hands every answer over as one
 // election.KeysRead.
@@ -67,7 +64,7 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 	k.answer = reading{}
 	changed, vanished := compare(k.state.last.pairs, got.pairs)
 	filtered := k.o.client.filtered(meta)
-	hidden, err := k.recheckHidden(ctx, got.pairs, vanished, k.o.client.doubtful(meta), at)
+	hidden, err := k.recheckHidden(ctx, got.pairs, vanished, at)
 	if err != nil {
 		return false, err
 	}
@@ -115,6 +112,7 @@ func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observ
 	k.o.send(news, batch...)
 	if news {
 		k.o.sessions.holding(k.watch.name(), next.last.pairs)
+		k.o.permissions.learned(k.watch.name(), next.last.pairs, next.hidden)
 	}
 	k.mu.Unlock()
 	if moved || !before.delivered || next.heavy != before.heavy {
@@ -132,6 +130,7 @@ func (k *keyQuestion) close() keyState {
 		k.o.send(false, election.LinkUp{At: time.Now(), Source: k.watch.name()})
 	}
 	k.o.sessions.released(k.watch.name())
+	k.o.permissions.forget(k.watch.name())
 	return k.state
 }
 
@@ -159,29 +158,39 @@ func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	})
 }
 
-// recheckHidden finds out which keys that are missing in the answer are there
-// and may not be read.
+// recheckHidden finds out which keys that are missing in the response exist and
+// may not be read. errReadAgain says that one of them may.
 func (k *keyQuestion) recheckHidden(
-	ctx context.Context, pairs []election.Pair, vanished []string, doubtful bool, at time.Time,
+	ctx context.Context, pairs []election.Pair, vanished []string, at time.Time,
 ) (hidden []string, err error) {
 	missing := slices.DeleteFunc(slices.Clone(k.state.hidden), func(key string) bool {
 		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, byKey)
 		return there
 	})
-	if !doubtful {
-		missing, vanished = nil, nil
+	due := at.Sub(k.hiddenAt) >= hiddenRest(len(missing))
+	if !due {
+		hidden, missing = missing, nil
 	}
-	due := len(vanished) > 0 || at.Sub(k.hiddenAt) >= hiddenRecheck
-	if len(missing)+len(vanished) > 0 && due {
-		missing, err = k.o.client.unreadable(ctx, append(missing, vanished...))
-		if err != nil {
-			return nil, err
-		}
+	if missing = append(missing, vanished...); len(missing) == 0 {
+		return hidden, nil
+	}
+	found, readable, err := k.o.client.checkKeys(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	if len(readable) > 0 {
+		return nil, fmt.Errorf("%w: %s", errReadAgain, election.Line(readable[0], shownKey))
+	}
+	if due {
 		k.hiddenAt = at
 	}
-	slices.Sort(missing)
-	return missing, nil
+	hidden = append(hidden, found...)
+	slices.Sort(hidden)
+	return hidden, nil
 }
+
+// shownKey is how much of a key an error shows, in runes.
+const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 

@@ -104,6 +104,9 @@ func (b backend) session(t *testing.T, entry *api.SessionEntry) string {
 	return id
 }
 
+// address is where the backend answers.
+func (b backend) address() string { return b.client.Address() }
+
 func (b backend) acquire(t *testing.T, p api.KVPair) {
 	t.Helper()
 	deadline := time.Now().Add(patience)

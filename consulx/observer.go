@@ -60,6 +60,7 @@ type Observer struct {
 	study          *study
 	sessionList    *toggle
 	sessions       *sessionBook
+	permissions    *permissions
 	investigations chan struct{}
 	work           sync.WaitGroup // short jobs: sessions, investigations
 }
@@ -81,7 +82,7 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 	observer := &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
 		watches: keyWatches(c.maxConns(), o.MaxWatches), arrange: layout.next, folding: newFolding(o),
-		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
+		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.sessions = newSessionBook(c, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})

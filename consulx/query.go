@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -89,6 +90,8 @@ type loop struct {
 	// rest, if set, is how long to pause after an answer, in the place of pace.
 	rest func() time.Duration
 	from position
+	// again says that the latest response was read again because it lacked keys.
+	again bool
 }
 
 // position is from where on a loop asks.
@@ -157,9 +160,14 @@ func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
 	}
 	took := time.Since(start)
 	news, err := l.take(ctx, meta, at.gap)
-	if err != nil {
+	switch {
+	case errors.Is(err, errReadAgain) && !l.again:
+		l.again = true
+		return 0, nil
+	case err != nil:
 		return 0, err
 	}
+	l.again = false
 	if news {
 		runtime.Gosched() // whoever was told goes first, then the next question
 	}

@@ -69,11 +69,15 @@ func checkOrigin(r *http.Request, response *http.Response) error {
 	if index, err := strconv.ParseUint(text, 10, 64); err == nil && index > 0 {
 		return nil
 	}
-	found := "has no X-Consul-Index"
+	found := "without X-Consul-Index"
 	if text != "" {
-		found = "has the X-Consul-Index " + strconv.Quote(election.Line(text, 20))
+		found = "with the X-Consul-Index " + strconv.Quote(election.Line(text, 20))
 	}
-	return fmt.Errorf("the response is not Consul's: HTTP %d %s; is there a proxy in between?", response.StatusCode, found)
+	return notConsuls(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
+}
+
+func notConsuls(found string) error {
+	return fmt.Errorf("the response is not Consul's: %s; is there a proxy in between?", found)
 }
 
 // indexed reports endpoints whose responses carry an index.

@@ -2,13 +2,9 @@ package consulx
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/consul/api"
-	"golang.org/x/sync/errgroup"
 
 	"electop/election"
 )
@@ -51,34 +47,4 @@ func txnText(all api.TxnErrors) string {
 		texts[i] = e.What
 	}
 	return strings.Join(texts, "; ")
-}
-
-// unreadable picks the keys that exist and may not be read. Many at once are
-// mostly keys that were deleted together: a transaction rules these out.
-func (c *Client) unreadable(ctx context.Context, keys []string) ([]string, error) {
-	var (
-		mu     sync.Mutex
-		hidden []string
-	)
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	for some := range slices.Chunk(keys, txnReads) {
-		g.Go(func() error {
-			_, partly, err := c.readPairs(ctx, some)
-			if !partly && !errors.Is(err, ErrDenied) {
-				return err
-			}
-			for _, key := range some {
-				if _, err := c.readKey(ctx, key); errors.Is(err, ErrDenied) {
-					mu.Lock()
-					hidden = append(hidden, key)
-					mu.Unlock()
-				} else if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return hidden, g.Wait()
 }
