@@ -25,13 +25,10 @@ type keyQuestion struct {
 	o        *Observer
 	watch    watch
 	patterns election.Patterns
-	wait     time.Duration
 	ready    <-chan struct{} // closed when answers may be handed over
 	told     func()          // after an answer with other keys than before, and a first failure
 
-	asked   uint64 // the index of the question
-	askedAt time.Time
-	answer  reading
+	answer reading
 
 	mu       sync.Mutex
 	state    keyState
@@ -53,24 +50,23 @@ type keyState struct {
 }
 
 func (k *keyQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
-	k.asked, k.askedAt = q.WaitIndex, time.Now()
-	k.answer, meta, err = k.o.client.readKeys(k.watch, k.patterns, k.state.last, k.state.heavy, q)
+	k.answer, meta, err = k.o.client.waiting.readKeys(k.watch, k.patterns, k.state.last, k.state.heavy, q)
 	return meta, err
 }
 
-func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (bool, error) {
+func (k *keyQuestion) take(ctx context.Context, a answered) (bool, error) {
 	at := time.Now()
 	got := k.answer
 	k.answer = reading{}
 	changed, vanished := compare(k.state.last.pairs, got.pairs)
-	filtered := k.o.client.filtered(meta)
+	filtered := k.o.client.filtered(a.QueryMeta)
 	hidden, err := k.recheckHidden(ctx, got.pairs, vanished, at)
 	if err != nil {
 		return false, err
 	}
 	next := keyState{
 		last: got, hidden: hidden, delivered: true, at: at, heavy: k.state.heavy || got.heavy(),
-		next: position{index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.wait), round: roundOf(ctx)},
+		next: a.next,
 	}
 	first := !k.state.delivered
 	var batch []election.Observation
@@ -81,16 +77,16 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
-		At: at, Range: k.watch.Range, Pairs: got.pairs, AfterGap: gap, Hidden: hidden,
+		At: at, Range: k.watch.Range, Pairs: got.pairs, AfterGap: a.gap, Hidden: hidden,
 		// To an anonymous caller every answer may be cut short; only an empty
 		// one is suspicious.
-		Filtered: meta.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
+		Filtered: a.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
 	})
 	select {
 	case <-k.ready:
 	case <-ctx.Done():
 	}
-	news := first || gap || !slices.Equal(hidden, k.state.hidden) || len(changed) > 0 || len(vanished) > 0
+	news := first || a.gap || !slices.Equal(hidden, k.state.hidden) || len(changed) > 0 || len(vanished) > 0
 	k.handOver(next, news, batch)
 	return news, nil
 }

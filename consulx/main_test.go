@@ -70,11 +70,16 @@ func newClient(t *testing.T, cfg Config) *Client {
 // over makes a client that sends everything through rt.
 func over(t *testing.T, rt http.RoundTripper) *Client {
 	t.Helper()
-	client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: guarded(rt)}})
+	c := &Client{address: "consul.test", buffers: &buffers{}}
+	c, err := c.openLanes(newBudget(0), func(int) (*api.Client, *http.Transport, error) {
+		transport := guarded(rt, make(chan struct{}, 1))
+		client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: transport}})
+		return client, &http.Transport{}, err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Client{api: client, transport: &http.Transport{}, address: "consul.test"}
+	return c
 }
 
 // prefix is a part of the KV store that belongs to one test.

@@ -25,7 +25,7 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
 	}
-	return &Operator{client: c, note: note}
+	return &Operator{client: c.urgent, note: note}
 }
 
 // Destroyed is what [Operator.DestroySession] ended.

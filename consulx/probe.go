@@ -74,12 +74,12 @@ func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {
 	defer cancel()
 	if withToken && !o.client.anonymous {
 		// Consul refuses an unknown token whatever it is asked.
-		_, _, err := o.client.api.Session().Info(noSession, o.client.read(ctx))
+		_, _, err := o.client.urgent.api.Session().Info(noSession, o.client.read(ctx))
 		if err = o.client.wrap(err); errors.Is(err, ErrDenied) {
 			return err
 		}
 	}
-	leader, err := o.client.consensusLeader(ctx)
+	leader, err := o.client.urgent.consensusLeader(ctx)
 	if err == nil && leader == "" {
 		err = noQuorum()
 	}
