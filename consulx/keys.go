@@ -105,12 +105,13 @@ func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observ
 		next.keys = next.last.keys()
 	}
 	k.state = next
-	k.o.send(news, batch...)
+	k.o.fold(news, batch...)
 	if news {
 		k.o.sessions.holding(k.watch.name(), next.last.pairs)
 		k.o.permissions.learned(k.watch.name(), next.last.pairs, next.hidden)
 	}
 	k.mu.Unlock()
+	k.o.deliver()
 	if moved || !before.delivered || next.heavy != before.heavy {
 		k.told()
 	}
@@ -118,12 +119,13 @@ func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observ
 
 // close ends what the question tells and gives how far it came.
 func (k *keyQuestion) close() keyState {
+	defer k.o.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closed = true
 	if !k.state.delivered {
 		// Its trouble is over; whoever reads its keys next tells of their own.
-		k.o.send(false, election.LinkUp{At: time.Now(), Source: k.watch.name()})
+		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.name()})
 	}
 	k.o.sessions.released(k.watch.name())
 	k.o.permissions.forget(k.watch.name())
@@ -137,6 +139,8 @@ func (k *keyQuestion) known() keyState {
 }
 
 func (k *keyQuestion) failed(err error, retryAt time.Time) {
+	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
+	defer k.o.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -147,8 +151,7 @@ func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	if first {
 		k.told()
 	}
-	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
-	k.o.send(true, election.LinkLost{
+	k.o.fold(true, election.LinkLost{
 		At: time.Now(), Source: k.watch.name(), Error: Describe(err), RetryAt: retryAt,
 		Refused: errors.Is(err, ErrDenied),
 	})
