@@ -138,6 +138,7 @@ func (o *Observer) watchAll(ctx context.Context, r *rounds) {
 	all.Go(func() {
 		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
 	})
+	all.Go(func() { o.sessions.retry(ctx) })
 	all.Go(func() { o.study.run(ctx, o) })
 	all.Go(func() {
 		o.sessionList.run(ctx, func(ctx context.Context) { o.watchSessions(ctx, r) })

@@ -136,3 +136,15 @@ func TestADenyRuleForTheAnonymousTokenTakesNoLeader(t *testing.T) {
 	board.unreadable(len(s.keys))
 	s.noneVacated(board)
 }
+
+// Nothing about a key changes when the token may read its holder's session.
+func TestASessionThatBecomesReadableIsRead(t *testing.T) {
+	s := newACLStage(t, 3)
+	s.allow(`key_prefix "service/" { policy = "read" }`)
+	board := observe(t, newClient(t, Config{Address: s.root.address(), Token: s.token}))
+	board.loaded()
+	s.allow(boardRules)
+	board.until("all sessions", func() bool {
+		return !slices.ContainsFunc(board.last.Elections, func(e *election.Election) bool { return e.Session == nil })
+	})
+}

@@ -102,6 +102,23 @@ type loop struct {
 	from position
 	// again says that the latest response was read again because it lacked keys.
 	again bool
+	// newest is the index of the newest response so far; confirm has the next
+	// question answered by Consul's leader.
+	newest  uint64
+	confirm bool
+}
+
+// outdated reports a response that is older than one before, as any server may
+// give with --stale. It is dropped, and Consul's leader decides whether the state
+// went back.
+func (l *loop) outdated(at position, meta *api.QueryMeta) bool {
+	l.newest = max(l.newest, at.index)
+	if l.client.stale && !l.confirm && meta.LastIndex < l.newest {
+		l.confirm = true
+		return true
+	}
+	l.newest, l.confirm = meta.LastIndex, false
+	return false
 }
 
 // position is from where on a loop asks.
@@ -168,6 +185,9 @@ func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
 		return 0, err
 	}
 	took := time.Since(start)
+	if l.outdated(at, meta) {
+		return 0, nil
+	}
 	next = nextIndex(at.index, meta.LastIndex, took, wait)
 	news, err := l.take(ctx, answered{meta, at.gap, position{index: next, round: roundOf(ctx)}})
 	switch {
@@ -192,7 +212,7 @@ func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
 // query are the options of the next question.
 func (l *loop) query(ctx context.Context, index uint64, wait time.Duration) *api.QueryOptions {
 	q := l.client.read(ctx)
-	if l.consistent {
+	if l.consistent || l.confirm {
 		q = l.client.consistent(ctx)
 	}
 	if index > 0 {
