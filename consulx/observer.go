@@ -27,7 +27,7 @@ type ObserverOptions struct {
 	// Probe is how often Consul is asked for its leader; 0 means every second.
 	Probe time.Duration
 	// Wait is how long a blocking query waits, up to an eighth less by chance; 0
-	// means 23 s.
+	// means 22 s.
 	Wait time.Duration
 	// MaxWatches bounds the connections that queries take which wait for news;
 	// 0 means 64. More make changes seen sooner where there are thousands of

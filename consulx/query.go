@@ -14,7 +14,7 @@ import (
 // change from staying unreported for more than 30 s when its connection is dead
 // and nothing says so: the wait, the sixteenth that Consul adds, and waitGrace.
 // Proxies that cut connections that are idle for 30 s or more never do so either.
-const defaultWait = 23 * time.Second
+const defaultWait = 22 * time.Second
 
 // rounds restarts every loop at once: when the link was broken, queries that
 // are still blocked may hang on a connection that no longer leads anywhere, and
@@ -106,6 +106,7 @@ type loop struct {
 	// question answered by Consul's leader.
 	newest  uint64
 	confirm bool
+	retried bool // the latest failure was followed by another attempt at once
 }
 
 // outdated reports a response that is older than one before, as any server may
@@ -147,17 +148,22 @@ func (l *loop) run(ctx context.Context) {
 		round, leave := within(ctx, l.rounds.current())
 		at = at.in(roundOf(round))
 		next, err := l.once(round, at)
-		at.index, at.gap = next, err != nil
 		switch {
 		case round.Err() != nil:
 			l.backoff.reset()
+		case err != nil && at.index > 0 && !l.retried:
+			// Proxies and firewalls cut connections that wait: what was missed is
+			// read at once, and only if that fails is the source lost.
+			l.retried = true
 		case err != nil:
 			pause := l.backoff.next()
 			l.failed(err, time.Now().Add(pause))
 			sleep(round, pause)
 		default:
 			l.backoff.reset()
+			l.retried = false
 		}
+		at.index, at.gap = next, err != nil
 		leave()
 	}
 }
@@ -186,6 +192,7 @@ func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
 	}
 	took := time.Since(start)
 	if l.outdated(at, meta) {
+		sleep(ctx, l.pace.next(false, took))
 		return 0, nil
 	}
 	next = nextIndex(at.index, meta.LastIndex, took, wait)
