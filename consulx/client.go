@@ -22,12 +22,11 @@ import (
 const (
 	// maxConns keeps one electop far below the 200 connections that an agent
 	// allows one address, beyond which it turns away every tool on that host.
-	maxConns      = 64
-	dialTimeout   = 5 * time.Second
-	keepAlive     = 15 * time.Second
-	idleTimeout   = 90 * time.Second
-	tlsHandshake  = 5 * time.Second
-	shortestToken = 6 // shorter secrets would blacken innocent words of an error
+	maxConns     = 64
+	dialTimeout  = 5 * time.Second
+	keepAlive    = 15 * time.Second
+	idleTimeout  = 90 * time.Second
+	tlsHandshake = 5 * time.Second
 )
 
 // Config says where Consul is and who asks. What is empty is taken from
@@ -59,9 +58,11 @@ type Client struct {
 	transport  *http.Transport
 	address    string
 	datacenter string
+	namespace  string
+	partition  string
 	anonymous  bool
 	stale      bool
-	secrets    []string
+	secrets    secrets
 	buffers    buffers
 }
 
@@ -87,10 +88,13 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	transport := newTransport(target, tlsConfig, cfg.MaxConnections)
 	conf.Address, conf.Scheme = target.url(), target.scheme
-	conf.HttpClient = &http.Client{Transport: tapTransport{asPost{transport}}, CheckRedirect: refuseRedirect}
-	if target.user != nil && conf.HttpAuth == nil {
-		password, _ := target.user.Password()
-		conf.HttpAuth = &api.HttpBasicAuth{Username: target.user.Username(), Password: password}
+	watch := &certificateWatch{RoundTripper: transport}
+	watch.observe(transport.TLSClientConfig)
+	conf.HttpClient = &http.Client{Transport: tapTransport{asPost{watch}}, CheckRedirect: refuseRedirect}
+	fromAddress := target.auth()
+	secrets := newSecrets(token, conf.HttpAuth, fromAddress)
+	if conf.HttpAuth == nil {
+		conf.HttpAuth = fromAddress
 	}
 	// api.NewClient would read the file again and prefer it to a token that
 	// was given by name.
@@ -99,12 +103,11 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{
+	return &Client{
 		api: client, transport: transport, address: election.Sanitize(target.shown()),
-		datacenter: cfg.Datacenter, anonymous: token == "", stale: cfg.Stale,
-	}
-	c.keepSecret(token, conf.HttpAuth)
-	return c, nil
+		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
+		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
+	}, nil
 }
 
 // Address names the agent to people: host:port or the path of a socket, never
@@ -123,18 +126,6 @@ func (c *Client) API() *api.Client { return c.api }
 
 // Close gives idle connections back. The client stays usable.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
-
-func (c *Client) keepSecret(token string, auth *api.HttpBasicAuth) {
-	secrets := []string{token}
-	if auth != nil {
-		secrets = append(secrets, auth.Password)
-	}
-	for _, s := range secrets {
-		if len(s) >= shortestToken {
-			c.secrets = append(c.secrets, s)
-		}
-	}
-}
 
 // read asks for what the board shows.
 func (c *Client) read(ctx context.Context) *api.QueryOptions {
@@ -164,8 +155,8 @@ func (c *Client) doubtful(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
 
-// refuseRedirect keeps Consul from sending a request on to another key: it
-// redirects paths that hold "//" or "..".
+// refuseRedirect keeps the token from other hosts, and a request from another
+// key: Consul redirects paths that hold "//" or "..".
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // checkEnvironment refuses what Consul's library would only warn about, on
@@ -270,6 +261,15 @@ func unescape(text string) string {
 		return plain
 	}
 	return text
+}
+
+// auth is what the address holds in front of the host, nil if nothing.
+func (t target) auth() *api.HttpBasicAuth {
+	if t.user == nil {
+		return nil
+	}
+	password, _ := t.user.Password()
+	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
 }
 
 func (t target) shown() string {

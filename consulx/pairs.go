@@ -46,7 +46,7 @@ func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election
 		}
 		ops := make(api.TxnOps, len(keys))
 		for i, key := range keys {
-			ops[i] = &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVGet, Key: key}}
+			ops[i] = &api.TxnOp{KV: c.kvOp(api.KVGet, key)}
 		}
 		ok, answer, _, err := c.api.Txn().Txn(ops, c.read(ctx))
 		if err != nil {
@@ -102,7 +102,7 @@ func (c *Client) listKeys(ctx context.Context, prefix string) ([]string, error) 
 		return nil, c.wrap(err)
 	case len(keys) == 0 && c.filtered(meta):
 		return nil, fail(ErrDenied, "keys under %s may not be read with this token", prefix)
-	case meta.ResultsFilteredByACLs:
+	case c.filtered(meta):
 		return keys, errPartly
 	}
 	return keys, nil
