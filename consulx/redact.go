@@ -19,8 +19,6 @@ const (
 	// wordLength is the length below which a secret is hidden as a whole word
 	// only: anywhere in a text, "a" would hide every "a".
 	wordLength = 6
-	// coreLength is the least length of a base64 core that is searched for.
-	coreLength = 8
 	hidden     = "<hidden>"
 )
 
@@ -81,7 +79,7 @@ func base64Cores(text string) []string {
 			if (before+len(text))%3 != 0 {
 				core = core[:len(core)-1] // depends on what follows the text
 			}
-			if len(core) >= coreLength {
+			if len(core) >= wordLength {
 				cores = append(cores, core)
 			}
 		}
