@@ -92,7 +92,7 @@ func NewClient(cfg Config) (*Client, error) {
 	watch.observe(transport.TLSClientConfig)
 	conf.HttpClient = &http.Client{Transport: tapTransport{asPost{watch}}, CheckRedirect: refuseRedirect}
 	fromAddress := target.auth()
-	secrets := newSecrets(token, conf.HttpAuth, fromAddress)
+	secrets := newSecrets(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
 	}
@@ -190,6 +190,17 @@ func findToken(cfg Config, env *api.Config) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// proxyAuths are the credentials for HTTP proxies in the environment.
+func proxyAuths() []*api.HttpBasicAuth {
+	var all []*api.HttpBasicAuth
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+		// An address that cannot be read may hold credentials too.
+		t, _ := parseTarget(os.Getenv(name), "http")
+		all = append(all, t.auth())
+	}
+	return all
 }
 
 func fill(conf *api.Config, cfg Config) {

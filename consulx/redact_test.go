@@ -103,6 +103,18 @@ func TestUserWithoutPasswordIsHidden(t *testing.T) {
 	}
 }
 
+func TestReflectedCredentialsOfAProxyAreHidden(t *testing.T) {
+	const password = "proxy-password"
+	addr := reflecting(t, func(_, _, _, _ string) string {
+		return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("me:"+password)) + ", " + password
+	})
+	t.Setenv("HTTPS_PROXY", "http://me:"+password+"@no such host:1")
+	_, err := newClient(t, Config{Address: addr}).consensusLeader(t.Context())
+	if want := "Proxy-Authorization: Basic <hidden>, <hidden>"; !strings.Contains(Describe(err), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A short secret is hidden as a word, and words that contain it stay.
 func TestShortSecretsLeaveOtherWordsAlone(t *testing.T) {
 	s := newSecrets("no")
