@@ -98,7 +98,7 @@ func (op *Operator) destroy(ctx context.Context, t election.Target) (Destroyed, 
 		return Destroyed{}, err
 	}
 	if _, err := c.api.Session().Destroy(t.Session, c.write(ctx)); err != nil {
-		return Destroyed{}, c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) string { return c.sessionNow(ctx, t) })
+		return Destroyed{}, c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, t) })
 	}
 	return Destroyed{Session: *session, LockDelay: session.EnforcedLockDelay()}, nil
 }

@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"bytes"
 	"io"
 	"log"
 	"net/http"
@@ -21,7 +22,16 @@ func proxied(t *testing.T, addr string, handle func(w http.ResponseWriter, r *ht
 	transport := &http.Transport{}
 	forward.Transport = transport
 	forward.ErrorLog = log.New(io.Discard, "", 0)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, forward) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The server closes a body when the response begins, which a proxy that
+		// still reads it takes for an error.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		handle(w, r, forward)
+	}))
 	t.Cleanup(func() {
 		s.Close()
 		transport.CloseIdleConnections()

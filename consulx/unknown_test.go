@@ -243,6 +243,33 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 	})
 }
 
+// While Consul elects its own leader, reads fail too.
+func TestStateIsReadAgainUntilConsulAnswers(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		key := b.prefix(t) + "web/.lock"
+		b.acquire(t, api.KVPair{Key: key, Session: b.session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
+		target, failures := targetOf(toPair(b.get(t, key))), 0
+		addr := proxied(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			switch {
+			case isRelease(r):
+				failures = 3
+				forward.ServeHTTP(httptest.NewRecorder(), r)
+				status(500, leadershipLost)(w, r)
+			case failures > 0:
+				failures--
+				status(500, "rpc error getting client: failed to get conn")(w, r)
+			default:
+				forward.ServeHTTP(w, r)
+			}
+		})
+		_, err := NewOperator(newClient(t, Config{Address: addr}), nil).Release(t.Context(), target)
+		if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
+			t.Errorf("%d failures left: %v", failures, err)
+		}
+	})
+}
+
 // An agent that is gone cannot have received the write.
 func TestWriteToAnAgentThatIsGone(t *testing.T) {
 	c := newClient(t, Config{Address: "127.0.0.1:1"})

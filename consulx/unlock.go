@@ -128,7 +128,7 @@ func overwrites(read, next *election.Pair) bool {
 }
 
 func (c *Client) unconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
-	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) string { return c.keyNow(ctx, p.Key) })
+	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
 }
 
 // keyChange is a blocking query for the first change of a key.
