@@ -29,10 +29,9 @@ const (
 )
 
 const (
-	dialTimeout   = 5 * time.Second
-	idleTimeout   = 90 * time.Second
-	tlsHandshake  = 5 * time.Second
-	shortestToken = 6 // shorter secrets would blacken innocent words of an error
+	dialTimeout  = 5 * time.Second
+	idleTimeout  = 90 * time.Second
+	tlsHandshake = 5 * time.Second
 )
 
 // Config says where Consul is and who asks. What is empty is taken from
@@ -65,9 +64,11 @@ type Client struct {
 	transport  *http.Transport
 	address    string
 	datacenter string
+	namespace  string
+	partition  string
 	anonymous  bool
 	stale      bool
-	secrets    []string
+	secrets    secrets
 	buffers    *buffers
 }
 
@@ -92,23 +93,26 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
 	conf.Address, conf.Scheme = target.url(), target.scheme
-	if target.user != nil && conf.HttpAuth == nil {
-		password, _ := target.user.Password()
-		conf.HttpAuth = &api.HttpBasicAuth{Username: target.user.Username(), Password: password}
+	fromAddress := target.auth()
+	secrets := newSecrets(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
+	if conf.HttpAuth == nil {
+		conf.HttpAuth = fromAddress
 	}
 	// api.NewClient would read the file again and prefer it to a token that
 	// was given by name.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
 		address: election.Sanitize(target.shown()), buffers: &buffers{},
-		datacenter: cfg.Datacenter, anonymous: token == "", stale: cfg.Stale,
+		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
+		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
-	c.keepSecret(token, conf.HttpAuth)
 	large := make(chan struct{}, 1)
 	return c.openLanes(newBudget(cfg.MaxConnections), func(conns int) (*api.Client, *http.Transport, error) {
 		transport := newTransport(target, tlsConfig.Clone(), conns)
+		watch := &certificateWatch{RoundTripper: transport}
+		watch.observe(transport.TLSClientConfig)
 		lane := *conf
-		lane.HttpClient = &http.Client{Transport: guarded(transport, large), CheckRedirect: refuseRedirect}
+		lane.HttpClient = &http.Client{Transport: guarded(watch, large), CheckRedirect: refuseRedirect}
 		client, err := api.NewClient(&lane)
 		return client, transport, err
 	})
@@ -125,18 +129,6 @@ func (c *Client) API() *api.Client { return c.api }
 func (c *Client) Close() {
 	for _, lane := range []*Client{c, c.waiting, c.urgent} {
 		lane.transport.CloseIdleConnections()
-	}
-}
-
-func (c *Client) keepSecret(token string, auth *api.HttpBasicAuth) {
-	secrets := []string{token}
-	if auth != nil {
-		secrets = append(secrets, auth.Password)
-	}
-	for _, s := range secrets {
-		if len(s) >= shortestToken {
-			c.secrets = append(c.secrets, s)
-		}
 	}
 }
 
@@ -168,8 +160,8 @@ func (c *Client) doubtful(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
 
-// refuseRedirect keeps Consul from sending a request on to another key: it
-// redirects paths that hold "//" or "..".
+// refuseRedirect keeps the token from other hosts, and a request from another
+// key: Consul redirects paths that hold "//" or "..".
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // checkEnvironment refuses what Consul's library would only warn about, on
@@ -203,6 +195,17 @@ func findToken(cfg Config, env *api.Config) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// proxyAuths are the credentials for HTTP proxies in the environment.
+func proxyAuths() []*api.HttpBasicAuth {
+	var all []*api.HttpBasicAuth
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+		// An address that cannot be read may hold credentials too.
+		t, _ := parseTarget(os.Getenv(name), "http")
+		all = append(all, t.auth())
+	}
+	return all
 }
 
 func fill(conf *api.Config, cfg Config) {
@@ -274,6 +277,15 @@ func unescape(text string) string {
 		return plain
 	}
 	return text
+}
+
+// auth is what the address holds in front of the host, nil if nothing.
+func (t target) auth() *api.HttpBasicAuth {
+	if t.user == nil {
+		return nil
+	}
+	password, _ := t.user.Password()
+	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
 }
 
 func (t target) shown() string {

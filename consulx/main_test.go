@@ -70,10 +70,16 @@ func newClient(t *testing.T, cfg Config) *Client {
 // over makes a client that sends everything through rt.
 func over(t *testing.T, rt http.RoundTripper) *Client {
 	t.Helper()
-	c := &Client{address: "consul.test", buffers: &buffers{}}
+	return overAt(t, "consul.test", rt)
+}
+
+// overAt is over for a transport that needs an address.
+func overAt(t *testing.T, addr string, rt http.RoundTripper) *Client {
+	t.Helper()
+	c := &Client{address: addr, buffers: &buffers{}}
 	c, err := c.openLanes(newBudget(0), func(int) (*api.Client, *http.Transport, error) {
 		transport := guarded(rt, make(chan struct{}, 1))
-		client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: transport}})
+		client, err := api.NewClient(&api.Config{Address: addr, HttpClient: &http.Client{Transport: transport}})
 		return client, &http.Transport{}, err
 	})
 	if err != nil {

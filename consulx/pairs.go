@@ -53,7 +53,7 @@ func (c *Client) readExisting(keys []string, q *api.QueryOptions) (pairs []elect
 		}
 		ops := make(api.TxnOps, len(keys))
 		for i, key := range keys {
-			ops[i] = &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVGet, Key: key}}
+			ops[i] = &api.TxnOp{KV: c.kvOp(api.KVGet, key)}
 		}
 		ok, answer, meta, err := c.api.Txn().Txn(ops, q)
 		switch {
@@ -111,7 +111,7 @@ func (c *Client) listKeys(ctx context.Context, prefix string) ([]string, error) 
 		return nil, c.wrap(err)
 	case len(keys) == 0 && c.filtered(meta):
 		return nil, fail(ErrDenied, "keys under %s may not be read with this token", prefix)
-	case meta.ResultsFilteredByACLs:
+	case c.filtered(meta):
 		return keys, errPartly
 	}
 	return keys, nil

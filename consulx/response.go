@@ -1,7 +1,6 @@
 package consulx
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -153,6 +152,3 @@ func (b *boundedBody) Close() error {
 	}
 	return b.ReadCloser.Close()
 }
-
-// tooLarge reports a body that exceeded the limit.
-func tooLarge(err error) bool { return errors.Is(err, errTooLarge) }

@@ -12,11 +12,17 @@ import (
 // parallel is how many small reads run at once.
 const parallel = 8
 
+// kvOp is one operation of a transaction. Consul takes namespace and partition of
+// each operation from the body, not from the URL.
+func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
+	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
+}
+
 // readKey reads one key, consistently. It does so in a transaction, which names
 // keys exactly; a URL is cleaned and may name another key. The answer is nil for
 // a key that does not exist and ErrDenied for one that does and may not be read.
 func (c *Client) readKey(ctx context.Context, key string) (*election.Pair, error) {
-	ops := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVGet, Key: key}}}
+	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
 	ok, answer, _, err := c.api.Txn().Txn(ops, c.consistent(ctx))
 	switch {
 	case err != nil:

@@ -116,6 +116,12 @@ func (b board) holdings(ctx context.Context, sessions []string, progress func(do
 // command line prints.
 type operator struct{ *consulx.Operator }
 
+// Release unlocks the key that the target names.
+func (o operator) Release(ctx context.Context, t election.Target) error {
+	_, err := o.Operator.Release(ctx, t)
+	return err
+}
+
 // DestroySession destroys the session that the target names.
 func (o operator) DestroySession(ctx context.Context, t election.Target) error {
 	_, err := o.Operator.DestroySession(ctx, t)

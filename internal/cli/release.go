@@ -42,10 +42,15 @@ func releasePlan(p prospect) []string {
 }
 
 func performRelease(ctx context.Context, operator *consulx.Operator, t election.Target) (string, error) {
-	if err := operator.Release(ctx, t); err != nil {
+	released, err := operator.Release(ctx, t)
+	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("released %s: %s no longer leads; no lock-delay", election.Line(t.Election, 100), t.Leader), nil
+	text := fmt.Sprintf("released %s: %s no longer leads; no lock-delay", election.Line(t.Election, 100), t.Leader)
+	if note := released.Note(); note != "" {
+		text += "; " + note
+	}
+	return text, nil
 }
 
 // holder names who holds a key, for people.
