@@ -78,9 +78,12 @@ func TestServerThatRequiresAClientCertificate(t *testing.T) {
 			address, ca, _ := mutualTLS(t, tls.RequireAndVerifyClientCert, version, http2)
 			for range runs {
 				_, none := newClient(t, Config{Address: address, CAFile: ca}).consensusLeader(t.Context())
-				if text := Describe(none); !errors.Is(none, ErrUnreachable) || !strings.Contains(text, "requires a client certificate") ||
-					!strings.Contains(text, "--client-cert") {
-					t.Fatalf("without a certificate, %s: %s", tls.VersionName(version), text)
+				_, looked := Look(t.Context(), newClient(t, Config{Address: address, CAFile: ca}), patterns(t)) // several at once
+				for _, err := range []error{none, looked} {
+					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "requires a client certificate") ||
+						!strings.Contains(text, "--client-cert") {
+						t.Fatalf("without a certificate, %s: %s", tls.VersionName(version), text)
+					}
 				}
 				_, wrong := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key}).consensusLeader(t.Context())
 				if text := Describe(wrong); !strings.Contains(text, "client certificate") {
