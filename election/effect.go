@@ -39,6 +39,9 @@ func EffectOf(kind ActionKind, e *Election, s *Surroundings, candidates int) Eff
 	if software := DetectSoftware(e, s); software != nil {
 		f.Better = software.StepDown
 	}
+	if f.Refusal != "" && holder == HolderPatroni {
+		f.Refusal += " Use " + f.Better + " for a healthy primary, destroy for a dead one."
+	}
 	if e.IsSemaphore() && !e.Pair.Held() {
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
 	}

@@ -166,8 +166,7 @@ func patroniTexts() holderTexts {
 		software: "Patroni",
 		release: actionTexts{
 			refusal: "Patroni names its leader by the key's value, which a release keeps: with a healthy primary nothing moves, " +
-				"with a dead primary a release disables automatic failover. " +
-				"Use patronictl switchover for a healthy primary, destroy for a dead one.",
+				"with a dead primary a release disables automatic failover.",
 			holder: "A healthy primary deletes the key and acquires it again within seconds. With a dead primary there is no failover until the key is deleted.",
 			source: source,
 		},
