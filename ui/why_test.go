@@ -52,17 +52,17 @@ func TestWhyIsThatOfShow(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	e := s.Find("service/mail/leader")
-	d.wants(election.WhyVacant(e, election.Situation{Now: testNow(), Connection: s.Connection, Candidates: 0})[:100])
+	d.wants(election.WhyVacant(e, election.Situation{Now: testNow(), Connection: s.Connection, Candidates: 0})[:90])
 	d.keys("j", "j", "j")
-	d.wants("search  service/search/leader", "refuses new holders for about 9s more")
+	d.wants("search  service/search/leader", "can acquire the key for about 9s more")
 	d.now = d.now.Add(10 * time.Second)
 	d.send(tickMsg(d.now))
-	d.wants("it may be taken now", "2 vacant")
+	d.wants("The lock-delay should have ended", "2 vacant")
 	lost := lostSnapshot()
 	d = drive(t, lost, 120, 36, studies)
 	d.now = d.now.Add(30 * time.Second)
 	d.send(tickMsg(d.now))
-	d.wants("No leader for 3m58s. This is old: Consul has not answered for 34s")
+	d.wants("No leader for 3m58s. This data is stale: Consul has been unreachable for 34s")
 }
 
 func TestSemaphoresAreNoAlarm(t *testing.T) {
@@ -175,7 +175,7 @@ func TestDialogForesees(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
 	d.m.openElection("service/pg/leader")
 	d.keys("x")
-	d.wants("Likely next  pg2 (node-2), pg3 (node-3)", "patronictl switchover pg", "demoted without a checkpoint",
+	d.wants("Likely next  pg2 (node-2), pg3 (node-3)", "patronictl switchover pg", "electop refuses to release the key",
 		"service/pg/leader is deleted, value and all", "Lock-delay 1ms: the next candidate may lead at once.")
 	d.keys("esc", "r")
 	d.wants("Likely next  pg2 (node-2), pg3 (node-3)", "patronictl switchover pg")
@@ -335,7 +335,7 @@ func TestLongDialogScrolls(t *testing.T) {
 	for range 30 {
 		d.keys("j")
 	}
-	d.wants("more lines above", "takes the key again", "[ Cancel ]")
+	d.wants("more lines above", "is healthy", "[ Cancel ]")
 	if strings.Count(d.text(), "\n") != 13 {
 		t.Error("the dialog does not fit")
 	}
