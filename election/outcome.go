@@ -58,17 +58,24 @@ func (o Outcome) Follow(e *Election) Outcome {
 		return o
 	}
 	for i := len(e.Terms) - 1; i > 0; i-- {
-		if ended, next := e.Terms[i-1], e.Terms[i]; ended.Over() && o.ends(ended) {
+		ended, next := e.Terms[i-1], e.Terms[i]
+		if o.Action == ActionDestroy && next.Session == o.Target.Session {
+			return o // a destroyed session cannot lead again: this term began before the action
+		}
+		if ended.Over() && o.ends(ended) {
 			return o.succeeded(ended, next)
 		}
 	}
 	return o
 }
 
-// ends reports that the term is the one that the action was bound to. A term
-// that was overwritten has no number, so its session and its key's CreateIndex
-// stand for it.
+// ends reports that the term is the one that the action ended. A release is
+// bound to one term; a destroy ends the last one of the session. A term that was
+// overwritten has no number, so its session and CreateIndex stand for it.
 func (o Outcome) ends(t Term) bool {
+	if o.Action == ActionDestroy {
+		return t.Session == o.Target.Session
+	}
 	return t.Session == o.Target.Session &&
 		(o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex) &&
 		(o.Target.LockIndex == 0 || t.Number == o.Target.LockIndex)
@@ -82,6 +89,7 @@ func (o Outcome) succeeded(ended, next Term) Outcome {
 	o.New = Holder{Leader: next.Leader, Session: next.Session, Node: next.Node}
 	o.Vacancy = max(0, next.Start.Sub(ended.End))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
+	o.Reason = ""
 	return o
 }
 
@@ -150,4 +158,6 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 }
 
 // String is the outcome with its election, for logs.
-func (o Outcome) String() string { return fmt.Sprintf("%s %s: %s", o.Action, o.Target.Election, o.Summary()) }
+func (o Outcome) String() string {
+	return fmt.Sprintf("%s %s: %s", o.Action, o.Target.Election, o.Summary())
+}
