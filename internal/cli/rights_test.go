@@ -35,7 +35,7 @@ func TestInsightUnderNarrowTokens(t *testing.T) {
 		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
 
 	r := w.run("show", "db", "-k", p+"/*/leader", "--token", keys).must(t, exitDone)
-	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db")
+	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "Software ", "Patroni")
 	r = w.run("list", "--advice", "-k", p+"/*/leader", "--token", keys).must(t, exitDone)
 	has(t, r.errOut, "may not read all sessions")
 	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
