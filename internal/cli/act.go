@@ -161,14 +161,15 @@ func (j *job) announce(ctx context.Context) error {
 	if len(j.pending()) == 0 {
 		return nil
 	}
-	if !j.shows() {
-		j.warn()
-		return nil
-	}
 	if j.searches() {
 		if err := j.search(ctx); err != nil {
 			return err
 		}
+	}
+	j.surveySession()
+	if !j.shows() {
+		j.warn()
+		return nil
 	}
 	j.showPlan()
 	return j.confirm(ctx)

@@ -172,7 +172,7 @@ func TestDestroyEndsTheSessionAndTellsTheDelay(t *testing.T) {
 		}
 		other := w.session(nil)
 		r = w.run("destroy", "--session", other, "--yes").must(t, exitDone)
-		has(t, r.out, "session "+other+": destroyed")
+		has(t, r.out, "session "+other+": destroyed. ")
 		if e, _, _ := w.client.Session().Info(other, nil); e != nil {
 			t.Error("the session that was named lives")
 		}
@@ -284,5 +284,31 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 	}
 	if w.get("service/chat/leader").Session != here {
 		t.Error("an election on another node was touched")
+	}
+}
+
+// A semaphore has no leader to step down; the key of one of its holders has one.
+func TestSemaphoresHaveNoLeader(t *testing.T) {
+	w := onMemory(t)
+	held, err := w.client.SemaphorePrefix("gpu", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Acquire(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	for _, verb := range []string{"release", "destroy"} {
+		r := w.run(verb, "gpu/.lock", "--yes", "-k", "gpu/*").must(t, exitNoLeader)
+		has(t, r.errOut, "the key belongs to a semaphore, which has holders and no leader")
+	}
+	keys, _, err := w.client.KV().Keys("gpu/", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if key != "gpu/.lock" {
+			w.run("destroy", key, "--yes", "-k", "gpu/*").must(t, exitDone)
+		}
 	}
 }

@@ -16,20 +16,16 @@ import (
 // canAsk returns an error unless a user can read a question on stderr and answer
 // it on stdin. Results may be redirected: stdout need not be a terminal.
 func (d deps) canAsk() error {
+	stdin, isFile := d.stdin.(*os.File)
 	switch {
 	case d.interactive:
 		return nil
-	case !isTerminal(d.stdin):
+	case !isFile || !term.IsTerminal(stdin.Fd()):
 		return usagef("stdin is not a terminal; use --yes to skip the confirmation")
-	case !isTerminal(d.stderr):
-		return usagef("stderr is not a terminal, so the question cannot be shown; use --yes to skip the confirmation")
+	case !term.IsTerminal(os.Stderr.Fd()):
+		return usagef("stderr is not a terminal and cannot show the plan; use --yes to skip the confirmation")
 	}
 	return nil
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(f.Fd())
 }
 
 // confirm asks, unless --yes was given. No is the default.

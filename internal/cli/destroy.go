@@ -13,8 +13,9 @@ func newDestroyCommand(d deps, o *options) *cobra.Command {
 		Short: "Destroy the holder's session and every lock that it holds",
 		Long: `Destroy the session that holds the key of each election. Every lock of the
 session is released or, with behavior "delete", its key is deleted. No candidate
-can acquire these keys until the session's lock-delay ends. A session that leads
-several of the elections is destroyed once and reported for each.
+can acquire these keys until the session's lock-delay ends; the slot of a
+semaphore is free at once. A session that leads several of the elections is
+destroyed once and reported for each.
 
 Consul cannot destroy a session on a condition. electop reads the key again
 immediately before and acts only if the session still holds it.

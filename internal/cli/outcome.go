@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"electop/consulx"
 	"electop/election"
@@ -11,7 +12,8 @@ import (
 
 // settled says what became of an action that ended with err.
 func settled(o election.Outcome, err error) election.Outcome {
-	o.Reason = consulx.Describe(err)
+	// The kind says so already.
+	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")
 	switch {
 	case err == nil:
 		o.Kind = election.OutcomeDone
@@ -137,12 +139,8 @@ func (s *subject) summary() string {
 		return s.doneText() + ": " + o.Reason
 	case o.Action == election.ActionRelease:
 		return s.doneText() + "; it may already lead again"
-	case o.Target.Key != "":
-		return s.doneText() + ". " + s.effect.Delay
-	case o.Target.LockDelay > 0:
-		return fmt.Sprintf("%s; no candidate can acquire a key that it held for about %s (lock-delay)", s.doneText(), o.Target.LockDelay)
 	}
-	return s.doneText()
+	return s.doneText() + ". " + s.effect.Delay
 }
 
 func (s *subject) doneText() string {

@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"electop/consulx"
 	"electop/election"
@@ -86,4 +89,25 @@ func TestARefusalNamesTheBetterMethod(t *testing.T) {
 		t.Errorf("%v, out %q", err, out.String())
 	}
 	has(t, errOut.String(), "electop: db: nothing was changed: Patroni identifies", "instead   patronictl switchover db\n")
+}
+
+// The descriptions that state exit codes and effects fit a terminal of 80 columns.
+func TestDescriptionsFit80Columns(t *testing.T) {
+	root := newRootCommand(deps{})
+	texts := map[string]string{"electop": root.Long}
+	for _, cmd := range root.Commands() {
+		if slices.Contains([]string{"release", "destroy", "show"}, cmd.Name()) {
+			texts[cmd.Name()] = cmd.Long
+		}
+	}
+	if len(texts) != 4 {
+		t.Fatalf("%d descriptions", len(texts))
+	}
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+	}
 }

@@ -20,7 +20,7 @@ func (j *job) showPlan() {
 			fmt.Fprintln(j.d.stderr, line)
 		}
 	}
-	for _, line := range effectLines(j.holds(pending)) {
+	for _, line := range effectLines(pending) {
 		fmt.Fprintln(j.d.stderr, line)
 	}
 	if j.kind != election.ActionDestroy {
@@ -57,24 +57,6 @@ func holder(t election.Target) string {
 		text += " on " + election.Line(t.Node, 60)
 	}
 	return text
-}
-
-// holds are the subjects on which the action has an effect: the elections, or
-// else the keys that the search found a session to hold.
-func (j *job) holds(all []*subject) []*subject {
-	if len(all) != 1 || all[0].election != nil {
-		return all
-	}
-	var found []*subject
-	session := all[0].session
-	for _, p := range j.held.of(j.session) {
-		e := &election.Election{Name: p.Key, Exists: true, Pair: p, Leader: election.LeaderLabel(p, session), Session: session}
-		found = append(found, &subject{
-			election: e, effect: election.EffectOf(j.kind, e, nil, -1),
-			outcome: election.Outcome{Action: j.kind, Target: e.Target()},
-		})
-	}
-	return found
 }
 
 // effectLines say what the action does, once for all elections on which it has
@@ -169,7 +151,7 @@ func (j *job) countLine(t election.Target, n int) string {
 	case j.held.incomplete:
 		return fmt.Sprintf("%s holds at least %s. This token may not read all keys.", line, count)
 	case n == 0:
-		return line + " holds no key: no lock-delay follows."
+		return line + " holds no key."
 	}
 	return line + " holds " + count + ":"
 }

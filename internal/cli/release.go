@@ -31,8 +31,9 @@ software, and refuses keys on which a release does harm (Patroni).
 
 // actionHelp is the part of the help that release and destroy share.
 const actionHelp = `Every NAME must exist, or nothing is done. One plan and one question cover all
-elections; electop then acts on each in turn. Elections without a leader, refused
-keys, and keys that the token may not write are reported and skipped.
+elections; electop then acts on each in turn. Elections without a leader, keys
+that electop refuses, and those that the token may not change are reported and
+skipped.
 
 --node NODE selects every election that a session on the node leads; together
 with NAMEs, those among them.

@@ -41,6 +41,10 @@ func TestInsightUnderNarrowTokens(t *testing.T) {
 	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
 	has(t, r.out, "session_prefix")
 
+	// A leader whose session may not be read could be on any node.
+	r = w.run("release", "--node", "node-9", "--yes", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
+	has(t, r.errOut, "the node of db's leader is unknown")
+
 	got := show1(t, w, "db", "-k", p+"/*/leader", "--token", reads)
 	if len(got.Candidates) != 1 || len(got.Unread) != 0 || got.Software == nil {
 		t.Errorf("%+v", got)

@@ -38,7 +38,7 @@ func (h *holdings) of(session string) []election.Pair {
 // interrupted search ends the command: a plan with missing keys must not be
 // confirmed.
 func (j *job) search(ctx context.Context) error {
-	p := &progress{w: j.d.stderr, live: j.d.interactive || isTerminal(j.d.stderr)}
+	p := &progress{w: j.d.stderr, live: j.d.interactive}
 	var ids []string
 	for _, t := range j.sessions() {
 		ids = append(ids, t.Session)

@@ -35,8 +35,8 @@ func newShowCommand(d deps, o *options) *cobra.Command {
 release and a destroy would do to the leader, risks, and why there is no leader.
 
 Consul does not record waiters: candidates are inferred and shown with the
-reason. Nor does any read tell whether a lock-delay is active; --probe finds out.
-It tries to acquire the key for a session that cannot exist, which Consul always
+reason. No read shows whether a lock-delay is active; --probe finds out. It
+tries to acquire the key for a session that cannot exist, which Consul always
 refuses. No key changes, but Consul writes one entry to its Raft log, except
 while a lock-delay is active. The token needs write on the key, and --read-only
 forbids --probe.`,

@@ -60,9 +60,10 @@ func (j *job) add(e *election.Election) {
 	s := &subject{election: e, outcome: election.Outcome{Action: j.kind, Target: e.Target()}}
 	j.subjects = append(j.subjects, s)
 	switch {
+	case e.State(j.snapshot.At) == election.Led:
 	case e.IsSemaphore():
 		s.settle(election.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
-	case e.State(j.snapshot.At) != election.Led:
+	default:
 		s.settle(election.OutcomeNoLeader, "the election has no leader")
 	}
 }
@@ -130,6 +131,31 @@ func (j *job) readSession(ctx context.Context) (*election.Session, error) {
 		return nil, err
 	}
 	return nil, fmt.Errorf("%w: %s", consulx.ErrNoSession, election.Line(j.session, 40))
+}
+
+// surveySession says what destroying a session that leads no watched election
+// does, from the keys that the search found.
+func (j *job) surveySession() {
+	for _, s := range j.pending() {
+		if s.election == nil {
+			complete := j.held != nil && !j.held.incomplete
+			s.effect = sessionEffect(s.session, j.held.of(s.target().Session), complete)
+		}
+	}
+}
+
+// sessionEffect says what destroying a session does. held are the keys that it is
+// known to hold.
+func sessionEffect(session *election.Session, held []election.Pair, complete bool) election.Effect {
+	e := &election.Election{Exists: true, Session: session}
+	if len(held) > 0 {
+		e.Pair = held[0]
+	}
+	f := election.EffectOf(election.ActionDestroy, e, nil, -1)
+	if len(held) == 0 && complete {
+		f.Delay = "No lock-delay follows, because the session holds no key."
+	}
+	return f
 }
 
 // sessions gives one target for each session of the pending subjects.
