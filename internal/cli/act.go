@@ -46,6 +46,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
+	defer client.Close()
 	snapshot, err := look(ctx, client, ps)
 	if err != nil {
 		return err

@@ -13,12 +13,12 @@ import (
 	"electop/election"
 )
 
-// canAsk returns an error unless a user can read a question on stderr and answer
-// it on stdin. Results may be redirected: stdout need not be a terminal.
+// canAsk returns an error unless a user can read the plan on stderr and answer on
+// stdin. Results may be redirected: stdout need not be a terminal.
 func (d deps) canAsk() error {
 	stdin, isFile := d.stdin.(*os.File)
 	switch {
-	case d.interactive:
+	case !isFile && d.interactive:
 		return nil
 	case !isFile || !term.IsTerminal(stdin.Fd()):
 		return usagef("stdin is not a terminal; use --yes to skip the confirmation")

@@ -96,7 +96,7 @@ func unfollowed(o election.Outcome, last *election.Snapshot, wait time.Duration,
 		reason = "the election has no leader"
 	default:
 		o.Kind, reason = election.OutcomeVacant, "no candidate acquired the key within "+wait.String()
-		if left := e.LockDelayUntil.Sub(last.At).Round(time.Second); left > 0 {
+		if left := time.Until(e.LockDelayUntil).Round(time.Second); left > 0 {
 			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
 		}
 	}

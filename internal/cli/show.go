@@ -58,6 +58,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	defer client.Close()
 	snapshot, err := look(ctx, client, ps)
 	if err != nil {
 		return err
