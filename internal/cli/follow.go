@@ -70,12 +70,24 @@ func (j *job) awaitLeaders(ctx context.Context, snapshots <-chan *election.Snaps
 			last = s
 		}
 		for _, s := range j.open() {
-			if s.outcome = s.outcome.Follow(last.Find(s.target().Key)); s.outcome.Settled() {
+			if s.follow(last.Find(s.target().Key)) {
 				j.report(s)
 			}
 		}
 	}
 	return last
+}
+
+// follow looks for the next term and reports whether it was found. Why an action
+// was in doubt no longer matters then.
+func (s *subject) follow(e *election.Election) bool {
+	o := s.outcome
+	o.Reason = ""
+	if o = o.Follow(e); !o.Settled() {
+		return false
+	}
+	s.outcome = o
+	return true
 }
 
 // unfollowed ends the wait for an election without a next leader.

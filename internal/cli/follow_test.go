@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/election"
 )
 
 // contend acquires the key for a session whenever it is free, as candidates do
@@ -207,6 +209,58 @@ func TestResultsAreSafeToShow(t *testing.T) {
 					t.Errorf("%s %s: %q", verb, format, text)
 				}
 			}
+		}
+	}
+}
+
+// A write that Consul did not confirm was applied if another term follows; then
+// the doubt is no longer reported.
+func TestALaterTermResolvesAnUnknownOutcome(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := &subject{outcome: election.Outcome{
+		Action: election.ActionRelease, Kind: election.OutcomeUnknown, Reason: "it may have been applied",
+		Target: election.Target{Key: "k", Session: "a", Leader: "web-1", CreateIndex: 1, LockIndex: 3, Term: 3},
+	}}
+	e := &election.Election{Exists: true, Pair: election.Pair{Key: "k"}, Terms: []election.Term{
+		{Session: "a", Leader: "web-1", Number: 3, CreateIndex: 1, Start: at, End: at.Add(time.Second), StartKnown: true},
+	}}
+	if s.follow(e) || s.outcome.Reason == "" {
+		t.Errorf("%+v", s.outcome)
+	}
+	e.Terms = append(e.Terms, election.Term{Session: "b", Leader: "web-2", Number: 4, CreateIndex: 1, Start: at.Add(2 * time.Second), StartKnown: true})
+	if !s.follow(e) || s.summary() != "web-1 → web-2 after 1s" {
+		t.Errorf("%+v", s.outcome)
+	}
+}
+
+// At the end of a wait, what was not observed is not called a result.
+func TestUnfollowed(t *testing.T) {
+	now := time.Now()
+	done := election.Outcome{Action: election.ActionRelease, Kind: election.OutcomeDone, Target: election.Target{Key: "k"}}
+	unknown := done
+	unknown.Kind, unknown.Reason = election.OutcomeUnknown, "not confirmed"
+	snapshot := func(held string, state election.ConnectionState) *election.Snapshot {
+		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: held}}
+		return &election.Snapshot{At: now, Elections: []*election.Election{e}, Connection: election.Connection{State: state}}
+	}
+	for _, tt := range []struct {
+		name        string
+		o           election.Outcome
+		last        *election.Snapshot
+		interrupted bool
+		kind        election.OutcomeKind
+		reason      string
+	}{
+		{"vacant", done, snapshot("", election.Live), false, election.OutcomeVacant, "no candidate acquired the key within 1s"},
+		{"lost", done, snapshot("", election.Lost), false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"no snapshot", done, nil, false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"led", done, snapshot("s", election.Live), false, election.OutcomeDone, "no later term was observed within 1s"},
+		{"interrupted", done, snapshot("", election.Live), true, election.OutcomeDone, "interrupted while waiting for the next leader"},
+		{"unknown", unknown, snapshot("", election.Live), false, election.OutcomeUnknown, "not confirmed; the election has no leader"},
+	} {
+		got := unfollowed(tt.o, tt.last, time.Second, tt.interrupted)
+		if got.Kind != tt.kind || got.Reason != tt.reason {
+			t.Errorf("%s: %s %q", tt.name, got.Kind, got.Reason)
 		}
 	}
 }
