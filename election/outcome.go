@@ -70,13 +70,14 @@ func (o Outcome) Follow(e *Election) Outcome {
 	}
 }
 
-// targetTerm finds the term that the action was bound to, the latest one where
-// several match: an older one would make a leader of before the action the next.
+// targetTerm finds the term that the action ended, the latest one where several
+// match: an older one would make a leader of before the action the next. A
+// destroy ends the last term of its session, whichever it was chosen for.
 func (o Outcome) targetTerm(terms []Term) int {
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := terms[i]
 		if t.Session == o.Target.Session &&
-			(o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == o.Target.number()) {
+			(o.Action == ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == o.Target.number()) {
 			return i
 		}
 	}

@@ -132,6 +132,16 @@ func TestOutcomeFollow(t *testing.T) {
 			"moved web on n1 → web on n1 after 1s",
 		},
 		{
+			"a destroyed session led again before the destroy", ActionDestroy, reads{one(start)},
+			reads{one(web("a", 6, 10, 22, "web-1"))},
+			"done web-1: its session was destroyed",
+		},
+		{
+			"another leader after that", ActionDestroy, reads{one(start)},
+			reads{one(web("a", 6, 10, 22, "web-1")), one(web("c", 7, 10, 24, "web-3"))},
+			"moved web-1 → web-3 after 0s",
+		},
+		{
 			"after a release the session tells", ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
 			"moved web-1 → web-1 after 0s",
 		},
