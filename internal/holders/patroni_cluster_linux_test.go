@@ -48,14 +48,13 @@ type member struct {
 // newCluster starts a primary, pg1, and a replica, pg2.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	agent := consultest.Shared(t)
+	consultest.Binary(t) // skips under -short, before anything is found missing
 	needsProgram(t, "patroni", installPatroni)
 	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
 		leaveOut(t, "the module consul of Python", installPatroni)
 	}
-	scope := strings.ToLower(t.Name())
-	c := &cluster{root: t, scope: scope, bin: postgresPrograms(t), as: unprivileged(t)}
-	c.stage = stageOn(t, agent, "service/"+scope, "service/"+scope+"/leader")
+	c := &cluster{root: t, scope: "holders", bin: postgresPrograms(t), as: unprivileged(t)}
+	c.stage = stageOn(t, consultest.Dev(t), "service/"+c.scope, "service/"+c.scope+"/leader")
 	c.dir = c.folder()
 	c.pg1 = c.join("pg1")
 	t.Logf("the primary led after %v", await(t, "the first primary", c.pg1.leads).Round(time.Millisecond))

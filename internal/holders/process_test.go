@@ -131,8 +131,14 @@ func (p *process) exitCode() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// alive reports whether a process that is not a child of this one exists.
-func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+// alive reports whether a process that is not a child of this one runs. One that
+// has ended stays in the table until its parent, init for an orphan, asks for it.
+func alive(pid int) bool {
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		return !bytes.Contains(stat, []byte(") Z "))
+	}
+	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
 
 // result is how one run of electop ended.
 type result struct {

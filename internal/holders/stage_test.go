@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -19,7 +19,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// stage is one key on the shared agent, with its history.
+// stage is one key on an agent, with its history.
 type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
@@ -29,12 +29,12 @@ type stage struct {
 	log    *keyLog
 }
 
-// newStage observes the key <test>/<name> from now on.
+// newStage observes the key <prefix>/<name> from now on. The prefix is the
+// test's name with the number that makes its temporary folder unique.
 func newStage(t *testing.T, name string) *stage {
 	t.Helper()
-	agent := consultest.Shared(t)
-	prefix := strings.NewReplacer("/", "-", " ", "-").Replace(t.Name())
-	return stageOn(t, agent, prefix, prefix+"/"+name)
+	prefix := filepath.Base(filepath.Dir(t.TempDir()))
+	return stageOn(t, consultest.Shared(t), prefix, prefix+"/"+name)
 }
 
 func stageOn(t *testing.T, agent *consultest.Agent, prefix, key string) *stage {
