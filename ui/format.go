@@ -114,6 +114,9 @@ func clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
+// clockTime writes a moment of this run as a time of day.
+func clockTime(t time.Time) string { return t.Format("15:04:05") }
+
 // plural writes "1 key", "2 keys".
 func plural(n int, one string) string {
 	if n == 1 {

@@ -149,8 +149,9 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			case "deny":
 				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
 			case "search":
-				d.m.dialog.search, _ = d.m.search([]string{"x"})
+				d.m.dialog.search, _ = d.m.search([]string{"x"}, testNow())
 				d.m.dialog.search.progress(1200, 9800)
+				d.send(searchTickMsg{d.m.dialog.search})
 			case "searched":
 				d.performSearch()
 			default:

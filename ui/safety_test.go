@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
@@ -88,12 +89,12 @@ func TestEveryWidthFits(t *testing.T) {
 			what := fmt.Sprintf("%s after %v", name, keys)
 			for w := 40; w <= 220; w += 3 {
 				h := 10 + (w*7)%51
-				d.m.width, d.m.height = w, h
+				d.send(tea.WindowSizeMsg{Width: w, Height: h})
 				checkFrame(t, d, w, h, what)
 			}
 			for h := 10; h <= 60; h++ {
 				w := 40 + (h*37)%181
-				d.m.width, d.m.height = w, h
+				d.send(tea.WindowSizeMsg{Width: w, Height: h})
 				checkFrame(t, d, w, h, what)
 			}
 			if t.Failed() {
