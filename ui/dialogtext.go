@@ -110,7 +110,7 @@ func (d *dialog) writeOthers(page *doc) {
 	}
 	names := make([]string, 0, len(d.hidden))
 	for i := range d.hidden {
-		names = append(names, d.hidden[i].label())
+		names = append(names, d.hidden[i].title())
 	}
 	n, verb, key := "marked "+d.noun(), " are", " includes them"
 	if len(d.hidden) == 1 {
@@ -258,7 +258,11 @@ func (d *dialog) writeFalls(page *doc) {
 		page.add(span{roleQuiet, "  nothing watched"})
 	}
 	if d.maySearch() {
-		page.indented(2, span{roleKey, "f"}, span{roleQuiet, " scans the whole store for keys outside the patterns"})
+		what := " scans the whole store for keys outside the patterns"
+		if d.search != nil {
+			what = " scans the store again"
+		}
+		page.indented(2, span{roleKey, "f"}, span{roleQuiet, what})
 	}
 }
 

@@ -76,6 +76,9 @@ func (d *dialog) word() string { return capital(string(d.kind)) }
 
 // buttons end the dialog; brackets mark the one that Enter presses.
 func (d *dialog) buttons() []span {
+	if len(d.targets) == 0 {
+		return []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, {roleKey, "space"}, {roleQuiet, " include the hidden marks"}}
+	}
 	if !d.acts() {
 		return []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, {roleKey, "r"}, {roleQuiet, " refresh"}}
 	}

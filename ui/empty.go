@@ -81,8 +81,8 @@ func (m *Model) nothingFound(d *doc) {
 	}
 	d.add(span{roleStrong, "No key matches " + what})
 	d.blank()
-	d.para(roleText, "Elections appear here the moment somebody makes such a key.")
+	d.para(roleText, "Elections appear here as soon as a client creates such a key.")
 	d.blank()
 	d.para(roleQuiet, "Other keys are watched with -k PATTERN: * stands for one segment of a key, ** for any number. "+
-		"`electop demo` shows what this looks like with elections.")
+		"`electop demo` shows a board with elections.")
 }

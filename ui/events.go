@@ -97,7 +97,7 @@ func eventSpans(sym *symbols, ev *election.Event) []span {
 	case election.Updated:
 		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " the leader changed the value"})
 	case election.Overwritten:
-		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " somebody wrote the key without the lock"})
+		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " the key was written without the lock"})
 	case election.Explained:
 		return append(leaderSpans(ev), whySpans(sym, ev)...)
 	default:
@@ -116,7 +116,7 @@ func electedSpans(sym *symbols, ev *election.Event) []span {
 	spans := leaderSpans(ev)
 	switch {
 	case ev.Initial:
-		spans = append(spans, span{roleQuiet, " " + sym.dot + " found leading"})
+		spans = append(spans, span{roleQuiet, " " + sym.dot + " led when electop started"})
 	case ev.VacancyKnown && ev.Vacancy < time.Millisecond:
 		spans = append(spans, span{roleQuiet, " " + sym.dot + " at once"})
 	case ev.VacancyKnown:
@@ -127,7 +127,7 @@ func electedSpans(sym *symbols, ev *election.Event) []span {
 
 func vacatedSpans(sym *symbols, ev *election.Event) []span {
 	if ev.Initial {
-		return []span{{roleText, "no leader"}, {roleQuiet, " " + sym.dot + " found so"}}
+		return []span{{roleText, "no leader"}, {roleQuiet, " " + sym.dot + " when electop started"}}
 	}
 	held := atLeast(sym, duration(ev.Held), ev.HeldKnown)
 	return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " led for " + held})

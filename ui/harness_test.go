@@ -198,3 +198,7 @@ func (d *driver) performSearch() {
 		}
 	}
 }
+
+func clickAt(x, y int) tea.MouseClickMsg {
+	return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}
+}

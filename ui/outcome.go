@@ -63,6 +63,8 @@ func (a *action) outcomeOrder() int {
 
 func (a *action) role() role {
 	switch {
+	case a.Kind == election.OutcomeUnknown:
+		return roleBad
 	case !a.over:
 		return roleAccent
 	case a.outcomeOrder() == 2:
@@ -83,12 +85,12 @@ func (a *action) textRole() role {
 
 func (a *action) sign(sym *symbols) string {
 	switch {
+	case a.Kind == election.OutcomeUnknown:
+		return sym.unknown
 	case !a.over:
 		return sym.connecting
 	case a.Kind == election.OutcomeVacant:
 		return sym.vacant
-	case a.Kind == election.OutcomeUnknown:
-		return sym.unknown
 	case a.outcomeOrder() == 2:
 		return sym.led
 	case a.outcomeOrder() == 1:

@@ -201,7 +201,7 @@ func (m *Model) selectRow(i int) {
 
 func (m *Model) jump(step int) {
 	if !m.table.jump(step, m.shown, m.asOf()) {
-		m.say(roleLed, "Nothing is in trouble.")
+		m.say(roleLed, "No election has a problem.")
 		return
 	}
 	m.pane.offset = 0

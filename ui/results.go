@@ -51,7 +51,7 @@ func (m *Model) resultsKey(msg tea.KeyPressMsg) tea.Cmd {
 		waits := m.results.waiting() > 0
 		m.results, m.mode = nil, modeBoard
 		if !waits {
-			m.say(roleQuiet, capital(resultsHint)+" again.")
+			m.say(roleQuiet, "Closed; "+resultsHint+" again.")
 		}
 	}
 	return nil
@@ -97,14 +97,20 @@ func (p *resultsPanel) write(page *doc, a *action, column int, live *election.Sn
 		first = append([]span{{roleQuiet, clockTime(a.at) + " "}}, first...)
 		first = append(first, span{roleQuiet, padTo(string(a.Action), 7) + "  "})
 	}
-	page.beside(first, min(spansWidth(first), page.width/2), span{a.textRole(), a.words(page.sym, live, now)})
+	words := span{a.textRole(), a.words(page.sym, live, now)}
+	if n := spansWidth(first); n <= page.width/2 {
+		page.beside(first, n, words)
+		return
+	}
+	page.add(first...)
+	page.indented(2, words)
 }
 
 // draw lays the panel over the lines of the screen.
 func (p *resultsPanel) draw(pt *painter, lines []string, width int) {
 	state := span{roleQuiet, "complete"}
 	if n := p.waiting(); n > 0 {
-		state = span{roleAccent, "waiting for " + strconv.Itoa(n)}
+		state = span{roleAccent, strconv.Itoa(n) + " waiting"}
 	}
 	buttons := []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, state}
 	var where []span

@@ -94,7 +94,7 @@ func TestFailuresAmongManyAreCounted(t *testing.T) {
 		}
 		d.send(cmd())
 	}
-	d.wants("nothing was changed: refused by ACL", "waiting for 1")
+	d.wants("nothing was changed: refused by ACL", "1 waiting")
 	d.keys("esc")
 	d.wants("Release 2 elections: 1 failed, 1 waiting", "u lists the results")
 }

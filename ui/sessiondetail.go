@@ -60,7 +60,7 @@ func sessionDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 
 func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 	if r.known() == 0 {
-		d.para(roleQuiet, capital(r.nothing())+"."+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
+		d.para(roleQuiet, capital(r.nothing())+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
 		return
 	}
 	for _, e := range r.holds {
@@ -73,7 +73,7 @@ func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 			span{roleQuiet, "  " + election.Sanitize(e.Key())}, span{roleText, "  a slot of the semaphore"})
 	}
 	if !r.scanned {
-		d.para(roleQuiet, strings.TrimSpace(r.unknown(scan)))
+		d.para(roleQuiet, strings.TrimPrefix(r.unknown(scan), ". "))
 		return
 	}
 	d.head("Not watched, as of " + clockTime(scan.at) + ", " + duration(s.now.Sub(scan.at)) + " ago")
@@ -95,14 +95,14 @@ func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 // shownOthers is how many keys outside the patterns are listed.
 const shownOthers = 1000
 
-// unknown says how to find out what a session holds outside the patterns, or as
-// of when that is known.
+// unknown ends a sentence with as of when it is known what a session holds outside
+// the patterns, or with how to find out.
 func (r *sessionRow) unknown(scan *scanResult) string {
 	switch {
 	case r.scanned:
-		return " As of " + clockTime(scan.at) + "."
+		return ", as of " + clockTime(scan.at) + "."
 	case !scan.at.IsZero():
-		return " The session is newer than the latest scan: it may hold keys outside the patterns (f scans again)."
+		return ". The session is newer than the latest scan: it may hold keys outside the patterns (f scans again)."
 	}
-	return " It may hold keys outside the patterns (f scans the whole store)."
+	return ". It may hold keys outside the patterns (f scans the whole store)."
 }

@@ -30,8 +30,12 @@ func (c sessionColumn) sortWord() string {
 	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
 
-// leastHolds is the least width of what a session holds.
-const leastHolds = 16
+// leastHolds is the least width of what a session holds. Up to mostHolds, it takes
+// the room of other columns.
+const (
+	leastHolds = 16
+	mostHolds  = 25
+)
 
 // widths are those of the columns, 0 for one that has no room.
 func (v *sessionsView) widths(width int) [sesColumns]int {
@@ -39,6 +43,7 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 	if v.wide {
 		w[sesID] = 36
 	}
+	w[sesHolds] = max(leastHolds, min(mostHolds, v.hold))
 	w[sesName] = max(w[sesName], min(28, 2+v.name))
 	w[sesNode] = max(w[sesNode], min(24, v.node))
 	room := width - leadIn - leadOut + columnGap
@@ -55,7 +60,7 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 	if room < 0 {
 		w[sesName] = max(6, w[sesName]+room)
 	}
-	w[sesHolds] += max(0, min(room, v.hold-leastHolds))
+	w[sesHolds] += max(0, min(room, v.hold-w[sesHolds]))
 	return w
 }
 
@@ -289,10 +294,12 @@ func (r *sessionRow) holdsText() span {
 	}
 	count := plural(len(r.holds)+len(r.others), "key")
 	switch {
-	case len(r.others) > 0 && text == "":
+	case len(r.others) == 0 && len(r.holds) == 0:
+		return span{roleText, text}
+	case text == "":
 		return span{roleText, count + ", none watched"}
 	case len(r.others) > 0:
-		text += ", " + strconv.Itoa(len(r.others)) + " not watched"
+		text += ", " + strconv.Itoa(len(r.others)) + " unwatched"
 	}
 	return span{roleText, count + ": " + text}
 }

@@ -36,7 +36,7 @@ func TestNobodyToAsk(t *testing.T) {
 	d := drive(t, s, 120, 36)
 	d.lacks("Likely next")
 	d.keys("tab")
-	d.wants("Candidates are not looked for.")
+	d.wants("Candidates are not read.")
 	d.keys("3")
 	d.wants("This screen does not list sessions.")
 	d.keys("x")
