@@ -64,12 +64,12 @@ func (m *Model) openDialog(kind election.ActionKind) {
 	if e := m.table.selected(); len(visible) == 0 && e != nil {
 		d.unmarked = oneLine(e.Name, 60)
 	}
+	d.choose()
 	m.showDialog(d)
 }
 
 // showDialog opens a dialog. What was last said is not about it.
 func (m *Model) showDialog(d *dialog) {
-	d.choose()
 	m.dialog, m.mode, m.note = d, modeDialog, note{}
 	m.checkDialog()
 }
@@ -164,7 +164,20 @@ func (d *dialog) judge(live *election.Snapshot, s *scene) {
 			n = candidates
 		}
 		t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, n)
+		if d.holdsNothing(t) { // nobody loses anything, and no lock-delay follows
+			t.effect.Holder, t.effect.Delay = "", ""
+		}
 	}
+}
+
+// holdsNothing reports a session that is known to hold no key: a complete scan
+// found none.
+func (d *dialog) holdsNothing(t *boundTarget) bool {
+	s := d.search
+	if !d.bare || s == nil || !s.over || s.stopped || s.err != nil || s.incomplete {
+		return false
+	}
+	return !slices.ContainsFunc(d.allFalls(), func(f fall) bool { return f.session == t.Session })
 }
 
 // about is the key of the only election that the dialog is about, empty when

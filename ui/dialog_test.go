@@ -270,7 +270,7 @@ func TestHiddenMarkedSessions(t *testing.T) {
 	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter")
 	d.wants("2 marked, hidden")
 	d.keys("x")
-	d.wants("2 marked sessions are hidden by the filter: report-cron " + election.ShortID(sessionID(320)) + ",",
+	d.wants("2 marked sessions are hidden by the filter: report-cron "+election.ShortID(sessionID(320))+",",
 		"session users, under the cursor, is not marked and will not be destroyed.")
 	d.keys("y")
 	d.nothingDone("hidden sessions")

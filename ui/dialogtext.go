@@ -122,7 +122,9 @@ func (d *dialog) writeOthers(page *doc) {
 		verb += " hidden"
 	}
 	page.para(roleDelay, plural(len(d.hidden), n)+verb+" by the filter: "+nameList(names, shownHidden)+".")
-	page.indented(2, span{roleKey, "space"}, span{roleQuiet, key})
+	if len(d.targets) > 0 { // else the key stands in place of the action's button
+		page.indented(2, span{roleKey, "space"}, span{roleQuiet, key})
+	}
 }
 
 // writeNoTarget says that the row under the cursor is not meant instead.

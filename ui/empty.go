@@ -10,7 +10,7 @@ import (
 // drawTooSmall says which size is needed.
 func (m *Model) drawTooSmall(p *painter) []string {
 	text := "electop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) +
-		", this is " + strconv.Itoa(m.width) + "x" + strconv.Itoa(m.height)
+		", this is " + strconv.Itoa(m.width) + "x" + strconv.Itoa(m.height) + "; q quits"
 	var lines []string
 	for _, part := range wrapText(text, m.width) {
 		lines = append(lines, p.draw(m.width, span{roleText, part}))

@@ -164,6 +164,16 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 	d.wants("252 keys in all, as of 12:02:09.")
 }
 
+// A session without a key has no holder that loses anything and no lock-delay.
+func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
+	d.keys("3", "/", "'"+sessionID(322), "enter", "x")
+	d.wants("A lock-delay follows.", "nothing watched")
+	d.performSearch()
+	d.wants("Scanned all 9,800 keys: no key, as of 12:01:09.")
+	d.lacks("lock-delay follows", "must notice")
+}
+
 func TestClicksHitTheRowUnderTheNews(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")

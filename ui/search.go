@@ -93,6 +93,7 @@ func (m *Model) searched(msg searchedMsg) {
 	switch {
 	case m.dialog != nil && m.dialog.search == msg.of:
 		msg.of.ended(msg)
+		m.checkDialog()
 	case m.sessions.scan.run == msg.of:
 		msg.of.ended(msg)
 		m.sessions.scan.ended()
@@ -133,7 +134,7 @@ func (s *search) write(page *doc, listed int) {
 	case s.incomplete:
 		r, text = roleDelay, "Scanned "+thousands(s.total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
 	default:
-		text = "Scanned all "+thousands(s.total.Load())+" keys: "+count+when+"."
+		text = "Scanned all " + thousands(s.total.Load()) + " keys: " + count + when + "."
 	}
 	page.indented(2, span{r, text})
 }

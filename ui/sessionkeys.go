@@ -129,8 +129,9 @@ func (m *Model) openSessionDialog() {
 		m.say(roleDelay, "There is no session to destroy.")
 		return
 	}
-	m.showDialog(d)
+	d.choose()
 	d.search = v.scan.result.asSearch(d.targets)
+	m.showDialog(d)
 }
 
 func bareTarget(s *election.Session, hidden bool) boundTarget {

@@ -63,7 +63,7 @@ type sessionRow struct {
 	others          []string
 	scanned, partly bool
 	alike           int // sessions that look left behind, this one too
-	seen  time.Time
+	seen            time.Time
 	// fresh says that the session was not yet in the first list.
 	fresh bool
 }
