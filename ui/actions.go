@@ -81,6 +81,7 @@ func (m *Model) acted(msg actionMsg) {
 		m.tell(msg.of)
 	}
 	m.settle()
+	m.refreshView()
 }
 
 // settle looks in the newest snapshot for the leaders that are awaited.
@@ -182,7 +183,7 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 		return false
 	}
 	e := live.Find(a.Target.Key)
-	next := a.Outcome.Follow(e)
+	next := a.Follow(e)
 	a.over = next.Settled()
 	if !a.over && now.Sub(a.done) > nextLeaderTime && live.Connection.State == election.Live {
 		a.over = true

@@ -50,9 +50,8 @@ func TestALongDialogIsReadFirst(t *testing.T) {
 	term.await("scroll down to enable Release")
 	term.keys("y", "Tab", "y")
 	term.keys("G")
-	screen := term.screen()
 	for range 50 {
-		if screen = term.screen(); strings.Contains(screen, "above") {
+		if strings.Contains(term.screen(), "above") {
 			break
 		}
 		s.held("web", s.a)
