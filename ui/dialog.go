@@ -159,25 +159,54 @@ func (d *dialog) judge(live *election.Snapshot, s *scene) {
 		if t.changed != "" || t.denied != "" {
 			continue
 		}
-		n := -1
-		if len(d.targets) == 1 {
-			n = candidates
-		}
-		t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, n)
-		if d.holdsNothing(t) { // nobody loses anything, and no lock-delay follows
-			t.effect.Holder, t.effect.Delay = "", ""
+		switch {
+		case d.bare:
+			t.effect = election.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
+		case len(d.targets) == 1:
+			t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, candidates)
+		default:
+			t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, -1)
 		}
 	}
 }
 
-// holdsNothing reports a session that is known to hold no key: a complete scan
-// found none.
-func (d *dialog) holdsNothing(t *boundTarget) bool {
-	s := d.search
-	if !d.bare || s == nil || !s.over || s.stopped || s.err != nil || s.incomplete {
-		return false
+// heldBy lists the keys that a session is known to hold, each slot of a semaphore
+// as the semaphore's key.
+func (d *dialog) heldBy(t *boundTarget, live *election.Snapshot) []election.Pair {
+	var pairs []election.Pair
+	watched := map[string]bool{}
+	for _, f := range d.falls {
+		if e := live.Find(f.key); e != nil && f.session == t.Session {
+			watched[f.key] = true
+			p := e.Pair
+			p.Session = t.Session
+			pairs = append(pairs, p)
+		}
 	}
-	return !slices.ContainsFunc(d.allFalls(), func(f fall) bool { return f.session == t.Session })
+	if live.Surroundings != nil {
+		pairs = appendHeld(pairs, live.Surroundings.Siblings, t.Session, watched)
+	}
+	if d.search != nil && d.search.over {
+		pairs = appendHeld(pairs, d.search.found, t.Session, watched)
+	}
+	return pairs
+}
+
+// appendHeld appends the pairs of a session whose keys are not among the known.
+func appendHeld(pairs, more []election.Pair, session string, known map[string]bool) []election.Pair {
+	for _, p := range more {
+		if p.Session == session && !known[p.Key] {
+			known[p.Key] = true
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// searchedAll reports that a search of the whole store was complete.
+func (d *dialog) searchedAll() bool {
+	s := d.search
+	return s != nil && s.over && !s.stopped && s.err == nil && !s.incomplete
 }
 
 // about is the key of the only election that the dialog is about, empty when

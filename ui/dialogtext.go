@@ -41,16 +41,11 @@ func (d *dialog) writeOne(page *doc, t *boundTarget) {
 		page.field("Key", span{roleStrong, election.Sanitize(t.Key)})
 		page.field("Leader", span{roleStrong, t.Leader}, span{roleQuiet, "  term " + number(t.Term) + ", for " + t.heldFor})
 	}
-	session := []span{{roleText, clean(t.Session)}}
-	if t.session != nil && t.session.Name != "" {
-		session = append(session, span{roleQuiet, "  " + clean(t.session.Name)})
-	}
-	page.field("Session", session...)
-	node := span{roleQuiet, "not read"}
+	node := span{roleQuiet, "  its node was not read"}
 	if t.Node != "" {
-		node = span{roleText, clean(t.Node)}
+		node = span{roleText, "  on " + clean(t.Node)}
 	}
-	page.field("Node", node)
+	page.field("Session", span{roleText, clean(t.Session)}, node)
 	if t.changed != "" {
 		page.field("Changed", span{roleBad, t.changed})
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,11 +24,15 @@ type storeScan struct {
 type scanResult struct {
 	at    time.Time // when it began, zero without a result
 	of    map[string]bool
-	keys  map[string][]string // of each session, sorted
+	keys  map[string][]election.Pair // of each session, sorted
 	total int64
 	// partial says that the token may not read all keys.
 	partial bool
 }
+
+// keptValue is the longest value that a result keeps, in bytes: those by which
+// software is recognised are short, others would stay in memory for days.
+const keptValue = 4 << 10
 
 func (s *storeScan) running() bool { return s.run != nil && !s.run.over }
 
@@ -36,12 +41,15 @@ func (s *storeScan) ended() {
 	if s.run.stopped || s.run.err != nil {
 		return
 	}
-	keys := make(map[string][]string, len(s.run.found))
+	keys := make(map[string][]election.Pair, len(s.run.found))
 	for _, p := range s.run.found {
-		keys[p.Session] = append(keys[p.Session], p.Key)
+		if len(p.Value) > keptValue {
+			p.Value = nil
+		}
+		keys[p.Session] = append(keys[p.Session], p)
 	}
 	for _, of := range keys {
-		slices.Sort(of)
+		slices.SortFunc(of, func(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) })
 	}
 	s.result = scanResult{at: s.run.at, of: s.asked, keys: keys, total: s.run.total.Load(), partial: s.run.incomplete}
 }
@@ -60,9 +68,7 @@ func (r *scanResult) asSearch(targets []boundTarget) *search {
 	s := &search{at: r.at, earlier: true, over: true, incomplete: r.partial}
 	s.progress(int(r.total), int(r.total))
 	for _, t := range targets {
-		for _, key := range r.keys[t.Session] {
-			s.found = append(s.found, election.Pair{Key: key, Session: t.Session})
-		}
+		s.found = append(s.found, r.keys[t.Session]...)
 	}
 	return s
 }

@@ -168,10 +168,11 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3", "/", "'"+sessionID(322), "enter", "x")
-	d.wants("A lock-delay follows.", "nothing watched")
+	d.wants("Lock-delay 15s", "nothing watched", "The store was not searched")
 	d.performSearch()
 	d.wants("Scanned all 9,800 keys: no key, as of 12:01:09.")
-	d.lacks("lock-delay follows", "must notice")
+	d.wants("The session is destroyed; it holds no key.", "No lock-delay follows")
+	d.lacks("must notice", "not searched")
 }
 
 func TestClicksHitTheRowUnderTheNews(t *testing.T) {

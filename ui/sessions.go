@@ -148,9 +148,9 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 // board has newer.
 func (v *sessionsView) addScanned(r *sessionRow, snap *election.Snapshot) {
 	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
-	for _, key := range v.scan.result.keys[r.ses.ID] {
-		if snap.Find(key) == nil {
-			r.others = append(r.others, key)
+	for _, p := range v.scan.result.keys[r.ses.ID] {
+		if snap.Find(p.Key) == nil {
+			r.others = append(r.others, p.Key)
 		}
 	}
 }

@@ -46,31 +46,19 @@ func (t *boundTarget) title() string {
 // effectOf says what an action does to the target. held are the elections that
 // its session leads: a destroy ends all of them.
 func (t *boundTarget) effectOf(kind election.ActionKind, held []*election.Election, s *election.Surroundings, candidates int) election.Effect {
+	own := slices.IndexFunc(held, func(e *election.Election) bool { return e.Key() == t.Key })
+	if own < 0 {
+		return election.Effect{}
+	}
 	on := func(e *election.Election, n int) election.Effect {
-		around := s
-		if s != nil && s.Key != e.Key() {
-			around = nil
+		if s != nil && s.Key == e.Key() {
+			return election.EffectOf(kind, e, s, n)
 		}
-		return election.EffectOf(kind, e, around, n)
+		return election.EffectOf(kind, e, nil, n)
 	}
-	if kind == election.ActionRelease {
-		i := slices.IndexFunc(held, func(e *election.Election) bool { return e.Key() == t.Key })
-		if i < 0 {
-			return election.Effect{}
-		}
-		return on(held[i], candidates)
-	}
-	if i := slices.IndexFunc(held, func(e *election.Election) bool { return e.Key() == t.Key }); i > 0 {
-		held = append([]*election.Election{held[i]}, slices.Delete(slices.Clone(held), i, i+1)...)
-	}
-	if len(held) == 0 && t.session != nil { // it may hold keys outside the patterns
-		held = []*election.Election{{Exists: true, Session: t.session, Pair: election.Pair{Session: t.Session}}}
-		candidates = -1
-	}
-	var f election.Effect
+	f := on(held[own], candidates)
 	for i, e := range held {
-		if i == 0 {
-			f = on(e, candidates)
+		if i == own || kind == election.ActionRelease {
 			continue
 		}
 		other := on(e, -1)

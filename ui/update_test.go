@@ -222,7 +222,7 @@ func TestReleaseIsBoundToItsTarget(t *testing.T) {
 func TestChangedHoldIsRefused(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "x")
-	d.wants("Destroy the session of billing", "A lock-delay follows")
+	d.wants("Destroy the session of billing", "Lock-delay 15s: no candidate can acquire the key")
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
 	d.wants("billing-9 leads now, term 19", "Nothing will be changed", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
@@ -259,7 +259,7 @@ func TestDestroyListsWhatElseFalls(t *testing.T) {
 	orders.Session.Behavior = election.BehaviorDelete
 	d := drive(t, s, 120, 36)
 	d.keys("j", "x")
-	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every lock that it holds")
+	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every key that it holds is deleted")
 	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
 	d.wants("Destroy the session of orders")
 	d.perform(d.keys("y"))

@@ -117,28 +117,11 @@ type operator struct{ *consulx.Operator }
 
 // Release releases the key that the target names.
 func (o operator) Release(ctx context.Context, t election.Target) election.Outcome {
-	return actionOutcome(election.ActionRelease, t, o.Operator.Release(ctx, t))
+	return settled(election.Outcome{Action: election.ActionRelease, Target: t}, o.Operator.Release(ctx, t))
 }
 
 // DestroySession destroys the session that the target names.
 func (o operator) DestroySession(ctx context.Context, t election.Target) election.Outcome {
 	_, err := o.Operator.DestroySession(ctx, t)
-	return actionOutcome(election.ActionDestroy, t, err)
-}
-
-// actionOutcome says what an operator's error means for the hold. Without an
-// answer from Consul, the write may have been applied.
-func actionOutcome(kind election.ActionKind, t election.Target, err error) election.Outcome {
-	o := election.Outcome{Action: kind, Target: t, Kind: election.OutcomeFailed, Reason: consulx.Describe(err)}
-	switch {
-	case err == nil:
-		o.Kind = election.OutcomeDone
-	case errors.Is(err, consulx.ErrMoved):
-		o.Kind = election.OutcomeChanged
-	case errors.Is(err, consulx.ErrDenied):
-		o.Kind = election.OutcomeDenied
-	case errors.Is(err, consulx.ErrUnreachable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		o.Kind = election.OutcomeUnknown
-	}
-	return o
+	return settled(election.Outcome{Action: election.ActionDestroy, Target: t}, err)
 }
