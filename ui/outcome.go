@@ -26,15 +26,15 @@ func (a *action) words(sym *symbols, live *election.Snapshot, now time.Time) str
 
 // awaiting says what is known between the action and the next leader.
 func (a *action) awaiting(e *election.Election, now time.Time) string {
-	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is from before the action, or the next term is not known yet
-		if a.Action == election.ActionDestroy {
-			return a.Target.Leader + "'s session was destroyed"
-		}
-		return a.Target.Leader + " was released; it may already lead again"
+	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is not known yet
+		return a.Summary()
 	}
 	text := a.Target.Leader + " → no leader yet, " + duration(now.Sub(a.done))
 	if left := e.LockDelayUntil.Sub(now); left > 0 {
 		text += "; lock-delay for about " + duration(left+time.Second-1) + " more"
+	}
+	if a.Reason != "" {
+		text += ": " + clean(a.Reason)
 	}
 	return text
 }

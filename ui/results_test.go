@@ -130,7 +130,7 @@ func TestAwaitingALeader(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "x")
 	d.perform(d.keys("y"))
-	d.wants("billing: billing-3's session was destroyed")
+	d.wants("billing: billing-3: its session was destroyed")
 	s := released(mixedSnapshot(), keyOf("billing"), false)
 	s.Find(keyOf("billing")).LockDelayUntil = testNow().Add(15 * time.Second)
 	d.now = d.now.Add(4 * time.Second)

@@ -266,7 +266,7 @@ func TestDestroyListsWhatElseFalls(t *testing.T) {
 	if len(d.op.destroyed) != 1 {
 		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
 	}
-	d.wants("orders: orders-1's session was destroyed")
+	d.wants("orders: orders-1: its session was destroyed")
 }
 
 func TestActionErrorsAreShown(t *testing.T) {
