@@ -306,6 +306,17 @@ func TestARefusedActionHasNoButton(t *testing.T) {
 	d.nothingDone("refused")
 }
 
+func TestABatchSkipsWhatIsRefused(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.m.table.marks[keyOf("pg")], d.m.table.marks[keyOf("auth")] = true, true
+	d.keys("r")
+	d.wants("Release 2 elections", "skipped: Patroni names its leader by the key's value", "patronictl switchover pg  for pg", "y release")
+	d.perform(d.keys("y"))
+	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
+		t.Errorf("released %v", d.op.released)
+	}
+}
+
 func TestWarningsAreShownOnce(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/auth/leader"), 120, 36, searches)
 	d.keys("g", "r")

@@ -63,16 +63,19 @@ func (d *dialog) writeMany(page *doc) {
 		if name == "" {
 			name = "no name"
 		}
-		line := []span{{roleStrong, padTo(name, 16) + " "}, {roleText, who}, {roleQuiet, "  " + what}}
+		line := []span{{roleText, who}, {roleQuiet, "  " + what}}
 		if t.hidden {
 			line = append(line, span{roleQuiet, ", hidden by the filter"})
 		}
 		if skipped := t.skipped(); skipped != "" {
-			line = append(line[:1:1], span{roleBad, "skipped: " + skipped})
+			line = []span{{roleBad, "skipped: " + skipped}}
 		}
-		page.indented(0, line...)
+		page.beside([]span{{roleStrong, name + " "}}, max(targetName, textWidth(name)+1), line...)
 	}
 }
+
+// targetName is the width of the column of names.
+const targetName = 17
 
 // skipped says why the dialog leaves a target out, empty when it does not.
 func (t *boundTarget) skipped() string {
@@ -201,10 +204,16 @@ func (d *dialog) writeWarnings(page *doc) {
 func (d *dialog) writeBetter(page *doc) {
 	seen := map[string]bool{"": true}
 	for i := range d.targets {
-		if f := d.targets[i].effect; !seen[f.Better] {
-			seen[f.Better] = true
-			page.field("Better", span{roleAccent, clean(f.Better)})
+		t := &d.targets[i]
+		if seen[t.effect.Better] {
+			continue
 		}
+		seen[t.effect.Better] = true
+		better := []span{{roleAccent, clean(t.effect.Better)}}
+		if len(d.targets) > 1 {
+			better = append(better, span{roleQuiet, "  for " + t.label()})
+		}
+		page.field("Better", better...)
 	}
 }
 
