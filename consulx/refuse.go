@@ -31,7 +31,7 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 		around.Siblings, _, err = op.client.siblings(ctx, t.Key)
 	}
 	if text := refusal(e, around); text != "" {
-		return fail(ErrRefused, "%s", text)
+		return fail(ErrRefused, "%s; nothing was written", strings.TrimSuffix(text, "."))
 	}
 	return op.unrecognised(t, e.Session, err)
 }
@@ -55,10 +55,5 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 // refusal says why electop does not release the key of an election; empty when
 // it may.
 func refusal(e *election.Election, around *election.Surroundings) string {
-	software := election.DetectSoftware(e, around)
-	if software == nil || software.Name != "Patroni" {
-		return ""
-	}
-	return "electop does not release Patroni's key: the value, which a release keeps, names the leader, so that a release moves nothing " +
-		"or stops automatic failover; use " + software.StepDown + ", or destroy if the primary is dead; nothing was written"
+	return election.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }
