@@ -52,7 +52,8 @@ type Config struct {
 	// Stale lets any server answer reads of the board. Investigations and the
 	// operator's reads never are stale.
 	Stale bool
-	// MaxConnections is how many connections there may be at once; 0 means 64.
+	// MaxConnections is how many connections there may be at once, 13 at least;
+	// 0 means 64.
 	MaxConnections int
 }
 

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -163,8 +164,19 @@ func describeFailure(body string) (text string, kind error) {
 	return body, nil
 }
 
+// denial reports a text of Consul that begins with a denial. Further inside, the
+// words may be part of a key.
 func denial(text string) bool {
-	return strings.Contains(text, "Permission denied") || strings.Contains(text, "ACL not found")
+	text = strings.TrimPrefix(strings.TrimSpace(text), "Failed request: ")
+	for forwarded := true; forwarded; { // by each server on the way to Consul's leader
+		text, forwarded = strings.CutPrefix(text, "rpc error making call: ")
+	}
+	return strings.HasPrefix(text, "Permission denied") || strings.HasPrefix(text, "ACL not found")
+}
+
+// txnDenial reports a transaction that failed because of permissions.
+func txnDenial(all api.TxnErrors) bool {
+	return slices.ContainsFunc(all, func(e *api.TxnError) bool { return denial(e.What) })
 }
 
 func unreachable(err error) bool {

@@ -67,7 +67,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 		return Released{}, nil
 	}
 	text := c.redact(txnText(answer.Errors))
-	if denial(text) {
+	if txnDenial(answer.Errors) {
 		return Released{}, fail(ErrDenied, "%s", text)
 	}
 	return Released{}, fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)
