@@ -93,19 +93,19 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
 		return nil, fail(nil, "cannot campaign for %s: TTL and lock-delay protect for %s, stopping takes %s", c.o.Key, hold, c.o.StopTime)
 	}
-	ctx, leave := within(ctx, c.life)
+	joined, leave := within(ctx, c.life)
 	defer leave()
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
-	case <-ctx.Done():
+	case <-joined.Done():
 		return nil, c.ended(ctx)
 	}
 	if l := c.current(); l != nil {
 		return l, nil
 	}
-	l, err := c.campaign(ctx)
-	if err != nil && ctx.Err() != nil {
+	l, err := c.campaign(joined)
+	if err != nil && joined.Err() != nil {
 		return nil, c.ended(ctx)
 	}
 	return l, err

@@ -236,6 +236,12 @@ func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 		if err := <-failed; !errors.Is(err, context.Canceled) {
 			t.Fatalf("after cancel: %v", err)
 		}
+		ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+		go run()
+		if err := <-failed; !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("after a timeout: %v", err)
+		}
+		cancel()
 		ctx = context.WithoutCancel(ctx)
 		go run()
 		if err := c.Close(context.Background()); err != nil {

@@ -56,6 +56,83 @@ func TestCampaignStopsTheProgramWhenTheLeadershipIsLost(t *testing.T) {
 	}
 }
 
+func TestCampaignRefusesBeforeItWrites(t *testing.T) {
+	w := onMemory(t)
+	file := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"job", "--", "no-such-program"}, 127, "cannot run no-such-program: executable file not found"},
+		{[]string{"job", "--", "/no/such/program"}, 127, "cannot run /no/such/program: no such file"},
+		{[]string{"job", "--", file}, 126, "permission denied"},
+		{[]string{"job", "--", "/"}, 126, "cannot run /"},
+		{[]string{"job*", "--", "true"}, exitUsage, "contains a wildcard"},
+		{[]string{"service/*/leader"}, exitUsage, "contains a wildcard"},
+		{[]string{"job", "--read-only", "--", "true"}, exitUsage, "--read-only forbids campaign"},
+		{[]string{"job", "--read-only"}, exitUsage, "--read-only forbids campaign"},
+		{[]string{"job", "--ttl", "0", "--", "true"}, exitUsage, "two programs could run at once with --ttl 0"},
+		{[]string{"job", "--lock-delay", "0", "--", "true"}, exitUsage, "want 10s or more"},
+		{[]string{"job", "--lock-delay", "9s", "--", "true"}, exitUsage, "want 10s or more"},
+		{[]string{"job", "--try", "-1s"}, exitUsage, "--try"},
+	}
+	for _, tt := range tests {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			r := w.run(append([]string{"campaign"}, tt.args...)...).must(t, tt.code)
+			if strings.Count(r.errOut, "\n") != 1 || !strings.Contains(r.errOut, tt.says) {
+				t.Errorf("err %q", r.errOut)
+			}
+			pairs, _, err := w.client.KV().List("", nil)
+			if err != nil || len(pairs) > 0 || len(w.campaigns()) > 0 {
+				t.Errorf("it wrote: %v %v", pairs, err)
+			}
+		})
+	}
+}
+
+func TestCampaignWithoutAProgramWarnsOfAnUnsafeSession(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/job/leader", w.session(nil), "another")
+	for _, args := range [][]string{{"--ttl", "0"}, {"--lock-delay", "0"}} {
+		r := w.run(append([]string{"campaign", "job", "--try", "100ms"}, args...)...).must(t, exitFailed)
+		if !strings.Contains(r.errOut, "warning: two leaders are possible with "+args[0]) {
+			t.Errorf("err %q", r.errOut)
+		}
+	}
+}
+
+func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		w.acquire(p+"/job/leader", w.session(nil), "another")
+		for _, program := range [][]string{nil, {"--", "true"}} {
+			args := append([]string{"campaign", "job", "-k", p + "/*/leader", "--try", "200ms"}, program...)
+			r := w.run(args...).must(t, exitFailed)
+			if !strings.Contains(r.errOut, "gave up: "+p+"/job/leader was not won within 200ms") {
+				t.Errorf("err %q", r.errOut)
+			}
+			if left := w.campaigns(); len(left) > 0 {
+				t.Errorf("a session is left: %+v", left[0])
+			}
+		}
+		w.run("campaign", "free", "-k", p+"/*/leader", "--try", "30s", "--", "true").must(t, exitDone)
+	})
+}
+
+func TestCampaignWithBehaviorDeleteDeletesItsKey(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		w.run("campaign", "job", "-k", p+"/*/leader", "--behavior", "delete", "--", "true").must(t, exitDone)
+		if pair := w.get(p + "/job/leader"); pair != nil {
+			t.Errorf("the key is left: %+v", pair)
+		}
+	})
+}
+
 func TestCampaignLeavesSemaphoresAlone(t *testing.T) {
 	w := onMemory(t)
 	const key = "service/sem/leader"
