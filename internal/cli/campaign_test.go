@@ -223,3 +223,37 @@ func awaitFile(t *testing.T, path string) {
 		}
 	}
 }
+
+// campaigns are the sessions of campaigns.
+func (w *world) campaigns() (found []*api.SessionEntry) {
+	w.t.Helper()
+	sessions, _, err := w.client.Session().List(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if s.Name == "electop campaign" {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// awaitThat polls until something has happened.
+func awaitThat(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	timeout := time.After(takeover)
+	for !happened() {
+		select {
+		case <-again.C:
+		case <-timeout:
+			t.Fatalf("no %s within %s", what, takeover)
+		}
+	}
+}
+
+// takeover bounds the wait for a new leader. TTL and lock-delay are the most of
+// it; when Consul's leader changes the TTL begins anew.
+const takeover = 150 * time.Second

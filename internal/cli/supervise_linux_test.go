@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/consul/api"
-
 	"electop/consulx"
 )
 
@@ -80,15 +78,15 @@ func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
 			w := onMemory(t)
 			file := filepath.Join(t.TempDir(), "beats")
 			p := start(t, os.Args[0], append([]string{"--http-addr", w.addr, "campaign", "job", "--"}, programs(file)[name]...)...)
-			awaitFile(t, file)
+			awaitThat(t, "beat", func() bool { return len(beats(t, file)) > 0 })
 			if err := p.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			killed := time.Now()
 			_ = p.Wait() // until the program has ended
 			t.Logf("the program ended %s after electop", time.Since(killed))
-			if last := beats(t, file); len(last) == 0 || !strings.Contains(p.errOut.String(), "stopped the program") {
-				t.Errorf("%d beats, err %q", len(last), p.errOut.String())
+			if !strings.Contains(p.errOut.String(), "stopped the program") {
+				t.Errorf("err %q", p.errOut.String())
 			}
 		})
 	}
@@ -211,9 +209,9 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 				case "with a program":
 					awaitFile(t, file)
 				case "while it waits":
-					w.await("a session", func() bool { return len(w.campaigns()) == 1 })
+					awaitThat(t, "a session", func() bool { return len(w.campaigns()) == 1 })
 				default:
-					w.await("a leader", func() bool { pair := w.get(key); return pair != nil && pair.Session != "" })
+					awaitThat(t, "a leader", func() bool { pair := w.get(key); return pair != nil && pair.Session != "" })
 				}
 				if err := p.Process.Signal(sig); err != nil {
 					t.Fatal(err)
@@ -229,36 +227,6 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 					t.Errorf("the key is %+v", pair)
 				}
 			})
-		}
-	}
-}
-
-// campaigns are the sessions of campaigns.
-func (w *world) campaigns() (found []*api.SessionEntry) {
-	w.t.Helper()
-	sessions, _, err := w.client.Session().List(nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, s := range sessions {
-		if s.Name == "electop campaign" {
-			found = append(found, s)
-		}
-	}
-	return found
-}
-
-// await polls until something has happened.
-func (w *world) await(what string, happened func() bool) {
-	w.t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	timeout := time.After(patience)
-	for !happened() {
-		select {
-		case <-again.C:
-		case <-timeout:
-			w.t.Fatalf("no %s within %s", what, patience)
 		}
 	}
 }
