@@ -228,6 +228,7 @@ func (c *Candidate) Observe(ctx context.Context) <-chan election.Pair {
 // before, it returns without having done all of it: the session then ends with
 // its TTL.
 func (c *Candidate) Close(ctx context.Context) error {
+	defer c.abort()
 	stop := context.AfterFunc(ctx, c.abort)
 	defer stop()
 	c.end()

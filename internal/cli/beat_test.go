@@ -9,10 +9,11 @@ import (
 )
 
 // beatCommand makes the test binary a program that appends the time to a file
-// every 5 ms, after it was told to ignore SIGTERM or not.
+// every 5 ms. It ends by itself in case that nothing else ends it.
 const (
 	beatCommand = "beat"
 	ignoreTerm  = "ignore-term"
+	beatLimit   = 10 * time.Minute
 )
 
 func beat(args []string) {
@@ -24,7 +25,10 @@ func beat(args []string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	began := time.Now()
 	for now := range time.Tick(5 * time.Millisecond) {
-		fmt.Fprintln(f, now.UnixNano())
+		if fmt.Fprintln(f, now.UnixNano()); now.Sub(began) > beatLimit {
+			os.Exit(0)
+		}
 	}
 }

@@ -185,26 +185,24 @@ func findProgram(w io.Writer, name string) error {
 
 // Exit codes for a program that cannot be run, as shells and env(1) have them.
 const (
-	exitCannotRun exitError = 126
-	exitNotFound  exitError = 127
+	exitCannotRun = 126
+	exitNotFound  = 127
 )
 
+// cannotRun reports why the program cannot be run.
 func cannotRun(w io.Writer, name string, err error) error {
-	var lookup *exec.Error
-	var path *os.PathError
 	why := err
-	switch {
-	case errors.As(err, &lookup):
+	if lookup := (*exec.Error)(nil); errors.As(err, &lookup) {
 		why = lookup.Err
 	}
-	if errors.As(why, &path) {
+	if path := (*os.PathError)(nil); errors.As(why, &path) {
 		why = path.Err
 	}
 	fmt.Fprintf(w, "electop: cannot run %s: %s\n", election.Line(name, 200), election.Line(why.Error(), 200))
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		return exitNotFound
+		return exitError(exitNotFound)
 	}
-	return exitCannotRun
+	return exitError(exitCannotRun)
 }
 
 // programError carries the exit code of a program that has ended: its own, or

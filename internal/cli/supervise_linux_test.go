@@ -37,8 +37,8 @@ func beats(t *testing.T, path string) []time.Time {
 	return all
 }
 
-// process is electop in a process of its own. Its streams end when no process
-// that it started, however indirectly, is left.
+// process is electop in a process of its own. Wait fails with exec.ErrWaitDelay
+// when a process that it started, however indirectly, is left.
 type process struct {
 	*exec.Cmd
 	out, errOut bytes.Buffer
@@ -49,13 +49,16 @@ func start(t *testing.T, program string, args ...string) *process {
 	p := &process{Cmd: exec.Command(program, args...)}
 	p.Env = append(os.Environ(), mainEnv+"=1")
 	p.Stdout, p.Stderr = &p.out, &p.errOut
+	p.WaitDelay = patience
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if p.ProcessState == nil {
 			_ = p.Process.Kill()
-			_ = p.Wait()
+			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+				t.Error("a program runs on after electop was killed")
+			}
 		}
 	})
 	return p
@@ -83,7 +86,9 @@ func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			killed := time.Now()
-			_ = p.Wait() // until the program has ended
+			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+				t.Error("the program runs on")
+			}
 			t.Logf("the program ended %s after electop", time.Since(killed))
 			if !strings.Contains(p.errOut.String(), "stopped the program") {
 				t.Errorf("err %q", p.errOut.String())
