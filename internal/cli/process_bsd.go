@@ -4,10 +4,7 @@ package cli
 
 import "syscall"
 
-// dieWithParent, adoptOrphans and reap do nothing: only Linux offers the first
-// two, and process 1 reaps.
+// dieWithParent and adoptOrphans do nothing: only Linux offers this.
 func dieWithParent(*syscall.SysProcAttr) {}
 
 func adoptOrphans() error { return nil }
-
-func reap(int) {}

@@ -11,14 +11,5 @@ import (
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
 // adoptOrphans makes this process the parent of what its children leave behind,
-// so that reap works also where process 1 does not do it.
+// so that it can reap them also where process 1 does not.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
-
-// reap removes the zombies of a group whose leader was waited for.
-func reap(group int) {
-	for {
-		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
-			return
-		}
-	}
-}

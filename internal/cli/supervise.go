@@ -23,9 +23,9 @@ const (
 	// superviseTick is how late a signal may be sent. A timer would not see
 	// that the machine was suspended.
 	superviseTick = 100 * time.Millisecond
-	// killedLimit is how long the supervisor waits for a group that was killed
+	// vanishLimit is how long the supervisor waits for a group that was killed
 	// to vanish.
-	killedLimit = time.Second
+	vanishLimit = time.Second
 )
 
 // File descriptors of the supervisor: it reads orders from the one and writes
@@ -154,7 +154,7 @@ func (s *supervision) run(orders <-chan order, ended <-chan error) (result error
 
 // over reports that the program has ended and nothing of its group is left.
 func (s *supervision) over(now time.Time) bool {
-	return s.ended && (groupGone(s.group) || !s.killed.IsZero() && now.Sub(s.killed) > killedLimit)
+	return s.ended && (groupGone(s.group) || !s.killed.IsZero() && now.Sub(s.killed) > vanishLimit)
 }
 
 // act sends the signals that are due. SIGKILL is repeated: a process that was
