@@ -222,20 +222,29 @@ func (c *campaign) target(ctx context.Context, client *consulx.Client, ps electi
 		return "", 0, err
 	}
 	e, err := resolve(snapshot, name)
-	if err == nil && e.IsSemaphore() {
+	switch {
+	case err == nil && e.IsSemaphore():
 		return "", 0, usagef("%s is a semaphore: it has no single leader", election.Line(e.Key(), 200))
-	}
-	if err == nil {
-		return e.Key(), e.Pair.Flags, nil
-	}
-	if !errors.Is(err, errNoElection) {
+	case err == nil:
+		return e.Key(), e.Pair.Flags, refuseSoftware(ctx, client, e)
+	case !errors.Is(err, errNoElection):
 		return "", 0, err
 	}
 	key, ok := ps.Key(name)
 	if !ok {
 		return "", 0, usagef("%q is not an election, and no pattern says which key it would be; give the full key with -k", election.Line(name, 100))
 	}
-	return key, election.LockFlag, nil
+	return key, election.LockFlag, refuseSoftware(ctx, client, &election.Election{Pair: election.Pair{Key: key}})
+}
+
+// refuseSoftware keeps campaigns away from the keys of software that would take
+// them for one of its own members.
+func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Election) error {
+	around := consulx.Survey(ctx, client, e.Key())
+	if software := election.DetectSoftware(e, &around); software != nil {
+		return fmt.Errorf("%s belongs to %s: a campaign would disturb its own election", election.Line(e.Key(), 200), software.Name)
+	}
+	return nil
 }
 
 // stand campaigns until a program has run, or a signal arrives. Only the first

@@ -94,6 +94,23 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 	}
 }
 
+func TestCampaignLeavesPatroniAlone(t *testing.T) {
+	w := onMemory(t)
+	for key, value := range map[string]string{
+		"service/pg/config":       `{"ttl":30,"loop_wait":10}`,
+		"service/pg/initialize":   "7320000000000000001",
+		"service/pg/members/pg-1": `{"conn_url":"postgres://10.0.0.1:5432/postgres","api_url":"http://10.0.0.1:8008/patroni"}`,
+	} {
+		if _, err := w.client.KV().Put(&api.KVPair{Key: key, Value: []byte(value)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.run("campaign", "pg", "--", "true").must(t, exitFailed) // Patroni's key does not exist without a leader
+	if !strings.Contains(r.errOut, "service/pg/leader belongs to Patroni") || w.get("service/pg/leader") != nil || len(w.campaigns()) > 0 {
+		t.Errorf("err %q", r.errOut)
+	}
+}
+
 func TestCampaignWithoutAProgramWarnsOfAnUnsafeSession(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/job/leader", w.session(nil), "another")
