@@ -71,12 +71,18 @@ func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 		return
 	}
 	agents := leaderLast(t, consultest.Cluster(t, 5)) // two of them fail
+	var races []*race
 	for i, s := range scenarios() {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			r := &race{scenario: s, program: program, old: agents[i], next: agents[3+i%2], pairs: 5, flags: []string{"--ttl", "10s", "--lock-delay", "10s"}}
-			r.report(t, r.run(t))
-		})
+		r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[i], next: agents[3+i%2], pairs: 5}
+		r.flags = []string{"--ttl", "10s", "--lock-delay", "10s"}
+		r.begin(t)
+		races = append(races, r)
+	}
+	for _, r := range races {
+		r.hit(t)
+	}
+	for _, r := range races {
+		r.report(t, r.end(t))
 	}
 }
 
@@ -101,70 +107,90 @@ func leaderLast(t *testing.T, agents []*consultest.Agent) []*consultest.Agent {
 // each batch. In every other batch the leaders' agent leads the servers.
 func manyOverlaps(t *testing.T, program string, s scenario, runs int) {
 	var gaps []time.Duration
-	r := &race{scenario: s, program: program}
 	for batch := 0; len(gaps) < runs; batch++ {
 		t.Run(fmt.Sprint("from ", len(gaps)), func(t *testing.T) {
 			agents := leaderLast(t, consultest.Cluster(t, 3))
-			r.old, r.next, r.pairs = agents[batch%2*2], agents[1], min(overlapBatch, runs-len(gaps))
-			gaps = append(gaps, r.run(t)...)
+			r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[batch%2*2], next: agents[1], pairs: min(overlapBatch, runs-len(gaps))}
+			r.begin(t)
+			r.hit(t)
+			gaps = append(gaps, r.end(t)...)
 		})
 		if t.Failed() {
 			return
 		}
 	}
-	r.report(t, gaps)
+	(&race{scenario: s}).report(t, gaps)
 }
 
 // race is a number of elections that lose their leaders at once.
 type race struct {
 	scenario
 	program   string
+	dir       string
 	old, next *consultest.Agent
 	pairs     int
 	flags     []string
+	leaders   []*process
+	others    []*process
+	struck    time.Time
 }
 
-// run gives the time from the last beat of the old program to the first of the
-// new one, for each election.
-func (r *race) run(t *testing.T) (gaps []time.Duration) {
+// file is where the program of one side of an election beats.
+func (r *race) file(who string, i int) string {
+	return filepath.Join(r.dir, fmt.Sprintf("%s-%d", who, i))
+}
+
+// begin starts both sides of each election; the old one leads.
+func (r *race) begin(t *testing.T) {
 	t.Helper()
-	dir := t.TempDir()
-	file := func(who string, i int) string { return filepath.Join(dir, fmt.Sprintf("%s-%d", who, i)) }
-	leaders := r.start(t, r.old, "old", file)
-	awaitThat(t, "old programs", func() bool { return r.beating(t, file, "old", time.Now()) })
-	r.start(t, r.next, "new", file)
+	r.leaders = r.start(t, r.old, "old")
+	awaitThat(t, "old programs", func() bool { return r.beating(t, "old", time.Now()) })
+	r.others = r.start(t, r.next, "new")
 	awaitThat(t, "new candidates", func() bool { return r.candidates(t, "new") == r.pairs })
-	r.strike(t, r.old, leaders)
-	struck := time.Now()
-	awaitThat(t, "new programs", func() bool { return r.beating(t, file, "new", time.Now().Add(-afterwards)) })
-	r.undo(t, r.old, leaders)
+}
+
+func (r *race) hit(t *testing.T) {
+	t.Helper()
+	r.strike(t, r.old, r.leaders)
+	r.struck = time.Now()
+}
+
+// end returns the time from the last beat of the old program to the first of the
+// new one, for each election.
+func (r *race) end(t *testing.T) (gaps []time.Duration) {
+	t.Helper()
+	awaitThat(t, "new programs", func() bool { return r.beating(t, "new", time.Now().Add(-afterwards)) })
+	r.undo(t, r.old, r.leaders)
+	for _, p := range slices.Concat(r.leaders, r.others) {
+		_ = p.Process.Kill() // the programs end 3s later, and all at once
+	}
 	for i := range r.pairs {
-		was, is := beats(t, file("old", i)), beats(t, file("new", i))
+		was, is := beats(t, r.file("old", i)), beats(t, r.file("new", i))
 		last, first := was[len(was)-1], is[0]
 		gaps = append(gaps, first.Sub(last))
 		t.Logf("%s %d: the old program stopped after %s, the new one began after %s",
-			r.name, i, last.Sub(struck).Round(time.Millisecond), first.Sub(struck).Round(time.Millisecond))
+			r.name, i, last.Sub(r.struck).Round(time.Millisecond), first.Sub(r.struck).Round(time.Millisecond))
 	}
 	return gaps
 }
 
 // start starts a campaign for each election. A third of the programs ignores
 // SIGTERM, a third is the child of a shell.
-func (r *race) start(t *testing.T, agent *consultest.Agent, who string, file func(string, int) string) (all []*process) {
+func (r *race) start(t *testing.T, agent *consultest.Agent, who string) (all []*process) {
 	t.Helper()
 	kinds := []string{"plain", "ignores", "child"}
 	for i := range r.pairs {
 		name := fmt.Sprintf("%s-%d", strings.ReplaceAll(r.name, " ", "-"), i)
 		args := append([]string{"--http-addr", agent.Addr(), "campaign", name, "--value", who, "--name", who + " " + r.name}, r.flags...)
-		all = append(all, start(t, r.program, append(append(args, "--"), programs(file(who, i))[kinds[i%len(kinds)]]...)...))
+		all = append(all, start(t, r.program, append(append(args, "--"), programs(r.file(who, i))[kinds[i%len(kinds)]]...)...))
 	}
 	return all
 }
 
 // beating reports whether every program of one side began before a moment.
-func (r *race) beating(t *testing.T, file func(string, int) string, who string, before time.Time) bool {
+func (r *race) beating(t *testing.T, who string, before time.Time) bool {
 	for i := range r.pairs {
-		if all := beats(t, file(who, i)); len(all) == 0 || all[0].After(before) {
+		if all := beats(t, r.file(who, i)); len(all) == 0 || all[0].After(before) {
 			return false
 		}
 	}
