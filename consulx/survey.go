@@ -75,7 +75,7 @@ func (c *Client) siblings(ctx context.Context, key string) (pairs []election.Pai
 // A transaction can, but only with all the values; such trees are rare and
 // small.
 func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
-	ops := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVGetTree, Key: parent}}}
+	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
 	ok, answer, _, err := c.api.Txn().Txn(ops, c.read(ctx))
 	switch {
 	case err != nil:

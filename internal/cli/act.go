@@ -216,7 +216,9 @@ func (j *job) actOn(ctx context.Context, operator *consulx.Operator, s *subject)
 	if j.kind == election.ActionDestroy {
 		return j.destroy(ctx, operator, s)
 	}
-	return settleAll([]*subject{s}, operator.Release(ctx, s.target()))
+	released, err := operator.Release(ctx, s.target())
+	s.outcome = noted(settled(s.outcome, err), released)
+	return []*subject{s}
 }
 
 // destroy ends the session of a subject and settles every subject that the
@@ -290,9 +292,8 @@ func (j *job) recheck(ctx context.Context, group []*subject) error {
 // preflight settles the elections that the token may not change, so that nobody
 // is asked about an action that Consul refuses.
 func (j *job) preflight(ctx context.Context) error {
-	operator := consulx.NewOperator(j.client, nil)
 	for _, s := range j.pending() {
-		rights, err := operator.Rights(ctx, s.target())
+		rights, err := consulx.NewOperator(j.client, nil).Rights(ctx, s.target())
 		if err != nil {
 			return err
 		}

@@ -312,3 +312,29 @@ func TestSemaphoresHaveNoLeader(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is asked, written or lost: Patroni names its leader by the key's value.
+func TestReleaseRefusesPatroni(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		leader, _ := cluster(w, p)
+		w.acquire(p+"/web/leader", w.session(nil), "web-1")
+		before := w.get(p + "/db/leader").ModifyIndex
+		for _, args := range [][]string{{"db"}, {"db", "--yes"}, {"db", "--yes", "--wait", "30s"}} {
+			d := deps{stdin: strings.NewReader("y\n"), interactive: true}
+			r := w.runWith(d, append([]string{"release", "-k", p + "/*/leader"}, args...)...).must(t, exitFailed)
+			has(t, r.errOut, "electop: db: nothing was changed: ", "instead   patronictl switchover db\n")
+			if r.out != "" || strings.Contains(r.errOut, "[y/N]") {
+				t.Errorf("%v: out %q err %q", args, r.out, r.errOut)
+			}
+		}
+		r := w.run("release", "db", "web", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitFailed)
+		l := resultLines(t, r.out)
+		if len(l) != 2 || l[0].Result != "refused" || l[0].Reason == "" || l[1].Result != "done" {
+			t.Errorf("%s", r.out)
+		}
+		if pair := w.get(p + "/db/leader"); pair.Session != leader || pair.ModifyIndex != before {
+			t.Errorf("%+v", pair)
+		}
+	})
+}

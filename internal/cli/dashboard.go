@@ -117,7 +117,8 @@ type operator struct{ *consulx.Operator }
 
 // Release releases the key that the target names.
 func (o operator) Release(ctx context.Context, t election.Target) election.Outcome {
-	return settled(election.Outcome{Action: election.ActionRelease, Target: t}, o.Operator.Release(ctx, t))
+	released, err := o.Operator.Release(ctx, t)
+	return noted(settled(election.Outcome{Action: election.ActionRelease, Target: t}, err), released)
 }
 
 // DestroySession destroys the session that the target names.

@@ -21,8 +21,20 @@ func settled(o election.Outcome, err error) election.Outcome {
 		o.Kind = election.OutcomeChanged
 	case errors.Is(err, consulx.ErrDenied):
 		o.Kind = election.OutcomeDenied
+	case errors.Is(err, consulx.ErrRefused):
+		o.Kind = election.OutcomeRefused
+	case errors.Is(err, consulx.ErrUnknown):
+		o.Kind = election.OutcomeUnknown
 	default:
 		o.Kind = election.OutcomeFailed
+	}
+	return o
+}
+
+// noted adds what the operator must know about a release that was carried out.
+func noted(o election.Outcome, released consulx.Released) election.Outcome {
+	if note := released.Note(); note != "" {
+		o.Reason = note
 	}
 	return o
 }

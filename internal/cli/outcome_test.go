@@ -28,6 +28,8 @@ func TestErrorsStandForResultsAndExitCodes(t *testing.T) {
 		{wrapped(consulx.ErrNoSession), "k", election.OutcomeChanged, exitMoved},
 		{wrapped(consulx.ErrNoSession), "", election.OutcomeFailed, exitFailed},
 		{wrapped(consulx.ErrDenied), "k", election.OutcomeDenied, exitDenied},
+		{wrapped(consulx.ErrRefused), "k", election.OutcomeRefused, exitFailed},
+		{wrapped(consulx.ErrUnknown), "k", election.OutcomeUnknown, exitFailed},
 		{wrapped(context.DeadlineExceeded), "k", election.OutcomeFailed, exitFailed},
 		{errors.New("other"), "k", election.OutcomeFailed, exitFailed},
 	} {

@@ -139,23 +139,9 @@ func (j *job) surveySession() {
 	for _, s := range j.pending() {
 		if s.election == nil {
 			complete := j.held != nil && !j.held.incomplete
-			s.effect = sessionEffect(s.session, j.held.of(s.target().Session), complete)
+			s.effect = election.EffectOfSession(s.session, j.held.of(s.target().Session), complete)
 		}
 	}
-}
-
-// sessionEffect says what destroying a session does. held are the keys that it is
-// known to hold.
-func sessionEffect(session *election.Session, held []election.Pair, complete bool) election.Effect {
-	e := &election.Election{Exists: true, Session: session}
-	if len(held) > 0 {
-		e.Pair = held[0]
-	}
-	f := election.EffectOf(election.ActionDestroy, e, nil, -1)
-	if len(held) == 0 && complete {
-		f.Delay = "No lock-delay follows, because the session holds no key."
-	}
-	return f
 }
 
 // sessions gives one target for each session of the pending subjects.
