@@ -121,14 +121,19 @@ func (c *Candidate) ended(ctx context.Context) error {
 // Resign gives up the leadership. The key is released, and its value and flags
 // are kept; with Behavior "delete" the key is deleted. No lock-delay follows, and
 // the session stays alive for the next campaign. Without a leadership it does
-// nothing.
+// nothing. When the result is unknown (ErrUnknown) it reads the state again,
+// which can outlast ctx by some seconds.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
 		return nil
 	}
+	return c.resign(ctx, l, c.client.unconfirmedRelease)
+}
+
+func (c *Candidate) resign(ctx context.Context, l *Leadership, unknown unknownResult) error {
 	l.resigning.Store(true)
-	err := c.giveUp(ctx, l.session)
+	err := c.giveUp(ctx, l.session, unknown)
 	if err != nil {
 		l.resigning.Store(false)
 		return err
@@ -137,9 +142,12 @@ func (c *Candidate) Resign(ctx context.Context) error {
 	return nil
 }
 
+// unknownResult is the error of a write that Consul did not confirm.
+type unknownResult func(ctx context.Context, p *election.Pair, err error) error
+
 // giveUp unlocks or deletes the key if the session holds it. Another client may
 // write the key between the read and the action, hence several attempts.
-func (c *Candidate) giveUp(ctx context.Context, session string) error {
+func (c *Candidate) giveUp(ctx context.Context, session string, unknown unknownResult) error {
 	var err error
 	for range releaseTries {
 		var pair *election.Pair
@@ -150,36 +158,35 @@ func (c *Candidate) giveUp(ctx context.Context, session string) error {
 		if pair == nil || pair.Session != session {
 			return nil
 		}
-		if c.o.Session.Behavior == election.BehaviorDelete {
-			err = c.client.deleteHeld(ctx, pair)
-		} else {
-			err = c.client.unlock(ctx, pair)
-		}
-		if !errors.Is(err, ErrMoved) {
+		if err = c.client.giveUp(ctx, pair, c.o.Session.Behavior, unknown); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}
 	return err
 }
 
-// deleteHeld deletes a key if the session that held it when it was read still
-// holds it.
-func (c *Client) deleteHeld(ctx context.Context, p *election.Pair) error {
-	ok, answer, _, err := c.api.Txn().Txn(api.TxnOps{
-		{KV: &api.KVTxnOp{Verb: api.KVCheckSession, Key: p.Key, Session: p.Session}},
-		{KV: &api.KVTxnOp{Verb: api.KVDelete, Key: p.Key}},
-	}, (&api.QueryOptions{}).WithContext(ctx))
-	if err != nil {
-		return c.unsure(err, election.Line(p.Key, 100)+" may be deleted or not")
+// giveUp unlocks or deletes a key that was just read.
+func (c *Client) giveUp(ctx context.Context, p *election.Pair, behavior string, unknown unknownResult) error {
+	ops := c.unlockOps(p)
+	if behavior == election.BehaviorDelete {
+		session := c.kvOp(api.KVCheckSession, p.Key)
+		session.Session = p.Session
+		ops = api.TxnOps{{KV: session}, {KV: c.kvOp(api.KVDelete, p.Key)}}
 	}
-	if ok {
+	ok, answer, err := c.writeTxn(ctx, ops)
+	switch {
+	case tooLarge(err):
+		return c.unlock(ctx, p)
+	case err != nil:
+		return unknown(ctx, p, err)
+	case ok:
 		return nil
 	}
 	text := c.redact(txnText(answer.Errors))
 	if denial(text) {
 		return fail(ErrDenied, "%s", text)
 	}
-	return fail(ErrMoved, "%s was not deleted: %s", p.Key, text)
+	return fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)
 }
 
 // Proclaim writes another value while leading, as the holder of the lock, and
@@ -234,7 +241,12 @@ func (c *Candidate) Close(ctx context.Context) error {
 	c.end()
 	c.turn <- struct{}{} // a campaign that was under way has ended now
 	defer func() { <-c.turn }()
-	err := c.Resign(ctx)
+	// Reading the state again after an unknown result could outlast ctx.
+	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.wrap(err) }
+	var err error
+	if l := c.current(); l != nil {
+		err = c.resign(ctx, l, unknown)
+	}
 	c.mu.Lock()
 	l, leading := c.lease, c.leading
 	c.lease = nil
@@ -246,7 +258,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 		l.stop()
 		if err == nil {
 			// An acquisition whose answer was lost may still have happened.
-			err = c.giveUp(ctx, l.id)
+			err = c.giveUp(ctx, l.id, unknown)
 		}
 		_, destroyed := c.client.api.Session().Destroy(l.id, c.client.write(ctx))
 		err = errors.Join(err, c.client.wrap(destroyed))

@@ -1,8 +1,10 @@
 package consulx
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"sync/atomic"
@@ -140,9 +142,16 @@ func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 type freezable struct {
 	to     http.RoundTripper
 	frozen atomic.Bool
+	at     string // freezes when a request with this in its body arrives
 }
 
 func (f *freezable) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.at != "" && r.Body != nil {
+		body, _ := io.ReadAll(r.Body)
+		if r.Body = io.NopCloser(bytes.NewReader(body)); bytes.Contains(body, []byte(f.at)) {
+			f.frozen.Store(true)
+		}
+	}
 	if !f.frozen.Load() {
 		if answer, err := f.to.RoundTrip(r); !f.frozen.Load() {
 			return answer, err
@@ -153,13 +162,21 @@ func (f *freezable) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
-	for name, hang := range map[string]bool{"before the session exists": true, "while leading": false} {
+	tests := map[string]struct {
+		before, later bool
+		at            string
+	}{
+		"before the session exists": {before: true},
+		"while leading":             {later: true},
+		"at the release":            {at: `"unlock"`},
+	}
+	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				agent := memconsul.New(memconsul.Config{})
 				defer agent.Close()
-				network := &freezable{to: agent}
-				network.frozen.Store(hang)
+				network := &freezable{to: agent, at: tt.at}
+				network.frozen.Store(tt.before)
 				c := NewCandidate(over(t, network), CandidateOptions{Key: "k"})
 				done := make(chan error, 1)
 				go func() {
@@ -167,7 +184,7 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 					done <- err
 				}()
 				synctest.Wait()
-				network.frozen.Store(true)
+				network.frozen.Store(tt.before || tt.later)
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				defer cancel()
 				began := time.Now()
@@ -175,10 +192,10 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 				if took := time.Since(began); took > 2*time.Second {
 					t.Errorf("Close took %s beyond its context", took-2*time.Second)
 				}
-				if !hang && err == nil {
+				if !tt.before && err == nil {
 					t.Error("Close could not release the key and reported nothing")
 				}
-				if err := <-done; hang && !errors.Is(err, ErrClosed) {
+				if err := <-done; tt.before && !errors.Is(err, ErrClosed) {
 					t.Errorf("the campaign returned %v", err)
 				}
 			})
