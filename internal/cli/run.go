@@ -30,7 +30,7 @@ func Main() int {
 	// with a signal. Programs that electop runs would inherit it if the signal
 	// were ignored.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := notifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	d := deps{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
