@@ -35,10 +35,10 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 // probes answers everything but reads of keys as Consul does.
 func probes(keys http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/v1/status/leader":
+		switch r.URL.Path {
+		case "/v1/status/leader":
 			_, _ = io.WriteString(w, `"127.0.0.1:8300"`)
-		case r.URL.Path == "/v1/agent/self":
+		case "/v1/agent/self":
 			_, _ = io.WriteString(w, `{"Config":{"Datacenter":"dc1"}}`)
 		default:
 			keys(w, r)
@@ -90,7 +90,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		answer     func(w http.ResponseWriter)
 	}{
 		{"an endless list", "larger than 256 MB", func(w http.ResponseWriter) { endless(w) }},
-		{"an endless error", "Consul answered 500", func(w http.ResponseWriter) { w.WriteHeader(500); endless(w) }},
+		{"an endless error", "Consul answered 500", func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); endless(w) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
