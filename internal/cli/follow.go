@@ -78,16 +78,10 @@ func (j *job) awaitLeaders(ctx context.Context, snapshots <-chan *election.Snaps
 	return last
 }
 
-// follow looks for the next term and reports whether it was found. Why an action
-// was in doubt no longer matters then.
+// follow looks for the next term and reports whether it was found.
 func (s *subject) follow(e *election.Election) bool {
-	o := s.outcome
-	o.Reason = ""
-	if o = o.Follow(e); !o.Settled() {
-		return false
-	}
-	s.outcome = o
-	return true
+	s.outcome = s.outcome.Follow(e)
+	return s.outcome.Settled()
 }
 
 // unfollowed ends the wait for an election without a next leader.
