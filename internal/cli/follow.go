@@ -27,7 +27,8 @@ func (j *job) actAndFollow(ctx context.Context) error {
 
 func (j *job) follow(ctx context.Context, observer *consulx.Observer, ps election.Patterns) error {
 	if _, err := firstLook(ctx, j.client, ps, observer.Snapshots()); err != nil {
-		return err
+		j.abandon(err)
+		return nil
 	}
 	j.act(ctx, consulx.NewOperator(j.client, observer.Note))
 	open := j.open()
