@@ -48,6 +48,9 @@ type Outcome struct {
 	// Reason says in one line why there is no new leader, why nothing was written
 	// or what was not observed; empty when there is nothing to add.
 	Reason string
+	// Note says in one line what the operator must know about an action that was
+	// carried out; it stays true whoever leads next.
+	Note string
 }
 
 // Settled reports that observing the election further adds nothing.
@@ -100,9 +103,10 @@ func (o Outcome) followUnobserved(terms []Term) Outcome {
 	return o
 }
 
-// ledBy settles the outcome with the leader of a term after the action.
+// ledBy settles the outcome with the leader of a term after the action. That
+// resolves what Reason said before.
 func (o Outcome) ledBy(next Term) Outcome {
-	o.Kind = OutcomeMoved
+	o.Kind, o.Reason = OutcomeMoved, ""
 	if next.Session == o.Target.Session || o.Action == ActionDestroy && o.sameLeader(next) {
 		o.Kind = OutcomeReturned
 	}
@@ -156,6 +160,9 @@ func (o Outcome) Summary() string {
 	text := o.headline()
 	if o.Reason != "" {
 		text += ": " + Line(o.Reason, evidenceLength)
+	}
+	if o.Note != "" {
+		text += "; " + Line(o.Note, evidenceLength)
 	}
 	return text
 }
@@ -214,13 +221,15 @@ type outcomeJSON struct {
 	New       *Holder     `json:"new,omitempty"`
 	VacancyMS *int64      `json:"vacancy_ms,omitempty"`
 	Reason    string      `json:"reason,omitempty"`
+	Note      string      `json:"note,omitempty"`
 }
 
 // MarshalJSON writes the outcome as `electop release -o json` does. vacancy_ms
 // is there only when both ends of the vacancy were observed.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	j := outcomeJSON{
-		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(), Reason: o.Reason,
+		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),
+		Reason: o.Reason, Note: o.Note,
 	}
 	if o.New.Session != "" {
 		j.New = &o.New

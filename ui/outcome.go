@@ -36,6 +36,9 @@ func (a *action) awaiting(e *election.Election, now time.Time) string {
 	if a.Reason != "" {
 		text += ": " + clean(a.Reason)
 	}
+	if a.Note != "" {
+		text += "; " + clean(a.Note)
+	}
 	return text
 }
 

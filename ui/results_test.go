@@ -97,6 +97,16 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.lacks("Actions since")
 }
 
+// What the operator must know about a release stays, whoever leads next.
+func TestResultsKeepTheNote(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "r")
+	noted := election.Outcome{Kind: election.OutcomeDone, Note: "the index was not checked"}
+	d.answers(d.keys("y"), map[string]election.Outcome{"auth": noted, "billing": noted})
+	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
+	d.wants("auth-2 → auth-9 after 1.3s; the index was not checked", "billing-3 → no leader yet, 0s; the index was not checked")
+}
+
 func TestResultsThatWereClosedEarly(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "r")

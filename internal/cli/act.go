@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,8 +33,24 @@ func (a *action) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
 	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
-	f.StringVar(&a.node, "node", "", "act on every election that a session on this node leads")
+	f.Var((*selector)(&a.node), "node", "act on every election that a session on this node leads")
 	outputFlag(cmd, &a.output, "text", "json")
+}
+
+// selector is a flag that chooses what to act on. Empty, as from a variable of a
+// script that is not set, it would choose more than was meant.
+type selector string
+
+func (s *selector) String() string { return string(*s) }
+
+func (s *selector) Type() string { return "string" }
+
+func (s *selector) Set(value string) error {
+	if value == "" {
+		return errors.New("the value is empty")
+	}
+	*s = selector(value)
+	return nil
 }
 
 // run finds the elections, shows what will happen, asks, and acts on exactly
@@ -150,9 +167,7 @@ func (j *job) survey(ctx context.Context) {
 // others and asks. Without anything to do it asks nothing.
 func (j *job) announce(ctx context.Context) error {
 	if j.shows() {
-		if err := j.preflight(ctx); err != nil {
-			return err
-		}
+		j.preflight(ctx)
 	}
 	for _, s := range j.subjects {
 		if !s.pending() {
@@ -163,7 +178,12 @@ func (j *job) announce(ctx context.Context) error {
 		return nil
 	}
 	if j.searches() {
-		if err := j.search(ctx); err != nil {
+		err := j.search(ctx)
+		if err != nil && !errors.Is(err, errDeclined) {
+			j.abandon(err)
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -197,7 +217,7 @@ func (j *job) act(ctx context.Context, operator *consulx.Operator) {
 			return
 		}
 		for _, s := range j.actOn(ctx, operator, next) {
-			if j.wait == 0 || s.outcome.Settled() {
+			if !s.pending() && (j.wait == 0 || s.outcome.Settled()) {
 				j.report(s)
 			}
 		}
@@ -221,8 +241,8 @@ func (j *job) actOn(ctx context.Context, operator *consulx.Operator, s *subject)
 	return []*subject{s}
 }
 
-// destroy ends the session of a subject and settles every subject that the
-// session leads: it is destroyed once.
+// destroy ends the session of a subject, once, and settles every subject that the
+// session leads. If the key of the destroy has moved, the others stay pending.
 func (j *job) destroy(ctx context.Context, operator *consulx.Operator, first *subject) []*subject {
 	var group []*subject
 	for _, s := range j.pending() {
@@ -244,6 +264,10 @@ func (j *job) destroy(ctx context.Context, operator *consulx.Operator, first *su
 		target = first.target()
 	}
 	_, err := operator.DestroySession(ctx, target)
+	if errors.Is(err, consulx.ErrMoved) {
+		first.outcome = settled(first.outcome, err)
+		return group
+	}
 	return settleAll(group, err)
 }
 
@@ -265,11 +289,12 @@ func settleAll(all []*subject, err error) []*subject {
 	return all
 }
 
-// recheck reads the keys again and settles those that another session holds by
-// now: Consul destroys a session whatever it holds, and only one of several keys
-// can be bound to the destroy.
+// recheck reads the keys again and settles those that the session no longer
+// holds: Consul destroys a session whatever it holds, and electop binds the
+// destroy to one key at most.
 func (j *job) recheck(ctx context.Context, group []*subject) error {
-	ps := exactPatterns(group)
+	session := group[0].target().Session
+	ps := j.listed(group)
 	if len(ps) == 0 {
 		return nil
 	}
@@ -277,25 +302,52 @@ func (j *job) recheck(ctx context.Context, group []*subject) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range group {
-		t := s.target()
-		if t.Key == "" {
+	for _, p := range ps {
+		key := p.String()
+		if e := now.Find(key); e != nil && e.Exists && e.Pair.Session == session {
 			continue
 		}
-		if e := now.Find(t.Key); e == nil || !e.Exists || e.Pair.Session != t.Session {
-			s.settle(election.OutcomeChanged, "the session no longer holds the key")
+		if j.session != "" {
+			return fmt.Errorf("the session no longer holds %s: %w", election.Line(key, 200), consulx.ErrMoved)
+		}
+		for _, s := range group {
+			if s.target().Key == key {
+				s.settle(election.OutcomeChanged, "the session no longer holds the key")
+			}
 		}
 	}
 	return nil
 }
 
+// listed are patterns that match exactly the keys that must not have moved: with
+// --session those that the search found too.
+func (j *job) listed(group []*subject) election.Patterns {
+	ps := exactPatterns(group)
+	if j.session != "" {
+		for _, p := range j.held.of(j.session) {
+			ps = append(ps, election.KeyPattern(p.Key))
+		}
+	}
+	return ps
+}
+
+// abandon settles and reports the elections on which electop does not act because
+// of an error.
+func (j *job) abandon(err error) {
+	for _, s := range settleAll(j.pending(), err) {
+		j.report(s)
+	}
+}
+
 // preflight settles the elections that the token may not change, so that nobody
-// is asked about an action that Consul refuses.
-func (j *job) preflight(ctx context.Context) error {
+// is asked about an action that Consul refuses. Unless electop learns what the
+// token may, it does not act.
+func (j *job) preflight(ctx context.Context) {
 	for _, s := range j.pending() {
 		rights, err := consulx.NewOperator(j.client, nil).Rights(ctx, s.target())
 		if err != nil {
-			return err
+			settleAll(j.pending(), err)
+			return
 		}
 		allowed, rule := rights.Release, rights.ReleaseRule
 		if j.kind == election.ActionDestroy {
@@ -305,7 +357,6 @@ func (j *job) preflight(ctx context.Context) error {
 			s.settle(election.OutcomeDenied, "this token lacks "+rule)
 		}
 	}
-	return nil
 }
 
 // errDeclined says that the user answered no.

@@ -163,7 +163,7 @@ func (in insight) semaphoreRows(row func(string, string, ...any)) {
 		row("  waiter", "%s", contender(w))
 	}
 	if !s.ContendersKnown {
-		row("", "who waits and which holders are gone is not known")
+		row("", "Unknown: waiters and holders that are gone.")
 	}
 }
 
@@ -209,7 +209,7 @@ func (in insight) nobodyNext() string {
 func (in *insight) probed(found consulx.ProbeResult) {
 	in.probe = &found
 	if found.State == consulx.LockDelayed {
-		in.why = "No leader: a lock-delay runs, and Consul refuses every candidate."
+		in.why = "No leader: a lock-delay is active, and Consul rejects every acquire."
 	}
 }
 
@@ -218,12 +218,12 @@ func probeText(p consulx.ProbeResult) string {
 	case consulx.LockHeld:
 		return "held by session " + election.Line(p.Session, 40)
 	case consulx.LockDelayed:
-		return "a lock-delay runs: Consul refuses every candidate now"
+		return "a lock-delay is active: Consul rejects every acquire"
 	case consulx.LockFree:
 		if !p.Exists {
-			return "free: no lock-delay runs, whoever asks first makes the key and leads"
+			return "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"
 		}
-		return "free: no lock-delay runs, whoever asks first leads"
+		return "free: no lock-delay is active; the next candidate that acquires the key leads"
 	}
 	return string(p.State)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -172,7 +173,7 @@ func TestShowProbesTheLockDelay(t *testing.T) {
 			t.Error(state)
 		}
 		r := w.run("show", "web", "--probe", "-k", p+"/*/leader").must(t, exitDone)
-		has(t, r.out, "a lock-delay runs: Consul refuses every candidate now")
+		has(t, r.out, "a lock-delay is active: Consul rejects every acquire")
 		if got := show1(t, w, "web", "-k", p+"/*/leader"); got.Probe != nil {
 			t.Error("a probe that nobody asked for")
 		}
@@ -244,12 +245,25 @@ func TestInsightTellsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
+	in := insight{semaphore: &election.Semaphore{Limit: 2}}
+	var text strings.Builder
+	in.semaphoreRows(func(label, format string, args ...any) { fmt.Fprintf(&text, label+": "+format+"\n", args...) })
+	has(t, text.String(), "limit 2", ": Unknown: waiters and holders that are gone.\n")
+}
+
 func TestProbeText(t *testing.T) {
-	for _, p := range []consulx.ProbeResult{
-		{State: consulx.LockHeld, Session: "a\x1bb"}, {State: consulx.LockDelayed}, {State: consulx.LockFree}, {State: consulx.LockFree, Exists: true},
+	for _, tt := range []struct {
+		probe consulx.ProbeResult
+		want  string
+	}{
+		{consulx.ProbeResult{State: consulx.LockHeld, Session: "a\x1bb"}, "held by session a␛b"},
+		{consulx.ProbeResult{State: consulx.LockDelayed}, "a lock-delay is active: Consul rejects every acquire"},
+		{consulx.ProbeResult{State: consulx.LockFree}, "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"},
+		{consulx.ProbeResult{State: consulx.LockFree, Exists: true}, "free: no lock-delay is active; the next candidate that acquires the key leads"},
 	} {
-		if text := probeText(p); text == "" || election.Sanitize(text) != text {
-			t.Errorf("%q", text)
+		if text := probeText(tt.probe); text != tt.want {
+			t.Errorf("%q, want %q", text, tt.want)
 		}
 	}
 }

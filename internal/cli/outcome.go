@@ -33,9 +33,7 @@ func settled(o election.Outcome, err error) election.Outcome {
 
 // noted adds what the operator must know about a release that was carried out.
 func noted(o election.Outcome, released consulx.Released) election.Outcome {
-	if note := released.Note(); note != "" {
-		o.Reason = note
-	}
+	o.Note = released.Note()
 	return o
 }
 
@@ -144,15 +142,22 @@ func (s *subject) name() string {
 // it is not known who leads.
 func (s *subject) summary() string {
 	o := s.outcome
-	switch {
-	case o.Kind != election.OutcomeDone:
+	if o.Kind != election.OutcomeDone {
 		return o.Summary()
-	case o.Reason != "":
-		return s.doneText() + ": " + o.Reason
-	case o.Action == election.ActionRelease:
-		return s.doneText() + "; it may already lead again"
 	}
-	return s.doneText() + ". " + s.effect.Delay
+	text := s.doneText()
+	switch {
+	case o.Reason != "":
+		text += ": " + o.Reason
+	case o.Action == election.ActionRelease:
+		text += "; it may already lead again"
+	default:
+		text += ". " + s.effect.Delay
+	}
+	if o.Note != "" {
+		text += "; " + o.Note
+	}
+	return text
 }
 
 func (s *subject) doneText() string {

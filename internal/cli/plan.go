@@ -149,7 +149,7 @@ func (j *job) countLine(t election.Target, n int) string {
 	case j.held == nil:
 		return fmt.Sprintf("%s holds at least %s. Keys that match no pattern were not searched (--no-scan).", line, count)
 	case j.held.incomplete:
-		return fmt.Sprintf("%s holds at least %s. This token may not read all keys.", line, count)
+		return fmt.Sprintf("%s holds at least %s. Not all keys could be read.", line, count)
 	case n == 0:
 		return line + " holds no key."
 	}
