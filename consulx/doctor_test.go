@@ -80,7 +80,6 @@ func TestDoctorUnderACLs(t *testing.T) {
 		{"keys only", makeToken(t, root, keys), "ok limited ok denied denied denied denied denied"},
 		{"nothing", makeToken(t, root, ""), "ok limited denied denied denied denied denied denied"},
 		{"anonymous", "", "limited limited denied denied denied denied denied denied"},
-		{"unknown", "e1ec0709-0000-4000-8000-00000000dead", "denied limited denied denied denied unknown unknown unknown"},
 	} {
 		r := diagnose(t, newClient(t, Config{Address: agent.Addr(), Token: c.token}), "service/*/leader")
 		subjects := []string{

@@ -156,6 +156,8 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 func describeFailure(body string) (text string, kind error) {
 	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
 	switch {
+	case tokenUnknown(body):
+		return "Consul does not accept this token: it does not exist in this datacenter, or was revoked", ErrDenied
 	case denial(body):
 		return body, ErrDenied
 	case strings.Contains(body, "No cluster leader"):
@@ -171,7 +173,12 @@ func denial(text string) bool {
 	for forwarded := true; forwarded; { // by each server on the way to Consul's leader
 		text, forwarded = strings.CutPrefix(text, "rpc error making call: ")
 	}
-	return strings.HasPrefix(text, "Permission denied") || strings.HasPrefix(text, "ACL not found")
+	return strings.HasPrefix(text, "Permission denied") || tokenUnknown(text)
+}
+
+// tokenUnknown reports what Consul answers to a token that it does not know.
+func tokenUnknown(text string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(text, "token does not exist: "), "ACL not found")
 }
 
 // txnDenial reports a transaction that failed because of permissions.

@@ -94,14 +94,19 @@ func (m *Model) cannotAct(kind election.ActionKind) string {
 	case m.opts.Operator == nil:
 		return "Unavailable: this dashboard cannot " + word + "."
 	case m.live.Connection.State == election.Lost:
-		return staleText
+		return staleText(m.live.Connection)
 	case m.live.Connection.State != election.Live:
 		return "Unavailable until Consul is connected."
 	}
 	return ""
 }
 
-const staleText = "Unavailable while Consul is unreachable: this data is stale."
+func staleText(c election.Connection) string {
+	if c.Refused {
+		return "Unavailable while Consul rejects this token: this data is stale."
+	}
+	return "Unavailable while Consul is unreachable: this data is stale."
+}
 
 // nothingToDo says why none of the chosen elections can be acted on.
 func (m *Model) nothingToDo(kind election.ActionKind, chosen []*election.Election) string {
