@@ -118,6 +118,9 @@ func (c *Client) maxConns() int {
 	return maxConns
 }
 
+// Redact replaces the token and passwords in a text, such as a crash report.
+func (c *Client) Redact(text string) string { return c.redact(text) }
+
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
 

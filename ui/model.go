@@ -73,7 +73,9 @@ type Model struct {
 	rights           *rightsBook
 
 	wait func() tea.Msg
-	run  runner
+	// interlude waits for the next interlude; nil when there are none.
+	interlude tea.Cmd
+	run       runner
 	// search is nil when nobody can search.
 	search searcher
 }
@@ -96,6 +98,7 @@ func New(ctx context.Context, opts Options) Model {
 		insights: &insightCache{}, sessions: &sessionsView{marks: map[string]bool{}},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		wait: waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
+		interlude: nextInterlude(ctx, opts.Interludes),
 	}
 }
 
@@ -143,7 +146,7 @@ func (m *Model) tick() tea.Cmd {
 // Init starts the clock, asks for the terminal's background and waits for the
 // first snapshot.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.wait, m.tick(), tea.RequestBackgroundColor)
+	return tea.Batch(m.wait, m.tick(), tea.RequestBackgroundColor, m.interlude)
 }
 
 // asOf is the moment at which the shown snapshot is looked at. Of what happened

@@ -10,7 +10,7 @@ import (
 // pressed gives a key to whoever has the keys now.
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	if key.Matches(msg, m.keys.Suspend) {
-		return tea.Suspend
+		return m.suspend()
 	}
 	switch m.mode {
 	case modeDialog:

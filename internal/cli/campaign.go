@@ -213,7 +213,7 @@ func killedBy(exit *exec.ExitError) error {
 
 func (c *campaign) command(ctx context.Context, l *consulx.Leadership, key string, program []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.d.stdin, c.d.stdout, c.d.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.d.stdin, stream(c.d.stdout), stream(c.d.stderr)
 	cmd.Env = append(os.Environ(), "CONSUL_LOCK_HELD=true", "ELECTOP_KEY="+key, "ELECTOP_SESSION="+l.Session())
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopGrace
