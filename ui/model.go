@@ -86,8 +86,8 @@ func New(ctx context.Context, opts Options) Model {
 		opts.Now = time.Now
 	}
 	sym := unicodeSymbols()
-	if opts.ASCII {
-		sym = asciiSymbols()
+	if opts.ASCII || textWidth(sym.led) > 1 { // RUNEWIDTH_EASTASIAN
+		opts.ASCII, sym = true, asciiSymbols()
 	}
 	now := opts.Now()
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
