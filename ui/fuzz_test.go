@@ -132,13 +132,15 @@ func FuzzDashboard(f *testing.F) {
 		width, height := 40+int(w)%180, 10+int(h)%50
 		keys := states()[int(state)%len(states())]
 		d := drive(t, p.snapshot(), width, height, p.options)
+		kinds := []election.OutcomeKind{election.OutcomeDone, election.OutcomeChanged, election.OutcomeDenied, election.OutcomeFailed, election.OutcomeUnknown}
+		d.op.fails(kinds[int(state)%len(kinds)], p.text("no answer"))
 		d.send(tea.ColorProfileMsg{})
 		d.m.prompt.input.insert(a)
 		for _, key := range keys {
 			cmd := d.keys(key)
 			d.send(tea.PasteMsg{Content: b})
-			if key == "f" && cmd != nil {
-				d.performCommands(cmd)
+			if (key == "f" || key == "y") && cmd != nil {
+				d.settle(cmd)
 			}
 			checkFrame(t, d, width, height, fmt.Sprint(keys))
 		}
@@ -154,18 +156,25 @@ func FuzzDashboard(f *testing.F) {
 	})
 }
 
-// performCommands runs the commands of a search.
-func (d *driver) performCommands(cmd tea.Cmd) {
-	cmds, err := commandsOf(cmd())
-	if err != nil {
-		return
-	}
-	for _, c := range cmds {
-		if msg, ok := c().(searchedMsg); ok {
-			d.send(msg)
-			return
+// settle runs a command and what follows from it, up to the end of a search: the
+// next command waits for a clock.
+func (d *driver) settle(cmd tea.Cmd) (searched bool) {
+	switch msg := cmd().(type) {
+	case nil:
+	case searchedMsg:
+		d.send(msg)
+		return true
+	case actionMsg, rightsMsg:
+		d.send(msg)
+	default:
+		cmds, _ := commandsOf(msg)
+		for _, c := range cmds {
+			if c != nil && d.settle(c) {
+				return true
+			}
 		}
 	}
+	return false
 }
 
 // A terminal that draws ambiguous characters in two cells gets ASCII symbols.

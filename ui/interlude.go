@@ -39,21 +39,21 @@ func (m *Model) giveTerminal(msg interludeMsg) tea.Cmd {
 	if msg.run == nil {
 		return tea.Batch(tea.ClearScreen, m.interlude)
 	}
-	return tea.Exec(released(msg.run), func(error) tea.Msg { return interludeOverMsg{} })
+	return tea.Exec(withTerminal(msg.run), func(error) tea.Msg { return interludeOverMsg{} })
 }
 
-// released is a function as a [tea.ExecCommand]: Bubble Tea runs it on the event
+// withTerminal is a function as a [tea.ExecCommand]: Bubble Tea runs it on the event
 // loop, between restoring the terminal and taking it again.
-type released func()
+type withTerminal func()
 
 // Run runs the function.
-func (f released) Run() error { f(); return nil }
+func (f withTerminal) Run() error { f(); return nil }
 
 // SetStdin implements [tea.ExecCommand].
-func (released) SetStdin(io.Reader) {}
+func (withTerminal) SetStdin(io.Reader) {}
 
 // SetStdout implements [tea.ExecCommand].
-func (released) SetStdout(io.Writer) {}
+func (withTerminal) SetStdout(io.Writer) {}
 
 // SetStderr implements [tea.ExecCommand].
-func (released) SetStderr(io.Writer) {}
+func (withTerminal) SetStderr(io.Writer) {}

@@ -83,7 +83,8 @@ func checkCommand(t *testing.T, addr string, args ...string) {
 	run(ctx, d, append([]string{"--http-addr", addr}, args...))
 	text := strings.ReplaceAll(out.(fmt.Stringer).String(), "\t", "") // completion separates descriptions by tabs
 	checkOutput(t, fmt.Sprintf("%q", args), text)
-	checkOutput(t, fmt.Sprintf("%q on standard error", args), strings.ReplaceAll(errOut.String(), "\r\x1b[K", ""))
+	progress := strings.NewReplacer("\r\x1b[K", "", "\r  searched ", "")
+	checkOutput(t, fmt.Sprintf("%q on standard error", args), progress.Replace(errOut.String()))
 	for i, arg := range args {
 		if arg == "json" && args[i-1] == "-o" && args[0] != "watch" && text != "" && !json.Valid([]byte(text)) {
 			t.Errorf("%q: not JSON: %s", args, text)
