@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,14 +21,18 @@ const crashLength = 200
 // restored whatever ends it. In the child itself, and where no child can be
 // started, it opens the dashboard here.
 func (d deps) guard(o *options, open func() error) error {
-	if d.guarded {
+	if d.guarded || !o.readableTwice() {
 		return open()
 	}
+	// The secrets are read beside the start of the child, so that the first board
+	// is not later, and not after a crash, when a file may hold other ones.
+	redact := make(chan func(string) string, 1)
+	go func() { redact <- o.redactor() }()
 	end, err := ttyguard.Run(os.Stdin, os.Stdout)
 	if err != nil {
 		return open()
 	}
-	output := safeLines(o.redact(string(end.Output)))
+	output := safeLines((<-redact)(string(end.Output)))
 	switch {
 	case end.Crashed:
 		return d.reportCrash(end, output, o.logFile)
@@ -38,13 +43,35 @@ func (d deps) guard(o *options, open func() error) error {
 	return exitError(end.Code)
 }
 
-// redact replaces the token and passwords in a text.
-func (o *options) redact(text string) string {
+// readableTwice reports that no setting comes from a pipe, such as the shell's
+// <(…): the child reads all of them again.
+func (o *options) readableTwice() bool {
+	c := &o.consul
+	for _, path := range []string{
+		o.config, cmp.Or(c.TokenFile, os.Getenv("CONSUL_HTTP_TOKEN_FILE")), cmp.Or(c.CAFile, os.Getenv("CONSUL_CACERT")),
+		cmp.Or(c.ClientCert, os.Getenv("CONSUL_CLIENT_CERT")), cmp.Or(c.ClientKey, os.Getenv("CONSUL_CLIENT_KEY")),
+	} {
+		if info, err := os.Stat(path); err == nil && info.Mode().Type() == fs.ModeNamedPipe {
+			return false
+		}
+	}
+	return true
+}
+
+// redactor gives a function that replaces the token and passwords in a text.
+func (o *options) redactor() func(string) string {
 	client, err := o.client()
 	if err != nil {
-		return "" // without the settings the secrets are not known either
+		// The child has failed alike and says why. Should it crash nevertheless, the
+		// secrets are not known.
+		return func(text string) string {
+			if crashReason(text) != "" {
+				return ""
+			}
+			return text
+		}
 	}
-	return client.Redact(text)
+	return client.Redact
 }
 
 // reportCrash keeps the stacks in a file and says in one line what happened.
@@ -71,15 +98,13 @@ func (d deps) reportCrash(end ttyguard.End, output, logFile string) error {
 
 // crashReason is the line that says why the Go runtime ended a process.
 func crashReason(output string) string {
-	first := ""
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "SIG") {
 			return line
 		}
-		first = cmp.Or(first, line)
 	}
-	return first
+	return ""
 }
 
 // keepStacks appends a crash report to the log file, or to a file of its own when

@@ -71,7 +71,7 @@ func (s *shell) restored() {
 }
 
 // dashboards are the processes of the dashboard that runs in the shell.
-type dashboards struct{ supervisor, child int }
+type dashboards struct{ parent, child int }
 
 // board starts electop with the demonstration and waits for its board.
 func (s *shell) board(prefix, program string, args ...string) dashboards {
@@ -87,8 +87,8 @@ func (s *shell) processes(program string) (d dashboards) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	d.supervisor = s.descendant(pane, program)
-	d.child = s.descendant(d.supervisor, "electop-dashboard")
+	d.parent = s.descendant(pane, program)
+	d.child = s.descendant(d.parent, "electop-dashboard")
 	return d
 }
 
@@ -227,7 +227,7 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 				t.Parallel()
 				s := openShell(t)
 				d := s.board("", program)
-				pid := d.supervisor
+				pid := d.parent
 				if child {
 					pid = d.child
 				}
@@ -247,19 +247,35 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 	})
 }
 
-func TestDashboardEndsWithItsSupervisor(t *testing.T) {
+// What keeps the dashboard from opening is told as by every other command.
+func TestErrorsOfTheDashboardAreShown(t *testing.T) {
+	s := openShell(t)
+	for args, want := range map[string]string{
+		"--ca-file /does/not/exist": "electop: TLS settings: Error loading CA File: open /does/not/exist: no such file or directory",
+		"--max-watches 1000":        "electop: --max-watches 1000: want ",
+		"--token-file /does/not":    "electop: token file: open /does/not: no such file or directory",
+	} {
+		s.line("clear; " + program + " " + args + "; echo left with $?")
+		screen := s.await("left with ", want)
+		if strings.Contains(screen, "left with 0") || strings.Count(screen, "electop: ") != 1 {
+			t.Errorf("%s", screen)
+		}
+	}
+}
+
+func TestDashboardEndsWithItsParent(t *testing.T) {
 	s := openShell(t)
 	d := s.board("", program)
-	s.kill(d.supervisor, syscall.SIGKILL)
+	s.kill(d.parent, syscall.SIGKILL)
 	s.ended(d.child)
 }
 
 func TestSuspendAndContinue(t *testing.T) {
 	for who, suspend := range map[string]func(*shell, dashboards){
-		"ctrl-z":     func(s *shell, _ dashboards) { s.keys("C-z") },
-		"supervisor": func(s *shell, d dashboards) { s.kill(d.supervisor, syscall.SIGTSTP) },
-		"child":      func(s *shell, d dashboards) { s.kill(d.child, syscall.SIGTSTP) },
-		"group":      func(s *shell, d dashboards) { s.kill(-d.supervisor, syscall.SIGTSTP) },
+		"ctrl-z": func(s *shell, _ dashboards) { s.keys("C-z") },
+		"parent": func(s *shell, d dashboards) { s.kill(d.parent, syscall.SIGTSTP) },
+		"child":  func(s *shell, d dashboards) { s.kill(d.child, syscall.SIGTSTP) },
+		"group":  func(s *shell, d dashboards) { s.kill(-d.parent, syscall.SIGTSTP) },
 	} {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
@@ -293,7 +309,7 @@ func TestBackgroundAndKillOfASuspendedDashboard(t *testing.T) {
 	s.await("Stopped")
 	s.line("clear; bg")
 	s.until("the dashboard stopped because it wants the terminal", func(string) bool {
-		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.supervisor))
+		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.parent))
 		return bytes.Contains(state, []byte(") T "))
 	})
 	s.restored()
@@ -303,7 +319,7 @@ func TestBackgroundAndKillOfASuspendedDashboard(t *testing.T) {
 	s.await("Stopped")
 	s.line("kill %1")
 	s.ended(d.child)
-	s.ended(d.supervisor)
+	s.ended(d.parent)
 	s.restored()
 }
 
@@ -328,5 +344,5 @@ func TestDashboardEndsWithItsTerminal(t *testing.T) {
 	d := s.board("trap '' HUP; ", program)
 	s.tmux("kill-server")
 	s.ended(d.child)
-	s.ended(d.supervisor)
+	s.ended(d.parent)
 }
