@@ -123,6 +123,9 @@ func NewClient(cfg Config) (*Client, error) {
 // with a user's name or a token.
 func (c *Client) Address() string { return c.address }
 
+// Redact replaces the token and passwords in a text, such as a crash report.
+func (c *Client) Redact(text string) string { return c.redact(text) }
+
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
 

@@ -16,7 +16,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if key.Matches(msg, m.keys.Suspend) {
-		return tea.Suspend
+		return m.suspend()
 	}
 	switch m.mode {
 	case modeDialog:

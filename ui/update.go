@@ -34,6 +34,11 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.styles = NewStyles(m.dark, m.profile)
 	case tea.ResumeMsg:
 		m.refresh()
+	case interludeMsg:
+		return m.giveTerminal(msg)
+	case interludeOverMsg:
+		m.refresh()
+		return m.interlude
 	case tickMsg:
 		m.ticked()
 		return m.tick()

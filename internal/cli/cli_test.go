@@ -248,3 +248,14 @@ func (l *lines) until(kind string) map[string]any {
 		}
 	}
 }
+
+// led gives a watched world some elections to write initial events of.
+func led(t *testing.T, n int) *world {
+	t.Helper()
+	w := onMemory(t)
+	s := w.session(nil)
+	for i := range n {
+		w.acquire(fmt.Sprintf("service/web%02d/leader", i), s, fmt.Sprint("leader-", i))
+	}
+	return w
+}

@@ -67,7 +67,7 @@ func supervise(d deps, program []string) error {
 		return err
 	}
 	cmd := exec.Command(program[0], program[1:]...) //nolint:noctx // it ends by order
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.stdin, d.stdout, d.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.stdin, stream(d.stdout), stream(d.stderr)
 	cmd.SysProcAttr = groupOfItsOwn()
 	if err := cmd.Start(); err != nil {
 		return cannotRun(d.stderr, program[0], err)

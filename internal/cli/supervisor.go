@@ -47,7 +47,7 @@ func startSupervisor(d deps, program, env []string, first order) (*supervisor, e
 	defer group.Close()
 	cmd := exec.Command(self, append([]string{superviseCommand}, program...)...) //nolint:noctx // it ends by order
 	cmd.Args[0] = "electop"
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.stdin, d.stdout, d.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = d.stdin, stream(d.stdout), stream(d.stderr)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.ExtraFiles = []*os.File{read, group} // ordersFile, groupFile
 	cmd.SysProcAttr = sessionOfItsOwn()
