@@ -80,7 +80,7 @@ func EffectOfSession(session *Session, held []Pair, complete bool) Effect {
 		}
 	}
 	if !complete {
-		f.Warnings = append(f.Warnings, "The store was not searched: the session may hold more keys than are listed.")
+		f.Warnings = append(f.Warnings, "The whole store was not searched just now: the session may hold more keys than are listed.")
 	}
 	return f
 }

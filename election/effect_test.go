@@ -224,7 +224,7 @@ func TestEffectOfASession(t *testing.T) {
 	const (
 		delay = "Lock-delay 15s: no candidate can acquire a key that it held for about 15s after the session ends."
 		free  = " The slot of a semaphore is free at once."
-		more  = "The store was not searched: the session may hold more keys than are listed."
+		more  = "The whole store was not searched just now: the session may hold more keys than are listed."
 	)
 	tests := []struct {
 		name     string

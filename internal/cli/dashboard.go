@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -94,12 +96,22 @@ func spareMemory(ctx context.Context) {
 
 func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer) error {
 	op := consulx.NewOperator(b.client, observer.Note)
-	return ui.Run(ctx, ui.Options{
+	left, err := ui.Run(ctx, ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings,
 	}, tea.WithInput(d.stdin), tea.WithOutput(d.stdout))
+	reportUnfinished(d.stderr, left)
+	return err
+}
+
+// reportUnfinished writes a line for each action whose end the dashboard did not
+// see.
+func reportUnfinished(w io.Writer, left []ui.Unfinished) {
+	for _, u := range left {
+		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
+	}
 }
 
 // holdings searches for keys of sessions and tells apart what the token may
