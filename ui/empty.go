@@ -11,6 +11,9 @@ import (
 func (m *Model) drawTooSmall(p *painter) []string {
 	text := "electop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) +
 		", this is " + strconv.Itoa(m.width) + "x" + strconv.Itoa(m.height) + "; q quits"
+	if m.now.Before(m.quitUntil) {
+		text = m.note.text
+	}
 	var lines []string
 	for _, part := range wrapText(text, m.width) {
 		lines = append(lines, p.draw(m.width, span{roleText, part}))

@@ -57,7 +57,8 @@ func TestSuspendGivesTheTerminalBack(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		done <- Run(ctx, opts, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		_, err := Run(ctx, opts, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		done <- err
 	}()
 	if _, err := io.WriteString(keyboard, "\x1a"); err != nil { // ctrl-z
 		t.Fatal(err)

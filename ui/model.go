@@ -67,7 +67,9 @@ type Model struct {
 	insights *insightCache
 	note     note
 	actions  *actionLog
-	results  *resultsPanel // nil while it is closed
+	// quitUntil is until when a second request to quit is accepted.
+	quitUntil time.Time
+	results   *resultsPanel // nil while it is closed
 	// watched are the nodes that WatchChecks was told last, studied the key that
 	// Study was, listing what WatchSessions was.
 	watched, studied string

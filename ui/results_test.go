@@ -43,8 +43,10 @@ func (d *driver) answers(cmd tea.Cmd, fails map[string]election.Outcome) {
 	d.t.Helper()
 	for _, c := range sequence(d.t, cmd()) {
 		msg := c().(actionMsg)
-		if o, found := fails[msg.of.Target.Election]; found {
-			msg.outcome = o
+		for i := range msg {
+			if o, found := fails[msg[i].of.Target.Election]; found {
+				msg[i].outcome = o
+			}
 		}
 		d.send(msg)
 	}

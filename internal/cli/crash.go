@@ -33,13 +33,13 @@ func (d deps) guard(o *options, open func() error) error {
 		return open()
 	}
 	output := safeLines((<-redact)(string(end.Output)))
-	switch {
-	case end.Crashed:
+	if end.Crashed {
 		return d.reportCrash(end, output, o.logFile)
-	case end.Code == exitDone:
+	}
+	fmt.Fprint(d.stderr, output) // errors, and actions whose end was not observed
+	if end.Code == exitDone {
 		return nil
 	}
-	fmt.Fprint(d.stderr, output)
 	return exitError(end.Code)
 }
 

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -112,12 +114,24 @@ func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer)
 		options = append(options, tea.WithoutCatchPanics()) // the parent handles panics of every goroutine alike
 	}
 	left := make(chan error, 1)
-	go func() { left <- ui.Run(ctx, uiOptions(b, observer, op, jobs), options...) }()
+	go func() {
+		unfinished, err := ui.Run(ctx, uiOptions(b, observer, op, jobs), options...)
+		reportUnfinished(d.stderr, unfinished)
+		left <- err
+	}()
 	select {
 	case err := <-left:
 		return err
 	case <-jobs.ended:
 		return nil
+	}
+}
+
+// reportUnfinished writes a line for each action whose end the dashboard did not
+// observe.
+func reportUnfinished(w io.Writer, left []ui.Unfinished) {
+	for _, u := range left {
+		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
 	}
 }
 
