@@ -65,7 +65,7 @@ func (h *hooks) execute(ctx context.Context, e election.Event) error {
 		ctx, cancel = context.WithTimeout(ctx, h.timeout)
 		defer cancel()
 	}
-	cmd := exec.Command("sh", "-c", h.command)
+	cmd := exec.Command("sh", "-c", h.command) //nolint:noctx // runGroup ends it with all that it has started
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), stream(h.d.stdout), stream(h.d.stderr)
 	err = runGroup(ctx, cmd, hookGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
