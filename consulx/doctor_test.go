@@ -260,7 +260,7 @@ func TestReadersOfKeysAloneAreToldWhatIsMissing(t *testing.T) {
 		}
 	}
 	blind := newClient(t, Config{Address: agent.Addr(), Token: makeToken(t, root, "")})
-	if s := Survey(t.Context(), blind, key); s.SiblingsErr != "siblings: not readable with this token" || s.SessionsErr != sessions {
+	if s := Survey(t.Context(), blind, key); s.SiblingsErr != "keys beside the election: not readable with this token" || s.SessionsErr != sessions {
 		t.Fatalf("%+v", s)
 	}
 }

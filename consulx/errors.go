@@ -40,8 +40,13 @@ var (
 	ErrNoQuorum = errors.New("no consensus leader")
 )
 
-// errorLength is how much of an error is shown, in runes.
-const errorLength = 300
+const (
+	// errorLength is how much of an error is shown, in runes.
+	errorLength = 300
+	// sentenceLength does not cut electop's own sentences, which end with what
+	// to do.
+	sentenceLength = 1000
+)
 
 // lineError is an error as one line for people, with what it stands for.
 type lineError struct {
@@ -75,7 +80,7 @@ func Describe(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &f):
-		return election.Line(err.Error(), errorLength)
+		return election.Line(err.Error(), sentenceLength)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"
 	case errors.Is(err, context.Canceled):

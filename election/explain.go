@@ -46,7 +46,7 @@ func Explain(s *Session, deleted bool, ev Evidence) Explanation {
 	case !ev.SessionRead:
 		return Explanation{Cause: Unknown, Evidence: unreadEvidence(ev)}
 	case ev.SessionExists && deleted:
-		return Explanation{Cause: KeyDeleted, Evidence: "the key was deleted; its session still exists"}
+		return Explanation{Cause: KeyDeleted, Evidence: "its session still exists"}
 	case ev.SessionExists:
 		return Explanation{Cause: Released, Evidence: "the session still exists and no longer holds the key"}
 	case s == nil:

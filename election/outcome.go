@@ -3,7 +3,6 @@ package election
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -118,7 +117,7 @@ func (o Outcome) ledBy(next Term) Outcome {
 // same value from the same node. A label that names the session says nothing.
 func (o Outcome) sameLeader(next Term) bool {
 	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
-		!strings.HasSuffix(" "+next.Leader, " on "+Line(next.Node, labelLength))
+		!NamesNode(next.Leader, next.Node)
 }
 
 func (o Outcome) succeeded(ended, next Term) Outcome {
@@ -154,27 +153,31 @@ func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: Line(o.Target.Session, labelLength), Node: Line(o.Target.Node, labelLength)}
 }
 
+// reasonLength does not cut electop's own sentences, which end with what to do;
+// what they quote from Consul was cut before.
+const reasonLength = 1000
+
 // Summary says in one line how it ended: "web-1 → web-2 after 1.2s", or why not.
 // The line is safe to show.
 func (o Outcome) Summary() string {
 	text := o.headline()
 	if o.Reason != "" {
-		text += ": " + Line(o.Reason, evidenceLength)
+		text += ": " + Line(o.Reason, reasonLength)
 	}
 	if o.Note != "" {
-		text += "; " + Line(o.Note, evidenceLength)
+		text += "; " + Line(o.Note, reasonLength)
 	}
 	return text
 }
 
 func (o Outcome) headline() string {
-	leader := o.Target.Leader
+	leader, next := ShortLeader(o.Target.Leader), ShortLeader(o.New.Leader)
 	if o.Target.Key == "" {
 		leader = sessionWord + " " + ShortID(o.Target.Session)
 	}
 	switch o.Kind {
 	case OutcomeMoved:
-		return leader + " → " + o.New.Leader + o.vacancyText()
+		return leader + " → " + next + o.vacancyText()
 	case OutcomeReturned:
 		if o.New.Session == o.Old().Session {
 			return leader + " leads again" + o.vacancyText() + ", with the same session"

@@ -326,3 +326,20 @@ func TestOutcomeTextsAreSafe(t *testing.T) {
 		}
 	}
 }
+
+// A refusal ends with what to do instead: it is never cut.
+func TestSummaryKeepsARefusalWhole(t *testing.T) {
+	db := held("service/db/leader", "pg1", newSession("a", "db-pg1", "node-1", patroni))
+	o := Outcome{Action: ActionRelease, Kind: OutcomeRefused, Target: db.Target(), Reason: EffectOf(ActionRelease, db, nil, -1).Refusal}
+	if got := o.Summary(); got != "nothing was changed: "+o.Reason {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestSummaryCutsALongLeader(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	o := Outcome{Action: ActionRelease, Kind: OutcomeMoved, Target: Target{Key: "k", Leader: long}, New: Holder{Leader: long}}
+	if got, want := o.Summary(), long[:60]+"… → "+long[:60]+"…"; got != want {
+		t.Errorf("%s", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -163,37 +164,45 @@ func (j *job) survey(ctx context.Context) {
 	}
 }
 
-// announce reports the elections that are not acted on, shows the plan for the
-// others and asks. Without anything to do it asks nothing.
+// announce shows the plan, reports the elections that are not acted on and asks.
+// They come last, so that a long plan does not scroll them away.
 func (j *job) announce(ctx context.Context) error {
 	if j.shows() {
 		j.preflight(ctx)
 	}
-	for _, s := range j.subjects {
-		if !s.pending() {
-			j.report(s)
-		}
+	skipped := slices.DeleteFunc(slices.Clone(j.subjects), (*subject).pending)
+	err := j.explain(ctx)
+	for _, s := range skipped {
+		j.report(s)
 	}
+	switch {
+	case errors.Is(err, errDeclined):
+		return err
+	case err != nil:
+		j.abandon(err)
+	case j.shows() && len(j.pending()) > 0:
+		return j.confirm(ctx)
+	}
+	return nil
+}
+
+// explain shows the plan, or without one the warnings.
+func (j *job) explain(ctx context.Context) error {
 	if len(j.pending()) == 0 {
 		return nil
 	}
 	if j.searches() {
-		err := j.search(ctx)
-		if err != nil && !errors.Is(err, errDeclined) {
-			j.abandon(err)
-			return nil
-		}
-		if err != nil {
+		if err := j.search(ctx); err != nil {
 			return err
 		}
 	}
 	j.surveySession()
-	if !j.shows() {
+	if j.shows() {
+		j.showPlan()
+	} else {
 		j.warn()
-		return nil
 	}
-	j.showPlan()
-	return j.confirm(ctx)
+	return nil
 }
 
 // carryOut acts on the elections that are left and follows them for --wait.
@@ -294,17 +303,13 @@ func settleAll(all []*subject, err error) []*subject {
 // destroy to one key at most.
 func (j *job) recheck(ctx context.Context, group []*subject) error {
 	session := group[0].target().Session
-	ps := j.listed(group)
-	if len(ps) == 0 {
-		return nil
-	}
-	now, err := look(ctx, j.client, ps)
+	keys := j.listed(group)
+	holders, err := consulx.Holders(ctx, j.client, keys)
 	if err != nil {
 		return err
 	}
-	for _, p := range ps {
-		key := p.String()
-		if e := now.Find(key); e != nil && e.Exists && e.Pair.Session == session {
+	for _, key := range keys {
+		if holders[key] == session {
 			continue
 		}
 		if j.session != "" {
@@ -319,16 +324,22 @@ func (j *job) recheck(ctx context.Context, group []*subject) error {
 	return nil
 }
 
-// listed are patterns that match exactly the keys that must not have moved: with
-// --session those that the search found too.
-func (j *job) listed(group []*subject) election.Patterns {
-	ps := exactPatterns(group)
-	if j.session != "" {
-		for _, p := range j.held.of(j.session) {
-			ps = append(ps, election.KeyPattern(p.Key))
+// listed are the keys that must not have moved: with --session those that the
+// search found too.
+func (j *job) listed(group []*subject) []string {
+	var keys []string
+	for _, s := range group {
+		if key := s.target().Key; key != "" {
+			keys = append(keys, key)
 		}
 	}
-	return ps
+	if j.session != "" {
+		for _, p := range j.held.of(j.session) {
+			keys = append(keys, p.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // abandon settles and reports the elections on which electop does not act because

@@ -164,3 +164,27 @@ func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 		})
 	}
 }
+
+// What decides whether a session is destroyed is never read stale.
+func TestWithStaleTheKeysAreReadConsistentlyBeforeADestroy(t *testing.T) {
+	w := onMemory(t)
+	p := prefix(t)
+	s := w.session(nil)
+	w.acquire(p+"/web/leader", s, "x")
+	w.acquire(p+"/mail/leader", s, "x")
+	var asked atomic.Bool
+	var consistent atomic.Int32
+	proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
+		if q := r.URL.Query(); asked.Load() && q.Has("stale") {
+			t.Errorf("a stale read: %s", r.URL)
+		} else if asked.Load() && r.URL.Path == "/v1/txn" && q.Has("consistent") {
+			consistent.Add(1)
+		}
+		return false
+	})
+	person := &interlude{answer: strings.NewReader("y\n"), happens: func() { asked.Store(true) }}
+	proxied.runWith(deps{stdin: person, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitDone)
+	if consistent.Load() == 0 {
+		t.Error("no consistent read")
+	}
+}

@@ -114,6 +114,15 @@ func TestWaitReportsEachElection(t *testing.T) {
 	}
 }
 
+func TestWaitWritesTheNoteOfALargeRelease(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/web/leader", w.session(nil), strings.Repeat("x", 450<<10))
+	has(t, plan(t, w, "release", "web"), "warning   The value is too large for a transaction: the release is bound to the session, but cannot check the index.")
+	r := w.run("release", "web", "--yes", "--wait", "50ms").must(t, exitFailed)
+	has(t, r.out, "no leader: no candidate acquired the key", "; the value is too large for a transaction: the release was bound to the session, but could not check the index")
+	has(t, r.errOut, "electop: web: The value is too large for a transaction")
+}
+
 // What the operator must know about a release is reported however the wait ends.
 func TestWaitKeepsTheNoteOfALargeRelease(t *testing.T) {
 	const note = "the value is too large for a transaction"

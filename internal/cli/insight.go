@@ -20,7 +20,9 @@ type insight struct {
 	semaphore  *election.Semaphore
 	software   *election.Software
 	advice     []election.Advice
-	why        string // nobody leads, empty while somebody does
+	vacant     *election.Election // the election, if it has no leader
+	situation  election.Situation
+	why        string // there is no leader, empty while there is one
 	probe      *consulx.ProbeResult
 	likely     int // candidates with a strong reason, -1 when unknown
 }
@@ -42,7 +44,11 @@ func newInsight(s *election.Snapshot, e *election.Election, around election.Surr
 	if in.likely == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
 		in.likely = -1 // that there is none is not known
 	}
-	in.why = election.WhyVacant(e, election.Situation{Now: s.At, Connection: s.Connection, Candidates: in.likely})
+	in.situation = election.Situation{Now: s.At, Connection: s.Connection, Candidates: in.likely}
+	in.why = election.WhyVacant(e, in.situation)
+	if in.why != "" {
+		in.vacant = e
+	}
 	return in
 }
 
@@ -172,7 +178,7 @@ func contender(h election.SemaphoreHolder) string {
 	if h.Name != "" {
 		text += " " + h.Name
 	}
-	if h.Node != "" {
+	if h.Node != "" && !election.NamesNode(h.Name, h.Node) {
 		text += " on " + h.Node
 	}
 	return text
@@ -202,15 +208,27 @@ func (in insight) nobodyNext() string {
 	if len(in.unread()) > 0 {
 		return "not known: " + strings.Join(in.unread(), "; ")
 	}
-	return "no likely candidate is seen"
+	return "no candidate was seen among " + election.Plural(uint64(len(in.around.Sessions)), "session")
 }
 
 // probed takes what Consul itself says, which beats what was inferred.
 func (in *insight) probed(found consulx.ProbeResult) {
 	in.probe = &found
-	if found.State == consulx.LockDelayed {
-		in.why = "No leader: a lock-delay is active, and Consul rejects every acquire."
+	switch {
+	case in.vacant == nil && found.State != consulx.LockHeld:
+		in.why = "The leader lost the key after electop read it: " + probeText(found) + "."
+		return
+	case in.vacant == nil:
+		return
+	case found.State == consulx.LockHeld:
+		in.why = "There was no leader when electop read the key; it is now " + probeText(found) + "."
+		return
+	case found.State == consulx.LockDelayed:
+		in.situation.LockDelay = election.DelayActive
+	case found.State == consulx.LockFree:
+		in.situation.LockDelay = election.DelayNone
 	}
+	in.why = election.WhyVacant(in.vacant, in.situation)
 }
 
 func probeText(p consulx.ProbeResult) string {
@@ -235,7 +253,7 @@ func (in insight) next() string {
 	}
 	names := make([]string, 0, 3)
 	for _, c := range in.candidates[:min(len(in.candidates), cap(names))] {
-		names = append(names, fmt.Sprintf("%s (%s)", c.Name, reason(c)))
+		names = append(names, fmt.Sprintf("%s (%s)", election.ShortLeader(c.Name), reason(c)))
 	}
 	text := "likely: " + strings.Join(names, ", ")
 	if more := len(in.candidates) - len(names); more > 0 {
