@@ -120,9 +120,17 @@ func TestReleaseOfALargeValueTellsOfALostWrite(t *testing.T) {
 		} {
 			b.acquire(t, api.KVPair{Key: key, Session: s, Value: old})
 			client, hook := hooked(t, b.client.Address())
+			// Writes that follow each other at once look like one to a blocking query.
+			noticed := make(chan struct{})
+			hook.after = func(r *http.Request) {
+				if r.URL.Query().Has("index") {
+					close(noticed)
+				}
+			}
 			hook.before = func(r *http.Request) {
 				if r.URL.Query().Has("release") {
 					between()
+					<-noticed
 				}
 			}
 			released, err := NewOperator(client, nil).Release(t.Context(), targetOf(toPair(b.get(t, key))))
