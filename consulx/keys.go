@@ -84,7 +84,7 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
-		At: at, Range: k.watch.Range, Pairs: got.pairs, AfterGap: gap, Hidden: hidden,
+		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.pairs, AfterGap: gap, Hidden: hidden,
 		// To an anonymous caller every answer may be cut short; only an empty
 		// one is suspicious.
 		Filtered: meta.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
@@ -185,7 +185,8 @@ func (k *keyQuestion) recheckHidden(
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
-// compare walks two sorted answers side by side.
+// compare walks two sorted answers side by side. Vanished are only keys that can be
+// asked for.
 func compare(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
@@ -207,7 +208,7 @@ func compare(before, after []election.Pair) (changed []election.Pair, vanished [
 	for ; i < len(before); i++ {
 		vanished = append(vanished, before[i].Key)
 	}
-	return changed, vanished
+	return changed, slices.DeleteFunc(vanished, func(key string) bool { return !election.Addressable(key) })
 }
 
 // samePair reports that nothing moved. Indexes alone may come again with other
@@ -220,10 +221,17 @@ func samePair(a, b election.Pair) bool {
 // holders lists the sessions that hold these keys. One that holds several is named
 // again and again.
 func holders(pairs []election.Pair) []string {
-	ids := make([]string, 0, len(pairs))
-	for _, p := range pairs {
+	return appendHolders(make([]string, 0, len(pairs)), pairs)
+}
+
+func appendHolders(ids []string, pairs []election.Pair) []string {
+	for i := range pairs {
+		p := &pairs[i]
 		if p.Held() {
 			ids = append(ids, p.Session)
+		}
+		if slots, ok := p.Slots(); ok {
+			ids = append(ids, slots.Holders...)
 		}
 	}
 	return ids

@@ -41,7 +41,10 @@ type Destroyed struct {
 // LockIndex) or fails with ErrMoved and writes nothing. The session lives on and
 // no lock-delay follows.
 func (op *Operator) Release(ctx context.Context, t election.Target) error {
-	return op.act(election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session}, func() error {
+	a := election.OperatorAction{
+		Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex,
+	}
+	return op.act(a, func() error {
 		return op.release(ctx, t)
 	})
 }
@@ -104,6 +107,10 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 
 // held reads the key of a target and makes sure that its session holds it.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
+	if !election.Addressable(t.Key) {
+		return nil, fail(nil, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
+			"nothing was written", election.Line(t.Key, 100))
+	}
 	pair, err := c.readKey(ctx, t.Key)
 	switch {
 	case err != nil:
