@@ -15,6 +15,8 @@ type ownAction struct {
 	// began is when the action started, zero if that was not told: it ended no
 	// term whose end was observed before.
 	began time.Time
+	// spent says that it has explained a loss before Consul confirmed it.
+	spent bool
 }
 
 func (t *Tracker) operatorAction(o OperatorAction) {
@@ -28,21 +30,17 @@ func (t *Tracker) operatorAction(o OperatorAction) {
 			return false
 		}
 		if o.Stage != ActionStarted {
-			a.began = before.began
+			a.began, a.spent = before.began, before.spent && o.Kind == ActionRelease
 		}
 		return true
 	})
-	if o.Stage != ActionFailed {
+	if o.Stage != ActionFailed && !a.spent {
 		t.actions = append(t.actions, a)
 	}
 	for _, p := range t.ends {
 		if !p.done {
 			t.explainIfKnown(p, o.At)
 		}
-	}
-	// The response came after its effect was explained: it explains no later loss.
-	if o.Stage == ActionDone && t.heldNoMore(&a) {
-		t.forgetAction(a)
 	}
 }
 
@@ -55,18 +53,6 @@ func (t *Tracker) expireActions(at time.Time) {
 
 func (t *Tracker) forgetAction(a ownAction) {
 	t.actions = slices.DeleteFunc(t.actions, func(b ownAction) bool { return a == b })
-}
-
-// heldNoMore reports that the hold which a release was bound to is known to have
-// ended, and is explained.
-func (t *Tracker) heldNoMore(a *ownAction) bool {
-	i, found := find(t.elections, a.Key, a.CreateIndex)
-	if a.Key == "" || !found {
-		return false
-	}
-	e := t.elections[i]
-	p := &e.Pair
-	return !e.Exists || p.Session != a.Session || a.LockIndex != 0 && p.LockIndex != 0 && p.LockIndex != a.LockIndex
 }
 
 // ends reports that the action can have ended a term: the very hold that it was

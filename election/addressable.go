@@ -16,11 +16,13 @@ func Addressable(key string) bool {
 
 // ID identifies the election among all that are watched: its key, and for keys
 // that cannot be distinguished also their CreateIndex.
-func (e *Election) ID() string {
-	if !e.Unaddressable {
-		return e.Key()
+func (e *Election) ID() string { return electionID(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
+
+func electionID(key string, createIndex uint64, unaddressable bool) string {
+	if !unaddressable {
+		return key
 	}
-	return e.Key() + idMark + strconv.FormatUint(e.Pair.CreateIndex, 10)
+	return key + idMark + strconv.FormatUint(createIndex, 10)
 }
 
 // idMark separates the CreateIndex of an [Election.ID].

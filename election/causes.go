@@ -82,6 +82,7 @@ func (t *Tracker) explainOverdue(at time.Time) {
 		}
 		x := Explain(p.loss, *p.evidence)
 		if a := t.actionOn(p); a != nil {
+			a.spent = true
 			x = a.explanation(x)
 		}
 		t.explain(p, at, x)

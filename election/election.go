@@ -81,17 +81,10 @@ func (e *Election) State(now time.Time) State {
 		return Led
 	case e.Exists && e.Pair.semaphore():
 		return OfSemaphore
-	case e.delayed(now):
+	case now.Before(e.LockDelayUntil):
 		return InLockDelay
 	}
 	return Vacant
-}
-
-// delayed reports whether a lock-delay lasts. More than its maximum is left only
-// on a clock that was set backwards.
-func (e *Election) delayed(now time.Time) bool {
-	left := e.LockDelayUntil.Sub(now)
-	return left > 0 && left <= MaxLockDelay
 }
 
 // Overwritten reports that somebody wrote the key without the lock while it is
@@ -209,6 +202,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 			j.Holders, j.Limit = &holders, &slots.Limit
 		}
 		return j
+	case Vacant, InLockDelay:
 	case Led:
 		j.Since, j.SinceKnown = FormatTime(e.Since), &e.SinceKnown
 		j.Session = e.sessionForJSON()

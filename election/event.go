@@ -160,6 +160,9 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
+// ElectionID is the [Election.ID] of the event's election, empty if it has none.
+func (e Event) ElectionID() string { return electionID(e.Key, e.CreateIndex, !Addressable(e.Key)) }
+
 // OfSlot reports an event about a holder of a semaphore.
 func (e Event) OfSlot() bool { return e.Type == Entered || e.Type == Left }
 

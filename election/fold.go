@@ -74,7 +74,9 @@ func (t *Tracker) foldAbsent(e *Election, r *rangeRead) *Election {
 	c.e.Exists, c.e.Unreadable = false, false
 	c.release(Loss{Deleted: true, HeldIndex: e.Pair.ModifyIndex})
 	c.record(Event{Type: Deleted})
-	c.e.Pair.Value = nil // up to half a megabyte that is of no more use
+	if len(c.e.Pair.Value) > maxGoneValue {
+		c.e.Pair.Value = nil
+	}
 	t.gone++
 	return c.e
 }
@@ -116,6 +118,7 @@ func (c *change) move(p *Pair) {
 	if before.Held() {
 		vacancy = Event{VacancyKnown: !c.gap}
 	}
+	a.reset = a.reset && !before.semaphore() // which is always written so
 	c.release(Loss{
 		Deleted: a.remade && !a.replayed, Replaced: a.replayed,
 		HeldIndex: before.ModifyIndex, KeyIndex: lossIndex(&before, p),

@@ -18,6 +18,9 @@ const (
 	// how many of them do.
 	keepDeleted = 24 * time.Hour
 	maxGone     = 1000
+	// maxGoneValue is how long a value may be that is kept of a key that is gone:
+	// a member's name tells what software the key belonged to.
+	maxGoneValue = 256
 	// maxIdleSessions is how many sessions that hold no watched key are kept,
 	// besides twice as many as there are elections, while the keys are still
 	// being read for the first time.

@@ -108,7 +108,7 @@ func (m *Model) chosen() []*election.Election {
 	}
 	var es []*election.Election
 	for _, e := range m.shown.Elections {
-		if m.table.marks[e.Key()] {
+		if m.table.marks[e.ID()] {
 			es = append(es, e)
 		}
 	}

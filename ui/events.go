@@ -60,9 +60,9 @@ func eventRole(ev *election.Event) role {
 	switch ev.Type {
 	case election.Vacated, election.Deleted:
 		return roleVacant
-	case election.Elected, election.ConnectionRestored:
+	case election.Elected, election.ConnectionRestored, election.Entered:
 		return roleLed
-	case election.Overwritten, election.Missed:
+	case election.Overwritten, election.Missed, election.Unreadable:
 		return roleDelay
 	case election.ConnectionLost:
 		return roleBad
@@ -92,6 +92,8 @@ func eventSpans(sym *symbols, ev *election.Event) []span {
 		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " somebody wrote the key without the lock"})
 	case election.Explained:
 		return append(leaderSpans(ev), whySpans(sym, ev)...)
+	case election.Entered, election.Left, election.Unreadable, election.Readable:
+		return []span{{roleText, ev.Summary()}}
 	default:
 		return leaderSpans(ev)
 	}
