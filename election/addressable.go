@@ -56,16 +56,16 @@ func ComparePairs(a, b Pair) int {
 
 // before reports that an election stands before a pair that is another key.
 func (e *Election) before(p *Pair) bool {
-	// Keys that are equal share their text, mostly, and are found equal at once.
 	if e.Key() == p.Key {
 		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex
 	}
 	return e.Key() < p.Key
 }
 
-// same reports that a pair is the election's key.
+// same reports that a pair is the election's key. Keys that are equal share their
+// text, mostly, and are found equal at once.
 func (e *Election) same(p *Pair) bool {
-	return e.Key() == p.Key && (!e.Unaddressable || e.Pair.CreateIndex == p.CreateIndex)
+	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
 }
 
 // find gives the place of an election in a sorted list.

@@ -82,9 +82,14 @@ func (t *Tracker) foldAbsent(e *Election, r *rangeRead) *Election {
 }
 
 func (t *Tracker) foldPresent(e *Election, p *Pair, r *rangeRead) *Election {
-	if e.Exists && !e.Unreadable && e.Pair.identical(p) {
+	if e.Exists && e.Pair.identical(p) && !e.Unreadable {
 		return e
 	}
+	return t.foldChanged(e, p, r)
+}
+
+// foldChanged is apart from foldPresent, which runs for every key of every read.
+func (t *Tracker) foldChanged(e *Election, p *Pair, r *rangeRead) *Election {
 	c := t.changeOf(e, r)
 	t.newest = max(t.newest, p.ModifyIndex)
 	if e.Unreadable {

@@ -9,6 +9,8 @@ func reached(p *Pair) furthest {
 	return furthest{create: p.CreateIndex, lock: p.LockIndex, modify: p.ModifyIndex}
 }
 
+func newFurthest(f furthest) *furthest { return &f }
+
 // furthest is kept apart from the pair only while the pair is behind it.
 func (e *Election) furthest() furthest {
 	if e.peak != nil {
@@ -26,9 +28,12 @@ func (e *Election) replace(p *Pair) {
 	case p.ModifyIndex > peak.modify:
 		peak = reached(p)
 	}
-	e.Pair, e.peak = *p, nil
-	if peak != reached(p) {
-		e.peak = &peak
+	e.Pair = *p
+	switch {
+	case peak == reached(p):
+		e.peak = nil
+	case e.peak == nil || *e.peak != peak:
+		e.peak = newFurthest(peak)
 	}
 }
 

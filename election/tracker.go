@@ -198,16 +198,16 @@ func (t *Tracker) search(key string) int {
 // side and gives the elections that are known afterwards, unless they are the
 // same ones.
 func (t *Tracker) merge(r *rangeRead) (merged []*Election, changed bool) {
-	known := r.known
-	if found := len(r.Pairs) - len(known); found > 0 {
+	known, pairs := r.known, r.Pairs
+	if found := len(pairs) - len(known); found > 0 {
 		// On a first read each has one.
 		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
 	}
-	m := merging{known: known, room: max(len(known), len(r.Pairs))}
+	m := merging{known: known, room: max(len(known), len(pairs))}
 	i := 0
-	for n := range r.Pairs {
-		p := &r.Pairs[n]
-		for ; i < len(known) && known[i].before(p); i++ {
+	for n := range pairs {
+		p := &pairs[n]
+		for ; i < len(known) && !known[i].same(p) && known[i].before(p); i++ {
 			m.add(t.foldAbsent(known[i], r))
 		}
 		if i < len(known) && known[i].same(p) {
