@@ -3,8 +3,9 @@
 GO     ?= go
 CONSUL := bin/consul
 LINT   := bin/golangci-lint
+NPM    := bin/holders/node_modules/consul/package.json
 
-.PHONY: build test lint bench bench-go demo consul clean
+.PHONY: build test lint bench bench-go demo consul holders clean
 
 build: ## the program, into bin/electop
 	$(GO) build -o bin/electop .
@@ -17,12 +18,28 @@ $(CONSUL): tools/consul/go.mod tools/consul/go.sum
 	$(GO) -C tools/consul build -o ../../$(CONSUL) github.com/hashicorp/consul
 	@touch $(CONSUL)
 
+holders: $(NPM) ## npm's consul package for internal/holders; without npm or a network, its tests are left out
+
+$(NPM): Makefile
+	@mkdir -p bin/holders
+	@! command -v npm >/dev/null || npm install --silent --prefix bin/holders --no-save --no-package-lock --ignore-scripts \
+		consul@0.40.0 papi@0.29.1 || echo "npm could not install its consul package"
+	@test ! -e $@ || touch $@
+
+# What internal/holders needs and does not find here. Its tests skip without it, and fail where CI=true.
+LEFT_OUT = $(strip $(shell \
+	command -v patroni >/dev/null && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
+		&& /usr/bin/python3 -c 'import consul' 2>/dev/null \
+		|| echo "Patroni (Debian: apt-get install patroni postgresql python3-consul)"; \
+	command -v node >/dev/null && test -e $(NPM) || echo "npm's consul package (Debian: apt-get install nodejs npm)"))
+
 # The race detector links with a C compiler; a machine without one runs the same
 # tests without it.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
-test: consul ## every test, the real Consul and the journeys in tmux included
-	$(GO) test $(RACE) -timeout 15m ./...
+test: consul holders ## every test, the real Consul, real lock holders and the journeys in tmux included
+	ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test $(RACE) -timeout 15m ./...
+	@test -z "$(LEFT_OUT)" || echo "Left out, because not installed: $(LEFT_OUT)"
 
 lint: $(LINT) ## formatting, vet and the strict list of .golangci.yml
 	$(LINT) run ./...

@@ -15,12 +15,6 @@ const (
 	settlePace = 10 * time.Microsecond
 	// settleAfter leaves the first board the time to be drawn before it is divided.
 	settleAfter = 100 * time.Millisecond
-	// shardWaits is how much longer a shard waits for news than a query that has
-	// nobody beside it: some fifty answers a minute that tell nothing are a good
-	// part of what an idle board costs. The list of names tells of keys that come
-	// and go without waking it; of a holder or a value that does, nothing does
-	// before the wait is over.
-	shardWaits = 2
 	// listGrace is how long a shard may take to tell what a list of names
 	// already shows.
 	listGrace = 100 * time.Millisecond
@@ -294,19 +288,17 @@ func (r retiredShard) within(w watch) bool { return w.Exact && r.Range.Contains(
 
 // start opens a watch.
 func (a *area) start(ctx context.Context, w watch, state keyState) {
-	wait := a.o.wait
-	if w != a.layout.root {
-		wait *= shardWaits
-	}
 	question := &keyQuestion{
-		o: a.o, watch: w, patterns: a.o.patterns, wait: wait, ready: a.ready, told: a.stir, state: state,
+		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, told: a.stir, state: state,
 	}
 	a.o.sessions.holding(w.name(), state.last.pairs)
 	ctx, cancel := context.WithCancel(ctx)
 	a.open[w] = &openShard{question: question, cancel: cancel}
-	l := &loop{question: question, wait: wait, rounds: a.rounds, options: a.o.client.read, from: state.next}
+	a.o.client.budget.use(1)
+	l := &loop{question: question, wait: a.o.wait, rounds: a.rounds, client: a.o.client.waiting, from: state.next}
 	a.loops.Go(func() {
 		defer cancel()
+		defer a.o.client.budget.use(-1)
 		l.run(ctx)
 	})
 }
@@ -321,13 +313,14 @@ func (a *area) find(ctx context.Context, on bool) {
 		a.lists, a.list = nil, listing{}
 		return
 	}
-	a.o.checks.tight.Store(true)
+	a.o.client.budget.use(1)
 	ctx, a.finding = context.WithCancel(ctx)
 	lists := make(chan listing, 1)
 	a.lists = lists
 	names := &nameQuestion{o: a.o, prefix: a.layout.root.Prefix, tell: func(l listing) { keepNewest(lists, l) }}
-	l := &loop{question: names, wait: a.o.wait, rounds: a.rounds, options: a.o.client.read, rest: names.rest}
+	l := &loop{question: names, wait: a.o.wait, rounds: a.rounds, client: a.o.client.waiting, rest: names.rest}
 	a.loops.Go(func() {
+		defer a.o.client.budget.use(-1)
 		l.run(ctx)
 		names.end()
 	})

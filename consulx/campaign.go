@@ -92,7 +92,7 @@ func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
 	r := newRounds(ctx)
 	defer r.stop()
 	q := &followQuestion{c: c, tell: tell, stop: cancel}
-	l := &loop{question: q, wait: defaultWait, rounds: r, options: c.client.consistent}
+	l := &loop{question: q, wait: defaultWait, rounds: r, client: c.client, consistent: true}
 	l.run(ctx)
 }
 
@@ -118,7 +118,7 @@ func (f *followQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
 	return meta, nil
 }
 
-func (f *followQuestion) take(context.Context, *api.QueryMeta, bool) (bool, error) {
+func (f *followQuestion) take(context.Context, answered) (bool, error) {
 	if f.told && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
 		return false, nil
 	}

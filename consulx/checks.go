@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -12,32 +11,38 @@ import (
 	"electop/election"
 )
 
-// How many nodes' checks are watched at once: fewer where shards of keys take
-// most of the connections.
-const (
-	maxCheckWatches   = 16
-	tightCheckWatches = 8
-)
-
-// checkWatches keeps one blocking query for every node that is asked for.
+// checkWatches keeps one blocking query for each of the nodes that are asked for,
+// as far as the connections last.
 type checkWatches struct {
 	mu     sync.Mutex
-	nodes  []string
+	asked  []string // the most wanted first
+	limit  int
+	nodes  []string // that are watched, sorted
 	change chan struct{}
-	// tight is set when connections are short.
-	tight atomic.Bool
 }
 
 func newCheckWatches() *checkWatches { return &checkWatches{change: make(chan struct{}, 1)} }
 
+// set replaces the nodes that are asked for.
 func (w *checkWatches) set(nodes []string) {
-	limit := maxCheckWatches
-	if w.tight.Load() {
-		limit = tightCheckWatches
-	}
-	wanted := slices.Compact(slices.Sorted(slices.Values(nodes[:min(len(nodes), limit)])))
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.asked = slices.Clone(nodes)
+	w.choose()
+}
+
+// allow bounds how many nodes are watched.
+func (w *checkWatches) allow(limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit = limit
+	w.choose()
+}
+
+// choose has run start and end queries if others are wanted than before. The
+// mutex is held.
+func (w *checkWatches) choose() {
+	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
 	if slices.Equal(w.nodes, wanted) {
 		return
 	}
@@ -88,7 +93,7 @@ func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, 
 
 // watchChecks asks for the checks of one node until ctx ends.
 func (o *Observer) watchChecks(ctx context.Context, node string, r *rounds) {
-	l := &loop{question: &checkQuestion{o: o, node: node}, wait: o.wait, rounds: r, options: o.client.read}
+	l := &loop{question: &checkQuestion{o: o, node: node}, wait: o.wait, rounds: r, client: o.client.waiting}
 	l.run(ctx)
 }
 
@@ -102,7 +107,7 @@ type checkQuestion struct {
 }
 
 func (k *checkQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
-	checks, meta, err := k.o.client.api.Health().Node(k.node, q)
+	checks, meta, err := k.o.client.waiting.api.Health().Node(k.node, q)
 	if err != nil {
 		return nil, k.o.client.wrap(err)
 	}
@@ -110,12 +115,12 @@ func (k *checkQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
 	return meta, nil
 }
 
-func (k *checkQuestion) take(_ context.Context, meta *api.QueryMeta, gap bool) (bool, error) {
-	if k.asked && !gap && slices.Equal(k.answer, k.last) {
+func (k *checkQuestion) take(_ context.Context, a answered) (bool, error) {
+	if k.asked && !a.gap && slices.Equal(k.answer, k.last) {
 		return false, nil
 	}
-	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer, Partial: k.o.client.filtered(meta)}
-	if len(k.answer) == 0 && (k.o.client.filtered(meta) || len(k.last) > 0 && k.o.client.doubtful(meta)) {
+	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer, Partial: k.o.client.filtered(a.QueryMeta)}
+	if len(k.answer) == 0 && (k.o.client.filtered(a.QueryMeta) || len(k.last) > 0 && k.o.client.doubtful(a.QueryMeta)) {
 		read.Err = "not readable with this token"
 	}
 	k.last, k.asked = k.answer, true

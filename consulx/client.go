@@ -19,15 +19,19 @@ import (
 	"electop/election"
 )
 
+// A connection whose other end is gone without a word is noticed after 14 s: the
+// kernel asks after 5 s of silence, and three times more. Where a proxy answers
+// for Consul, the deadline of the query notices it.
 const (
-	// maxConns keeps one electop far below the 200 connections that an agent
-	// allows one address, beyond which it turns away every tool on that host.
-	maxConns      = 64
-	dialTimeout   = 5 * time.Second
-	keepAlive     = 15 * time.Second
-	idleTimeout   = 90 * time.Second
-	tlsHandshake  = 5 * time.Second
-	shortestToken = 6 // shorter secrets would blacken innocent words of an error
+	keepAliveIdle     = 5 * time.Second
+	keepAliveInterval = 3 * time.Second
+	keepAliveCount    = 3
+)
+
+const (
+	dialTimeout  = 5 * time.Second
+	idleTimeout  = 90 * time.Second
+	tlsHandshake = 5 * time.Second
 )
 
 // Config says where Consul is and who asks. What is empty is taken from
@@ -55,14 +59,17 @@ type Config struct {
 // Client is a connection to one Consul agent. It may be used by many
 // goroutines.
 type Client struct {
-	api        *api.Client
+	*lanes
+	api        *api.Client // of the lane that this client sends through
 	transport  *http.Transport
 	address    string
 	datacenter string
+	namespace  string
+	partition  string
 	anonymous  bool
 	stale      bool
-	secrets    []string
-	buffers    buffers
+	secrets    secrets
+	buffers    *buffers
 }
 
 // NewClient sets up a client the way Consul's CLI does. It sends nothing. The
@@ -85,54 +92,43 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
-	transport := newTransport(target, tlsConfig, cfg.MaxConnections)
 	conf.Address, conf.Scheme = target.url(), target.scheme
-	conf.HttpClient = &http.Client{Transport: tapTransport{asPost{transport}}, CheckRedirect: refuseRedirect}
-	if target.user != nil && conf.HttpAuth == nil {
-		password, _ := target.user.Password()
-		conf.HttpAuth = &api.HttpBasicAuth{Username: target.user.Username(), Password: password}
+	fromAddress := target.auth()
+	secrets := newSecrets(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
+	if conf.HttpAuth == nil {
+		conf.HttpAuth = fromAddress
 	}
 	// api.NewClient would read the file again and prefer it to a token that
 	// was given by name.
 	conf.Token, conf.TokenFile = token, ""
-	client, err := api.NewClient(conf)
-	if err != nil {
-		return nil, err
-	}
 	c := &Client{
-		api: client, transport: transport, address: election.Sanitize(target.shown()),
-		datacenter: cfg.Datacenter, anonymous: token == "", stale: cfg.Stale,
+		address: election.Sanitize(target.shown()), buffers: &buffers{},
+		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
+		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
-	c.keepSecret(token, conf.HttpAuth)
-	return c, nil
+	large := make(chan struct{}, 1)
+	return c.openLanes(newBudget(cfg.MaxConnections), func(conns int) (*api.Client, *http.Transport, error) {
+		transport := newTransport(target, tlsConfig.Clone(), conns)
+		watch := &certificateWatch{RoundTripper: transport}
+		watch.observe(transport.TLSClientConfig)
+		lane := *conf
+		lane.HttpClient = &http.Client{Transport: guarded(watch, large), CheckRedirect: refuseRedirect}
+		client, err := api.NewClient(&lane)
+		return client, transport, err
+	})
 }
 
 // Address names the agent to people: host:port or the path of a socket, never
 // with a user's name or a token.
 func (c *Client) Address() string { return c.address }
 
-func (c *Client) maxConns() int {
-	if n := c.transport.MaxConnsPerHost; n > 0 {
-		return n
-	}
-	return maxConns
-}
-
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
 
 // Close gives idle connections back. The client stays usable.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
-
-func (c *Client) keepSecret(token string, auth *api.HttpBasicAuth) {
-	secrets := []string{token}
-	if auth != nil {
-		secrets = append(secrets, auth.Password)
-	}
-	for _, s := range secrets {
-		if len(s) >= shortestToken {
-			c.secrets = append(c.secrets, s)
-		}
+func (c *Client) Close() {
+	for _, lane := range []*Client{c, c.waiting, c.urgent} {
+		lane.transport.CloseIdleConnections()
 	}
 }
 
@@ -164,8 +160,8 @@ func (c *Client) doubtful(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
 
-// refuseRedirect keeps Consul from sending a request on to another key: it
-// redirects paths that hold "//" or "..".
+// refuseRedirect keeps the token from other hosts, and a request from another
+// key: Consul redirects paths that hold "//" or "..".
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // checkEnvironment refuses what Consul's library would only warn about, on
@@ -199,6 +195,17 @@ func findToken(cfg Config, env *api.Config) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// proxyAuths are the credentials for HTTP proxies in the environment.
+func proxyAuths() []*api.HttpBasicAuth {
+	var all []*api.HttpBasicAuth
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+		// An address that cannot be read may hold credentials too.
+		t, _ := parseTarget(os.Getenv(name), "http")
+		all = append(all, t.auth())
+	}
+	return all
 }
 
 func fill(conf *api.Config, cfg Config) {
@@ -272,6 +279,15 @@ func unescape(text string) string {
 	return text
 }
 
+// auth is what the address holds in front of the host, nil if nothing.
+func (t target) auth() *api.HttpBasicAuth {
+	if t.user == nil {
+		return nil
+	}
+	password, _ := t.user.Password()
+	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
+}
+
 func (t target) shown() string {
 	if t.socket != "" {
 		return t.socket
@@ -298,10 +314,9 @@ func (t target) loopback() bool {
 }
 
 func newTransport(t target, tlsConfig *tls.Config, conns int) *http.Transport {
-	if conns <= 0 {
-		conns = maxConns
-	}
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
+	}}
 	dial := dialer.DialContext
 	proxy := http.ProxyFromEnvironment
 	if t.socket != "" {
@@ -315,7 +330,7 @@ func newTransport(t target, tlsConfig *tls.Config, conns int) *http.Transport {
 		// Packing a large answer costs more than carrying it over loopback.
 		DisableCompression: t.loopback(),
 		ForceAttemptHTTP2:  true,
-		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAlive},
+		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},
 		MaxConnsPerHost:    conns, MaxIdleConns: conns, MaxIdleConnsPerHost: conns,
 		IdleConnTimeout: idleTimeout,
 	}

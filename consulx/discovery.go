@@ -35,20 +35,20 @@ type nameQuestion struct {
 }
 
 func (n *nameQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
-	names, meta, err := n.o.client.readNames(n.prefix, n.o.patterns, n.names, q)
+	names, meta, err := n.o.client.waiting.readNames(n.prefix, n.o.patterns, n.names, q)
 	if err == nil {
 		n.names = names
 	}
 	return meta, err
 }
 
-func (n *nameQuestion) take(_ context.Context, _ *api.QueryMeta, gap bool) (bool, error) {
+func (n *nameQuestion) take(_ context.Context, a answered) (bool, error) {
 	now := time.Now()
 	if n.lost {
 		n.lost = false
 		n.o.send(true, election.LinkUp{At: now, Source: n.source()})
 	}
-	n.tell(listing{names: n.names, at: now, gap: gap})
+	n.tell(listing{names: n.names, at: now, gap: a.gap})
 	return true, nil
 }
 

@@ -101,7 +101,7 @@ func scripts() []script {
 		},
 		{
 			name: "released with electop", cause: election.OperatorRelease, says: "with electop", checked: true,
-			end: func(p *play) error { return p.op.Release(p.t.Context(), p.target()) },
+			end: func(p *play) error { _, err := p.op.Release(p.t.Context(), p.target()); return err },
 		},
 		{
 			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", checked: true, delayed: true,

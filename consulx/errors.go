@@ -20,9 +20,15 @@ import (
 
 // What callers tell apart, with errors.Is.
 var (
-	// ErrMoved says that the world is not as it was when the action was
+	// ErrMoved says that the lock state is not as it was when the action was
 	// chosen. Nothing was written.
-	ErrMoved = errors.New("the world moved on")
+	ErrMoved = errors.New("lock state changed; nothing was written")
+	// ErrUnknown says that Consul did not confirm a write: it may have been
+	// applied. The error's text tells the state that was read afterwards.
+	ErrUnknown = errors.New("not known whether the write was applied")
+	// ErrRefused says that electop does not carry the action out on this key.
+	// Nothing was written.
+	ErrRefused = errors.New("refused")
 	// ErrDenied says that Consul's ACLs refuse the call.
 	ErrDenied = errors.New("permission denied")
 	// ErrNoSession says that there is no such session.
@@ -88,8 +94,10 @@ func (c *Client) wrap(err error) error {
 	switch {
 	case errors.As(err, &status):
 		f.text, f.kind = describeStatus(status)
+	case strings.HasPrefix(err.Error(), txnFailure):
+		f.text, f.kind = describeFailure(strings.TrimPrefix(err.Error(), txnFailure))
 	case denial(err.Error()):
-		f.kind, f.text = ErrDenied, strings.TrimPrefix(err.Error(), "Failed request: ")
+		f.kind, f.text = ErrDenied, err.Error()
 	case errors.Is(err, context.Canceled):
 		f.text = "interrupted"
 	case unreachable(err):
@@ -122,26 +130,37 @@ type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(s)) }
 
-func (c *Client) redact(text string) string {
-	for _, secret := range c.secrets {
-		text = strings.ReplaceAll(text, secret, "<hidden>")
-	}
-	return text
-}
+// txnFailure begins the errors that Consul's library makes of a transaction's
+// answer, without its status.
+const txnFailure = "Failed request: "
 
 func describeStatus(s api.StatusError) (text string, kind error) {
-	body := strings.TrimSpace(strings.TrimPrefix(s.Body, "rpc error making call: "))
+	text, kind = describeFailure(s.Body)
 	switch {
-	case s.Code == http.StatusForbidden || denial(body):
-		return or(body, "permission denied"), ErrDenied
-	case strings.Contains(body, "No cluster leader"):
-		return "Consul has no consensus leader", ErrNoQuorum
+	case kind != nil:
+		return text, kind
+	case s.Code == http.StatusForbidden:
+		return or(text, "permission denied"), ErrDenied
 	case s.Code == http.StatusTooManyRequests:
-		return "Consul refuses further connections from this host (429): " + body, nil
-	case body == "":
+		return "Consul refuses further connections from this host (429): " + text, nil
+	case s.Code >= 300 && s.Code < 400:
+		return fmt.Sprintf("Consul answered %d: electop follows no redirect, because another host could receive the token", s.Code), nil
+	case text == "":
 		return fmt.Sprintf("Consul answered %d %s", s.Code, http.StatusText(s.Code)), nil
 	}
-	return fmt.Sprintf("Consul answered %d: %s", s.Code, body), nil
+	return fmt.Sprintf("Consul answered %d: %s", s.Code, text), nil
+}
+
+// describeFailure reads the body of an answer that is no result.
+func describeFailure(body string) (text string, kind error) {
+	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
+	switch {
+	case denial(body):
+		return body, ErrDenied
+	case strings.Contains(body, "No cluster leader"):
+		return "Consul has no consensus leader", ErrNoQuorum
+	}
+	return body, nil
 }
 
 func denial(text string) bool {
@@ -169,8 +188,11 @@ func innermost(err error) string {
 		unknown x509.UnknownAuthorityError
 		netw    net.Error
 		asked   *url.Error
+		cert    *certificateError
 	)
 	switch {
+	case errors.As(err, &cert):
+		return cert.Error()
 	case cutShort(err):
 		return "the connection was closed"
 	case errors.As(err, &errno):

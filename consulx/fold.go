@@ -11,12 +11,13 @@ import (
 // snapshotGap keeps snapshots at 30 a second at most.
 const snapshotGap = 33 * time.Millisecond
 
-// folding is the tracker and who is told of what it finds. Whoever learned
-// something folds it: an event is told before anything else is asked, without a
-// way from one goroutine to another.
+// folding is the tracker and what it found. The goroutine that read something
+// folds it and delivers the events itself: handing them to another goroutine
+// would cost as much as reading the response.
 type folding struct {
 	mu        sync.Mutex
 	tracker   *election.Tracker
+	delivery  delivery
 	publisher publisher
 	clock     *time.Timer  // at the tracker's deadline
 	ended     bool         // nothing more is taken
@@ -30,9 +31,16 @@ func newFolding(o ObserverOptions) folding {
 	}}
 }
 
-// send folds what was learned at once: no snapshot shows a part of it. news says
-// that there is something to show.
+// send folds what was learned and delivers the events.
 func (o *Observer) send(news bool, observations ...election.Observation) {
+	o.fold(news, observations...)
+	o.deliver()
+}
+
+// fold folds what was learned at once: no snapshot shows a part of it. news says
+// that there is something to show. The caller delivers the events when it holds
+// no lock.
+func (o *Observer) fold(news bool, observations ...election.Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.ended {
@@ -45,13 +53,15 @@ func (o *Observer) send(news bool, observations ...election.Observation) {
 	o.wind()
 }
 
+func (o *Observer) deliver() { o.delivery.deliver(o.onEvents) }
+
 // observe folds one observation, tells the events and has losses looked into.
 func (o *Observer) observe(observation election.Observation) (news bool) {
 	events := o.tracker.Observe(observation)
 	if len(events) == 0 {
 		return false
 	}
-	o.onEvents(events)
+	o.delivery.add(events)
 	o.study.happened(events)
 	if lost := o.losses(events, observation); len(lost) > 0 {
 		o.lookInto(lost)
@@ -84,6 +94,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 			o.publisher.changed(o.observe(election.Clock{At: now}))
 			o.wind()
 			o.mu.Unlock()
+			o.deliver()
 		case <-o.publisher.timer.C:
 			o.mu.Lock()
 			if o.publisher.pending {

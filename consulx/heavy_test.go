@@ -2,11 +2,13 @@ package consulx
 
 import (
 	"bytes"
-	"crypto/tls"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,14 +98,18 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	c := newClient(t, Config{Address: server.URL})
-	c.transport.TLSClientConfig = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, NextProtos: []string{"h2"}}
+	authority := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(authority, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, Config{Address: server.URL, CAFile: authority})
 	var all sync.WaitGroup
 	for range queries {
 		all.Go(func() {
-			q := c.read(t.Context())
+			q := c.waiting.read(t.Context())
 			q.WaitIndex = 5
-			if _, _, err := c.readKeys(prefixWatch("a"), nil, reading{}, false, q); err != nil {
+			if _, _, err := c.waiting.readKeys(prefixWatch("a"), nil, reading{}, false, q); err != nil {
 				t.Error(err)
 			}
 		})

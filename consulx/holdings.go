@@ -3,7 +3,6 @@ package consulx
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +29,10 @@ func Holdings(
 	if err != nil && !incomplete {
 		return nil, err
 	}
+	wanted := make(map[string]bool, len(sessions))
+	for _, id := range sessions {
+		wanted[id] = true
+	}
 	var held []election.Pair
 	progress(0, len(keys))
 	for done := 0; done < len(keys); {
@@ -39,7 +42,7 @@ func Holdings(
 			return held, err
 		}
 		for _, p := range pairs {
-			if slices.Contains(sessions, p.Session) {
+			if wanted[p.Session] {
 				held = append(held, p)
 			}
 		}

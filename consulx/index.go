@@ -8,15 +8,11 @@ import "time"
 //   - An index that fell means that Consul's state was replaced: start again.
 //   - An answer before the wait ran out with the index unchanged is what a
 //     restored snapshot looks like; to wait beyond that index again would hang.
-//   - An answer without an index must not turn the loop into a hot one: 1 waits
-//     as soon as Consul has any state.
 //   - A wait that ran out gives the same index: wait on.
 func nextIndex(asked, got uint64, took, wait time.Duration) uint64 {
 	switch {
 	case got < asked:
 		return 0
-	case got == 0:
-		return 1
 	case got == asked && took < wait:
 		return 0
 	}
@@ -33,8 +29,9 @@ func queryDeadline(index uint64, wait time.Duration) time.Duration {
 }
 
 const (
-	// freshDeadline leaves Consul the time to find out that it has no quorum
-	// and to say so (7 to 18 s).
-	freshDeadline = 30 * time.Second
-	waitGrace     = 10 * time.Second
+	// freshDeadline leaves time for a whole list over a slow link. Consul may
+	// need longer to say that it has no quorum; the probe says so first.
+	freshDeadline = 15 * time.Second
+	// waitGrace leaves time for the response of a slow link.
+	waitGrace = 4 * time.Second
 )

@@ -41,8 +41,9 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	if info.Datacenter == "" {
 		info.Datacenter, err = c.localDatacenter(ctx)
 	}
-	info.Datacenter = election.Sanitize(info.Datacenter)
-	info.Node, info.Version = election.Sanitize(info.Node), election.Sanitize(info.Version)
+	for _, text := range []*string{&info.Datacenter, &info.Node, &info.Version, &info.ConsensusLeader} {
+		*text = election.Sanitize(c.redact(*text))
+	}
 	return info, c.wrap(err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -14,13 +15,9 @@ import (
 	"electop/election"
 )
 
-const (
-	// sessionPatience is how long an answer about keys is held back for the
-	// sessions of new holders.
-	sessionPatience = 50 * time.Millisecond
-	// hiddenRecheck spaces the questions about keys that may not be read.
-	hiddenRecheck = 5 * time.Second
-)
+// sessionPatience is how long an answer about keys is held back for the
+// sessions of new holders.
+const sessionPatience = 50 * time.Millisecond
 
 // keyQuestion asks for the keys of one watch and hands every answer over as one
 // election.KeysRead.
@@ -28,11 +25,9 @@ type keyQuestion struct {
 	o        *Observer
 	watch    watch
 	patterns election.Patterns
-	wait     time.Duration
 	ready    <-chan struct{} // closed when answers may be handed over
 	told     func()          // after an answer with other keys than before, and a first failure
 
-	asked   uint64 // the index of the question
 	askedAt time.Time
 	answer  reading
 
@@ -56,24 +51,24 @@ type keyState struct {
 }
 
 func (k *keyQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
-	k.asked, k.askedAt = q.WaitIndex, time.Now()
-	k.answer, meta, err = k.o.client.readKeys(k.watch, k.patterns, k.state.last, k.state.heavy, q)
+	k.askedAt = time.Now()
+	k.answer, meta, err = k.o.client.waiting.readKeys(k.watch, k.patterns, k.state.last, k.state.heavy, q)
 	return meta, err
 }
 
-func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (bool, error) {
+func (k *keyQuestion) take(ctx context.Context, a answered) (bool, error) {
 	at := time.Now()
 	got := k.answer
 	k.answer = reading{}
 	changed, vanished := compare(k.state.last.pairs, got.pairs)
-	filtered := k.o.client.filtered(meta)
-	hidden, err := k.recheckHidden(ctx, got.pairs, vanished, k.o.client.doubtful(meta), at)
+	filtered := k.o.client.filtered(a.QueryMeta)
+	hidden, err := k.recheckHidden(ctx, got.pairs, vanished, at)
 	if err != nil {
 		return false, err
 	}
 	next := keyState{
 		last: got, hidden: hidden, delivered: true, at: at, heavy: k.state.heavy || got.heavy(),
-		next: position{index: nextIndex(k.asked, meta.LastIndex, at.Sub(k.askedAt), k.wait), round: roundOf(ctx)},
+		next: a.next,
 	}
 	first := !k.state.delivered
 	var batch []election.Observation
@@ -84,16 +79,16 @@ func (k *keyQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
-		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.pairs, AfterGap: gap, Hidden: hidden,
+		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.pairs, AfterGap: a.gap, Hidden: hidden,
 		// To an anonymous caller every answer may be cut short; only an empty
 		// one is suspicious.
-		Filtered: meta.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
+		Filtered: a.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
 	})
 	select {
 	case <-k.ready:
 	case <-ctx.Done():
 	}
-	news := first || gap || !slices.Equal(hidden, k.state.hidden) || len(changed) > 0 || len(vanished) > 0
+	news := first || a.gap || !slices.Equal(hidden, k.state.hidden) || len(changed) > 0 || len(vanished) > 0
 	k.handOver(next, news, batch)
 	return news, nil
 }
@@ -112,11 +107,13 @@ func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observ
 		next.keys = next.last.keys()
 	}
 	k.state = next
-	k.o.send(news, batch...)
+	k.o.fold(news, batch...)
 	if news {
 		k.o.sessions.holding(k.watch.name(), next.last.pairs)
+		k.o.permissions.learned(k.watch.name(), next.last.pairs, next.hidden)
 	}
 	k.mu.Unlock()
+	k.o.deliver()
 	if moved || !before.delivered || next.heavy != before.heavy {
 		k.told()
 	}
@@ -124,14 +121,16 @@ func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observ
 
 // close ends what the question tells and gives how far it came.
 func (k *keyQuestion) close() keyState {
+	defer k.o.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closed = true
 	if !k.state.delivered {
 		// Its trouble is over; whoever reads its keys next tells of their own.
-		k.o.send(false, election.LinkUp{At: time.Now(), Source: k.watch.name()})
+		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.name()})
 	}
 	k.o.sessions.released(k.watch.name())
+	k.o.permissions.forget(k.watch.name())
 	return k.state
 }
 
@@ -142,6 +141,8 @@ func (k *keyQuestion) known() keyState {
 }
 
 func (k *keyQuestion) failed(err error, retryAt time.Time) {
+	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
+	defer k.o.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -152,36 +153,45 @@ func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	if first {
 		k.told()
 	}
-	k.o.log.Debug("query failed", "query", k.watch.name(), "error", Describe(err))
-	k.o.send(true, election.LinkLost{
+	k.o.fold(true, election.LinkLost{
 		At: time.Now(), Source: k.watch.name(), Error: Describe(err), RetryAt: retryAt,
 		Refused: errors.Is(err, ErrDenied),
 	})
 }
 
-// recheckHidden finds out which keys that are missing in the answer are there
-// and may not be read.
+// recheckHidden finds out which keys that are missing in the response exist and
+// may not be read. errReadAgain says that one of them may.
 func (k *keyQuestion) recheckHidden(
-	ctx context.Context, pairs []election.Pair, vanished []string, doubtful bool, at time.Time,
+	ctx context.Context, pairs []election.Pair, vanished []string, at time.Time,
 ) (hidden []string, err error) {
 	missing := slices.DeleteFunc(slices.Clone(k.state.hidden), func(key string) bool {
 		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, byKey)
 		return there
 	})
-	if !doubtful {
-		missing, vanished = nil, nil
+	due := at.Sub(k.hiddenAt) >= hiddenRest(len(missing))
+	if !due {
+		hidden, missing = missing, nil
 	}
-	due := len(vanished) > 0 || at.Sub(k.hiddenAt) >= hiddenRecheck
-	if len(missing)+len(vanished) > 0 && due {
-		missing, err = k.o.client.unreadable(ctx, append(missing, vanished...))
-		if err != nil {
-			return nil, err
-		}
+	if missing = append(missing, vanished...); len(missing) == 0 {
+		return hidden, nil
+	}
+	found, readable, err := k.o.client.checkKeys(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	if len(readable) > 0 {
+		return nil, fmt.Errorf("%w: %s", errReadAgain, election.Line(readable[0], shownKey))
+	}
+	if due {
 		k.hiddenAt = at
 	}
-	slices.Sort(missing)
-	return missing, nil
+	hidden = append(hidden, found...)
+	slices.Sort(hidden)
+	return hidden, nil
 }
+
+// shownKey is how much of a key an error shows, in runes.
+const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 

@@ -56,8 +56,9 @@ func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, er
 
 // probeLock tries what must fail and reads the reason.
 func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err error) {
-	ops := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key, Session: noSession}}}
-	ok, answer, _, err := c.api.Txn().Txn(ops, (&api.QueryOptions{}).WithContext(ctx))
+	lock := c.kvOp(api.KVLock, key)
+	lock.Session = noSession
+	ok, answer, err := c.writeTxn(ctx, api.TxnOps{{KV: lock}})
 	if err != nil {
 		return false, c.wrap(err)
 	}

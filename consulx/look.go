@@ -14,7 +14,7 @@ import (
 // lead. Sessions that may not be read are left out; anything else that fails,
 // fails the whole look.
 func Look(ctx context.Context, c *Client, ps election.Patterns) (*election.Snapshot, error) {
-	watches := planWatches(ps, maxWatches)
+	watches := planWatches(ps, c.budget.forKeys(0))
 	reads := make([]election.KeysRead, len(watches))
 	var info Info
 	start := time.Now()
@@ -41,7 +41,7 @@ func Look(ctx context.Context, c *Client, ps election.Patterns) (*election.Snaps
 
 // readOnce reads what a watch would.
 func (c *Client) readOnce(ctx context.Context, w watch, ps election.Patterns) (election.KeysRead, error) {
-	got, meta, err := c.readKeys(w, ps, reading{}, false, c.read(ctx))
+	got, meta, err := c.waiting.readKeys(w, ps, reading{}, false, c.read(ctx))
 	if err != nil {
 		return election.KeysRead{}, err
 	}

@@ -70,11 +70,22 @@ func newClient(t *testing.T, cfg Config) *Client {
 // over makes a client that sends everything through rt.
 func over(t *testing.T, rt http.RoundTripper) *Client {
 	t.Helper()
-	client, err := api.NewClient(&api.Config{Address: "consul.test", HttpClient: &http.Client{Transport: tapTransport{rt}}})
+	return overAt(t, "consul.test", rt)
+}
+
+// overAt is over for a transport that needs an address.
+func overAt(t *testing.T, addr string, rt http.RoundTripper) *Client {
+	t.Helper()
+	c := &Client{address: addr, buffers: &buffers{}}
+	c, err := c.openLanes(newBudget(0), func(int) (*api.Client, *http.Transport, error) {
+		transport := guarded(rt, make(chan struct{}, 1))
+		client, err := api.NewClient(&api.Config{Address: addr, HttpClient: &http.Client{Transport: transport}})
+		return client, &http.Transport{}, err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Client{api: client, transport: &http.Transport{}, address: "consul.test"}
+	return c
 }
 
 // prefix is a part of the KV store that belongs to one test.
@@ -103,6 +114,9 @@ func (b backend) session(t *testing.T, entry *api.SessionEntry) string {
 	t.Cleanup(func() { _, _ = b.api.Session().Destroy(id, nil) })
 	return id
 }
+
+// address is where the backend answers.
+func (b backend) address() string { return b.client.Address() }
 
 func (b backend) acquire(t *testing.T, p api.KVPair) {
 	t.Helper()

@@ -26,7 +26,8 @@ type ObserverOptions struct {
 	Logger *slog.Logger
 	// Probe is how often Consul is asked for its leader; 0 means every second.
 	Probe time.Duration
-	// Wait is how long a blocking query waits; 0 means a minute.
+	// Wait is how long a blocking query waits, up to an eighth less by chance; 0
+	// means 22 s.
 	Wait time.Duration
 	// MaxWatches bounds the connections that queries take which wait for news;
 	// 0 means 64. More make changes seen sooner where there are thousands of
@@ -60,6 +61,7 @@ type Observer struct {
 	study          *study
 	sessionList    *toggle
 	sessions       *sessionBook
+	permissions    *permissions
 	investigations chan struct{}
 	work           sync.WaitGroup // short jobs: sessions, investigations
 }
@@ -80,8 +82,8 @@ func NewObserver(c *Client, o ObserverOptions) *Observer {
 	}
 	observer := &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
-		watches: keyWatches(c.maxConns(), o.MaxWatches), arrange: layout.next, folding: newFolding(o),
-		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), investigations: make(chan struct{}, maxInvestigations),
+		watches: c.budget.forKeys(o.MaxWatches), arrange: layout.next, folding: newFolding(o),
+		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.sessions = newSessionBook(c, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
@@ -98,7 +100,7 @@ func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.sn
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
 // WatchChecks keeps the health checks of these nodes in the snapshots, of the
-// first 8 at most. Each call replaces the set.
+// first 6 to 16 as connections allow. Each call replaces the set.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
 // Run observes until ctx ends and returns when everything that it started has
@@ -119,6 +121,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.lookInto = func(lost []loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
+	o.client.budget.onChange(o.checks.allow)
 	loops.Go(func() { o.watchAll(ctx, r) })
 	o.keepTime(ctx)
 	cancel()
@@ -135,6 +138,7 @@ func (o *Observer) watchAll(ctx context.Context, r *rounds) {
 	all.Go(func() {
 		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
 	})
+	all.Go(func() { o.sessions.retry(ctx) })
 	all.Go(func() { o.study.run(ctx, o) })
 	all.Go(func() {
 		o.sessionList.run(ctx, func(ctx context.Context) { o.watchSessions(ctx, r) })

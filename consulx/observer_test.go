@@ -160,7 +160,7 @@ func TestOperatorActionIsTheCause(t *testing.T) {
 		board := observe(t, b.client, p+"*/leader")
 		op := NewOperator(b.client, board.o.Note)
 		for i, act := range []func(election.Target) error{
-			func(target election.Target) error { return op.Release(t.Context(), target) },
+			func(target election.Target) error { _, err := op.Release(t.Context(), target); return err },
 			func(target election.Target) error { _, err := op.DestroySession(t.Context(), target); return err },
 		} {
 			key := p + string(rune('a'+i)) + "/leader"

@@ -3,9 +3,8 @@ package consulx
 import (
 	"context"
 	"errors"
+	"net/url"
 	"time"
-
-	"github.com/hashicorp/consul/api"
 
 	"electop/election"
 )
@@ -25,7 +24,7 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
 	}
-	return &Operator{client: c, note: note}
+	return &Operator{client: c.urgent, note: note}
 }
 
 // Destroyed is what [Operator.DestroySession] ended.
@@ -39,57 +38,84 @@ type Destroyed struct {
 // Release unlocks a key and keeps its value and flags byte for byte. It does so
 // to exactly the hold that t names (its session, and its CreateIndex and
 // LockIndex) or fails with ErrMoved and writes nothing. The session lives on and
-// no lock-delay follows.
-func (op *Operator) Release(ctx context.Context, t election.Target) error {
+// no lock-delay follows. It fails with ErrRefused on keys that must not be
+// released, and with ErrUnknown when Consul did not confirm the write.
+func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
+	var released Released
 	a := election.OperatorAction{
 		Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex,
 	}
-	return op.act(a, func() error {
-		return op.release(ctx, t)
+	err := op.act(a, func() (err error) {
+		released, err = op.release(ctx, t)
+		return err
 	})
+	return released, err
 }
 
 // release reads and unlocks. A holder that keeps writing its value moves the
 // index between the two without giving up the hold, hence several tries.
-func (op *Operator) release(ctx context.Context, t election.Target) error {
+func (op *Operator) release(ctx context.Context, t election.Target) (Released, error) {
+	if err := op.refuse(ctx, t); err != nil {
+		return Released{}, err
+	}
 	var err error
 	for range releaseTries {
 		var pair *election.Pair
 		if pair, err = op.client.held(ctx, t); err != nil {
-			return err
+			return Released{}, err
 		}
 		if !t.SameHold(*pair) {
-			return fail(ErrMoved, "%s is in another term by now; nothing was changed", t.Key)
+			return Released{}, fail(ErrMoved, "%s is held in another term; nothing was written", t.Key)
 		}
-		if err = op.client.unlock(ctx, pair); !errors.Is(err, ErrMoved) {
-			return err
+		var released Released
+		if released, err = op.client.release(ctx, pair); !errors.Is(err, ErrMoved) {
+			return released, err
 		}
 	}
-	return err
+	return Released{}, err
 }
 
 // DestroySession ends a session and every hold of it. If t names a key, the
-// session must still hold it (ErrMoved). That is looked at right before; Consul
-// knows no conditional destroy.
+// session must still hold it (ErrMoved): that is read directly before, because
+// Consul knows no conditional destroy. ErrUnknown says that Consul did not
+// confirm the write.
 func (op *Operator) DestroySession(ctx context.Context, t election.Target) (Destroyed, error) {
 	var gone Destroyed
-	err := op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() error {
-		if t.Key != "" {
-			if _, err := op.client.held(ctx, t); err != nil {
-				return err
-			}
-		}
-		session, err := op.client.session(ctx, t.Session)
-		if err != nil {
-			return err
-		}
-		if _, err := op.client.api.Session().Destroy(t.Session, op.client.write(ctx)); err != nil {
-			return op.client.unsure(err, "the session "+election.ShortID(t.Session)+" may be destroyed or not")
-		}
-		gone = Destroyed{Session: *session, LockDelay: session.EnforcedLockDelay()}
-		return nil
+	err := op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() (err error) {
+		gone, err = op.destroy(ctx, t)
+		return err
 	})
 	return gone, err
+}
+
+// destroy reads the session first: the key is read last, so that little time is
+// left for it to change.
+func (op *Operator) destroy(ctx context.Context, t election.Target) (Destroyed, error) {
+	c := op.client
+	session, err := c.session(ctx, t.Session)
+	if t.Key != "" {
+		if _, held := c.held(ctx, t); held != nil {
+			return Destroyed{}, held
+		}
+	}
+	if err != nil {
+		return Destroyed{}, err
+	}
+	if err := c.destroySession(ctx, t.Session); err != nil {
+		return Destroyed{}, c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, t) })
+	}
+	return Destroyed{Session: *session, LockDelay: session.EnforcedLockDelay()}, nil
+}
+
+// destroySession ends a session. Consul answers true; anything else, which the
+// library's own call ignores, is not Consul's.
+func (c *Client) destroySession(ctx context.Context, id string) error {
+	var done bool
+	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.write(ctx))
+	if err == nil && !done {
+		err = notConsuls("a destroy that is not confirmed")
+	}
+	return err
 }
 
 // act does something and tells of it before and after.
@@ -108,7 +134,7 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 // held reads the key of a target and makes sure that its session holds it.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
 	if !election.Addressable(t.Key) {
-		return nil, fail(nil, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
+		return nil, fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
 			"nothing was written", election.Line(t.Key, 100))
 	}
 	pair, err := c.readKey(ctx, t.Key)
@@ -116,46 +142,14 @@ func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, e
 	case err != nil:
 		return nil, err
 	case pair == nil:
-		return nil, fail(ErrMoved, "%s is gone; nothing was changed", t.Key)
+		return nil, fail(ErrMoved, "%s does not exist; nothing was written", t.Key)
 	case !pair.Held():
-		return nil, fail(ErrMoved, "nobody holds %s any more; nothing was changed", t.Key)
+		return nil, fail(ErrMoved, "%s is no longer held; nothing was written", t.Key)
 	case pair.Session != t.Session:
-		return nil, fail(ErrMoved, "%s is held by another session by now (%s); nothing was changed",
+		return nil, fail(ErrMoved, "%s is now held by another session (%s); nothing was written",
 			t.Key, election.ShortID(pair.Session))
 	}
 	return pair, nil
-}
-
-// unlock gives the key up exactly as it was read, or not at all.
-func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
-	ok, answer, _, err := c.api.Txn().Txn(api.TxnOps{
-		{KV: &api.KVTxnOp{Verb: api.KVCheckIndex, Key: p.Key, Index: p.ModifyIndex}},
-		{KV: &api.KVTxnOp{Verb: api.KVCheckSession, Key: p.Key, Session: p.Session}},
-		// Left out, value and flags would be wiped, and waiting api.Lock
-		// candidates would fail for good.
-		{KV: &api.KVTxnOp{Verb: api.KVUnlock, Key: p.Key, Session: p.Session, Value: p.Value, Flags: p.Flags}},
-	}, (&api.QueryOptions{}).WithContext(ctx))
-	if err != nil {
-		return c.unsure(err, election.Line(p.Key, 100)+" may be released or not")
-	}
-	if ok {
-		return nil
-	}
-	text := txnText(answer.Errors)
-	if denial(text) {
-		return fail(ErrDenied, "%s", c.redact(text))
-	}
-	return fail(ErrMoved, "%s moved on meanwhile (%s); nothing was changed", p.Key, c.redact(text))
-}
-
-// unsure says that a write got no answer, after which nobody knows whether it
-// was carried out.
-func (c *Client) unsure(err error, what string) error {
-	err = c.wrap(err)
-	if errors.Is(err, ErrUnreachable) || errors.Is(err, context.Canceled) {
-		return &lineError{text: "no answer came, " + what + ": " + err.Error(), cause: err}
-	}
-	return err
 }
 
 // session reads one session, consistently.

@@ -40,7 +40,7 @@ func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
 		}()
 		op := NewOperator(b.client, nil)
 		target := targetOf(toPair(before))
-		if err := op.Release(t.Context(), target); err != nil {
+		if _, err := op.Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
 		<-lost
@@ -85,7 +85,7 @@ func TestReleaseIsByteExact(t *testing.T) {
 				t.Fatal(before, err)
 			}
 			target := targetOf(*before)
-			if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
+			if _, err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 				t.Fatalf("pair %d: %v", i, err)
 			}
 			after, err := b.client.readKey(t.Context(), pair.Key)
@@ -113,7 +113,7 @@ func TestReleaseOfAHolderThatWrites(t *testing.T) {
 		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
 		target := targetOf(toPair(b.get(t, key)))
 		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new"), Flags: 7})
-		if err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
+		if _, err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
 		if p := b.get(t, key); p.Session != "" || string(p.Value) != "new" || p.Flags != 7 {
@@ -132,7 +132,7 @@ func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 		refused := func(what string, target election.Target, destroy bool) {
 			t.Helper()
 			before := b.get(t, key)
-			err := op.Release(t.Context(), target)
+			_, err := op.Release(t.Context(), target)
 			if destroy {
 				_, err = op.DestroySession(t.Context(), target)
 			}
@@ -230,7 +230,8 @@ func TestOperatorUnderACLs(t *testing.T) {
 		t.Setenv("CONSUL_HTTP_TOKEN", "")
 		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
 		_, destroyed := op.DestroySession(t.Context(), target)
-		for _, err := range []error{op.Release(t.Context(), target), destroyed} {
+		_, released := op.Release(t.Context(), target)
+		for _, err := range []error{released, destroyed} {
 			if !errors.Is(err, ErrDenied) || token != "" && strings.Contains(err.Error(), token) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -240,14 +241,14 @@ func TestOperatorUnderACLs(t *testing.T) {
 		t.Fatalf("the key was written: %+v", after)
 	}
 	writer := makeToken(t, root, `key_prefix "test/" { policy = "write" }`)
-	if err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
+	if _, err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestReleaseAtAnUnreachableConsul(t *testing.T) {
 	c := newClient(t, Config{Address: "127.0.0.1:1"})
-	err := NewOperator(c, nil).Release(context.Background(), election.Target{Key: "a", Session: "s"})
+	_, err := NewOperator(c, nil).Release(context.Background(), election.Target{Key: "a", Session: "s"})
 	if want := "cannot reach Consul at 127.0.0.1:1: connection refused"; !errors.Is(err, ErrUnreachable) || Describe(err) != want {
 		t.Fatalf("got %v", err)
 	}

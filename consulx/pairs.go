@@ -40,29 +40,38 @@ func plainWords(what string, err error) string {
 // exactly and costs nothing for what else is under the same prefix. Keys that do
 // not exist are left out; hidden says that some may not be read.
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
+	pairs, exist, err := c.readExisting(keys, c.read(ctx))
+	return pairs, len(pairs) < len(exist), err
+}
+
+// readExisting reads at most txnReads keys with these options. exist are those
+// that exist; pairs lacks the ones of them that the token may not read.
+func (c *Client) readExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {
-			return nil, false, nil
+			return nil, nil, nil
 		}
 		ops := make(api.TxnOps, len(keys))
 		for i, key := range keys {
-			ops[i] = &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVGet, Key: key}}
+			ops[i] = &api.TxnOp{KV: c.kvOp(api.KVGet, key)}
 		}
-		ok, answer, _, err := c.api.Txn().Txn(ops, c.read(ctx))
-		if err != nil {
-			return nil, false, c.wrap(err)
-		}
-		if ok {
-			pairs = txnPairs(answer.Results)
-			return pairs, len(pairs) < len(keys), nil
+		ok, answer, meta, err := c.api.Txn().Txn(ops, q)
+		switch {
+		case err != nil:
+			return nil, nil, c.wrap(err)
+		case ok && len(answer.Results) == 0 && !meta.KnownLeader && !q.AllowStale:
+			// Every read-only transaction names Consul's leader.
+			return nil, nil, c.wrap(notConsuls("a transaction without X-Consul-Knownleader"))
+		case ok:
+			return txnPairs(answer.Results), keys, nil
 		}
 		rest := existing(keys, answer.Errors)
 		if len(rest) == len(keys) {
-			return nil, false, c.readKeyError(answer.Errors)
+			return nil, nil, c.readKeyError(answer.Errors)
 		}
 		keys = rest
 	}
-	return nil, false, fail(nil, "the keys change faster than they can be read")
+	return nil, nil, fail(nil, "the keys change faster than they can be read")
 }
 
 func txnPairs(results api.TxnResults) []election.Pair {
@@ -102,7 +111,7 @@ func (c *Client) listKeys(ctx context.Context, prefix string) ([]string, error) 
 		return nil, c.wrap(err)
 	case len(keys) == 0 && c.filtered(meta):
 		return nil, fail(ErrDenied, "keys under %s may not be read with this token", prefix)
-	case meta.ResultsFilteredByACLs:
+	case c.filtered(meta):
 		return keys, errPartly
 	}
 	return keys, nil

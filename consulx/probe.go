@@ -12,8 +12,9 @@ const (
 	defaultProbe = time.Second
 	probeLimit   = 3 * time.Second
 	probeSource  = "probe"
-	// tokenEvery is how many probes go by between two that show the token. The
-	// others need none, and a blocked query with a revoked token stays silent.
+	// tokenEvery is how many probes go by between two that use the token: a
+	// blocked query does not notice that its token was revoked or its permissions
+	// changed. The other probes need no token.
 	tokenEvery = 5
 )
 
@@ -38,7 +39,7 @@ func (o *Observer) probe(ctx context.Context, r *rounds) {
 				Refused: errors.Is(err, ErrDenied),
 			})
 		default:
-			if lost {
+			if lost || n%tokenEvery == 0 && o.permissions.changed(ctx, o.client) {
 				r.next()
 			}
 			// That it is a little slower or faster is no reason to draw anew.
@@ -73,12 +74,12 @@ func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {
 	defer cancel()
 	if withToken && !o.client.anonymous {
 		// Consul refuses an unknown token whatever it is asked.
-		_, _, err := o.client.api.Session().Info(noSession, o.client.read(ctx))
+		_, _, err := o.client.urgent.api.Session().Info(noSession, o.client.read(ctx))
 		if err = o.client.wrap(err); errors.Is(err, ErrDenied) {
 			return err
 		}
 	}
-	leader, err := o.client.consensusLeader(ctx)
+	leader, err := o.client.urgent.consensusLeader(ctx)
 	if err == nil && leader == "" {
 		err = noQuorum()
 	}

@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -9,10 +10,11 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// defaultWait is how long a blocking query waits for news. A longer one would
-// save little; it also bounds how long a query that nothing can wake goes
-// unnoticed (shardWaits times as long for a shard).
-const defaultWait = time.Minute
+// defaultWait is how long a blocking query waits for news at most. It keeps a
+// change from staying unreported for more than 30 s when its connection is dead
+// and nothing says so: the wait, the sixteenth that Consul adds, and waitGrace.
+// Proxies that cut connections that are idle for 30 s or more never do so either.
+const defaultWait = 22 * time.Second
 
 // rounds restarts every loop at once: when the link was broken, queries that
 // are still blocked may hang on a connection that no longer leads anywhere, and
@@ -71,24 +73,53 @@ func (r *rounds) stop() {
 type question interface {
 	// ask puts the question with these options and keeps the answer.
 	ask(q *api.QueryOptions) (*api.QueryMeta, error)
-	// take handles the answer kept; gap says that moves may have been missed
-	// since the one before. news is false when nothing of interest changed.
-	take(ctx context.Context, meta *api.QueryMeta, gap bool) (news bool, err error)
+	// take handles the answer kept. news is false when nothing of interest
+	// changed.
+	take(ctx context.Context, a answered) (news bool, err error)
 	// failed tells why there is no answer and when the next attempt is made.
 	failed(err error, retryAt time.Time)
+}
+
+// answered says what is known of an answer besides its content.
+type answered struct {
+	*api.QueryMeta
+	gap  bool     // moves may have been missed since the one before
+	next position // from where the next question asks
 }
 
 // loop puts one question as blocking queries, by the rules of nextIndex.
 type loop struct {
 	question
-	wait    time.Duration
-	options func(context.Context) *api.QueryOptions
-	rounds  *rounds
-	backoff backoff
-	pace    pace
+	wait   time.Duration
+	client *Client
+	rounds *rounds
+	// consistent asks Consul's leader in any case.
+	consistent bool
+	backoff    backoff
+	pace       pace
 	// rest, if set, is how long to pause after an answer, in the place of pace.
 	rest func() time.Duration
 	from position
+	// again says that the latest response was read again because it lacked keys.
+	again bool
+	// newest is the index of the newest response so far; confirm has the next
+	// question answered by Consul's leader.
+	newest  uint64
+	confirm bool
+	retried bool // the latest failure was followed by another attempt at once
+}
+
+// outdated reports a response that is older than one before, as any server may
+// give with --stale. It is dropped, and Consul's leader decides whether the state
+// went back.
+func (l *loop) outdated(at position, meta *api.QueryMeta) bool {
+	l.newest = max(l.newest, at.index)
+	if l.client.stale && !l.confirm && meta.LastIndex < l.newest {
+		l.confirm = true
+		return true
+	}
+	l.newest, l.confirm = meta.LastIndex, false
+	return false
 }
 
 // position is from where on a loop asks.
@@ -117,17 +148,22 @@ func (l *loop) run(ctx context.Context) {
 		round, leave := within(ctx, l.rounds.current())
 		at = at.in(roundOf(round))
 		next, err := l.once(round, at)
-		at.index, at.gap = next, err != nil
 		switch {
 		case round.Err() != nil:
 			l.backoff.reset()
+		case err != nil && at.index > 0 && !l.retried:
+			// Proxies and firewalls cut connections that wait: what was missed is
+			// read at once, and only if that fails is the source lost.
+			l.retried = true
 		case err != nil:
 			pause := l.backoff.next()
 			l.failed(err, time.Now().Add(pause))
 			sleep(round, pause)
 		default:
 			l.backoff.reset()
+			l.retried = false
 		}
+		at.index, at.gap = next, err != nil
 		leave()
 	}
 }
@@ -144,22 +180,31 @@ func within(ctx, round context.Context) (joined context.Context, leave func()) {
 
 // once asks one time and tells the index to ask with next.
 func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
-	qctx, cancel := context.WithTimeout(ctx, queryDeadline(at.index, l.wait))
+	wait := l.wait - jitter(l.wait/8)
+	qctx, cancel := context.WithTimeout(ctx, queryDeadline(at.index, wait))
 	defer cancel()
-	q := l.options(qctx)
-	if at.index > 0 {
-		q.WaitIndex, q.WaitTime = at.index, l.wait
-	}
 	start := time.Now()
-	meta, err := l.ask(q)
+	meta, err := l.ask(l.query(qctx, at.index, wait))
 	if err != nil {
+		// Other connections may have died with this one's.
+		l.client.transport.CloseIdleConnections()
 		return 0, err
 	}
 	took := time.Since(start)
-	news, err := l.take(ctx, meta, at.gap)
-	if err != nil {
+	if l.outdated(at, meta) {
+		sleep(ctx, l.pace.next(false, took))
+		return 0, nil
+	}
+	next = nextIndex(at.index, meta.LastIndex, took, wait)
+	news, err := l.take(ctx, answered{meta, at.gap, position{index: next, round: roundOf(ctx)}})
+	switch {
+	case errors.Is(err, errReadAgain) && !l.again:
+		l.again = true
+		return 0, nil
+	case err != nil:
 		return 0, err
 	}
+	l.again = false
 	if news {
 		runtime.Gosched() // whoever was told goes first, then the next question
 	}
@@ -168,5 +213,17 @@ func (l *loop) once(ctx context.Context, at position) (next uint64, err error) {
 	} else {
 		sleep(ctx, l.pace.next(news, took))
 	}
-	return nextIndex(at.index, meta.LastIndex, took, l.wait), nil
+	return next, nil
+}
+
+// query are the options of the next question.
+func (l *loop) query(ctx context.Context, index uint64, wait time.Duration) *api.QueryOptions {
+	q := l.client.read(ctx)
+	if l.consistent || l.confirm {
+		q = l.client.consistent(ctx)
+	}
+	if index > 0 {
+		q.WaitIndex, q.WaitTime = index, wait
+	}
+	return q
 }

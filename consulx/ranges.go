@@ -8,23 +8,6 @@ import (
 	"electop/election"
 )
 
-const (
-	// otherWatches is how many connections are left to the probe, the checks, the
-	// sessions and the operator, which must always find a free one.
-	otherWatches = 16
-	// maxWatches bounds the blocking queries over keys.
-	maxWatches = maxConns - otherWatches
-)
-
-// keyWatches is how many blocking queries over keys there may be with so many
-// connections and, if it is not 0, so many watches in all.
-func keyWatches(conns, watches int) int {
-	if watches > 0 {
-		conns = min(conns, watches)
-	}
-	return max(1, conns-otherWatches)
-}
-
 // watch is one blocking query over keys: everything under Prefix, or the single
 // key Prefix when Exact. Its Range is what an answer is complete for.
 type watch struct {

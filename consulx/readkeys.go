@@ -63,7 +63,8 @@ func (c *Client) readSparingly(w watch, ps election.Patterns, before reading, q 
 	}
 	for len(wanted) > 0 {
 		n := min(len(wanted), txnReads)
-		pairs, _, err := c.readPairs(q.Context(), wanted[:n])
+		// A server that lags behind could give values from before the names.
+		pairs, _, err := c.readExisting(wanted[:n], c.consistent(q.Context()))
 		if err != nil {
 			return reading{}, nil, err
 		}

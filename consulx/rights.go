@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,13 +30,18 @@ func (t asPost) RoundTrip(r *http.Request) (*http.Response, error) {
 // right is one thing that a token may do or not.
 type right struct {
 	Resource, Segment, Access string
-	Allow                     bool `json:",omitempty"`
+	Namespace, Partition      string `json:",omitempty"`
+	Allow                     bool   `json:",omitempty"`
 }
 
 // authorize asks what the token may do. It fails where ACLs are off, with an
 // unknown token, and where the endpoint does not answer.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
 	var answers []right
+	rights = slices.Clone(rights)
+	for i := range rights {
+		rights[i].Namespace, rights[i].Partition = c.namespace, c.partition
+	}
 	if _, err := c.api.Raw().Write(authorizePath, rights, &answers, c.write(ctx)); err != nil {
 		return nil, c.wrap(err)
 	}

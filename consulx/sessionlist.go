@@ -69,7 +69,7 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 
 // watchSessions asks for all sessions until ctx ends.
 func (o *Observer) watchSessions(ctx context.Context, r *rounds) {
-	l := &loop{question: &sessionsQuestion{o: o}, wait: o.wait, rounds: r, options: o.client.read}
+	l := &loop{question: &sessionsQuestion{o: o}, wait: o.wait, rounds: r, client: o.client.waiting}
 	l.run(ctx)
 }
 
@@ -83,12 +83,12 @@ type sessionsQuestion struct {
 }
 
 func (s *sessionsQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
-	s.answer, meta, err = s.o.client.listSessions(q, s.o.sessions.lookup)
+	s.answer, meta, err = s.o.client.waiting.listSessions(q, s.o.sessions.lookup)
 	return meta, err
 }
 
-func (s *sessionsQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bool) (bool, error) {
-	at := time.Now()
+func (s *sessionsQuestion) take(ctx context.Context, a answered) (bool, error) {
+	at, meta := time.Now(), a.QueryMeta
 	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.doubtful(meta) {
 		// A token that was revoked gets one more answer, empty and without a
 		// word. Asked anew, Consul tells.
@@ -100,7 +100,7 @@ func (s *sessionsQuestion) take(ctx context.Context, meta *api.QueryMeta, gap bo
 	sessions, err := s.answer, s.o.client.judgeSessions(s.answer, meta)
 	denied := isDenied(err)
 	s.answer = nil
-	news := !s.asked || gap || denied != s.denied || !sameSessions(sessions, s.last)
+	news := !s.asked || a.gap || denied != s.denied || !sameSessions(sessions, s.last)
 	s.last, s.asked, s.denied = sessions, true, denied
 	if !news {
 		return false, nil

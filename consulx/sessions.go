@@ -43,6 +43,8 @@ type sessionBook struct {
 	pruned  time.Time
 
 	first *firstList // nil when it was never asked for
+	// missed is signalled when a session that is needed could not be read.
+	missed chan struct{}
 }
 
 // firstList is the list of all sessions that is read while the keys are.
@@ -67,7 +69,7 @@ type fetch struct {
 func newSessionBook(c *Client, spawn func(func()), late func([]*election.Session)) *sessionBook {
 	return &sessionBook{
 		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
-		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{},
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{}, missed: make(chan struct{}, 1),
 	}
 }
 
@@ -278,6 +280,12 @@ func (b *sessionBook) settle(f *fetch, ids []string, found []*election.Session, 
 	late := f.late
 	close(f.done)
 	b.mu.Unlock()
+	if len(missing) > 0 {
+		select {
+		case b.missed <- struct{}{}:
+		default:
+		}
+	}
 	if late && len(found) > 0 {
 		b.late(found)
 	}

@@ -233,7 +233,7 @@ func TestManyElectionsAreSharded(t *testing.T) {
 		board.o.sessions.mu.Lock()
 		defer board.o.sessions.mu.Unlock()
 		n := len(board.o.sessions.held)
-		return n > 10 && n <= maxWatches
+		return n > 10 && n <= b.client.budget.forKeys(0)
 	})
 	s := b.session(t, &api.SessionEntry{Name: "s"})
 	n := 0

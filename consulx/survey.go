@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+	"golang.org/x/sync/errgroup"
 
 	"electop/election"
 )
@@ -16,22 +16,34 @@ import (
 // the same parent (64 at most, likely contenders first) and every session. What
 // could not be read is told in the answer, in plain words.
 func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
-	s := election.Surroundings{Key: key}
-	var (
-		wg           sync.WaitGroup
-		siblingsErr  error
-		sessionsErr  error
-		siblings     []election.Pair
-		siblingsCut  bool
-		sessionsList []*election.Session
-	)
-	wg.Go(func() { siblings, siblingsCut, siblingsErr = c.siblings(ctx, key) })
-	wg.Go(func() { sessionsList, sessionsErr = c.allSessions(c.read(ctx), nil) })
-	wg.Wait()
-	s.At = time.Now()
-	s.Siblings, s.SiblingsCut, s.SiblingsErr = siblings, siblingsCut, plainWords("siblings", siblingsErr)
-	s.Sessions, s.SessionsErr = sessionsList, plainWords("sessions", sessionsErr)
-	return s
+	return Surveys(ctx, c, []string{key})[0]
+}
+
+// Surveys is [Survey] for several keys, in their order. It reads the sessions
+// once for all of them: their list is expensive.
+func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
+	all := make([]election.Surroundings, len(keys))
+	var sessions []*election.Session
+	var sessionsErr error
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	g.Go(func() error {
+		sessions, sessionsErr = c.allSessions(c.read(ctx), nil)
+		return nil
+	})
+	for i, key := range keys {
+		g.Go(func() error {
+			siblings, cut, err := c.siblings(ctx, key)
+			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: plainWords("siblings", err)}
+			return nil
+		})
+	}
+	_ = g.Wait() // each failure is part of the answer
+	at := time.Now()
+	for i := range all {
+		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, plainWords("sessions", sessionsErr)
+	}
+	return all
 }
 
 // siblings reads the keys under the parent of key. errPartly comes with what
@@ -63,7 +75,7 @@ func (c *Client) siblings(ctx context.Context, key string) (pairs []election.Pai
 // A transaction can, but only with all the values; such trees are rare and
 // small.
 func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
-	ops := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVGetTree, Key: parent}}}
+	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
 	ok, answer, _, err := c.api.Txn().Txn(ops, c.read(ctx))
 	switch {
 	case err != nil:

@@ -131,7 +131,7 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 		k.state.delivered = true
 		k.answer = reading{pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}
 		o.work.Go(func() {
-			if _, err := k.take(t.Context(), &api.QueryMeta{LastIndex: 5}, false); err != nil {
+			if _, err := k.take(t.Context(), answered{QueryMeta: &api.QueryMeta{LastIndex: 5}}); err != nil {
 				t.Error(err)
 			}
 		})

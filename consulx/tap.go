@@ -49,8 +49,12 @@ func (b *buffers) with(t *tap, use func(text []byte) error) (size int, err error
 	if !ok {
 		buffer = new([]byte)
 	}
-	defer b.pool.Put(buffer)
 	*buffer, err = readAll(t.body, (*buffer)[:0])
+	defer func() {
+		if cap(*buffer) <= largeBody {
+			b.pool.Put(buffer)
+		}
+	}()
 	_ = t.body.Close() // what matters was read, or failed to be
 	if err != nil {
 		return 0, err
@@ -59,17 +63,23 @@ func (b *buffers) with(t *tap, use func(text []byte) error) (size int, err error
 }
 
 // firstRoom is how much of an answer is read at first: that of a shard fits. A
-// larger one gets the room that it needs in a few steps.
+// larger one gets the room that it needs in a few steps, a very large one in
+// smaller ones, so that little of it stays unused.
 const (
 	firstRoom  = 64 << 10
 	roomFactor = 4
+	lateFactor = 2
 )
 
 // readAll reads to the end, into the room that text has, or more.
 func readAll(in io.Reader, text []byte) ([]byte, error) {
 	for {
 		if len(text) == cap(text) {
-			text = append(make([]byte, 0, max(firstRoom, roomFactor*cap(text))), text...)
+			factor := roomFactor
+			if cap(text) >= largeBody {
+				factor = lateFactor
+			}
+			text = append(make([]byte, 0, max(firstRoom, factor*cap(text))), text...)
 		}
 		n, err := in.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]

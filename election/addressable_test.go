@@ -80,6 +80,18 @@ func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
 	}
 }
 
+func TestNoActionIsPossibleOnAKeyThatCannotBeAskedFor(t *testing.T) {
+	s := newScene(t)
+	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"))
+	for _, e := range s.tracker.Snapshot(s.now).Elections {
+		for _, kind := range []ActionKind{ActionRelease, ActionDestroy} {
+			if refused := EffectOf(kind, e, nil, -1).Refusal != ""; refused != e.Unaddressable {
+				t.Errorf("%s of %q: refused %v", kind, e.Key(), refused)
+			}
+		}
+	}
+}
+
 // A cause is told to the key that it belongs to.
 func TestACauseIsToldToItsOwnKey(t *testing.T) {
 	s := newScene(t)

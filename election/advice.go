@@ -1,7 +1,9 @@
 package election
 
 import (
+	"encoding/base64"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,17 +20,19 @@ type Advice struct {
 	Do  string `json:"do"`
 }
 
+// Thresholds of the advice. Unproven: they are judgements without a measurement
+// behind them; tests hold their edges only.
 const (
-	// manyElections is from how many elections on a session that leads them
-	// all is remarkable, if it leads more than twice what is usual.
+	// manyElections is the least number of elections that one session leads for
+	// advice about it, if it leads more than twice what is usual.
 	manyElections = 6
-	// shortLockDelay leaves a leader that was cut off no time to notice.
+	// shortLockDelay is the longest lock-delay that advice calls short.
 	shortLockDelay = time.Second
-	// flapping is more than this many changes within the window.
+	// flappingChanges is how many changes within the window are not flapping.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// manyOrphans is from how many sessions on it looks as if a program left
-	// them behind: one or two may be candidates on the same host.
+	// manyOrphans is the least number of sessions that a program seems to have
+	// left behind: one or two may be candidates on the same host.
 	manyOrphans = 3
 )
 
@@ -49,9 +53,10 @@ func (b *Board) Advise(e *Election, s *Surroundings, now time.Time) []Advice {
 	if s != nil && s.Key != e.Key() {
 		s = nil
 	}
-	found := []*Advice{adviseOverwritten(e), b.adviseFlags(e), adviseFlapping(e, now)}
+	software := DetectSoftware(e, s)
+	found := []*Advice{adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
 	if e.Session != nil && e.Exists && e.Pair.Held() {
-		if DetectSoftware(e, s) == nil { // whose sessions are as they are by design
+		if software == nil { // its sessions are as they are by design
 			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
 		}
 		found = append(found, b.adviseManyElections(e), b.adviseOrphans(e, s))
@@ -67,15 +72,19 @@ func (b *Board) Advise(e *Election, s *Surroundings, now time.Time) []Advice {
 	return all
 }
 
-func adviseOverwritten(e *Election) *Advice {
+func adviseOverwritten(e *Election, software *Software) *Advice {
 	if !e.Overwritten() {
 		return nil
 	}
-	return &Advice{
+	a := &Advice{
 		Code: "overwritten", Urgent: true,
-		Why: "somebody wrote the key without the lock while it is held: the value may not be the leader's, and terms are no longer counted",
-		Do:  "find who writes it; the next term puts it right (electop release)",
+		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and terms are not counted until the next one",
+		Do:  "find the client that writes it; the next term counts from 1 again",
 	}
+	if software == nil {
+		a.Do += " (electop release starts one)"
+	}
+	return a
 }
 
 // adviseFlags looks for keys that a waiting api.Lock refuses for good.
@@ -85,21 +94,51 @@ func (b *Board) adviseFlags(e *Election) *Advice {
 	}
 	return &Advice{
 		Code: "lock_flags", Urgent: true,
-		Why: fmt.Sprintf("the key's flags are %d, not those of Consul's lock: waiting api.Lock candidates fail with \"Existing key does not match lock use\"", e.Pair.Flags),
-		Do:  "while nobody leads, write the key with flags " + formatUint(LockFlag) + " or delete it",
+		Why: fmt.Sprintf("the key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails at once with "+
+			"\"Existing key does not match lock use\", also while the key is held", e.Pair.Flags),
+		Do: "find the client that sets these flags, and correct them " + correctFlags(e.Pair),
 	}
 }
 
-// usesAPILock reports that somebody who leads or led uses Consul's own lock.
+// maxCommand is the longest command that advice offers: `electop list --advice`
+// cuts at 300 runes, and half a command must not be copied.
+const maxCommand = 170
+
+// correctFlags says how to correct the flags of a key: of a held one by
+// acquiring it again with its holder's session, of a free one at its index.
+func correctFlags(p Pair) string {
+	flags := formatUint(LockFlag)
+	how, bound, query := "", "-cas -modify-index="+formatUint(p.ModifyIndex), "?cas="+formatUint(p.ModifyIndex)
+	if p.Held() {
+		how = "without a step-down, while this session holds the key"
+		bound, query = "-acquire -session="+p.Session, "?acquire="+Line(p.Session, labelLength)
+	}
+	command := "consul kv put " + bound + " -flags=" + flags
+	if len(p.Value) > 0 {
+		command += " -base64 " + p.Key + " " + base64.StdEncoding.EncodeToString(p.Value)
+	} else {
+		command += " " + p.Key
+	}
+	if len(command) > maxCommand || !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" {
+		command = "write the same value with " + query + "&flags=" + flags
+	}
+	if how == "" {
+		return "with: " + command
+	}
+	return how + ": " + command
+}
+
+// plainKey reports keys that a shell takes for a word and a URL for this key.
+func plainKey(key string) bool {
+	return strings.Trim(key, shellWord+"/") == "" && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "/") && path.Clean(key) == key
+}
+
+// usesAPILock reports that a present or former leader uses Consul's own lock.
 func (b *Board) usesAPILock(e *Election) bool {
 	if isAPILock(e.Session) || isAPILock(e.LastSession) {
 		return true
 	}
 	return slices.ContainsFunc(e.Terms, func(t Term) bool { return isAPILock(b.sessions[t.Session]) })
-}
-
-func isAPILock(s *Session) bool {
-	return s != nil && (s.Name == "Consul API Lock" || strings.HasPrefix(s.Name, "Consul lock for "))
 }
 
 func adviseFlapping(e *Election, now time.Time) *Advice {
@@ -110,7 +149,7 @@ func adviseFlapping(e *Election, now time.Time) *Advice {
 	a := &Advice{
 		Code: "flapping", Urgent: true,
 		Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
-		Do:  "look at the causes in its history; a health check that is too strict or a TTL that is too short are the usual ones",
+		Do:  "see the causes in its history; a health check that is too strict or a TTL that is too short may be one",
 	}
 	if cause, times := usualCause(e, now); times > 0 {
 		a.Why += fmt.Sprintf(", mostly because of %s (%d)", Line(string(cause), labelLength), times)
@@ -137,32 +176,36 @@ func adviseChecks(s *Session) *Advice {
 	case len(s.Checks()) == 0 && s.TTL == 0:
 		return &Advice{
 			Code: "no_checks", Urgent: true,
-			Why: "the session has neither checks nor a TTL: only a person ends it, even after its process and its node are gone",
+			Why: "the session has neither checks nor a TTL: it ends when its node leaves or is removed or when it is destroyed, not when its process or node fails",
 			Do:  "give the session a TTL and renew it, or bind it to a check of the service",
 		}
 	case len(s.Checks()) == 0:
 		return &Advice{
 			Code: "no_checks",
-			Why:  fmt.Sprintf("the session has no checks: that its node or process is gone is noticed only when the TTL runs out, after up to %s", 2*s.TTL),
-			Do:   "bind it to serfHealth if a lost node should be noticed sooner",
+			Why:  fmt.Sprintf("the session has no checks: after its process or node failed, it ends only with its TTL, about %s after the last renewal", 2*s.TTL),
+			Do:   "bind it to serfHealth so that the failure of its node ends it sooner",
 		}
 	case s.TTL > 0:
-		return nil // whatever its checks miss, the TTL ends it
-	case len(s.ServiceChecks) == 0:
+		return nil // the TTL ends it in any case
+	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
 		return &Advice{
 			Code: "node_checks_only",
-			Why:  "the session depends on its node's health only: it outlives a crashed process, and then nobody else can lead",
-			Do:   "give the session a TTL, or bind it to a check of the service",
+			Why:  "the session depends on its node's health only: it ends when its node fails, leaves or is removed, not when only its process fails, and no other candidate can lead then",
+			Do:   "give the session a TTL and renew it, or bind it to a check of the service",
 		}
 	case len(s.NodeChecks) == 0:
 		return &Advice{
 			Code: "service_checks_only",
-			Why:  "the session depends on no node check: when its node is lost, the last result of its service check stays and keeps the lock",
+			Why:  "the session depends on no node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
 			Do:   "bind the session to serfHealth as well",
 		}
 	}
 	return nil
 }
+
+// mayWatchProcess reports node checks that somebody registered: unlike Consul's
+// own serfHealth, they may watch the leader's process.
+func mayWatchProcess(nodeCheck string) bool { return nodeCheck != "serfHealth" }
 
 func adviseLockDelay(s *Session) *Advice {
 	if s.Behavior == BehaviorDelete || s.LockDelay >= shortLockDelay {
@@ -174,13 +217,14 @@ func adviseLockDelay(s *Session) *Advice {
 	}
 	return &Advice{
 		Code: "short_lock_delay",
-		Why:  delay + ": a leader that is cut off may still act while the next one leads already",
-		Do:   "use at least 1s, unless the work is fenced by LockIndex",
+		Why:  delay + ": a leader that is cut off may still act when the next one already leads",
+		Do: "use a lock-delay longer than the leader needs to notice, or fence its work with the ModifyIndex of the acquisition " +
+			"(LockIndex is no fencing token: a write without the lock resets it)",
 	}
 }
 
-// adviseManyElections keeps quiet where one session for many elections is how
-// things are done.
+// adviseManyElections gives no advice where one session for many elections is
+// usual.
 func (b *Board) adviseManyElections(e *Election) *Advice {
 	n := b.led[e.Pair.Session].count
 	if n < manyElections || n <= 2*b.usualLead {
@@ -189,7 +233,7 @@ func (b *Board) adviseManyElections(e *Election) *Advice {
 	return &Advice{
 		Code: "session_leads_many",
 		Why:  fmt.Sprintf("one session leads %d of the watched elections: when it ends, all of them lose their leader at once", n),
-		Do:   "give each election a session of its own, if that is not meant so",
+		Do:   "give each election a session of its own, unless this is intended",
 	}
 }
 
@@ -209,7 +253,7 @@ func (b *Board) adviseOrphans(e *Election, s *Surroundings) *Advice {
 	}
 	return &Advice{
 		Code: "orphaned_sessions",
-		Why: fmt.Sprintf("%d more sessions named %q on node %s hold no key that is known here and have no TTL: a program that restarts may leave its sessions behind",
+		Why: fmt.Sprintf("%d more sessions named %q on node %s hold no watched key and have no TTL: a program that restarts may leave its sessions behind",
 			n, Line(same.name, 60), Line(same.node, 60)),
 		Do: "destroy a session when its program ends, or give it a TTL",
 	}

@@ -54,6 +54,7 @@ func TestAdvise(t *testing.T) {
 		{"no checks and no TTL", web(noChecks), "no_checks!"},
 		{"no checks", web(noChecks, good), "no_checks"},
 		{"node checks only", web(), "node_checks_only"},
+		{"a node check that may watch the process", web(func(s *Session) { s.NodeChecks = []string{"serfHealth", "web-alive"} }), ""},
 		{"service checks only", web(noChecks, service("service:web-1")), "service_checks_only"},
 		{"no lock-delay", web(good, delay(0)), "short_lock_delay"},
 		{"a lock-delay of 1 ms", web(good, delay(time.Millisecond)), "short_lock_delay"},
@@ -61,6 +62,7 @@ func TestAdvise(t *testing.T) {
 		{"no lock-delay, but the key is deleted", web(good, delay(0), deletes), ""},
 		{"two things", web(delay(0)), "node_checks_only short_lock_delay"},
 		{"overwritten", with(web(good), func(e *Election) { e.Pair.LockIndex = 0 }), "overwritten!"},
+		{"an overwritten Patroni key", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *Election) { e.Pair.LockIndex = 0 }), "overwritten!"},
 		{"overwritten is first", with(web(), func(e *Election) { e.Pair.LockIndex = 0 }), "overwritten! node_checks_only"},
 		{"vacant", with(web(), func(e *Election) { e.LastSession, e.Session, e.Pair.Session = e.Session, nil, "" }), ""},
 		{"a session that was not read", with(web(), func(e *Election) { e.Session = nil }), ""},
@@ -74,8 +76,8 @@ func TestAdvise(t *testing.T) {
 				e.Terms[i].Start = e.Terms[i].Start.Add(-time.Hour)
 			}
 		}), ""},
-		{"Patroni is as it is by design", led("db", "service/db/leader", newSession("p", "db-pg1", "n", patroni)), ""},
-		{"Patroni that flaps", with(led("db", "service/db/leader", newSession("p", "db-pg1", "n", patroni)), func(e *Election) {
+		{"Patroni is as it is by design", led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), ""},
+		{"Patroni that flaps", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *Election) {
 			e.Terms = terms(5, true, "")
 		}), "flapping!"},
 		{"a semaphore", semaphore(`{"Limit":1}`), ""},
@@ -138,6 +140,74 @@ func TestAdviseLockFlags(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The texts say what was measured and nothing that reality contradicts.
+func TestAdviceTexts(t *testing.T) {
+	noChecks := func(s *Session) { s.NodeChecks = nil }
+	web := func(change ...func(*Session)) *Election {
+		return led("web", "service/web/leader", newSession("w1", "web-1", "n1", change...))
+	}
+	overwritten, db := web(ttl(time.Minute)), led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni))
+	overwritten.Pair.LockIndex, db.Pair.LockIndex = 0, 0
+	for _, tt := range []struct {
+		e       *Election
+		has     []string
+		lacks   string
+		comment string
+	}{
+		{web(noChecks), []string{"ends when its node leaves or is removed or when it is destroyed"}, "only a person", "Consul ends it with its node"},
+		{web(noChecks, ttl(15*time.Second)), []string{"about 30s after the last renewal"}, "up to", "a TTL may be enforced later"},
+		{web(), []string{"when its node fails, leaves or is removed", "no other candidate"}, "nobody", "serfHealth ends it"},
+		{web(ttl(time.Minute), func(s *Session) { s.LockDelay = 0 }), []string{"longer than the leader needs to notice", "ModifyIndex of the acquisition", "LockIndex is no fencing token"}, "at least 1s", ""},
+		{overwritten, []string{"a client wrote the key", "counts from 1 again", "electop release"}, "puts it right", "the count restarts"},
+		{db, []string{"counts from 1 again"}, "electop release", "a Patroni key is never released"},
+	} {
+		a := Advise(tt.e, nil, nil, t0)[0]
+		for _, want := range tt.has {
+			if !strings.Contains(a.Why+" "+a.Do, want) {
+				t.Errorf("%s: no %q in %q, %q", a.Code, want, a.Why, a.Do)
+			}
+		}
+		if strings.Contains(a.Why+" "+a.Do, tt.lacks) {
+			t.Errorf("%s: %q in %q, %q: %s", a.Code, tt.lacks, a.Why, a.Do, tt.comment)
+		}
+	}
+}
+
+func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
+	lock := newSession("695bfbd0-6350", "Consul API Lock", "n", ttl(15*time.Second))
+	key := func(key, value, session string) *Election {
+		e := held(key, value, lock)
+		e.Pair.Session = session
+		if session == "" {
+			e.Session, e.LastSession = nil, lock
+		}
+		return e
+	}
+	const s = "695bfbd0-6350"
+	for _, tt := range []struct {
+		name string
+		e    *Election
+		want string
+	}{
+		{"held", key("service/web/leader", "web-1\n", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
+		{"held, no value", key("p/.lock", "", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 p/.lock"},
+		{"free", key("service/web/leader", "web-1\n", ""), "with: consul kv put -cas -modify-index=2 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
+		{"a key that a shell would run", key("service/$(x)/leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a key that a URL takes for another one", key("service//web/../leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a key like a flag", key("-http-addr=evil", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a long value", key("k", strings.Repeat("v", 121), s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a long value, free", key("k", strings.Repeat("v", 121), ""), "with: write the same value with ?cas=2&flags=3304740253564472344"},
+	} {
+		a := Advise(tt.e, nil, nil, t0)[0]
+		if want := "find the client that sets these flags, and correct them " + tt.want; a.Code != "lock_flags" || a.Do != want || len(a.Do) > 300 {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, a.Do, want)
+		}
+		if !strings.Contains(a.Why, "fails at once") || !strings.Contains(a.Why, "also while the key is held") {
+			t.Errorf("%q", a.Why)
+		}
 	}
 }
 
@@ -250,6 +320,12 @@ func FuzzNothingUnsafeGetsOut(f *testing.F) {
 			}
 			if s := DetectSoftware(e, around); s != nil {
 				out = append(out, s.Name, s.StepDown, s.Otherwise)
+			}
+			for _, f := range []Effect{
+				EffectOf(ActionRelease, e, around, len(candidates)), EffectOf(ActionDestroy, e, around, len(candidates)),
+				EffectOfSession(e.Session, append(around.Siblings, e.Pair), false),
+			} {
+				out = append(append(out, f.Software), f.sentences()...)
 			}
 			out = append(out, WhyVacant(e, Situation{Now: t0, Candidates: len(candidates), Connection: Connection{Error: name}}))
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Candidate is a session that probably competes for an election. Consul records
-// nobody who waits, so this is inferred; Reason says from what.
+// Candidate is a session that probably competes for an election. Consul does not
+// record waiters, so this is inferred; Reason says from what.
 type Candidate struct {
 	// Session holds nothing but its ID when the sessions could not be read.
 	Session *Session
@@ -23,21 +23,22 @@ type Candidate struct {
 	strength int
 }
 
-// Reasons for taking a session for a candidate, weakest first.
+// Reasons for taking a session for a candidate, weakest first. Those without a
+// note are unproven: likenesses that were not compared with what waits.
 const (
 	byNodeName = iota + 1
 	byGenericName
-	byNamedElection
+	byNamedElection // measured for consul lock, whose session names the path
 	byNamePattern
 	bySameName
 	bySameService
 	byFormerTerm
-	bySibling
-	byContender
+	bySibling   // measured for Patroni's members
+	byContender // measured for api.Semaphore, whose contenders hold a key each
 )
 
-// maxWeak is how many sessions may be candidates for weak reasons only: in a
-// crowd of them a reason that fits all says nothing about any.
+// maxWeak is how many sessions may be candidates for weak reasons only: a reason
+// that fits a crowd says nothing about one of it. The number is unproven.
 const maxWeak = 8
 
 // Likely counts the candidates with a reason that is not weak.

@@ -137,7 +137,7 @@ func TestCandidates(t *testing.T) {
 				return e
 			}(),
 			sessions: []*Session{newSession("w2", "Consul lock for './run' at 'jobs/backup'", "n2"), newSession("w3", "Consul lock for './run' at 'jobs/other'", "n2")},
-			want:     "Consul lock for './run' at 'jobs/backup' on n2: named after the election: Consul lock for './run' at 'jobs/backup'",
+			want:     "./run on n2: named after the election: Consul lock for './run' at 'jobs/backup'",
 		},
 		{
 			name: "a check of the same service, even while it leads elsewhere",

@@ -222,7 +222,7 @@ func TestADoubtfulLockDelayIsCalledSo(t *testing.T) {
 		t.Errorf("doubtful %v: %s", e.LockDelayDoubtful, x.Evidence)
 	}
 	why := WhyVacant(e, Situation{Now: s.now, Candidates: -1})
-	if !strings.Contains(why, "if not, Consul refuses new holders for about 15s more") {
+	if !strings.Contains(why, "if not, no candidate can acquire the key for about 15s more") {
 		t.Error(why)
 	}
 }

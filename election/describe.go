@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Summary tells in one line what happened, without the time, the election and
-// the type, which stand in columns of their own. The line is safe to show.
+// Summary says in one line what happened, without the time, the election and the
+// type, which have columns of their own. The line is safe to show.
 func (e Event) Summary() string {
 	var parts []string
 	if who := e.who(); who != "" {
@@ -25,11 +25,11 @@ func (e Event) Summary() string {
 			parts = append(parts, "led for at least "+FormatDuration(e.Held))
 		}
 	case Overwritten:
-		parts = append(parts, "somebody wrote the key without the lock")
+		parts = append(parts, "a client wrote the key without the lock")
 	case Deleted:
-		parts = append(parts, "the key is gone")
+		parts = append(parts, "the key was deleted")
 	case Missed:
-		parts = append(parts, Plural(e.Count, "term")+" passed unseen")
+		parts = append(parts, Plural(e.Count, "term")+" not observed")
 	case Explained:
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
@@ -41,13 +41,13 @@ func (e Event) Summary() string {
 	case Updated, ConnectionRestored:
 	}
 	if e.Initial {
-		parts = append(parts, "as found")
+		parts = append(parts, "initial state")
 	}
 	return strings.Join(parts, " · ")
 }
 
-// who names the leader, its term and its node; an election without a leader is
-// told by its initial event.
+// who names the leader, its term and its node; the initial event of an election
+// without a leader says so.
 func (e Event) who() string {
 	switch {
 	case e.OfSlot():

@@ -19,8 +19,9 @@ func labelMembers() [6]string {
 // LeaderLabel is the value of a key as one short line that names the leader: of
 // a JSON object the member name, node, id, host, hostname or address (the first
 // that is there, in any case of letters), otherwise the text itself, otherwise
-// the name and the node of the session. s may be nil when the session was not
-// read. The label is safe to show (see [Sanitize]).
+// the name of the session, or of consul lock's the command, and its node. s may
+// be nil when the session was not read. The label is safe to show (see
+// [Sanitize]).
 func LeaderLabel(p Pair, s *Session) string {
 	if label := valueLabel(p.Value); label != "" {
 		return label
@@ -53,7 +54,15 @@ func sessionLabel(id string, s *Session) string {
 	case s.Name == "":
 		return Line("on "+s.Node, labelLength)
 	}
-	return Line(strings.TrimSpace(s.Name), labelLength) + " on " + Line(s.Node, labelLength)
+	return Line(sessionProgram(s.Name), labelLength) + " on " + Line(s.Node, labelLength)
+}
+
+// sessionProgram is the command that consul lock runs, otherwise the name.
+func sessionProgram(name string) string {
+	if command, ok := consulLockCommand(name); ok && strings.TrimSpace(command) != "" {
+		return command
+	}
+	return name
 }
 
 // ShortID is the first group of a session's UUID, enough to tell sessions apart

@@ -9,7 +9,7 @@ import (
 // is for.
 func genericName(name string) bool {
 	switch name {
-	case "Consul API Lock", "Consul API Semaphore", "Vault Lock", "electop campaign":
+	case apiLockSession, apiSemaphoreSession, vaultSession, campaignSession:
 		return true
 	}
 	return false

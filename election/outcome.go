@@ -3,6 +3,7 @@ package election
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -10,11 +11,12 @@ import (
 type OutcomeKind string
 
 // The kinds of outcomes. [OutcomeDone] and [OutcomeUnknown] may still become
-// another kind; see [Outcome.Follow].
+// another kind; see [Outcome.Follow]. The same leader is the same session or,
+// after a destroy, a session of the same node that wrote the same value.
 const (
 	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
-	OutcomeMoved    OutcomeKind = "moved"       // carried out; another session leads
-	OutcomeReturned OutcomeKind = "same_leader" // carried out; the same session leads again
+	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads
+	OutcomeReturned OutcomeKind = "same_leader" // carried out; the same leader leads again
 	OutcomeVacant   OutcomeKind = "vacant"      // carried out; no leader within the time allowed
 	OutcomeChanged  OutcomeKind = "changed"     // the lock state changed before the action; nothing was written
 	OutcomeNoLeader OutcomeKind = "no_leader"   // there was no leader; nothing was written
@@ -37,13 +39,14 @@ type Outcome struct {
 	Action ActionKind
 	Target Target
 	Kind   OutcomeKind
-	// New is the first leader after the action, zero while none was observed.
+	// New is the first leader observed after the action, zero while there is none.
 	New Holder
-	// Vacancy is the time between the two terms, exact when VacancyKnown.
+	// Vacancy is the time between the two terms: exact when VacancyKnown, else
+	// the longest that it can have been, or zero where that is not known.
 	Vacancy      time.Duration
 	VacancyKnown bool
-	// Reason says in one line why there is no new leader or why nothing was
-	// written; empty when there is nothing to add.
+	// Reason says in one line why there is no new leader, why nothing was written
+	// or what was not observed; empty when there is nothing to add.
 	Reason string
 }
 
@@ -54,72 +57,152 @@ func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != Outc
 // election as observed after the action, nil while it was not observed. An
 // outcome that is settled stays as it is.
 func (o Outcome) Follow(e *Election) Outcome {
-	if o.Settled() || e == nil || o.Target.Key == "" {
+	if o.Settled() || e == nil || o.Target.Key == "" || e.Key() != o.Target.Key {
 		return o
 	}
-	for i := len(e.Terms) - 1; i > 0; i-- {
-		if ended, next := e.Terms[i-1], e.Terms[i]; ended.Over() && o.ends(ended) {
-			return o.succeeded(ended, next)
+	switch i := o.targetTerm(e.Terms); {
+	case i < 0:
+		return o.followUnobserved(e.Terms)
+	case !e.Terms[i].Over() || i == len(e.Terms)-1:
+		return o
+	default:
+		return o.succeeded(e.Terms[i], e.Terms[i+1])
+	}
+}
+
+// targetTerm finds the term that the action ended, the latest one where several
+// match: an older one would make a leader of before the action the next. A
+// destroy ends the last term of its session, whichever it was chosen for.
+func (o Outcome) targetTerm(terms []Term) int {
+	for i := len(terms) - 1; i >= 0; i-- {
+		t := terms[i]
+		if t.Session == o.Target.Session &&
+			(o.Action == ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == o.Target.number()) {
+			return i
+		}
+	}
+	return -1
+}
+
+// number is the term's number, which a write without the lock does not change.
+func (t Target) number() uint64 { return max(t.Term, t.LockIndex) }
+
+// followUnobserved takes the first later term when the target's own was not
+// observed, as after a restart of the observation: then the vacancy is unknown.
+func (o Outcome) followUnobserved(terms []Term) Outcome {
+	target := o.Target
+	for _, t := range terms {
+		if target.CreateIndex > 0 && (t.CreateIndex > target.CreateIndex ||
+			t.CreateIndex == target.CreateIndex && t.Number > target.number()) {
+			return o.ledBy(t)
 		}
 	}
 	return o
 }
 
-// ends reports that the term is the one that the action was bound to. A term
-// that was overwritten has no number, so its session and its key's CreateIndex
-// stand for it.
-func (o Outcome) ends(t Term) bool {
-	return t.Session == o.Target.Session &&
-		(o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex) &&
-		(o.Target.LockIndex == 0 || t.Number == o.Target.LockIndex)
+// ledBy settles the outcome with the leader of a term after the action.
+func (o Outcome) ledBy(next Term) Outcome {
+	o.Kind = OutcomeMoved
+	if next.Session == o.Target.Session || o.Action == ActionDestroy && o.sameLeader(next) {
+		o.Kind = OutcomeReturned
+	}
+	o.New = Holder{Leader: next.Leader, Session: Line(next.Session, labelLength), Node: Line(next.Node, labelLength)}
+	return o
+}
+
+// sameLeader recognises the leader whose session was destroyed: it wrote the
+// same value from the same node. A label that names the session says nothing.
+func (o Outcome) sameLeader(next Term) bool {
+	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
+		!strings.HasSuffix(" "+next.Leader, " on "+Line(next.Node, labelLength))
 }
 
 func (o Outcome) succeeded(ended, next Term) Outcome {
-	o.Kind = OutcomeMoved
-	if next.Session == o.Target.Session {
-		o.Kind = OutcomeReturned
+	o = o.ledBy(next)
+	if n := missedBetween(ended, next); n > 0 {
+		o.Reason = Plural(n, "term") + " in between not observed"
+		return o
 	}
-	o.New = Holder{Leader: next.Leader, Session: next.Session, Node: next.Node}
-	o.Vacancy = max(0, next.Start.Sub(ended.End))
+	from := ended.End
+	if !ended.SeenUntil.IsZero() {
+		from = ended.SeenUntil // it ended at some moment since
+	}
+	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
 	return o
 }
 
+// missedBetween counts the terms between two that were observed one after the
+// other, as far as the numbers tell.
+func missedBetween(ended, next Term) uint64 {
+	before := ended.Number
+	if next.CreateIndex != ended.CreateIndex {
+		before = 0
+	}
+	if next.Number <= before+1 || before == 0 && next.CreateIndex == ended.CreateIndex {
+		return 0
+	}
+	return next.Number - before - 1
+}
+
 // Old names the leader that the action was about.
 func (o Outcome) Old() Holder {
-	return Holder{Leader: o.Target.Leader, Session: o.Target.Session, Node: Line(o.Target.Node, labelLength)}
+	return Holder{Leader: o.Target.Leader, Session: Line(o.Target.Session, labelLength), Node: Line(o.Target.Node, labelLength)}
 }
 
 // Summary says in one line how it ended: "web-1 → web-2 after 1.2s", or why not.
 // The line is safe to show.
 func (o Outcome) Summary() string {
-	text := o.Target.Leader
-	switch o.Kind {
-	case OutcomeMoved:
-		text += " → " + o.New.Leader + o.vacancyText()
-	case OutcomeReturned:
-		text += " leads again" + o.vacancyText() + ": the same session"
-	case OutcomeVacant:
-		text += " → no leader"
-	case OutcomeDone:
-		text += " → no leader yet"
-	case OutcomeUnknown:
-		text = "not known whether the " + string(o.Action) + " was applied"
-	default:
-		text = "nothing was changed"
-	}
+	text := o.headline()
 	if o.Reason != "" {
 		text += ": " + Line(o.Reason, evidenceLength)
 	}
 	return text
 }
 
-func (o Outcome) vacancyText() string {
-	text := " after " + FormatDuration(o.Vacancy)
-	if !o.VacancyKnown {
-		text = " after at most " + FormatDuration(o.Vacancy)
+func (o Outcome) headline() string {
+	leader := o.Target.Leader
+	if o.Target.Key == "" {
+		leader = sessionWord + " " + ShortID(o.Target.Session)
 	}
-	return text
+	switch o.Kind {
+	case OutcomeMoved:
+		return leader + " → " + o.New.Leader + o.vacancyText()
+	case OutcomeReturned:
+		if o.New.Session == o.Old().Session {
+			return leader + " leads again" + o.vacancyText() + ", with the same session"
+		}
+		return leader + " leads again" + o.vacancyText() + ", with a new session"
+	case OutcomeVacant:
+		return leader + " → no leader"
+	case OutcomeDone:
+		return leader + o.doneText()
+	case OutcomeUnknown:
+		return "not known whether the " + string(o.Action) + " was applied"
+	default:
+		return "nothing was changed"
+	}
+}
+
+// doneText does not say who leads now: that was not observed.
+func (o Outcome) doneText() string {
+	switch {
+	case o.Action == ActionRelease:
+		return " was released; it may already lead again"
+	case o.Target.Key == "":
+		return " was destroyed"
+	}
+	return ": its session was destroyed"
+}
+
+func (o Outcome) vacancyText() string {
+	switch {
+	case o.VacancyKnown:
+		return " after " + FormatDuration(o.Vacancy)
+	case o.Vacancy > 0:
+		return " after at most " + FormatDuration(o.Vacancy)
+	}
+	return ""
 }
 
 type outcomeJSON struct {
@@ -150,4 +233,6 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 }
 
 // String is the outcome with its election, for logs.
-func (o Outcome) String() string { return fmt.Sprintf("%s %s: %s", o.Action, o.Target.Election, o.Summary()) }
+func (o Outcome) String() string {
+	return fmt.Sprintf("%s %s: %s", o.Action, Line(o.Target.Election, labelLength), o.Summary())
+}

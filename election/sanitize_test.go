@@ -80,29 +80,3 @@ func FuzzEscapeJSONKeepsTheMeaning(f *testing.F) {
 		}
 	})
 }
-
-func TestLeaderLabel(t *testing.T) {
-	s := &Session{ID: "695bfbd0-6350", Name: "web", Node: "node-1"}
-	tests := []struct {
-		value, want string
-		session     *Session
-	}{
-		{`{"Node":"web-1","Port":80}`, "web-1", s},
-		{`{"address":"10.0.0.1","NAME":"n"}`, "n", s},
-		{`{"id":7}`, "7", s},
-		{`{"name":"","host":"h"}`, "h", s},
-		{`{"name":{"a":1},"host":"h"}`, "h", s},
-		{`{"Port":80}`, `{"Port":80}`, s},
-		{"plain\ntext", "plain text", s},
-		{"\x1b[2J", "␛[2J", s},
-		{"", "web on node-1", s},
-		{"\xff\xfe", "web on node-1", s},
-		{"", "session 695bfbd0", nil},
-	}
-	for _, tt := range tests {
-		p := Pair{Value: []byte(tt.value), Session: s.ID}
-		if got := LeaderLabel(p, tt.session); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.value, got, tt.want)
-		}
-	}
-}

@@ -1,98 +1,171 @@
 package election
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
-// Software is a program that runs an election by rules of its own.
+// HolderKind is the kind of software that holds a key, as far as its traces in
+// Consul tell.
+type HolderKind string
+
+// The kinds of holders. npm's client cannot be told from api.Lock: it uses the
+// same flags, session name and TTL.
+const (
+	HolderUnknown       HolderKind = "unknown"        // no known traces, such as the Consul guide's recipe
+	HolderRefreshing    HolderKind = "refreshing"     // writes its value again with ?acquire=
+	HolderAPILock       HolderKind = "api_lock"       // api.Lock or a compatible client
+	HolderConsulLock    HolderKind = "consul_lock"    // consul lock
+	HolderSemaphore     HolderKind = "semaphore"      // a contender of api.Semaphore or consul lock -n
+	HolderCampaign      HolderKind = "campaign"       // electop campaign
+	HolderVault         HolderKind = "vault"          // Vault's active node
+	HolderPatroni       HolderKind = "patroni"        // Patroni's leader key
+	HolderPatroniMember HolderKind = "patroni_member" // the key of a Patroni member
+)
+
+// Software is a program with its own method to move its leader.
 type Software struct {
-	Name string `json:"name"`
-	// StepDown is the program's own way to move its leader.
+	Kind HolderKind `json:"kind"`
+	Name string     `json:"name"`
+	// StepDown is the program's own method, as a command to copy.
 	StepDown string `json:"step_down"`
-	// Otherwise says what happens when it is not used.
+	// Otherwise says what electop's actions do instead.
 	Otherwise string `json:"otherwise"`
 }
 
-// DetectSoftware recognises whose election this is from what such software
-// leaves in Consul; nil when it is none that is known. s may be nil.
+// DetectSoftware recognises software that has its own method to move its leader
+// (Patroni, Vault), nil for any other. e needs Pair, Exists and, where it was
+// read, Session. s may be nil, but without siblings Patroni is recognised by its
+// session only.
 func DetectSoftware(e *Election, s *Surroundings) *Software {
-	session := e.Session
-	if session == nil {
-		session = e.LastSession
+	switch kind := softwareKind(e, s); kind {
+	case HolderVault:
+		return &Software{
+			Kind: kind, Name: "Vault", StepDown: "vault operator step-down",
+			Otherwise: "by Vault's documentation, the active node becomes a standby and requests fail until another node is active",
+		}
+	case HolderPatroni:
+		return &Software{
+			Kind: kind, Name: "Patroni", StepDown: patroniSwitchover(e),
+			Otherwise: "electop refuses to release the key, which would disable automatic failover; a destroy moves nothing while the primary is healthy",
+		}
+	case HolderPatroniMember:
+		return &Software{
+			Kind: kind, Name: "Patroni", StepDown: "patronictl list",
+			Otherwise: "electop refuses to release the key of a member; after a destroy the member writes it again",
+		}
+	default:
+		return nil
 	}
+}
+
+// holderSession is the session of the holder, or of the last one.
+func holderSession(e *Election) *Session {
+	if e.Session != nil {
+		return e.Session
+	}
+	return e.LastSession
+}
+
+// softwareKind recognises the software that [DetectSoftware] describes.
+func softwareKind(e *Election, s *Surroundings) HolderKind {
+	session := holderSession(e)
 	switch {
-	case isVault(e, session):
-		return &Software{
-			Name: "Vault", StepDown: "vault operator step-down",
-			Otherwise: "the active node learns only from Consul that it lost the lock; requests fail until a standby has taken over",
-		}
-	case isPatroni(e, session, s):
-		return &Software{
-			Name: "Patroni", StepDown: patroniSwitchover(e, session),
-			Otherwise: "the primary is demoted without a checkpoint, a replica that lags may be promoted, or the old primary simply takes the key again",
-		}
+	case session != nil && session.Name == vaultSession, isVaultKey(e.Key()):
+		return HolderVault
+	case isPatroniLeader(e, s):
+		return HolderPatroni
+	case isPatroniMember(e):
+		return HolderPatroniMember
 	}
-	return nil
+	return HolderUnknown
 }
 
-func isVault(e *Election, session *Session) bool {
-	return session != nil && session.Name == "Vault Lock" || "/"+e.Key() == "/vault/core/lock" ||
-		strings.HasSuffix(e.Key(), "/vault/core/lock")
+// kindOf recognises the holder. guess is set when other software may leave the
+// same traces.
+func kindOf(e *Election, s *Surroundings) (kind HolderKind, guess bool) {
+	if e.Pair.Flags == SemaphoreFlag {
+		return HolderSemaphore, false
+	}
+	if kind = softwareKind(e, s); kind != HolderUnknown {
+		return kind, false
+	}
+	session := holderSession(e)
+	switch {
+	case session != nil && session.Name == campaignSession:
+		return HolderCampaign, false
+	case isConsulLock(session):
+		return HolderConsulLock, false
+	case looksLikeConsulLock(e.Pair, session):
+		return HolderConsulLock, true
+	case refreshes(e):
+		return HolderRefreshing, false
+	case e.Pair.Flags == LockFlag || isAPILock(session):
+		return HolderAPILock, false
+	}
+	return HolderUnknown, false
 }
 
-// isPatroni knows Patroni by its keys, or by a session as only Patroni makes it:
-// named <scope>-<member>, Behavior delete, no lock-delay to speak of.
-func isPatroni(e *Election, session *Session, s *Surroundings) bool {
-	if base(e.Key()) != "leader" || session != nil && session.Behavior != BehaviorDelete {
+// Session names that software gives to its sessions unless told otherwise.
+const (
+	apiLockSession      = "Consul API Lock"
+	apiSemaphoreSession = "Consul API Semaphore"
+	vaultSession        = "Vault Lock"
+	campaignSession     = "electop campaign"
+)
+
+// isVaultKey and vaultSession are unproven: from Vault's source code, which uses
+// api.Lock with this name; Vault was not run.
+func isVaultKey(key string) bool { return strings.HasSuffix("/"+key, "/vault/core/lock") }
+
+// isAPILock reports sessions whose software refuses keys without [LockFlag].
+func isAPILock(s *Session) bool {
+	return isConsulLock(s) || s != nil && (s.Name == apiLockSession || s.Name == vaultSession)
+}
+
+func isConsulLock(s *Session) bool {
+	if s == nil {
 		return false
 	}
-	if s != nil && s.Key == e.Key() && patroniKeys(e, s.Siblings) {
-		return true
-	}
-	scope, _ := patroniScope(e.Key(), session)
-	return session != nil && session.TTL > 0 && session.LockDelay < shortLockDelay && strings.HasPrefix(session.Name, scope+"-")
+	_, ok := consulLockCommand(s.Name)
+	return ok
 }
 
-// patroniKeys looks for members and, because others have members too, for what
-// only Patroni keeps beside them: JSON about a PostgreSQL, or its own keys.
-func patroniKeys(e *Election, siblings []Pair) bool {
-	members, own := false, false
-	parent := Parent(e.Key())
-	for _, p := range siblings {
-		rest, _ := strings.CutPrefix(p.Key, parent)
-		member := strings.HasPrefix(rest, "members/")
-		members = members || member
-		switch rest {
-		case "config", "initialize", "status", "optime/leader":
-			own = true
+// consulLockCommand is the command line that consul lock runs, from the name
+// that it gives its session: Consul lock for 'CMD' at 'PREFIX'.
+func consulLockCommand(session string) (command string, ok bool) {
+	rest, ok := strings.CutPrefix(session, "Consul lock for '")
+	end := strings.LastIndex(rest, "' at '")
+	if !ok || end < 0 || !strings.HasSuffix(rest, "'") {
+		return "", false
+	}
+	return rest[:end], true
+}
+
+// consulLockTTL and consulLockDelay are what consul lock asks for; no flag of
+// it changes them.
+const consulLockTTL, consulLockDelay = 15 * time.Second, 15 * time.Second
+
+// looksLikeConsulLock reports the traces of consul lock -name, which replaces
+// the session name: its key, its flags, no value and its session's settings.
+func looksLikeConsulLock(p Pair, s *Session) bool {
+	if base(p.Key) != ".lock" || p.Flags != LockFlag || len(p.Value) > 0 {
+		return false
+	}
+	return s == nil || s.Name != "" && s.Name != apiLockSession &&
+		s.TTL == consulLockTTL && s.LockDelay == consulLockDelay && s.Behavior == BehaviorRelease
+}
+
+// refreshes reports that the holder was observed writing the key with
+// ?acquire=: any other write would have set LockIndex to 0.
+func refreshes(e *Election) bool {
+	if e.Pair.LockIndex == 0 {
+		return false
+	}
+	for _, event := range e.Events {
+		if event.Type == Updated && event.Session == e.Pair.Session && event.Term == e.Term && event.CreateIndex == e.Pair.CreateIndex {
+			return true
 		}
-		own = own || member && (JSONMember(p.Value, "conn_url") != "" || JSONMember(p.Value, "api_url") != "" ||
-			p.Session != "" && p.Session == e.Pair.Session && base(rest) == string(e.Pair.Value))
 	}
-	return members && own
+	return false
 }
-
-// patroniScope is the cluster's name, and the group of a Citus cluster, whose
-// keys lie one level deeper.
-func patroniScope(key string, session *Session) (scope, group string) {
-	folder := strings.TrimSuffix(Parent(key), "/")
-	scope, above := base(folder), base(strings.TrimSuffix(Parent(folder), "/"))
-	if session != nil && strings.Trim(scope, "0123456789") == "" && strings.HasPrefix(session.Name, above+"-") {
-		return above, scope
-	}
-	return scope, ""
-}
-
-// patroniSwitchover is a command for people to copy: a scope that a shell could
-// take for anything but a word stays out of it.
-func patroniSwitchover(e *Election, session *Session) string {
-	scope, group := patroniScope(e.Key(), session)
-	if scope == "." || strings.HasPrefix(scope, "-") || strings.Trim(scope, shellWord) != "" {
-		return "patronictl switchover"
-	}
-	if group != "" {
-		scope += " --group " + group
-	}
-	return "patronictl switchover " + scope
-}
-
-// shellWord are characters without a meaning to a shell.
-const shellWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."

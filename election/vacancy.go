@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Situation is what, beside the election itself, decides why it has no leader.
+// Situation is what [WhyVacant] needs beside the election itself.
 type Situation struct {
 	Now        time.Time
 	Connection Connection
 	// Candidates is how many likely candidates were found (see [Likely]), -1
-	// when that was not looked for.
+	// when that is not known.
 	Candidates int
 }
 
-// WhyVacant says in a few words why nobody leads e, from what is known. It is
-// empty for an election that is led.
+// WhyVacant says why the election has no leader, as far as known. It is empty
+// for an election that is led.
 func WhyVacant(e *Election, s Situation) string {
 	if e.State(s.Now) == Led {
 		return ""
@@ -28,9 +28,9 @@ func WhyVacant(e *Election, s Situation) string {
 	text := vacantSince(e, s.Now)
 	switch {
 	case s.Connection.State == Lost:
-		return text + " This is old: " + silence(s) + ", and somebody may lead by now."
+		return text + " This data is stale: " + silence(s) + "; the election may have a leader by now."
 	case e.Unreadable:
-		return text + " This is old: the key may no longer be read with this token, and somebody may lead by now."
+		return text + " This data is stale: this token can no longer read the key; the election may have a leader by now."
 	}
 	return text + " " + strings.Join(vacancyReason(e, s), " ")
 }
@@ -39,20 +39,20 @@ func WhyVacant(e *Election, s Situation) string {
 func whySemaphore(e *Election) string {
 	sem := ReadSemaphore(e, nil)
 	if sem == nil {
-		return "The key is a semaphore's, which has holders and no leader; its value cannot be read."
+		return "The key belongs to a semaphore, which has holders and no leader; its value is not a semaphore's."
 	}
-	return fmt.Sprintf("The key is a semaphore's, which has holders and no leader: its value gives out %d of %s.",
-		len(sem.Holders), Plural(uint64(max(0, sem.Limit)), "slot"))
+	return fmt.Sprintf("The key belongs to a semaphore, which has holders and no leader: %d of %d slots are taken.",
+		len(sem.Holders), max(0, sem.Limit))
 }
 
 func silence(s Situation) string {
 	switch {
 	case s.Connection.Refused:
-		return "Consul refuses this token"
+		return "Consul rejects this token"
 	case s.Connection.LastContact.IsZero():
-		return "Consul does not answer"
+		return "Consul is unreachable"
 	}
-	return "Consul has not answered for " + roughly(s.Now.Sub(s.Connection.LastContact))
+	return "Consul has been unreachable for " + roughly(s.Now.Sub(s.Connection.LastContact))
 }
 
 func vacantSince(e *Election, now time.Time) string {
@@ -60,14 +60,16 @@ func vacantSince(e *Election, now time.Time) string {
 	switch {
 	case e.VacantSinceKnown:
 		return "No leader for " + roughly(gone) + "."
-	case gone < time.Second || e.VacantSince.IsZero():
-		return "No leader; since when is not known."
+	case gone >= time.Second && !e.VacantSince.IsZero():
+		return "No leader for at least " + roughly(gone) + "."
+	case e.LastTerm() == nil:
+		return "No leader when electop started; earlier history unknown."
 	}
-	return "No leader for at least " + roughly(gone) + "."
+	return "No leader; the connection was lost when its term ended."
 }
 
-// vacancyReason begins with what holds everybody back, or with how the last
-// term ended, and goes on with who could lead.
+// vacancyReason begins with a lock-delay or with how the last term ended, and
+// goes on with the candidates.
 func vacancyReason(e *Election, s Situation) []string {
 	var parts []string
 	if !e.Exists {
@@ -76,21 +78,21 @@ func vacancyReason(e *Election, s Situation) []string {
 	delayed := e.LockDelayUntil.Sub(s.Now)
 	switch last := e.LastTerm(); {
 	case delayed > 0 && e.LockDelayDoubtful:
-		return append(parts, fmt.Sprintf("It may have been released just before its session ended; if not, Consul refuses new holders for about %s more.",
+		return append(parts, fmt.Sprintf("Its holder may have released it just before the session ended; if not, no candidate can acquire the key for about %s more (lock-delay).",
 			roughly(delayed+time.Second-1)))
 	case delayed > 0:
-		return append(parts, fmt.Sprintf("Consul refuses new holders for about %s more (lock-delay %s of the lost session).",
+		return append(parts, fmt.Sprintf("No candidate can acquire the key for about %s more (lock-delay of the lost session: %s).",
 			roughly(delayed+time.Second-1), FormatDuration(e.LockDelayUntil.Sub(e.VacantSince))))
 	case !e.LockDelayUntil.IsZero():
-		parts = append(parts, "The lock-delay should be over: it may be taken now.")
+		parts = append(parts, "The lock-delay should have ended: a candidate can acquire the key now.")
 	case e.Exists && last != nil && (last.Cause == Released || last.Cause == OperatorRelease):
-		parts = append(parts, "It was released and nobody has acquired it since; no lock-delay holds anybody back.")
+		parts = append(parts, "It was released; no lock-delay follows a release.")
 	case e.Exists && last == nil && s.Now.Sub(e.VacantSince) >= MaxLockDelay:
-		parts = append(parts, "It was found so: what happened before was not seen.")
+		parts = append(parts, "No earlier term was observed.")
 	case e.Exists && last == nil:
-		return append(parts, "It was found so: what happened before was not seen, and a lock-delay may still run.", whoIsSeen(s.Candidates))
+		return append(parts, "A lock-delay may still be active.", candidatesSeen(s.Candidates))
 	}
-	return append(parts, whoMayLead(s.Candidates))
+	return append(parts, candidatesIdle(s.Candidates))
 }
 
 // whyGone tells a key that was deleted from one that went with its session.
@@ -98,11 +100,11 @@ func whyGone(e *Election) string {
 	last, session := e.LastTerm(), e.LastSession
 	switch {
 	case last != nil && last.Cause == KeyDeleted:
-		return "The key was deleted while its session lived on; whoever acquires it makes it anew."
+		return "The key was deleted while its session was alive; the next acquire creates it again."
 	case last != nil && session != nil && session.ID == last.Session && session.Behavior == BehaviorDelete && invalidated(last.Cause):
-		return "The key went with its session (behavior delete); whoever acquires it makes it anew."
+		return "The key was deleted with its session (behavior delete); the next acquire creates it again."
 	}
-	return "The key is gone; whoever acquires it makes it anew."
+	return "The key was deleted; the next acquire creates it again."
 }
 
 // invalidated reports causes that end the session itself.
@@ -112,31 +114,31 @@ func invalidated(c Cause) bool {
 	}, c)
 }
 
-func whoMayLead(candidates int) string {
+// candidatesIdle says that the candidates have had time to acquire the key.
+func candidatesIdle(candidates int) string {
 	switch {
 	case candidates < 0:
-		return "Nobody has acquired it."
+		return "No candidate has acquired the key."
 	case candidates == 0:
-		return "No likely candidate is seen."
+		return "No likely candidate seen."
 	case candidates == 1:
-		return "1 likely candidate is seen, and does not acquire it."
+		return "1 likely candidate seen, but it does not acquire the key."
 	}
-	return fmt.Sprintf("%d likely candidates are seen, and none acquires it.", candidates)
+	return fmt.Sprintf("%d likely candidates seen, but none acquires the key.", candidates)
 }
 
-// whoIsSeen names no fault: who knows for how long they have tried.
-func whoIsSeen(candidates int) string {
+// candidatesSeen blames no candidate: how long they have tried is not known.
+func candidatesSeen(candidates int) string {
 	switch {
 	case candidates < 0:
-		return "Nobody has acquired it."
+		return "No candidate has acquired the key."
 	case candidates == 0:
-		return "No likely candidate is seen."
+		return "No likely candidate seen."
 	}
 	return Plural(uint64(candidates), "likely candidate") + " seen."
 }
 
-// roughly writes a duration for people: whole seconds, from an hour on whole
-// minutes.
+// roughly writes a duration in whole seconds, from an hour on in whole minutes.
 func roughly(d time.Duration) string {
 	d = max(d, 0)
 	switch {

@@ -34,27 +34,28 @@ func TestWhyVacant(t *testing.T) {
 		want       string
 	}{
 		{"led", led("web", "service/web/leader", lost), 1, ""},
-		{"in lock-delay", vacant(delayed(9 * time.Second)), 2, "No leader for 6s. Consul refuses new holders for about 9s more (lock-delay 15s of the lost session)."},
-		{"the last moment of the lock-delay", vacant(delayed(time.Millisecond)), 2, "No leader for 6s. Consul refuses new holders for about 1s more (lock-delay 6.001s of the lost session)."},
-		{"after the lock-delay", vacant(delayed(-time.Second)), 2, "No leader for 6s. The lock-delay should be over: it may be taken now. 2 likely candidates are seen, and none acquires it."},
-		{"after the lock-delay, nobody there", vacant(delayed(0)), 0, "No leader for 6s. The lock-delay should be over: it may be taken now. No likely candidate is seen."},
-		{"released", vacant(cause(Released)), 1, "No leader for 6s. It was released and nobody has acquired it since; no lock-delay holds anybody back. 1 likely candidate is seen, and does not acquire it."},
-		{"released by electop", vacant(cause(OperatorRelease)), -1, "No leader for 6s. It was released and nobody has acquired it since; no lock-delay holds anybody back. Nobody has acquired it."},
-		{"candidates were not looked for", vacant(), -1, "No leader for 6s. Nobody has acquired it."},
-		{"candidates but none acquires", vacant(), 3, "No leader for 6s. 3 likely candidates are seen, and none acquires it."},
-		{"no candidate", vacant(), 0, "No leader for 6s. No likely candidate is seen."},
-		{"the key was deleted", vacant(gone, cause(KeyDeleted)), 0, "No leader for 6s. The key was deleted while its session lived on; whoever acquires it makes it anew. No likely candidate is seen."},
-		{"behavior delete", vacant(gone, deletes), 0, "No leader for 6s. The key went with its session (behavior delete); whoever acquires it makes it anew. No likely candidate is seen."},
-		{"behavior delete, after the delay", vacant(gone, deletes, delayed(-time.Second)), 1, "No leader for 6s. The key went with its session (behavior delete); whoever acquires it makes it anew. The lock-delay should be over: it may be taken now. 1 likely candidate is seen, and does not acquire it."},
-		{"behavior delete, but the cause is not known", vacant(gone, deletes, cause(Unknown)), 0, "No leader for 6s. The key is gone; whoever acquires it makes it anew. No likely candidate is seen."},
-		{"deleted and in lock-delay", vacant(gone, cause(SessionDestroyed), delayed(time.Second)), 0, "No leader for 6s. The key is gone; whoever acquires it makes it anew. Consul refuses new holders for about 1s more (lock-delay 7s of the lost session)."},
-		{"as found, a moment ago", vacant(unknown, since(0), func(e *Election) { e.Terms = nil }), 0, "No leader; since when is not known. It was found so: what happened before was not seen, and a lock-delay may still run. No likely candidate is seen."},
-		{"as found, watched since", vacant(unknown, since(90*time.Minute), func(e *Election) { e.Terms = nil }), 1, "No leader for at least 1h30m. It was found so: what happened before was not seen. 1 likely candidate is seen, and does not acquire it."},
-		{"for days", vacant(since(50*time.Hour + 30*time.Minute)), -1, "No leader for 2d02h. Nobody has acquired it."},
-		{"for minutes", vacant(since(62 * time.Second)), -1, "No leader for 1m02s. Nobody has acquired it."},
-		{"not readable any more", vacant(func(e *Election) { e.Unreadable = true }), 0, "No leader for 6s. This is old: the key may no longer be read with this token, and somebody may lead by now."},
-		{"a semaphore", semaphore(`{"Limit":3,"Holders":{"a":true,"b":true}}`), 0, "The key is a semaphore's, which has holders and no leader: its value gives out 2 of 3 slots."},
-		{"a semaphore of nonsense", semaphore("x"), 0, "The key is a semaphore's, which has holders and no leader; its value cannot be read."},
+		{"in lock-delay", vacant(delayed(9 * time.Second)), 2, "No leader for 6s. No candidate can acquire the key for about 9s more (lock-delay of the lost session: 15s)."},
+		{"the last moment of the lock-delay", vacant(delayed(time.Millisecond)), 2, "No leader for 6s. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 6.001s)."},
+		{"after the lock-delay", vacant(delayed(-time.Second)), 2, "No leader for 6s. The lock-delay should have ended: a candidate can acquire the key now. 2 likely candidates seen, but none acquires the key."},
+		{"after the lock-delay, nobody there", vacant(delayed(0)), 0, "No leader for 6s. The lock-delay should have ended: a candidate can acquire the key now. No likely candidate seen."},
+		{"released", vacant(cause(Released)), 1, "No leader for 6s. It was released; no lock-delay follows a release. 1 likely candidate seen, but it does not acquire the key."},
+		{"released by electop", vacant(cause(OperatorRelease)), -1, "No leader for 6s. It was released; no lock-delay follows a release. No candidate has acquired the key."},
+		{"candidates were not looked for", vacant(), -1, "No leader for 6s. No candidate has acquired the key."},
+		{"candidates but none acquires", vacant(), 3, "No leader for 6s. 3 likely candidates seen, but none acquires the key."},
+		{"no candidate", vacant(), 0, "No leader for 6s. No likely candidate seen."},
+		{"the key was deleted", vacant(gone, cause(KeyDeleted)), 0, "No leader for 6s. The key was deleted while its session was alive; the next acquire creates it again. No likely candidate seen."},
+		{"behavior delete", vacant(gone, deletes), 0, "No leader for 6s. The key was deleted with its session (behavior delete); the next acquire creates it again. No likely candidate seen."},
+		{"behavior delete, after the delay", vacant(gone, deletes, delayed(-time.Second)), 1, "No leader for 6s. The key was deleted with its session (behavior delete); the next acquire creates it again. The lock-delay should have ended: a candidate can acquire the key now. 1 likely candidate seen, but it does not acquire the key."},
+		{"behavior delete, but the cause is not known", vacant(gone, deletes, cause(Unknown)), 0, "No leader for 6s. The key was deleted; the next acquire creates it again. No likely candidate seen."},
+		{"deleted and in lock-delay", vacant(gone, cause(SessionDestroyed), delayed(time.Second)), 0, "No leader for 6s. The key was deleted; the next acquire creates it again. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 7s)."},
+		{"as found, a moment ago", vacant(unknown, since(0), func(e *Election) { e.Terms = nil }), 0, "No leader when electop started; earlier history unknown. A lock-delay may still be active. No likely candidate seen."},
+		{"vacant after a gap", vacant(unknown, since(0)), 0, "No leader; the connection was lost when its term ended. No likely candidate seen."},
+		{"as found, watched since", vacant(unknown, since(90*time.Minute), func(e *Election) { e.Terms = nil }), 1, "No leader for at least 1h30m. No earlier term was observed. 1 likely candidate seen, but it does not acquire the key."},
+		{"for days", vacant(since(50*time.Hour + 30*time.Minute)), -1, "No leader for 2d02h. No candidate has acquired the key."},
+		{"for minutes", vacant(since(62 * time.Second)), -1, "No leader for 1m02s. No candidate has acquired the key."},
+		{"not readable any more", vacant(func(e *Election) { e.Unreadable = true }), 0, "No leader for 6s. This data is stale: this token can no longer read the key; the election may have a leader by now."},
+		{"a semaphore", semaphore(`{"Limit":3,"Holders":{"a":true,"b":true}}`), 0, "The key belongs to a semaphore, which has holders and no leader: 2 of 3 slots are taken."},
+		{"a semaphore of nonsense", semaphore("x"), 0, "The key belongs to a semaphore, which has holders and no leader; its value is not a semaphore's."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,8 +66,8 @@ func TestWhyVacant(t *testing.T) {
 	}
 	old := Situation{Now: t0, Candidates: 3, Connection: Connection{State: Lost, LastContact: t0.Add(-12 * time.Second)}}
 	for at, want := range map[time.Time]string{
-		t0.Add(-12 * time.Second): "No leader for 6s. This is old: Consul has not answered for 12s, and somebody may lead by now.",
-		{}:                        "No leader for 6s. This is old: Consul does not answer, and somebody may lead by now.",
+		t0.Add(-12 * time.Second): "No leader for 6s. This data is stale: Consul has been unreachable for 12s; the election may have a leader by now.",
+		{}:                        "No leader for 6s. This data is stale: Consul is unreachable; the election may have a leader by now.",
 	} {
 		old.Connection.LastContact = at
 		if got := WhyVacant(vacant(delayed(9*time.Second)), old); got != want {

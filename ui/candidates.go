@@ -17,7 +17,7 @@ func candidatesDoc(d *doc, s *scene, e *election.Election) {
 		semaphoreLists(d, in.semaphore)
 		return
 	}
-	d.para(roleQuiet, "Likely, not certain: Consul records nobody who waits. Each is inferred, for the reason given.")
+	d.para(roleQuiet, "Likely, not certain: Consul does not record waiters. Each is inferred, for the reason given.")
 	d.blank()
 	list := candidateList(d, e, in)
 	if len(in.candidates) == 0 {
@@ -91,11 +91,11 @@ func nobodyNext(s *scene, in *insight) string {
 	case in.around != nil:
 		return "no candidate was seen among " + plural(len(in.around.Sessions), "session")
 	case !s.studies:
-		return "candidates are not looked for"
+		return "candidates are not read"
 	case s.stale:
-		return "not known: Consul does not answer"
+		return "not known: Consul is unreachable"
 	}
-	return "being looked for"
+	return "being read"
 }
 
 // capital begins a sentence.

@@ -31,7 +31,7 @@ func number(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func ledDetail(d *doc, s *scene, e *election.Election) {
 	if e.Overwritten() {
-		d.para(roleDelay, "Somebody wrote this key without the lock while it is held (its LockIndex is 0): "+
+		d.para(roleDelay, "A client wrote this key without the lock while it is held (its LockIndex is 0): "+
 			"the value may not be the leader's.")
 	}
 	riskDetail(d, s, e)
@@ -91,9 +91,9 @@ func whyUnread(s *scene, e *election.Election) string {
 func sessionSettings(d *doc, s *scene, ses *election.Session) {
 	if ses.TTL > 0 {
 		d.field("TTL", span{roleText, ses.TTL.String()},
-			span{roleQuiet, "  Consul ends it " + (2 * ses.TTL).String() + " after the last renewal"})
+			span{roleQuiet, "  Consul ends it about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
 	} else {
-		d.field("TTL", span{roleText, "none"}, span{roleQuiet, "  it lasts until it is destroyed or a check fails"})
+		d.field("TTL", span{roleText, "none"}, span{roleQuiet, "  it ends when it is destroyed, a check fails or its node is removed"})
 	}
 	d.field("When lost", lostSpans(d.sym, ses)...)
 	checksDetail(d, s, ses)
@@ -119,7 +119,7 @@ func checksDetail(d *doc, s *scene, ses *election.Session) {
 	known, read := s.snap.Checks[ses.Node]
 	label := "Checks"
 	if len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 {
-		d.field(label, span{roleDelay, "none"}, span{roleQuiet, "  nothing but a TTL or a person ends this session"})
+		d.field(label, span{roleDelay, "none"}, span{roleQuiet, "  only its TTL, a destroy or the removal of its node ends this session"})
 		return
 	}
 	if read && known.Err != "" {

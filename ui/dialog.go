@@ -9,37 +9,33 @@ import (
 // dialog asks before an operator's action. It is bound to the holds it was
 // opened with: it acts on exactly those, and refuses when they changed.
 type dialog struct {
-	kind    election.ActionKind
+	kind election.ActionKind
+	// targets are the visible ones, and the hidden ones if the user includes
+	// them.
 	targets []boundTarget
+	// visible and hidden are the chosen targets that the filter shows and hides.
+	visible, hidden []boundTarget
+	includesHidden  bool
+	// leaderless names marked elections that have no leader.
+	leaderless []string
+	// unmarked names the row under the cursor when all marks are hidden.
+	unmarked string
 	// bare says that the targets are sessions, whatever they hold.
 	bare bool
 	// falls are the keys known to go with the sessions that are destroyed.
 	falls []fall
 	// next tells who would probably lead next, nil when that is not told.
-	next     []span
-	software *election.Software
-	search   *search
+	next   []span
+	search *search
 	// canSearch says that the whole KV store can be searched.
 	canSearch bool
-	// lost says that the link is lost, so that nobody knows what would be hit.
-	lost bool
+	// offline says that Consul is not connected, so that the data is stale.
+	offline bool
 	// onAction says that the button that acts has the focus; Cancel has it at
 	// first.
 	onAction bool
-	offset   int // first line shown
+	text     reader
 	insights insightCache
-}
-
-// boundTarget is a hold as it was when the dialog was opened, or a session.
-type boundTarget struct {
-	election.Target
-	heldFor string
-	// name is that of a session without an election.
-	name string
-	// changed says what became of the hold since, empty while it stands.
-	changed string
-	// denied is the rule that the token lacks, empty when it lacks none.
-	denied string
 }
 
 // fall is a key that falls with a session, or a semaphore's in which a slot gets
@@ -47,8 +43,7 @@ type boundTarget struct {
 type fall struct {
 	key, session string
 	slot         bool
-	// unwatched says that the key stands beside the election that is looked at,
-	// and is not watched itself.
+	// unwatched says that the key is outside the patterns.
 	unwatched bool
 }
 
@@ -58,20 +53,18 @@ func (m *Model) openDialog(kind election.ActionKind) {
 		m.say(roleDelay, reason)
 		return
 	}
+	visible, hidden := m.table.chosen(m.shown, m.asOf())
 	d := &dialog{kind: kind, canSearch: m.search != nil}
-	for _, e := range m.chosen() {
-		if standingOf(e, m.asOf()) != standsLed {
-			continue
-		}
-		d.targets = append(d.targets, m.bind(e))
-	}
-	if len(d.targets) == 0 {
-		m.say(roleDelay, m.nothingToDo(kind))
+	d.visible, d.leaderless = m.bindLed(visible)
+	d.hidden, _ = m.bindLed(hidden)
+	if len(d.visible)+len(d.hidden) == 0 {
+		m.say(roleDelay, m.nothingToDo(kind, visible))
 		return
 	}
-	if kind == election.ActionDestroy {
-		d.targets = oneEachSession(d.targets)
+	if e := m.table.selected(); len(visible) == 0 && e != nil {
+		d.unmarked = oneLine(e.Name, 60)
 	}
+	d.choose()
 	m.showDialog(d)
 }
 
@@ -81,10 +74,15 @@ func (m *Model) showDialog(d *dialog) {
 	m.checkDialog()
 }
 
-// bind makes a target of a hold as it is now.
-func (m *Model) bind(e *election.Election) boundTarget {
-	held := atLeast(m.sym, duration(m.asOf().Sub(e.Since)), e.SinceKnown)
-	return boundTarget{Target: e.Target(), heldFor: held}
+// choose makes the targets of what is visible and what the user includes.
+func (d *dialog) choose() {
+	d.targets = slices.Clone(d.visible)
+	if d.includesHidden {
+		d.targets = append(d.targets, d.hidden...)
+	}
+	if d.kind == election.ActionDestroy {
+		d.targets = oneEachSession(d.targets)
+	}
 }
 
 // cannotAct says why an action is not possible now, empty when it is.
@@ -92,40 +90,29 @@ func (m *Model) cannotAct(kind election.ActionKind) string {
 	word := string(kind)
 	switch {
 	case m.opts.ReadOnly:
-		return "Read-only: " + word + " is switched off (--read-only)."
+		return "Read-only: " + word + " is disabled (--read-only)."
 	case m.opts.Operator == nil:
-		return "This screen only looks: there is no way to " + word + " from here."
+		return "Unavailable: this dashboard cannot " + word + "."
 	case m.live.Connection.State == election.Lost:
-		return "Not while Consul does not answer: what is shown is old."
+		return staleText
+	case m.live.Connection.State != election.Live:
+		return "Unavailable until Consul is connected."
 	}
 	return ""
 }
 
-// chosen are the marked elections, or else the selected one.
-func (m *Model) chosen() []*election.Election {
-	if m.shown == nil {
-		return nil
-	}
-	var es []*election.Election
-	for _, e := range m.shown.Elections {
-		if m.table.marks[e.ID()] {
-			es = append(es, e)
-		}
-	}
-	if e := m.table.selected(); len(es) == 0 && e != nil {
-		es = append(es, e)
-	}
-	return es
-}
+const staleText = "Unavailable while Consul is unreachable: this data is stale."
 
-func (m *Model) nothingToDo(kind election.ActionKind) string {
-	es := m.chosen()
-	if len(es) != 1 {
+// nothingToDo says why none of the chosen elections can be acted on.
+func (m *Model) nothingToDo(kind election.ActionKind, chosen []*election.Election) string {
+	if len(chosen) != 1 {
 		return "There is nothing to " + string(kind) + "."
 	}
-	name := oneLine(es[0].Name, 60)
+	name := oneLine(chosen[0].Name, 60)
 	switch {
-	case standingOf(es[0], m.asOf()) != standsSemaphore:
+	case standingOf(chosen[0], m.asOf()) == standsUnreadable:
+		return name + " is not readable with this token: there is nothing to " + string(kind) + "."
+	case standingOf(chosen[0], m.asOf()) != standsSemaphore:
 		return name + " has no leader: there is nothing to " + string(kind) + "."
 	case kind == election.ActionDestroy:
 		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."
@@ -133,140 +120,93 @@ func (m *Model) nothingToDo(kind election.ActionKind) string {
 	return name + " is a semaphore: it has no single holder to release."
 }
 
-// oneEachSession keeps the first target of each session: a session can be
-// destroyed once only.
-func oneEachSession(targets []boundTarget) []boundTarget {
-	seen := map[string]bool{}
-	var kept []boundTarget
-	for _, t := range targets {
-		if !seen[t.Session] {
-			kept = append(kept, t)
-		}
-		seen[t.Session] = true
-	}
-	return kept
-}
-
-// checkDialog compares the open dialog with what is known now.
+// checkDialog compares the open dialog with the newest snapshot.
 func (m *Model) checkDialog() {
 	d := m.dialog
 	if d == nil {
 		return
 	}
-	d.lost = m.live.Connection.State == election.Lost
+	d.offline = m.live.Connection.State != election.Live
 	for i := range d.targets {
 		t := &d.targets[i]
 		t.changed, t.denied = d.changeOf(t.Target, m.live), m.rights.missing(d.kind, holdOf(t.Target))
+		t.effect = election.Effect{}
 	}
+	d.falls = nil
 	if d.kind == election.ActionDestroy {
 		d.falls = fallsWith(m.live, d.standing())
 	}
-	d.foresee(m)
-	if !d.acts() {
-		d.onAction = false
-	}
+	d.judge(m.live, m.scene())
 }
 
-func (d *dialog) changeOf(t election.Target, live *election.Snapshot) string {
-	if d.bare {
-		return sessionChange(t.Session, live.SessionList)
+// judge finds out what the action does to each target and, for a dialog about
+// one election, who would be next.
+func (d *dialog) judge(live *election.Snapshot, s *scene) {
+	d.next = nil
+	about := d.about()
+	candidates := -1
+	s.snap = live
+	if e := live.Find(about); e != nil {
+		in := d.insights.look(e, s.around(e), live.Elections, s.now)
+		candidates = in.likely()
+		if s.studies || in.around != nil {
+			d.next = nextSpans(s, in)
+		}
 	}
-	return changeOf(t, live.Find(t.Key))
-}
-
-// changeOf says how a hold differs from what was seen, empty when it does not.
-func changeOf(t election.Target, e *election.Election) string {
-	switch {
-	case e == nil || !e.Exists:
-		return "the key is gone"
-	case e.Unreadable:
-		return "the key may no longer be read"
-	case !e.Pair.Held():
-		return "nobody leads any more"
-	case e.Pair.Session != t.Session:
-		return oneLine(e.Leader, 60) + " leads now, term " + number(e.Term)
-	case !t.SameHold(e.Pair):
-		return "the same session leads another term"
-	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:
-		return "the key was written without the lock"
-	}
-	return ""
-}
-
-// sessionChange says that a session is gone. A list that could not be read says
-// nothing.
-func sessionChange(id string, list *election.SessionList) string {
-	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
-		return ""
-	}
-	return "the session is gone"
-}
-
-// fallsWith lists the keys that the targets' sessions are known to hold, those of
-// the targets first, those that are not watched last.
-func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
-	sessions, first := map[string]bool{}, map[string]bool{}
-	for _, t := range targets {
-		sessions[t.Session], first[t.Key] = true, true
-	}
-	var falls, others []fall
-	for _, e := range live.Elections {
-		others = append(others, slotsOf(e, sessions)...)
-		switch f := (fall{key: e.Key(), session: e.Pair.Session}); {
-		case !e.Exists || !e.Pair.Held() || !sessions[f.session]:
-		case first[f.key]:
-			falls = append(falls, f)
+	held := holdsOf(live, d.targets)
+	for i := range d.targets {
+		t := &d.targets[i]
+		if t.changed != "" || t.denied != "" {
+			continue
+		}
+		switch {
+		case d.bare:
+			t.effect = election.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
+		case len(d.targets) == 1:
+			t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, candidates)
 		default:
-			others = append(others, f)
+			t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, -1)
 		}
 	}
-	return append(append(falls, others...), besideWith(live, sessions)...)
 }
 
-// besideWith lists what the sessions hold beside the election that is looked at,
-// as far as that is not watched.
-func besideWith(live *election.Snapshot, sessions map[string]bool) []fall {
-	if live.Surroundings == nil {
-		return nil
-	}
-	var falls []fall
-	for _, p := range live.Surroundings.Siblings {
-		if p.Held() && sessions[p.Session] && live.Find(p.Key) == nil {
-			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+// heldBy lists the keys that a session is known to hold, each slot of a semaphore
+// as the semaphore's key.
+func (d *dialog) heldBy(t *boundTarget, live *election.Snapshot) []election.Pair {
+	var pairs []election.Pair
+	watched := map[string]bool{}
+	for _, f := range d.falls {
+		if e := live.Find(f.key); e != nil && f.session == t.Session {
+			watched[f.key] = true
+			p := e.Pair
+			p.Session = t.Session
+			pairs = append(pairs, p)
 		}
 	}
-	return falls
+	if live.Surroundings != nil {
+		pairs = appendHeld(pairs, live.Surroundings.Siblings, t.Session, watched)
+	}
+	if d.search != nil && d.search.over {
+		pairs = appendHeld(pairs, d.search.found, t.Session, watched)
+	}
+	return pairs
 }
 
-// slotsOf lists the sessions that hold a slot of a semaphore.
-func slotsOf(e *election.Election, sessions map[string]bool) []fall {
-	if !e.IsSemaphore() {
-		return nil
-	}
-	var falls []fall
-	for sem := election.ReadSemaphore(e, nil); sem != nil && len(sem.Holders) > 0; sem.Holders = sem.Holders[1:] {
-		if id := sem.Holders[0].Session; sessions[id] {
-			falls = append(falls, fall{key: e.Key(), session: id, slot: true})
+// appendHeld appends the pairs of a session whose keys are not among the known.
+func appendHeld(pairs, more []election.Pair, session string, known map[string]bool) []election.Pair {
+	for _, p := range more {
+		if p.Session == session && !known[p.Key] {
+			known[p.Key] = true
+			pairs = append(pairs, p)
 		}
 	}
-	return falls
+	return pairs
 }
 
-// foresee finds out who would be next and whose software this is, for a dialog
-// about one election.
-func (d *dialog) foresee(m *Model) {
-	d.next, d.software = nil, nil
-	e := m.live.Find(d.about())
-	if e == nil {
-		return
-	}
-	s := m.scene()
-	s.snap = m.live
-	in := d.insights.look(e, s.around(e), m.live.Elections, m.now)
-	d.software = in.software
-	if s.studies || in.around != nil {
-		d.next = nextSpans(s, in)
-	}
+// searchedAll reports that a search of the whole store was complete.
+func (d *dialog) searchedAll() bool {
+	s := d.search
+	return s != nil && s.over && !s.stopped && s.err == nil && !s.incomplete
 }
 
 // about is the key of the only election that the dialog is about, empty when
@@ -283,16 +223,11 @@ func (d *dialog) about() string {
 	return ""
 }
 
-// listed reports a key that the dialog lists without a search.
-func (d *dialog) listed(key string) bool {
-	return slices.ContainsFunc(d.falls, func(f fall) bool { return f.key == key })
-}
-
 // standing are the targets that are still as they were and may be acted on.
 func (d *dialog) standing() []boundTarget {
 	var ts []boundTarget
 	for _, t := range d.targets {
-		if t.changed == "" && t.denied == "" {
+		if t.changed == "" && t.denied == "" && t.effect.Refusal == "" {
 			ts = append(ts, t)
 		}
 	}
@@ -300,4 +235,7 @@ func (d *dialog) standing() []boundTarget {
 }
 
 // acts reports whether there is anything left that the dialog may do.
-func (d *dialog) acts() bool { return !d.lost && len(d.standing()) > 0 }
+func (d *dialog) acts() bool { return !d.offline && len(d.standing()) > 0 }
+
+// ready reports whether the user may confirm: everything was visible.
+func (d *dialog) ready() bool { return d.acts() && d.text.read() }

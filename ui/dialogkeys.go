@@ -19,7 +19,7 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return m.cancelDialog()
 	case "left", "h", "right", "l", "tab", "shift+tab":
-		d.onAction = !d.onAction && d.acts()
+		d.onAction = !d.onAction && d.ready()
 	case "y":
 		return m.confirm()
 	case "enter":
@@ -27,25 +27,31 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 			return m.confirm()
 		}
 		return m.cancelDialog()
+	case "space":
+		m.toggleHidden()
 	case "f":
 		return m.toggleSearch()
 	case "r":
 		if !d.acts() {
-			m.lookAgain()
+			m.refreshDialog()
 		}
 	default:
-		if step, ok := m.step(msg, max(1, m.height/2), 1000); ok {
-			d.offset = max(0, d.offset+step)
+		if step, ok := m.step(msg, max(1, d.text.rows), len(d.text.lines)); ok {
+			d.scroll(step)
 		}
 	}
 	return nil
 }
 
+// scroll moves the text by at most a page, so that no line is skipped unseen.
+func (d *dialog) scroll(step int) { d.text.scroll(min(step, d.text.rows)) }
+
 func (d *dialog) searching() bool { return d.search != nil && !d.search.over }
 
 // maySearch reports a dialog in which f does something.
 func (d *dialog) maySearch() bool {
-	return d.canSearch && d.acts() && d.kind == election.ActionDestroy && (d.search == nil || d.search.stopped || d.search.err != nil)
+	return d.canSearch && d.acts() && d.kind == election.ActionDestroy &&
+		(d.search == nil || d.search.stopped || d.search.err != nil || d.search.earlier)
 }
 
 // toggleSearch searches the whole KV store for what else would fall, or stops.
@@ -60,17 +66,29 @@ func (m *Model) toggleSearch() tea.Cmd {
 			sessions = append(sessions, t.Session)
 		}
 		var run tea.Cmd
-		d.search, run = m.search(sessions)
+		d.search, run = m.search(sessions, m.opts.Now())
 		return tea.Batch(run, d.search.ticked())
 	}
 	return nil
 }
 
-// searched takes the end of a search, if its dialog is still open.
-func (m *Model) searched(msg searchedMsg) {
-	if m.dialog != nil && m.dialog.search == msg.of {
-		msg.of.ended(msg)
+// toggleHidden makes targets of the marked elections or sessions that the filter
+// hides, or leaves them out again. A search that went on was for other targets.
+func (m *Model) toggleHidden() {
+	d := m.dialog
+	if len(d.hidden) == 0 {
+		return
 	}
+	if d.searching() {
+		d.search.stop()
+	}
+	d.search = nil
+	d.includesHidden = !d.includesHidden
+	d.choose()
+	if d.bare {
+		d.search = m.sessions.scan.result.asSearch(d.targets)
+	}
+	m.checkDialog()
 }
 
 // closeDialog ends the dialog and what it started.
@@ -82,18 +100,18 @@ func (m *Model) closeDialog() {
 }
 
 func (m *Model) cancelDialog() tea.Cmd {
-	changed := !m.dialog.acts()
+	couldAct := m.dialog.acts()
 	m.closeDialog()
-	if !changed {
-		m.say(roleQuiet, "Cancelled: nothing was done.")
+	if couldAct {
+		m.say(roleQuiet, "Cancelled: nothing was changed.")
 	}
 	return nil
 }
 
-// lookAgain binds the dialog to the holds of the same keys as they are now, and
-// asks anew what the token may do. The dialog is never rebuilt from the cursor:
-// that may stand on another row by now. What is gone stays as it was, and says so.
-func (m *Model) lookAgain() {
+// refreshDialog binds the dialog to the holds of the same keys as they are now,
+// and asks anew what the token may do. It never chooses anew: the cursor may be
+// on another row by now.
+func (m *Model) refreshDialog() {
 	d := m.dialog
 	for _, t := range d.targets {
 		delete(m.rights.known, holdOf(t.Target))
@@ -103,44 +121,44 @@ func (m *Model) lookAgain() {
 	}
 	m.setPaused(false)
 	m.note = note{}
-	d.search, d.offset = nil, 0
+	d.search = nil
 	if !d.bare { // a session never changes: it is there or gone
-		d.targets = m.rebind(d.targets, d.kind == election.ActionDestroy)
+		d.visible, d.hidden = m.rebind(d.visible), m.rebind(d.hidden)
+		d.choose()
 	}
 	m.checkDialog()
-}
-
-// rebind looks up the same keys in the newest snapshot. With once, a session
-// that leads several of them is taken for the first only.
-func (m *Model) rebind(old []boundTarget, once bool) []boundTarget {
-	seen := map[string]bool{}
-	bound := make([]boundTarget, 0, len(old))
-	for _, t := range old {
-		e := m.live.Find(t.Key)
-		if e == nil || standingOf(e, m.asOf()) != standsLed {
-			bound = append(bound, t)
-			continue
-		}
-		if t = m.bind(e); once && seen[t.Session] {
-			continue
-		}
-		seen[t.Session] = true
-		bound = append(bound, t)
-	}
-	return bound
 }
 
 // confirm carries the action out, on the holds that still stand.
 func (m *Model) confirm() tea.Cmd {
 	d := m.dialog
-	if !d.acts() {
+	if !d.ready() {
 		return nil
 	}
 	targets := d.standing()
 	m.closeDialog()
-	clear(m.table.marks)
-	clear(m.sessions.marks)
+	m.unmark(d)
 	return m.act(d.kind, targets)
+}
+
+// unmark removes the marks that the dialog was about: those that the filter
+// hides stay unless the user included them.
+func (m *Model) unmark(d *dialog) {
+	switch {
+	case d.bare && d.includesHidden:
+		clear(m.sessions.marks)
+	case d.bare:
+		for _, r := range m.sessions.order {
+			delete(m.sessions.marks, r.ses.ID)
+		}
+	case d.includesHidden:
+		clear(m.table.marks)
+	default:
+		visible, _ := m.table.marked(m.shown, m.asOf())
+		for _, e := range visible {
+			delete(m.table.marks, e.Key())
+		}
+	}
 }
 
 // actionTime is how long one action may take.

@@ -1,29 +1,19 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"electop/election"
 )
 
-// shownTargets is how many targets a dialog lists, shownFalls how many keys.
+// shownFalls is how many keys a dialog lists, shownHidden how many names of
+// hidden elections.
 const (
-	shownTargets = 6
-	shownFalls   = 8
+	shownFalls  = 10
+	shownHidden = 12
 )
-
-// label names a target in one short text.
-func (t *boundTarget) label() string {
-	switch {
-	case t.Election != "":
-		return oneLine(t.Election, 60)
-	case t.name != "":
-		return "session " + oneLine(t.name, 40)
-	}
-	return "session " + election.ShortID(t.Session)
-}
 
 // write is the text of the dialog.
 func (d *dialog) write(page *doc) {
@@ -32,33 +22,145 @@ func (d *dialog) write(page *doc) {
 	} else {
 		d.writeMany(page)
 	}
+	d.writeOthers(page)
 	page.blank()
 	switch {
-	case d.lost:
-		page.para(roleBad, "The connection to Consul is lost: nothing can be done until it is back.")
+	case d.offline:
+		page.para(roleBad, "The connection to Consul is lost: no action is possible until it is restored.")
+	case len(d.targets) == 0:
+		d.writeNoTarget(page)
 	case !d.acts():
 		d.writeRefusal(page)
-	case d.kind == election.ActionRelease:
-		page.para(roleText, "The key is unlocked; its value and flags are kept and the session lives on. "+
-			"No lock-delay follows: the next candidate may take it at once, even the same session.")
-		d.writeNext(page)
 	default:
-		d.writeDestroy(page)
-		d.writeNext(page)
+		d.writeEffect(page)
 	}
+}
+
+func (d *dialog) writeOne(page *doc, t *boundTarget) {
+	if !d.bare {
+		page.field("Key", span{roleStrong, election.Sanitize(t.Key)})
+		page.field("Leader", span{roleStrong, t.Leader}, span{roleQuiet, "  term " + number(t.Term) + ", for " + t.heldFor})
+	}
+	node := span{roleQuiet, "  its node was not read"}
+	if t.Node != "" {
+		node = span{roleText, "  on " + clean(t.Node)}
+	}
+	page.field("Session", span{roleText, clean(t.Session)}, node)
+	if t.changed != "" {
+		page.field("Changed", span{roleBad, t.changed})
+	}
+}
+
+// writeMany lists every target by name: the user confirms nothing unseen.
+func (d *dialog) writeMany(page *doc) {
+	for i := range d.targets {
+		t := &d.targets[i]
+		name, who := oneLine(t.Election, 24), oneLine(t.Leader, 28)
+		what := "term " + number(t.Term) + ", " + election.ShortID(t.Session)
+		if d.bare {
+			name, who, what = oneLine(t.session.Name, 24), "on "+oneLine(t.Node, 28), election.ShortID(t.Session)
+		}
+		if name == "" {
+			name = "no name"
+		}
+		line := []span{{roleText, who}, {roleQuiet, "  " + what}}
+		if t.hidden {
+			line = append(line, span{roleQuiet, ", hidden by the filter"})
+		}
+		if skipped := t.skipped(); skipped != "" {
+			line = []span{{roleBad, "skipped: " + skipped}}
+		}
+		page.beside([]span{{roleStrong, name + " "}}, max(targetName, textWidth(name)+1), line...)
+	}
+}
+
+// targetName is the width of the column of names.
+const targetName = 17
+
+// skipped says why the dialog leaves a target out, empty when it does not.
+func (t *boundTarget) skipped() string {
+	switch {
+	case t.changed != "":
+		return t.changed
+	case t.denied != "":
+		return "token lacks " + t.denied
+	}
+	return t.effect.Refusal
+}
+
+func (d *dialog) noun() string {
+	if d.bare {
+		return "session"
+	}
+	return "election"
+}
+
+// writeOthers tells what else is marked and why it is not among the targets.
+func (d *dialog) writeOthers(page *doc) {
+	if n := len(d.leaderless); n > 0 && len(d.visible)+n > 1 {
+		page.para(roleQuiet, "Marked, but without a leader: "+nameList(d.leaderless, shownHidden)+".")
+	}
+	if len(d.hidden) == 0 {
+		return
+	}
+	if len(d.targets) > 0 {
+		page.blank()
+	}
+	names := make([]string, 0, len(d.hidden))
+	for i := range d.hidden {
+		names = append(names, d.hidden[i].title())
+	}
+	n, verb, key := "marked "+d.noun(), " are", " includes them"
+	if len(d.hidden) == 1 {
+		verb, key = " is", " includes it"
+	}
+	if d.includesHidden {
+		verb, key = verb+" included although hidden", strings.Replace(key, "includes", "excludes", 1)
+	} else {
+		verb += " hidden"
+	}
+	page.para(roleDelay, plural(len(d.hidden), n)+verb+" by the filter: "+nameList(names, shownHidden)+".")
+	if len(d.targets) > 0 { // else the key stands in place of the action's button
+		page.indented(2, span{roleKey, "space"}, span{roleQuiet, key})
+	}
+}
+
+// writeNoTarget says that the row under the cursor is not meant instead.
+func (d *dialog) writeNoTarget(page *doc) {
+	text := "Nothing is selected for this action."
+	if d.unmarked != "" {
+		text = d.unmarked + ", under the cursor, is not marked and will not be " + d.past() + "."
+	}
+	page.para(roleBad, text)
+	page.para(roleQuiet, "To see the marks, close this and clear the filter with esc; esc once more removes them.")
+}
+
+func (d *dialog) past() string {
+	if d.kind == election.ActionDestroy {
+		return "destroyed"
+	}
+	return "released"
 }
 
 // writeRefusal says why the dialog does nothing.
 func (d *dialog) writeRefusal(page *doc) {
+	if i := slices.IndexFunc(d.targets, func(t boundTarget) bool { return t.effect.Refusal != "" }); i >= 0 {
+		if len(d.targets) == 1 { // a list has it beside each target
+			page.para(roleBad, d.targets[i].effect.Refusal)
+		}
+		d.writeWarnings(page)
+		d.writeBetter(page)
+		return
+	}
 	if d.targets[0].denied == "" || d.targets[0].changed != "" {
 		what := "hold"
 		if d.bare {
 			what = "session"
 		}
-		page.para(roleBad, "Nothing will be done: this is no longer the "+what+" that was chosen.")
+		page.para(roleBad, "Nothing will be changed: the "+what+" that was selected has ended.")
 		return
 	}
-	page.para(roleBad, "This token may not "+string(d.kind)+" it. A rule is missing:")
+	page.para(roleBad, "Missing ACL rule:")
 	page.blank()
 	seen := map[string]bool{}
 	for _, t := range d.targets {
@@ -71,95 +173,134 @@ func (d *dialog) writeRefusal(page *doc) {
 	}
 }
 
-func (d *dialog) writeOne(page *doc, t *boundTarget) {
-	if !d.bare {
-		page.field("Key", span{roleStrong, election.Sanitize(t.Key)})
-		page.field("Leader", span{roleStrong, t.Leader}, span{roleQuiet, "  term " + number(t.Term) + ", for " + t.heldFor})
+// writeEffect says what the action does, in the words of [election.EffectOf].
+func (d *dialog) writeEffect(page *doc) {
+	bullet := []span{{roleQuiet, page.sym.dot + " "}}
+	write := func(pick func(election.Effect) []string) {
+		for _, text := range d.shared(pick) {
+			page.beside(bullet, 2, span{roleText, text})
+		}
 	}
-	session := []span{{roleText, clean(t.Session)}}
-	if t.name != "" {
-		session = append(session, span{roleQuiet, "  " + clean(t.name)})
+	write(func(f election.Effect) []string { return []string{f.Key} })
+	if d.kind == election.ActionDestroy {
+		d.writeFalls(page)
 	}
-	page.field("Session", session...)
-	node := span{roleQuiet, "not read"}
-	if t.Node != "" {
-		node = span{roleText, clean(t.Node)}
+	write(func(f election.Effect) []string { return []string{f.Holder} })
+	write(func(f election.Effect) []string { return []string{f.Delay} })
+	if len(d.next) > 0 {
+		page.field("Likely next", d.next...)
 	}
-	page.field("Node", node)
-	if t.changed != "" {
-		page.field("Changed", span{roleBad, t.changed})
+	d.writeWarnings(page)
+	d.writeBetter(page)
+}
+
+func (d *dialog) writeWarnings(page *doc) {
+	for _, text := range d.shared(func(f election.Effect) []string { return f.Warnings }) {
+		page.beside([]span{{roleDelay, page.sym.warning + " "}}, 2, span{roleDelay, text})
 	}
 }
 
-func (d *dialog) writeMany(page *doc) {
+// writeBetter names the holders' own commands, each once.
+func (d *dialog) writeBetter(page *doc) {
+	seen := map[string]bool{"": true}
 	for i := range d.targets {
 		t := &d.targets[i]
-		if i == shownTargets {
-			page.add(span{roleQuiet, "and " + plural(len(d.targets)-i, "more "+d.noun())})
-			break
+		if seen[t.effect.Better] {
+			continue
 		}
-		line := []span{{roleStrong, padTo(oneLine(t.Election, 24), 16) + " "}, {roleText, oneLine(t.Leader, 28)},
-			{roleQuiet, "  term " + number(t.Term) + ", " + election.ShortID(t.Session)}}
-		if d.bare {
-			line = []span{{roleStrong, padTo(oneLine(t.name, 24), 16) + " "}, {roleText, "on " + oneLine(t.Node, 28)},
-				{roleQuiet, "  " + election.ShortID(t.Session)}}
+		seen[t.effect.Better] = true
+		better := []span{{roleAccent, clean(t.effect.Better)}}
+		if len(d.targets) > 1 {
+			better = append(better, span{roleQuiet, "  for " + t.label()})
 		}
-		switch {
-		case t.changed != "":
-			line = append(line[:1:1], span{roleBad, "left alone: " + t.changed})
-		case t.denied != "":
-			line = append(line[:1:1], span{roleBad, "left alone, missing " + t.denied})
-		}
-		page.add(line...)
+		page.field("Better", better...)
 	}
 }
 
-func (d *dialog) noun() string {
-	if d.bare {
-		return "session"
+// shared gives each sentence once, with the names of the targets it is about
+// unless it is about all that the dialog acts on.
+func (d *dialog) shared(pick func(election.Effect) []string) []string {
+	var order []string
+	about, all := map[string][]string{}, 0
+	for i := range d.targets {
+		t := &d.targets[i]
+		if t.changed != "" || t.denied != "" || t.effect.Refusal != "" && len(d.targets) > 1 {
+			continue
+		}
+		all++
+		for _, text := range pick(t.effect) {
+			if text == "" {
+				continue
+			}
+			if about[text] == nil {
+				order = append(order, text)
+			}
+			about[text] = append(about[text], t.label())
+		}
 	}
-	return "election"
+	for i, text := range order {
+		if names := about[text]; len(names) < all {
+			order[i] = nameList(names, 3) + ": " + text
+		}
+	}
+	return order
 }
 
-// writeDestroy tells what falls, for how long, and how to find out about more.
-func (d *dialog) writeDestroy(page *doc) {
-	targets := d.standing()
-	what, nothing := "The session is ended, and with it every lock it holds, watched here or not", "it holds nothing."
-	if len(targets) > 1 {
-		what, nothing = "The sessions are ended, and with them every lock they hold, watched here or not", "they hold nothing."
-	}
-	if len(d.falls) == 0 {
-		page.para(roleText, what+". Of what is watched here "+nothing)
-	} else {
-		page.para(roleText, what+":")
-	}
-	for i, f := range d.falls {
-		if i == shownFalls && len(d.falls) > shownFalls+1 {
-			page.add(span{roleQuiet, "  and " + plural(len(d.falls)-i, "more key")})
+// writeFalls lists the keys that fall, and how to find those that are not
+// watched.
+func (d *dialog) writeFalls(page *doc) {
+	falls := d.allFalls()
+	for i, f := range falls {
+		if i == shownFalls && len(falls) > shownFalls+1 {
+			page.add(span{roleStrong, "  and " + plural(len(falls)-i, "more key")})
 			break
 		}
 		d.writeFall(page, f)
 	}
 	switch {
 	case d.search != nil:
-		d.search.write(page, d)
-	case d.canSearch:
-		page.add(span{roleText, "  "}, span{roleKey, "f"}, span{roleQuiet, " searches the whole KV store for keys that are not watched"})
+		d.search.write(page, len(falls))
+	case len(falls) == 0:
+		page.add(span{roleQuiet, "  nothing watched"})
 	}
-	page.para(roleText, d.delayText(targets))
+	if d.maySearch() {
+		what := " scans the whole store for keys outside the patterns"
+		if d.search != nil {
+			what = " scans the store again"
+		}
+		page.indented(2, span{roleKey, "f"}, span{roleQuiet, what})
+	}
+}
+
+// allFalls are the known keys and those that the search found.
+func (d *dialog) allFalls() []fall {
+	if d.search == nil || !d.search.over {
+		return d.falls
+	}
+	listed := make(map[string]bool, len(d.falls))
+	for _, f := range d.falls {
+		listed[f.key] = true
+	}
+	falls := slices.Clone(d.falls)
+	for _, p := range d.search.found {
+		if !listed[p.Key] {
+			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+		}
+	}
+	return falls
 }
 
 // writeFall adds a key and what happens to it.
 func (d *dialog) writeFall(page *doc, f fall) {
-	fate, r := "is released or deleted: its session was not read", roleText
+	fate, r := "is released or deleted (its session was not read)", roleText
 	switch d.behaviorOf(f.session) {
 	case election.BehaviorDelete:
-		fate, r = "is deleted, value and all", roleVacant
+		fate, r = "is deleted with its value", roleVacant
 	case election.BehaviorRelease:
 		fate = "is released"
 	}
 	if f.slot {
-		fate, r = "keeps its other holders: a slot gets free", roleText
+		fate, r = "keeps its other holders; one slot becomes free", roleText
 	}
 	spans := []span{{roleStrong, election.Sanitize(f.key)}, {r, " " + fate}}
 	if f.unwatched {
@@ -175,40 +316,6 @@ func (d *dialog) behaviorOf(session string) string {
 		}
 	}
 	return ""
-}
-
-// atOnce is the longest lock-delay that nobody notices.
-const atOnce = 100 * time.Millisecond
-
-// delayText says how long nobody can lead afterwards.
-func (d *dialog) delayText(targets []boundTarget) string {
-	delay, unread := time.Duration(0), false
-	for _, t := range targets {
-		delay, unread = max(delay, t.LockDelay), unread || t.Behavior == ""
-	}
-	switch {
-	case unread:
-		return "Its lock-delay is not known (15 s unless it was set): nobody can lead that long."
-	case delay > 0 && delay <= atOnce:
-		return "Lock-delay " + delay.String() + ": the next candidate may lead at once."
-	case delay > 0 && len(d.falls) == 0:
-		return "Lock-delay " + delay.String() + ": for that long nobody can take what was held."
-	case delay > 0:
-		return "Lock-delay " + delay.String() + ": nobody can lead for that long."
-	}
-	return "It has no lock-delay: the next candidate may lead at once."
-}
-
-// writeNext tells who would come next, and the better way where there is one.
-func (d *dialog) writeNext(page *doc) {
-	if len(d.next) > 0 {
-		page.field("Likely next", d.next...)
-	}
-	if d.software != nil {
-		page.blank()
-		page.field("Better", span{roleAccent, clean(d.software.StepDown)}, span{roleQuiet, ", " + clean(d.software.Name) + "'s own way"})
-		page.field("Otherwise", span{roleDelay, clean(d.software.Otherwise)})
-	}
 }
 
 // nameList names up to limit things and counts the rest.

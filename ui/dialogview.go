@@ -3,70 +3,33 @@ package ui
 import "electop/election"
 
 // dialogWidth is the widest a dialog becomes.
-const dialogWidth = 72
+const dialogWidth = 84
 
-// draw lays the dialog over the lines of the screen.
-func (d *dialog) draw(p *painter, lines []string, width, height int) {
+// fit lays the text out for a window. What changed since, or is out of sight in
+// this window, has to be scrolled to before the action is enabled.
+func (d *dialog) fit(sym *symbols, width, height int) {
 	w := min(dialogWidth, width-4)
-	page := &doc{width: w - 4, sym: p.sym}
+	page := &doc{width: w - boxSides, sym: sym}
 	d.write(page)
-	room := max(1, height-6) // the border and the buttons stay
-	d.offset = max(0, min(d.offset, len(page.lines)-room))
-	body := page.lines[d.offset:min(len(page.lines), d.offset+room)]
-	box := d.frame(p, body, w, len(page.lines)-d.offset-len(body))
-	top := max(0, (height-len(box))/2)
-	for i, b := range box {
-		if y := top + i; y < len(lines) {
-			lines[y] = splice(lines[y], b, (width-w)/2, w, width)
-		}
-	}
+	d.text.show(page.lines, w, max(1, height-boxFrame-len(d.foot(sym))))
+	d.onAction = d.onAction && d.ready()
 }
 
-// frame draws the border, the title, the text and the buttons. below is how many
-// lines of the text are out of sight.
-func (d *dialog) frame(p *painter, body [][]span, w, below int) []string {
+// draw lays the dialog over the lines of the screen.
+func (d *dialog) draw(p *painter, lines []string, width int) {
 	edge := roleAccent
 	if d.kind == election.ActionDestroy {
 		edge = roleVacant
 	}
-	l := newLine(p, w)
-	box := make([]string, 0, len(body)+4)
-	l.reset(p.tone)
-	l.text(edge, p.sym.topLeft+p.sym.rule+" ")
-	l.text(edge, d.title()+" ")
-	l.fill(edge, p.sym.rule, l.room()-1)
-	l.text(edge, p.sym.topRight)
-	box = append(box, l.done())
-	row := func(spans ...span) {
-		l.reset(p.tone)
-		l.text(edge, p.sym.bar+" ")
-		l.texts(fitSpans(spans, w-4, p.sym)...)
-		l.to(w - 1)
-		l.text(edge, p.sym.bar)
-		box = append(box, l.done())
-	}
-	for _, spans := range body {
-		row(spans...)
-	}
-	switch {
-	case below > 0:
-		row(span{roleKey, p.sym.keyMove}, span{roleQuiet, " " + plural(below, "more line") + " below"})
-	case d.offset > 0:
-		row(span{roleKey, p.sym.keyMove}, span{roleQuiet, " " + plural(d.offset, "more line") + " above"})
-	default:
-		row()
-	}
-	row(d.buttons()...)
-	l.reset(p.tone)
-	l.text(edge, p.sym.bottomLeft)
-	l.fill(edge, p.sym.rule, w-2)
-	l.text(edge, p.sym.bottomRight)
-	return append(box, l.done())
+	b := box{edge: edge, title: d.title(), body: d.text.window(), foot: d.foot(p.sym)}
+	b.draw(p, lines, d.text.width, width)
 }
 
 func (d *dialog) title() string {
 	what := plural(len(d.targets), "election")
 	switch {
+	case len(d.targets) == 0:
+		return capital(string(d.kind)) + " marked " + d.noun() + "s"
 	case d.bare && len(d.targets) == 1:
 		return "Destroy " + d.targets[0].label()
 	case d.bare:
@@ -80,18 +43,52 @@ func (d *dialog) title() string {
 	return "Release " + what
 }
 
+// foot are the rows that never scroll: the progress of a search, where the text
+// stands, and the buttons.
+func (d *dialog) foot(sym *symbols) [][]span {
+	var rows [][]span
+	if d.searching() {
+		rows = append(rows, d.search.progressSpans())
+	}
+	return append(rows, d.positionSpans(sym), d.buttons())
+}
+
+// positionSpans says what is out of sight, and that it withholds the action.
+func (d *dialog) positionSpans(sym *symbols) []span {
+	where := d.text.position()
+	if where == "" {
+		return nil
+	}
+	if d.acts() && !d.ready() {
+		text, short := "scroll to the end to enable "+d.word(), "scroll down to enable "+d.word()
+		if d.text.seen < d.text.offset { // a line above changed since it was visible
+			text, short = "scroll up: the text changed", "scroll up: the text changed"
+		}
+		if d.text.width < 60 {
+			return []span{{roleKey, sym.keyMove}, {roleDelay, " " + short}}
+		}
+		return []span{{roleKey, sym.keyMove}, {roleQuiet, " " + where + "; "}, {roleDelay, text}}
+	}
+	return []span{{roleKey, sym.keyMove}, {roleQuiet, " " + where}}
+}
+
+func (d *dialog) word() string { return capital(string(d.kind)) }
+
 // buttons end the dialog; brackets mark the one that Enter presses.
 func (d *dialog) buttons() []span {
+	if len(d.targets) == 0 {
+		return []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, {roleKey, "space"}, {roleQuiet, " include the hidden marks"}}
+	}
 	if !d.acts() {
-		return []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, {roleKey, "r"}, {roleQuiet, " look again"}}
+		return []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, {roleKey, "r"}, {roleQuiet, " refresh"}}
 	}
-	word := "Release"
-	if d.kind == election.ActionDestroy {
-		word = "Destroy"
+	cancel, action := span{roleButtonOn, "[ Cancel ]"}, span{roleButton, "  " + d.word() + "  "}
+	if !d.ready() {
+		action = span{roleFaint, " (" + d.word() + ") "}
+		return []span{cancel, {roleText, "  "}, action, {roleText, "    "}, {roleKey, "esc"}, {roleQuiet, " cancel"}}
 	}
-	cancel, action := span{roleButtonOn, "[ Cancel ]"}, span{roleButton, "  " + word + "  "}
 	if d.onAction {
-		cancel, action = span{roleButton, "  Cancel  "}, span{roleAlarm, "[ " + word + " ]"}
+		cancel, action = span{roleButton, "  Cancel  "}, span{roleAlarm, "[ " + d.word() + " ]"}
 	}
 	return []span{
 		cancel, {roleText, "  "}, action, {roleText, "    "},

@@ -10,7 +10,7 @@ import (
 // drawTooSmall says which size is needed.
 func (m *Model) drawTooSmall(p *painter) []string {
 	text := "electop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) +
-		", this is " + strconv.Itoa(m.width) + "x" + strconv.Itoa(m.height)
+		", this is " + strconv.Itoa(m.width) + "x" + strconv.Itoa(m.height) + "; q quits"
 	var lines []string
 	for _, part := range wrapText(text, m.width) {
 		lines = append(lines, p.draw(m.width, span{roleText, part}))
@@ -81,8 +81,8 @@ func (m *Model) nothingFound(d *doc) {
 	}
 	d.add(span{roleStrong, "No key matches " + what})
 	d.blank()
-	d.para(roleText, "Elections appear here the moment somebody makes such a key.")
+	d.para(roleText, "Elections appear here as soon as a client creates such a key.")
 	d.blank()
 	d.para(roleQuiet, "Other keys are watched with -k PATTERN: * stands for one segment of a key, ** for any number. "+
-		"`electop demo` shows what this looks like with elections.")
+		"`electop demo` shows a board with elections.")
 }

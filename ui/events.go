@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,9 @@ const eventWordWidth = 13
 
 // eventWord is the type of an event as it is shown.
 func eventWord(ev *election.Event) string {
+	if ev.Type == actionEvent {
+		return "operator"
+	}
 	if ev.Type == election.ConnectionLost || ev.Type == election.ConnectionRestored {
 		return "connection"
 	}
@@ -62,6 +66,8 @@ func eventRole(ev *election.Event) role {
 		return roleVacant
 	case election.Elected, election.ConnectionRestored, election.Entered:
 		return roleLed
+	case actionEvent:
+		return roleAccent
 	case election.Overwritten, election.Missed, election.Unreadable:
 		return roleDelay
 	case election.ConnectionLost:
@@ -78,6 +84,8 @@ func eventSpans(sym *symbols, ev *election.Event) []span {
 		return []span{{roleText, "lost"}, {roleQuiet, ": " + clean(ev.Error)}}
 	case election.ConnectionRestored:
 		return []span{{roleText, "restored"}}
+	case actionEvent:
+		return []span{{roleText, clean(ev.Evidence)}}
 	case election.Missed:
 		return []span{{roleText, plural(int(min(ev.Count, 1<<31)), "term") + " passed unseen"}}
 	case election.Deleted:
@@ -89,7 +97,7 @@ func eventSpans(sym *symbols, ev *election.Event) []span {
 	case election.Updated:
 		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " the leader changed the value"})
 	case election.Overwritten:
-		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " somebody wrote the key without the lock"})
+		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " the key was written without the lock"})
 	case election.Explained:
 		return append(leaderSpans(ev), whySpans(sym, ev)...)
 	case election.Entered, election.Left, election.Unreadable, election.Readable:
@@ -110,7 +118,7 @@ func electedSpans(sym *symbols, ev *election.Event) []span {
 	spans := leaderSpans(ev)
 	switch {
 	case ev.Initial:
-		spans = append(spans, span{roleQuiet, " " + sym.dot + " found leading"})
+		spans = append(spans, span{roleQuiet, " " + sym.dot + " led when electop started"})
 	case ev.VacancyKnown && ev.Vacancy < time.Millisecond:
 		spans = append(spans, span{roleQuiet, " " + sym.dot + " at once"})
 	case ev.VacancyKnown:
@@ -121,7 +129,7 @@ func electedSpans(sym *symbols, ev *election.Event) []span {
 
 func vacatedSpans(sym *symbols, ev *election.Event) []span {
 	if ev.Initial {
-		return []span{{roleText, "no leader"}, {roleQuiet, " " + sym.dot + " found so"}}
+		return []span{{roleText, "no leader"}, {roleQuiet, " " + sym.dot + " when electop started"}}
 	}
 	held := atLeast(sym, duration(ev.Held), ev.HeldKnown)
 	return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " led for " + held})
@@ -167,7 +175,7 @@ func (m *Model) drawStrip(p *painter, s *scene, width, height int) []string {
 		lines = append(lines, l.done())
 	}
 	if len(news) == 0 && height > 1 {
-		lines = append(lines, p.draw(width, span{roleQuiet, " Nothing has changed since electop looks."}))
+		lines = append(lines, p.draw(width, span{roleQuiet, " No changes since electop started."}))
 	}
 	return p.pad(lines, width, height)
 }
@@ -182,20 +190,16 @@ type eventsView struct {
 	follow bool
 }
 
-// refresh makes the lines anew. The cursor stays on its event, unless it
-// follows the newest.
-func (v *eventsView) refresh(snap *election.Snapshot) {
-	if snap == nil {
-		return
-	}
+// refresh makes the lines anew, with the operator's actions among the events. The
+// cursor stays on its event, unless it follows the newest.
+func (v *eventsView) refresh(snap *election.Snapshot, actions []eventLine) {
 	var at *election.Event
 	if v.index < len(v.lines) {
 		at = v.lines[v.index].ev
 	}
 	v.lines = foldEvents(snap.Events, v.filter.matchEvent, -1)
-	for i, j := 0, len(v.lines)-1; i < j; i, j = i+1, j-1 {
-		v.lines[i], v.lines[j] = v.lines[j], v.lines[i]
-	}
+	slices.Reverse(v.lines)
+	v.lines = insertActions(v.lines, actions, v.filter.matchEvent)
 	if v.follow {
 		at = nil
 		v.index = len(v.lines) - 1
@@ -206,6 +210,23 @@ func (v *eventsView) refresh(snap *election.Snapshot) {
 		}
 	}
 	v.moveTo(v.index, v.follow)
+}
+
+// insertActions puts each action that the filter keeps before the first event
+// that is later.
+func insertActions(lines, actions []eventLine, keep func(*election.Event) bool) []eventLine {
+	at := 0
+	for _, a := range actions {
+		if !keep(a.ev) {
+			continue
+		}
+		for at < len(lines) && !lines[at].ev.Time.After(a.ev.Time) {
+			at++
+		}
+		lines = slices.Insert(lines, at, a)
+		at++
+	}
+	return lines
 }
 
 func sameEvent(a, b *election.Event) bool {

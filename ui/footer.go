@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strconv"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -11,6 +12,8 @@ type note struct {
 	role  role
 	text  string
 	until time.Time
+	// unseen says that the window was too small to show it.
+	unseen bool
 }
 
 // How long notes stay: errors long enough to be read twice.
@@ -30,7 +33,7 @@ func (m *Model) say(r role, text string) {
 	if r == roleBad {
 		stay = errorTime
 	}
-	m.note = note{role: r, text: text, until: now.Add(stay)}
+	m.note = note{role: r, text: text, until: now.Add(stay), unseen: tooSmall(m.width, m.height)}
 }
 
 // footer draws the last line: what was just done, and the keys that matter now.
@@ -45,18 +48,57 @@ func (m *Model) footer(p *painter, s *scene, width int) string {
 	case text != "":
 		l.text(r, text)
 		l.gap(3)
-	case m.view == viewSessions && len(m.sessions.marks) > 0:
-		l.texts(span{roleAccent, m.sym.mark + plural(len(m.sessions.marks), "session") + " marked"}, span{roleText, "   "})
-	case m.view != viewSessions && len(m.table.marks) > 0:
-		l.texts(span{roleAccent, m.sym.mark + plural(len(m.table.marks), "election") + " marked"}, span{roleText, "   "})
+	default:
+		if marks := m.markSpans(); len(marks) > 0 {
+			l.texts(marks...)
+			l.gap(3)
+		}
 	}
 	writeKeys(l, m.footerKeys())
 	return l.done()
 }
 
+// countMarks counts the marks of the view that its filter shows and hides.
+func (m *Model) countMarks() (visible, hidden int) {
+	switch m.view {
+	case viewSessions:
+		return m.sessions.countMarks()
+	case viewElections:
+		shown, out := m.table.marked(m.shown, m.asOf())
+		return len(shown), len(out)
+	default:
+		return 0, 0
+	}
+}
+
+// markSpans count the marks of the view, those that its filter hides apart.
+func (m *Model) markSpans() []span {
+	visible, hidden := m.countMarks()
+	noun := "election"
+	if m.view == viewSessions {
+		noun = "session"
+	}
+	var spans []span
+	if visible > 0 {
+		spans = append(spans, span{roleAccent, m.sym.mark + plural(visible, noun) + " marked"})
+	}
+	if hidden > 0 {
+		if visible > 0 {
+			spans = append(spans, span{roleText, "  "})
+		}
+		spans = append(spans, span{roleDelay, m.sym.mark + hiddenMarks(hidden)})
+	}
+	return spans
+}
+
+func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
+
 func (m *Model) noteText(s *scene) (string, role) {
 	if s.now.Before(m.note.until) {
 		return m.note.text, m.note.role
+	}
+	if m.mode == modeResults { // which says it in full
+		return "", roleText
 	}
 	return m.pendingText(s.now), roleAccent
 }
@@ -69,6 +111,8 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.keys.dialogHelp(m.dialog)
 	case m.mode == modeHelp:
 		return m.keys.helpHelp()
+	case m.mode == modeResults:
+		return m.keys.resultsHelp()
 	case m.view == viewEvents:
 		return m.keys.eventsHelp()
 	case m.view == viewSessions:

@@ -88,14 +88,6 @@ func precise(d time.Duration) string {
 	return duration(d)
 }
 
-// after says how long something took: "after 1.2s", or "at once".
-func after(d time.Duration) string {
-	if d < time.Millisecond {
-		return "at once"
-	}
-	return "after " + precise(d)
-}
-
 // atLeast marks a duration whose beginning nobody saw.
 func atLeast(sym *symbols, text string, known bool) string {
 	if known {
@@ -113,6 +105,9 @@ func clock(t, now time.Time) string {
 	}
 	return t.Format("15:04:05")
 }
+
+// clockTime writes a moment of this run as a time of day.
+func clockTime(t time.Time) string { return t.Format("15:04:05") }
 
 // plural writes "1 key", "2 keys".
 func plural(n int, one string) string {

@@ -94,28 +94,44 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"unreachable": snap(func() *election.Snapshot {
 			return &election.Snapshot{At: testNow(), Connection: lostSnapshot().Connection}
 		}),
-		"crowd":              snap(func() *election.Snapshot { return crowd(400) }),
-		"candidates":         studied("service/search/leader", "tab"),
-		"candidates-led":     studied("service/pg/leader", "tab"),
-		"candidates-none":    studied("service/mail/leader", "tab"),
-		"candidates-hidden":  studied("service/mail/leader", "tab", "blind"),
-		"next":               studied("service/search/leader"),
-		"semaphore":          studied("service/jobs/leader"),
-		"semaphore-release":  studied("service/jobs/leader", "r"),
-		"advice":             studied("service/legacy/leader", "enter"),
-		"unread":             studied("service/users/leader", "unread"),
-		"release-patroni":    studied("service/pg/leader", "r"),
-		"destroy-patroni":    studied("service/pg/leader", "x"),
-		"denied":             studied("service/billing/leader", "deny", "x"),
-		"denied-footer":      studied("service/billing/leader", "deny"),
-		"searching":          studied("service/billing/leader", "x", "search"),
-		"searched":           studied("service/billing/leader", "x", "searched"),
-		"sessions":           studied("", "3"),
-		"sessions-filter":    studied("", "3", "/", "'state:orphan", "enter"),
-		"sessions-open":      studied("", "3", "/", "'cron", "enter", "enter"),
-		"sessions-holds":     studied("", "3", "/", "'node-3 billing-3", "enter", "enter"),
-		"sessions-destroy":   studied("", "3", "/", "'cron", "enter", "space", "space", "x"),
-		"sessions-destroy-1": studied("", "3", "/", "'billing", "enter", "x"),
+		"crowd":                snap(func() *election.Snapshot { return crowd(400) }),
+		"candidates":           studied("service/search/leader", "tab"),
+		"candidates-led":       studied("service/pg/leader", "tab"),
+		"candidates-none":      studied("service/mail/leader", "tab"),
+		"candidates-hidden":    studied("service/mail/leader", "tab", "blind"),
+		"next":                 studied("service/search/leader"),
+		"semaphore":            studied("service/jobs/leader"),
+		"semaphore-release":    studied("service/jobs/leader", "r"),
+		"advice":               studied("service/legacy/leader", "enter"),
+		"unread":               studied("service/users/leader", "unread"),
+		"release-patroni":      studied("service/pg/leader", "r"),
+		"destroy-patroni":      studied("service/pg/leader", "x"),
+		"denied":               studied("service/billing/leader", "deny", "x"),
+		"denied-footer":        studied("service/billing/leader", "deny"),
+		"searching":            studied("service/billing/leader", "x", "search"),
+		"searched":             studied("service/billing/leader", "x", "searched"),
+		"sessions":             studied("", "3"),
+		"sessions-filter":      studied("", "3", "/", "'state:orphan", "enter"),
+		"sessions-open":        studied("", "3", "/", "'cron", "enter", "enter"),
+		"sessions-holds":       studied("", "3", "/", "'node-3 billing-3", "enter", "enter"),
+		"sessions-destroy":     studied("", "3", "/", "'cron", "enter", "space", "space", "x"),
+		"sessions-destroy-1":   studied("", "3", "/", "'billing", "enter", "x"),
+		"release-warned":       studied("service/auth/leader", "r"),
+		"release-refused":      studied("service/pg/leader", "r", "refuse"),
+		"marks-hidden":         board("g", "space", "space", "/", "'billing", "enter"),
+		"release-hidden":       board("g", "space", "space", "/", "'billing", "enter", "r"),
+		"release-included":     board("g", "space", "space", "/", "'billing", "enter", "r", "space"),
+		"release-all-hidden":   board("g", "space", "space", "/", "'users", "enter", "r"),
+		"results":              func(t *testing.T, w, h int) *driver { return batchResults(t, w, h) },
+		"results-events":       afterBatch("esc", "2"),
+		"results-closed":       afterBatch("esc"),
+		"actions":              afterBatch("esc", "u"),
+		"results-ascii":        func(t *testing.T, w, h int) *driver { return batchResults(t, w, h, asciiOnly) },
+		"sessions-scanning":    studied("", "3", "scan"),
+		"sessions-scanned":     scannedSessions(),
+		"sessions-open-keys":   scannedSessions("/", "'key:nightly", "enter", "enter"),
+		"sessions-destroy-all": scannedSessions("/", "'"+sessionID(200), "enter", "x"),
+		"sessions-marks":       studied("", "3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter", "x"),
 		"sessions-hidden": snap(func() *election.Snapshot {
 			s := studiedSnapshot("")
 			s.SessionList = &election.SessionList{At: testNow(), Err: "sessions: not readable with this token"}
@@ -149,14 +165,45 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			case "deny":
 				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
 			case "search":
-				d.m.dialog.search, _ = d.m.search([]string{"x"})
+				d.m.dialog.search, _ = d.m.search([]string{"x"}, testNow())
 				d.m.dialog.search.progress(1200, 9800)
+				d.send(searchTickMsg{d.m.dialog.search})
+			case "scan":
+				d.keys("f")
+				d.m.sessions.scan.run.progress(1200, 9800)
+			case "refuse":
+				d.effect(election.Effect{
+					Refusal: "electop does not release a Patroni key: Patroni names its leader by the key's value, which a release keeps.",
+					Better:  "patronictl switchover pg",
+				})
 			case "searched":
 				d.performSearch()
 			default:
 				d.keys(k)
 			}
 		}
+		return d
+	}
+}
+
+func asciiOnly(o *Options) { o.ASCII = true }
+
+func afterBatch(keys ...string) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		d := batchResults(t, w, h)
+		d.keys(keys...)
+		return d
+	}
+}
+
+func scannedSessions(keys ...string) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		d := drive(t, studiedSnapshot(""), w, h, scanned(someKeys(), true))
+		d.keys("3")
+		d.performSearch()
+		d.now = d.now.Add(35 * time.Second)
+		d.send(tickMsg(d.now))
+		d.keys(keys...)
 		return d
 	}
 }

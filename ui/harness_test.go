@@ -18,20 +18,32 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// fakeOperator remembers what it was asked to do.
+// fakeOperator remembers what it was asked to do. Its actions end as outcome
+// says, done by default.
 type fakeOperator struct {
 	released, destroyed []election.Target
-	err                 error
+	outcome             election.Outcome
 }
 
-func (o *fakeOperator) Release(_ context.Context, t election.Target) error {
+func (o *fakeOperator) fails(kind election.OutcomeKind, reason string) {
+	o.outcome = election.Outcome{Kind: kind, Reason: reason}
+}
+
+func (o *fakeOperator) end() election.Outcome {
+	if o.outcome.Kind == "" {
+		o.outcome.Kind = election.OutcomeDone
+	}
+	return o.outcome
+}
+
+func (o *fakeOperator) Release(_ context.Context, t election.Target) election.Outcome {
 	o.released = append(o.released, t)
-	return o.err
+	return o.end()
 }
 
-func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) error {
+func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) election.Outcome {
 	o.destroyed = append(o.destroyed, t)
-	return o.err
+	return o.end()
 }
 
 // driver drives a Model without a terminal.
@@ -182,6 +194,11 @@ func (d *driver) performSearch() {
 	for _, cmd := range sequence(d.t, d.keys("f")()) {
 		if msg, ok := cmd().(searchedMsg); ok {
 			d.send(msg)
+			return // the next command draws the progress
 		}
 	}
+}
+
+func clickAt(x, y int) tea.MouseClickMsg {
+	return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}
 }

@@ -191,9 +191,7 @@ func (m *Model) banners(s *scene) []banner {
 	if m.mode == modePrompt {
 		lines = append(lines, nil) // the prompt draws itself, it has a cursor
 	} else if f := m.currentFilter(); !f.empty() {
-		lines = append(lines, banner{
-			{roleAccent, " / "}, {roleStrong, oneLine(f.text, 120)}, {roleQuiet, "   " + m.filterResult() + "   esc clears"},
-		})
+		lines = append(lines, m.filterBanner(f))
 	}
 	if m.live.Connection.State == election.Lost && m.hasBoard() {
 		lines = append(lines, m.lostBanner(s))
@@ -214,10 +212,19 @@ func (m *Model) banners(s *scene) []banner {
 	return lines
 }
 
+// filterBanner says what the filter shows, and how many marks it hides.
+func (m *Model) filterBanner(f filter) banner {
+	b := banner{{roleAccent, " / "}, {roleStrong, oneLine(f.text, 120)}, {roleQuiet, "   " + m.filterResult()}}
+	if _, hidden := m.countMarks(); hidden > 0 {
+		b = append(b, span{roleText, "   "}, span{roleDelay, m.sym.mark + hiddenMarks(hidden)})
+	}
+	return append(b, span{roleQuiet, "   esc clears"})
+}
+
 // lostBanner says how old the board is, what failed and when the next try is.
 func (m *Model) lostBanner(s *scene) banner {
 	c := m.live.Connection
-	text := " Consul does not answer. "
+	text := " Consul is unreachable. "
 	if c.Refused {
 		text = " Consul refuses this token. "
 	}

@@ -15,7 +15,7 @@ func historyDoc(d *doc, s *scene, e *election.Election) {
 	case stands == standsSemaphore:
 		d.para(roleQuiet, "A semaphore has no terms: its holders come and go.")
 	default:
-		d.para(roleQuiet, "No term was seen so far: nobody has led since electop looks.")
+		d.para(roleQuiet, "No term was observed: there was no leader since electop started.")
 	}
 	later := time.Time{} // start of the term after the one that is drawn
 	if stands != standsLed && stands != standsSemaphore && len(e.Terms) > 0 {

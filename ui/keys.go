@@ -11,7 +11,7 @@ type KeyMap struct {
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
-	Release, Destroy                                          key.Binding
+	Release, Destroy, Results, Scan                           key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Help, Suspend, Quit                                       key.Binding
 }
@@ -34,14 +34,16 @@ func DefaultKeyMap(ascii bool) KeyMap {
 		PageUp:   bind("pgup", "a page up", "pgup", "ctrl+b"),
 		PageDown: bind("pgdn", "a page down", "pgdown", "ctrl+f"),
 		Top:      bind("g", "first", "g", "home"), Bottom: bind("G", "last", "G", "end"),
-		NextTrouble: bind("n", "next trouble", "n"), PrevTrouble: bind("N", "previous trouble", "N"),
-		Open: bind(enter, "open", "enter"), Back: bind("esc", "one step back", "esc"),
+		NextTrouble: bind("n", "next problem", "n"), PrevTrouble: bind("N", "previous problem", "N"),
+		Open: bind(enter, "open", "enter"), Back: bind("esc", "back", "esc"),
 		NextTab: bind("tab", "next page", "tab", "]"), PrevTab: bind("[", "previous page", "shift+tab", "["),
 		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane", "J", "shift+down"),
 		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
+		Scan:      bind("f", "scan all keys", "f"),
+		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
 		Help:     bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
@@ -64,7 +66,7 @@ func (k KeyMap) FullHelp() [][]key.Binding {
 	return [][]key.Binding{
 		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
 		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause},
-		{k.Release, k.Destroy, k.Mark, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
+		{k.Release, k.Destroy, k.Results, k.Mark, k.Scan, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
 	}
 }
 
@@ -88,9 +90,9 @@ func (k KeyMap) sessionsHelp(open bool) []key.Binding {
 	if open {
 		down := k.Down
 		down.SetHelp(down.Help().Key, "scroll")
-		return []key.Binding{k.Back, down, k.Destroy, k.Copy, k.Elections, k.Help, k.Quit}
+		return []key.Binding{k.Back, down, k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
 	}
-	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
+	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
 // promptHelp are the keys of the footer while a line is typed.
@@ -114,9 +116,9 @@ func (k KeyMap) dialogHelp(d *dialog) []key.Binding {
 	leave.SetHelp(leave.Help().Key, "cancel")
 	switch {
 	case d.searching():
-		leave.SetHelp(leave.Help().Key, "stop the search")
+		leave.SetHelp(leave.Help().Key, "stop the scan")
 	case d.maySearch():
-		f := key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "search all keys"))
+		f := key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "scan all keys"))
 		return []key.Binding{choose, done, f, leave}
 	}
 	return []key.Binding{choose, done, leave}
@@ -127,6 +129,14 @@ func (k KeyMap) helpHelp() []key.Binding {
 	scroll := k.Down
 	scroll.SetHelp(scroll.Help().Key, "scroll")
 	return []key.Binding{scroll, k.Back}
+}
+
+// resultsHelp are the keys of the footer while results are shown.
+func (k KeyMap) resultsHelp() []key.Binding {
+	scroll, leave := k.Down, k.Back
+	scroll.SetHelp(scroll.Help().Key, "scroll")
+	leave.SetHelp(leave.Help().Key, "close")
+	return []key.Binding{scroll, leave}
 }
 
 // emptyHelp are the keys of the footer while there is no election.

@@ -15,6 +15,9 @@ const (
 	sideWidth = 160
 )
 
+// tooSmall reports a window in which nothing but its size is shown.
+func tooSmall(w, h int) bool { return w < minWidth || h < minHeight }
+
 // need is everything the layout depends on.
 type need struct {
 	w, h    int
@@ -38,7 +41,7 @@ type screen struct {
 // arrange turns the size of the window into rectangles. It is the only place
 // that knows how the screen is divided.
 func arrange(n need) screen {
-	if n.w < minWidth || n.h < minHeight {
+	if tooSmall(n.w, n.h) {
 		return screen{tooSmall: true}
 	}
 	s := screen{

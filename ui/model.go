@@ -28,6 +28,7 @@ const (
 	modeDialog
 	modeCopy
 	modeHelp
+	modeResults
 )
 
 // Model is the dashboard. It is a [tea.Model].
@@ -65,7 +66,8 @@ type Model struct {
 
 	insights *insightCache
 	note     note
-	pending  []pending
+	actions  *actionLog
+	results  *resultsPanel // nil while it is closed
 	// watched are the nodes that WatchChecks was told last, studied the key that
 	// Study was, listing what WatchSessions was.
 	watched, studied string
@@ -93,7 +95,7 @@ func New(ctx context.Context, opts Options) Model {
 		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
-		insights: &insightCache{}, sessions: &sessionsView{marks: map[string]bool{}},
+		insights: &insightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		wait: waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
 	}
@@ -201,7 +203,7 @@ func (m Model) View() tea.View {
 		return v
 	}
 	v.SetContent(strings.Join(m.frame(), "\n"))
-	if m.mode == modePrompt && m.width >= minWidth && m.height >= minHeight {
+	if m.mode == modePrompt && !tooSmall(m.width, m.height) {
 		v.Cursor = tea.NewCursor(m.prompt.cursorX(m.width), 1)
 	}
 	return v
@@ -238,7 +240,9 @@ func (m *Model) frame() []string {
 	case modeHelp:
 		m.help.draw(p, m.keys, lines, m.width)
 	case modeDialog:
-		m.dialog.draw(p, lines, m.width, m.height)
+		m.dialog.draw(p, lines, m.width)
+	case modeResults:
+		m.results.draw(p, lines, m.width)
 	default:
 	}
 	return lines

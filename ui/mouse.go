@@ -4,7 +4,7 @@ import tea "charm.land/bubbletea/v2"
 
 // clicked selects what was clicked on: a row, a column to sort by, a page.
 func (m *Model) clicked(at tea.Mouse) {
-	if m.mode != modeBoard || at.Button != tea.MouseLeft {
+	if m.mode != modeBoard || at.Button != tea.MouseLeft || tooSmall(m.width, m.height) {
 		return
 	}
 	sc := m.where()
@@ -12,7 +12,8 @@ func (m *Model) clicked(at tea.Mouse) {
 	case m.view == viewEvents && sc.body.contains(at.X, at.Y) && at.Y > sc.body.y:
 		m.events.moveTo(m.events.offset+at.Y-sc.body.y-1, false)
 	case m.view == viewSessions:
-		if row := at.Y - sc.body.y - 2; !m.sessions.open && row >= 0 && sc.body.contains(at.X, at.Y) {
+		head := sc.body.h - m.visibleSessions()
+		if row := at.Y - sc.body.y - head; !m.sessions.open && row >= 0 && sc.body.contains(at.X, at.Y) {
 			m.sessions.moveTo(m.sessions.offset + row)
 		}
 	case sc.table.contains(at.X, at.Y) && at.Y == sc.table.y:
@@ -60,10 +61,17 @@ func (m *Model) wheeled(at tea.Mouse) {
 	case at.Button != tea.MouseWheelDown:
 		return
 	}
+	if tooSmall(m.width, m.height) {
+		return
+	}
 	sc := m.where()
 	switch {
 	case m.mode == modeHelp:
 		m.help.scroll(step)
+	case m.mode == modeDialog:
+		m.dialog.scroll(step)
+	case m.mode == modeResults:
+		m.results.text.scroll(step)
 	case m.mode != modeBoard:
 	case m.view == viewEvents:
 		m.events.moveTo(m.events.index+step, false)

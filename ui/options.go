@@ -54,10 +54,11 @@ type Options struct {
 }
 
 // Operator carries out what was confirmed in a dialog, on exactly the hold that
-// the target names or not at all. Errors are one line.
+// the target names or not at all. An outcome says whether that was done, and its
+// Reason why not; what follows is observed by the dashboard.
 type Operator interface {
 	// Release unlocks the key; value and flags are kept, the session lives on.
-	Release(ctx context.Context, t election.Target) error
+	Release(ctx context.Context, t election.Target) election.Outcome
 	// DestroySession ends the session and every hold of it.
-	DestroySession(ctx context.Context, t election.Target) error
+	DestroySession(ctx context.Context, t election.Target) election.Outcome
 }

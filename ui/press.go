@@ -9,6 +9,12 @@ import (
 
 // pressed gives a key to whoever has the keys now.
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
+	if tooSmall(m.width, m.height) { // nothing is visible that a key could be meant for
+		if key.Matches(msg, m.keys.Quit) {
+			return tea.Quit
+		}
+		return nil
+	}
 	if key.Matches(msg, m.keys.Suspend) {
 		return tea.Suspend
 	}
@@ -21,6 +27,8 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return m.copyKey(msg)
 	case modeHelp:
 		return m.helpKey(msg)
+	case modeResults:
+		return m.resultsKey(msg)
 	default:
 		return m.boardKey(msg)
 	}
@@ -64,6 +72,8 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		m.show(viewSessions)
 	case key.Matches(msg, k.Pause):
 		m.setPaused(!m.paused)
+	case key.Matches(msg, k.Results):
+		m.openActions()
 	case key.Matches(msg, k.Back):
 		m.back()
 	case m.view != viewElections:
@@ -96,6 +106,8 @@ func (m *Model) show(v view) {
 // back goes one step back: the nearest thing that can be undone.
 func (m *Model) back() {
 	switch {
+	case m.view == viewSessions && m.sessions.scan.running():
+		m.sessions.scan.run.stop()
 	case m.pane.zoom && m.view == viewElections:
 		m.pane.zoom, m.pane.offset = false, 0
 	case m.sessions.open && m.view == viewSessions:
@@ -118,7 +130,7 @@ func (m *Model) setFilter(text string) {
 	switch m.view {
 	case viewEvents:
 		m.events.filter = parseFilter(text)
-		m.events.refresh(m.shown)
+		m.refreshView()
 	case viewSessions:
 		m.sessions.filter = parseFilter(text)
 		m.sessions.refresh(m.shown)
@@ -189,7 +201,7 @@ func (m *Model) selectRow(i int) {
 
 func (m *Model) jump(step int) {
 	if !m.table.jump(step, m.shown, m.asOf()) {
-		m.say(roleLed, "Nothing is in trouble.")
+		m.say(roleLed, "No election has a problem.")
 		return
 	}
 	m.pane.offset = 0

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +24,7 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	s.Elections = slices.Delete(s.Elections, 1, 2)
 	d.send(snapshotMsg{s})
 	d.keys("r")
-	d.wants("Destroy the session of billing", "the key is gone", "[ Close ]")
+	d.wants("Destroy the session of billing", "the key was deleted", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts on something else")
 	}
@@ -33,7 +32,7 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	vacant.Elections[1] = vacantElection(1, "billing", 3, time.Minute, time.Second, 0, election.Released, "")
 	d.send(snapshotMsg{vacant})
 	d.keys("r")
-	d.wants("nobody leads any more", "[ Close ]")
+	d.wants("it has no leader any more", "[ Close ]")
 }
 
 func TestLookAgainKeepsTheSession(t *testing.T) {
@@ -79,28 +78,31 @@ func TestFailuresAmongManyAreCounted(t *testing.T) {
 		t.Fatalf("%d commands", len(cmds))
 	}
 	for i, cmd := range cmds {
-		d.op.err = nil
+		d.op.fails(election.OutcomeDone, "")
 		if i == 1 {
-			d.op.err = errors.New("refused by ACL")
+			d.op.fails(election.OutcomeDenied, "refused by ACL")
 		}
 		d.send(cmd())
 	}
-	d.wants("Destroyed 2 of 3 sessions; could not destroy session ", "refused by ACL")
+	d.wants("Results: destroy 3 sessions", "nothing was changed: refused by ACL", "complete")
+	d.keys("esc")
 	d = drive(t, mixedSnapshot(), 160, 36)
 	d.keys("g", "space", "space", "r")
 	for i, cmd := range sequence(t, d.keys("y")()) {
-		if d.op.err = nil; i == 0 {
-			d.op.err = errors.New("refused by ACL")
+		if d.op.fails(election.OutcomeDone, ""); i == 0 {
+			d.op.fails(election.OutcomeDenied, "refused by ACL")
 		}
 		d.send(cmd())
 	}
-	d.wants("Released 1 of 2 elections; could not release auth: refused by ACL")
+	d.wants("nothing was changed: refused by ACL", "1 waiting")
+	d.keys("esc")
+	d.wants("Release 2 elections: 1 failed, 1 waiting", "u lists the results")
 }
 
 func TestADialogClearsTheNote(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, studies)
 	d.keys("g", "x", "esc")
-	d.wants("Cancelled: nothing was done.")
+	d.wants("Cancelled: nothing was changed.")
 	d.keys("x")
 	d.lacks("Cancelled")
 	d.keys("esc", "3", "x")
@@ -118,7 +120,7 @@ func TestDestroyListsKeysBeside(t *testing.T) {
 	n := *s
 	n.Surroundings = around
 	d.send(snapshotMsg{&n})
-	d.wants("service/pg/members/pg1 is deleted, value and all, not watched", "service/pg/leader is deleted")
+	d.wants("service/pg/members/pg1 is deleted with its value, not watched", "service/pg/leader is deleted")
 	d.lacks("members/pg2")
 	if len(studied) == 0 || studied[len(studied)-1] != "service/pg/leader" {
 		t.Errorf("studied %q", studied)
@@ -190,5 +192,5 @@ func TestManySessionsAreSearchedAtOnce(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("the store was searched %d times", calls)
 	}
-	d.wants("6 further keys found")
+	d.wants("6 keys in all")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
@@ -74,6 +75,8 @@ func states() [][]string {
 		{"g", "r"}, {"g", "x"}, {"g", "space", "space", "space", "space", "x"}, {"p"}, {"2", "/", "'zz", "enter"}, {"s"},
 		{"tab"}, {"g", "tab"}, {"g", "j", "j"}, {"g", "j", "j", "tab"}, {"3"}, {"3", "enter"}, {"3", "w", "s", "s", "S"}, {"3", "x"},
 		{"3", "space", "space", "x", "f"}, {"3", "/", "'node:n !世"}, {"g", "x", "f", "j"},
+		{"g", "space", "space", "space", "r", "j", "j", "j", "j", "pgdown", "pgdown", "y"}, {"3", "f"}, {"3", "f", "enter"},
+		{"g", "space", "/", "'zz", "enter", "r", "space"}, {"g", "r", "j", "j", "j", "j", "pgdown", "pgdown", "y", "u"},
 	}
 }
 
@@ -88,12 +91,12 @@ func TestEveryWidthFits(t *testing.T) {
 			what := fmt.Sprintf("%s after %v", name, keys)
 			for w := 40; w <= 220; w += 3 {
 				h := 10 + (w*7)%51
-				d.m.width, d.m.height = w, h
+				d.send(tea.WindowSizeMsg{Width: w, Height: h})
 				checkFrame(t, d, w, h, what)
 			}
 			for h := 10; h <= 60; h++ {
 				w := 40 + (h*37)%181
-				d.m.width, d.m.height = w, h
+				d.send(tea.WindowSizeMsg{Width: w, Height: h})
 				checkFrame(t, d, w, h, what)
 			}
 			if t.Failed() {

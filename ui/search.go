@@ -16,6 +16,10 @@ import (
 type search struct {
 	done, total atomic.Int64
 	cancel      context.CancelFunc
+	// at is when it began: what it found is at least as new.
+	at time.Time
+	// earlier says that it was carried out before the dialog was opened.
+	earlier bool
 
 	over, stopped, incomplete bool
 	found                     []election.Pair
@@ -37,19 +41,19 @@ type searchTickMsg struct{ of *search }
 const searchTick = 200 * time.Millisecond
 
 // searcher makes a search and the command that carries it out.
-type searcher func(sessions []string) (*search, tea.Cmd)
+type searcher func(sessions []string, now time.Time) (*search, tea.Cmd)
 
 // holdings is [Options.Holdings].
 type holdings func(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error)
 
-// newSearcher binds the search to the program's context. It is nil when nobody
-// can search.
+// newSearcher binds the search to the program's context. It is nil when
+// there is nothing to search with.
 func newSearcher(ctx context.Context, look holdings) searcher {
 	if look == nil {
 		return nil
 	}
-	return func(sessions []string) (*search, tea.Cmd) {
-		s := &search{}
+	return func(sessions []string, now time.Time) (*search, tea.Cmd) {
+		s := &search{at: now}
 		ctx, cancel := context.WithCancel(ctx)
 		s.cancel = cancel
 		return s, func() tea.Msg {
@@ -84,43 +88,55 @@ func (s *search) ended(msg searchedMsg) {
 	s.stopped = s.stopped && msg.err != nil // it may have been at its end
 }
 
+// searched takes the end of a search, if what it was for is still open.
+func (m *Model) searched(msg searchedMsg) {
+	switch {
+	case m.dialog != nil && m.dialog.search == msg.of:
+		msg.of.ended(msg)
+		m.checkDialog()
+	case m.sessions.scan.run == msg.of:
+		msg.of.ended(msg)
+		m.sessions.scan.ended()
+		m.sessions.refresh(m.shown)
+	}
+}
+
 // far is how far the search has come: "1,200 of 9,800 keys".
 func (s *search) far() string {
 	return thousands(s.done.Load()) + " of " + thousands(s.total.Load()) + " keys"
 }
 
-// write adds what the search does or found to the dialog. seen are the keys
-// that the dialog lists already.
-func (s *search) write(page *doc, d *dialog) {
-	if !s.over {
-		word := "Searching: "
-		if s.stopped {
-			word = "Stopping: "
-		}
-		page.add(span{roleAccent, word}, span{roleText, s.far()}, span{roleText, "   "}, span{roleKey, "f"}, span{roleQuiet, " stops"})
-		return
+// progressSpans tell of a search that runs.
+func (s *search) progressSpans() []span {
+	word := "Scanning: "
+	if s.stopped {
+		word = "Stopping: "
 	}
-	more := 0
-	for _, p := range s.found {
-		if !d.listed(p.Key) {
-			d.writeFall(page, fall{key: p.Key, session: p.Session})
-			more++
-		}
+	return []span{{roleAccent, word}, {roleText, s.far()}, {roleText, "   "}, {roleKey, "f"}, {roleQuiet, " stops"}}
+}
+
+// write tells in a dialog how the search ended. listed is how many keys are
+// known of.
+func (s *search) write(page *doc, listed int) {
+	when := ", as of " + clockTime(s.at)
+	count := plural(listed, "key") + " in all"
+	if listed == 0 {
+		count = "no key"
 	}
-	text := "no further key"
-	if more > 0 {
-		text = plural(more, "further key")
-	}
+	r, text := roleQuiet, ""
 	switch {
+	case !s.over:
+		return
 	case s.stopped:
-		page.para(roleDelay, "Stopped after "+s.far()+": "+text+" so far.")
+		r, text = roleDelay, "Stopped after "+s.far()+": "+count+" so far"+when+"."
 	case s.err != nil:
-		page.para(roleBad, "The search failed after "+s.far()+": "+clean(s.err.Error()))
+		r, text = roleBad, "The scan failed after "+s.far()+": "+clean(s.err.Error())
 	case s.incomplete:
-		page.para(roleDelay, "Searched "+thousands(s.total.Load())+" keys: "+text+" found. This token may not read all keys: there may be more.")
+		r, text = roleDelay, "Scanned "+thousands(s.total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
 	default:
-		page.para(roleQuiet, "Searched all "+thousands(s.total.Load())+" keys: "+text+".")
+		text = "Scanned all " + thousands(s.total.Load()) + " keys: " + count + when + "."
 	}
+	page.indented(2, span{r, text})
 }
 
 // thousands writes a number with commas.

@@ -31,12 +31,12 @@ func semaphoreLists(d *doc, sem *election.Semaphore) {
 	if sem == nil {
 		return
 	}
-	contenders(d, "Holders", span{roleLed, d.sym.led + " "}, sem.Holders, "nobody holds a slot")
+	contenders(d, "Holders", span{roleLed, d.sym.led + " "}, sem.Holders, "no slot is taken")
 	if !sem.ContendersKnown {
 		d.field("Waiters", span{roleQuiet, "not known, nor which holders are gone: the contenders' keys were not read"})
 		return
 	}
-	contenders(d, "Waiters", span{roleQuiet, d.sym.idle + " "}, sem.Waiters, "nobody waits")
+	contenders(d, "Waiters", span{roleQuiet, d.sym.idle + " "}, sem.Waiters, "none")
 }
 
 func contenders(d *doc, label string, sign span, all []election.SemaphoreHolder, none string) {

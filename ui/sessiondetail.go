@@ -1,6 +1,10 @@
 package ui
 
-import "electop/election"
+import (
+	"strings"
+
+	"electop/election"
+)
 
 // drawOpen draws one session in full.
 func (v *sessionsView) drawOpen(p *painter, s *scene, r *sessionRow, width, height int) []string {
@@ -13,7 +17,10 @@ func (v *sessionsView) drawOpen(p *painter, s *scene, r *sessionRow, width, heig
 	right := []span{{roleKey, "esc"}, {roleQuiet, " all sessions"}}
 	lines := append(make([]string, 0, height), p.rule(width, fitSpans(title, width-24, p.sym), right))
 	d := &doc{width: width - 2, sym: p.sym}
-	sessionDoc(d, s, r)
+	if v.scan.running() {
+		d.lines = append(flow(v.scan.run.progressSpans(), d.width), nil)
+	}
+	sessionDoc(d, s, r, &v.scan.result)
 	v.top = max(0, min(v.top, len(d.lines)-(height-1)))
 	l := newLine(p, width)
 	for i, spans := range d.lines[v.top:min(len(d.lines), v.top+height-1)] {
@@ -29,10 +36,10 @@ func (v *sessionsView) drawOpen(p *painter, s *scene, r *sessionRow, width, heig
 }
 
 // sessionDoc tells everything that is known of a session.
-func sessionDoc(d *doc, s *scene, r *sessionRow) {
+func sessionDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 	if r.stands == sessionOrphan {
-		d.para(roleDelay, "Probably an orphan: "+plural(r.alike, "session")+" of this name, on this node and with these checks hold "+
-			"nothing that is watched here and have no TTL. A program that restarts may leave its sessions behind.")
+		d.para(roleDelay, "Probably an orphan: "+plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
+			"no known key. A program that restarts may leave its sessions behind.")
 		d.blank()
 	}
 	d.field("Session", span{roleText, clean(r.ses.ID)})
@@ -48,12 +55,12 @@ func sessionDoc(d *doc, s *scene, r *sessionRow) {
 	d.field("Seen since", seen...)
 	sessionSettings(d, s, r.ses)
 	d.head("Holds")
-	heldDoc(d, s, r)
+	heldDoc(d, s, r, scan)
 }
 
-func heldDoc(d *doc, s *scene, r *sessionRow) {
-	if r.stands != sessionHolding {
-		d.para(roleQuiet, "Nothing that is watched here. It may hold other keys, or wait as a candidate: Consul records nobody who waits.")
+func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
+	if r.known() == 0 {
+		d.para(roleQuiet, capital(r.nothing())+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
 		return
 	}
 	for _, e := range r.holds {
@@ -65,4 +72,37 @@ func heldDoc(d *doc, s *scene, r *sessionRow) {
 		d.beside([]span{{roleTermB, d.sym.semaphore + " "}}, 2, span{roleStrong, election.Sanitize(e.Name)},
 			span{roleQuiet, "  " + election.Sanitize(e.Key())}, span{roleText, "  a slot of the semaphore"})
 	}
+	if !r.scanned {
+		d.para(roleQuiet, strings.TrimPrefix(r.unknown(scan), ". "))
+		return
+	}
+	d.head("Not watched, as of " + clockTime(scan.at) + ", " + duration(s.now.Sub(scan.at)) + " ago")
+	for i, key := range r.others {
+		if i == shownOthers {
+			d.add(span{roleQuiet, "and " + plural(len(r.others)-i, "more key")})
+			break
+		}
+		d.indented(0, span{roleText, election.Sanitize(key)})
+	}
+	if len(r.others) == 0 {
+		d.add(span{roleQuiet, "no key"})
+	}
+	if r.partly {
+		d.para(roleDelay, "This token may not read all keys: there may be more.")
+	}
+}
+
+// shownOthers is how many keys outside the patterns are listed.
+const shownOthers = 1000
+
+// unknown ends a sentence with as of when it is known what a session holds outside
+// the patterns, or with how to find out.
+func (r *sessionRow) unknown(scan *scanResult) string {
+	switch {
+	case r.scanned:
+		return ", as of " + clockTime(scan.at) + "."
+	case !scan.at.IsZero():
+		return ". The session is newer than the latest scan: it may hold keys outside the patterns (f scans again)."
+	}
+	return ". It may hold keys outside the patterns (f scans the whole store)."
 }

@@ -12,11 +12,13 @@ import (
 // sessionsKey handles the keys of the sessions view.
 func (m *Model) sessionsKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch k := &m.keys; {
+	case key.Matches(msg, k.Scan):
+		return m.toggleScan()
 	case key.Matches(msg, k.Destroy):
 		m.openSessionDialog()
 		return nil
 	case key.Matches(msg, k.Release):
-		m.say(roleDelay, "A session is destroyed (x), never released. Release an election in view 1.")
+		m.say(roleDelay, "A session can be destroyed (x) but not released. Release an election in view 1.")
 		return nil
 	case key.Matches(msg, k.Copy):
 		if r := m.sessions.selected(); r != nil {
@@ -34,7 +36,7 @@ func (m *Model) sessionsKey(msg tea.KeyPressMsg) tea.Cmd {
 
 func (m *Model) sessionListKey(msg tea.KeyPressMsg) {
 	v := m.sessions
-	if step, ok := m.step(msg, max(1, m.where().body.h-2), len(v.order)); ok {
+	if step, ok := m.step(msg, max(1, m.visibleSessions()), len(v.order)); ok {
 		v.moveTo(v.index + step)
 		return
 	}
@@ -108,16 +110,35 @@ func (m *Model) openSessionDialog() {
 	v := m.sessions
 	d := &dialog{kind: election.ActionDestroy, bare: true, canSearch: m.search != nil}
 	for i := range v.rows {
-		if s := v.rows[i].ses; v.marks[s.ID] {
-			d.targets = append(d.targets, boundTarget{Target: sessionTarget(s), name: s.Name})
+		switch r := &v.rows[i]; {
+		case !v.marks[r.ses.ID]:
+		case v.filter.matchSession(r):
+			d.visible = append(d.visible, bareTarget(r.ses, false))
+		default:
+			d.hidden = append(d.hidden, bareTarget(r.ses, true))
 		}
 	}
-	if r := v.selected(); len(d.targets) == 0 && r != nil {
-		d.targets = append(d.targets, boundTarget{Target: sessionTarget(r.ses), name: r.ses.Name})
-	}
-	if len(d.targets) == 0 {
+	r := v.selected()
+	switch {
+	case r != nil && len(d.visible)+len(d.hidden) == 0:
+		d.visible = append(d.visible, bareTarget(r.ses, false))
+	case r != nil && len(d.visible) == 0:
+		t := bareTarget(r.ses, false)
+		d.unmarked = t.label()
+	case len(d.visible)+len(d.hidden) == 0:
 		m.say(roleDelay, "There is no session to destroy.")
 		return
 	}
+	d.choose()
+	d.search = v.scan.result.asSearch(d.targets)
 	m.showDialog(d)
+}
+
+func bareTarget(s *election.Session, hidden bool) boundTarget {
+	return boundTarget{Target: sessionTarget(s), session: s, hidden: hidden}
+}
+
+// visibleSessions is how many rows of the list are on the screen.
+func (m *Model) visibleSessions() int {
+	return sessionRows(m.where().body.h, len(m.sessionNews(m.scene(), m.width)))
 }

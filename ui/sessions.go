@@ -23,14 +23,19 @@ type sessionsView struct {
 	// open shows the session under the cursor in full, from line top on.
 	open bool
 	top  int
-	// rows are all sessions, made from list and board.
-	rows  []sessionRow
-	list  *election.SessionList
-	board **election.Election
-	tally sessionTally
+	// rows are all sessions, made from list, board and the scan that ended at
+	// scanned.
+	rows    []sessionRow
+	list    *election.SessionList
+	board   **election.Election
+	scan    storeScan
+	scanned time.Time
+	tally   sessionTally
 	// name, node and hold are how wide these columns are at most.
 	name, node, hold int
 }
+
+func newSessionsView() *sessionsView { return &sessionsView{marks: map[string]bool{}} }
 
 // sessionTally counts the sessions by how they stand.
 type sessionTally struct{ all, holding, orphans int }
@@ -40,8 +45,8 @@ type sessionStanding uint8
 
 const (
 	sessionOrphan  sessionStanding = iota // probably left behind by a program
-	sessionIdle                           // holds nothing that is watched; it may wait
-	sessionHolding                        // holds a watched key
+	sessionIdle                           // no key of it is known; it may wait
+	sessionHolding                        // holds a known key
 )
 
 func (s sessionStanding) word() string { return [...]string{"orphan", "idle", "holding"}[s] }
@@ -53,8 +58,12 @@ type sessionRow struct {
 	holds  []*election.Election
 	// slots are the semaphores in which it holds a slot.
 	slots []*election.Election
-	alike int // sessions that look left behind, this one too
-	seen  time.Time
+	// others are the keys outside the patterns that a scan found; scanned says
+	// that one covered the session, partly that it may have missed keys.
+	others          []string
+	scanned, partly bool
+	alike           int // sessions that look left behind, this one too
+	seen            time.Time
 	// fresh says that the session was not yet in the first list.
 	fresh bool
 }
@@ -78,8 +87,8 @@ func (v *sessionsView) refresh(snap *election.Snapshot) {
 	if len(snap.Elections) > 0 {
 		board = &snap.Elections[0]
 	}
-	if v.list != snap.SessionList || v.board != board {
-		v.list, v.board = snap.SessionList, board
+	if v.list != snap.SessionList || v.board != board || !v.scanned.Equal(v.scan.result.at) {
+		v.list, v.board, v.scanned = snap.SessionList, board, v.scan.result.at
 		v.build(snap)
 	}
 	v.order = v.order[:0]
@@ -117,7 +126,8 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 	for _, s := range v.list.Sessions {
 		r := sessionRow{ses: s, stands: sessionHolding, holds: holds[s.ID], slots: slots[s.ID], seen: v.list.FirstSeen[s.ID]}
 		r.fresh = r.seen.After(v.list.Began)
-		if len(r.holds)+len(r.slots) == 0 {
+		v.addScanned(&r, snap)
+		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
 			r.stands = sessionIdle
 			if s.TTL == 0 && s.Name != "" { // one with a TTL ends by itself
 				idle[kinOf(s)]++
@@ -132,6 +142,30 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 			delete(v.marks, id)
 		}
 	}
+}
+
+// addScanned adds what the latest scan found beside the watched keys, which the
+// board has newer.
+func (v *sessionsView) addScanned(r *sessionRow, snap *election.Snapshot) {
+	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
+	for _, p := range v.scan.result.keys[r.ses.ID] {
+		if snap.Find(p.Key) == nil {
+			r.others = append(r.others, p.Key)
+		}
+	}
+}
+
+// countMarks counts the marked sessions that the filter shows and hides.
+func (v *sessionsView) countMarks() (visible, hidden int) {
+	if len(v.marks) == 0 {
+		return 0, 0
+	}
+	for _, r := range v.order {
+		if v.marks[r.ses.ID] {
+			visible++
+		}
+	}
+	return visible, len(v.marks) - visible
 }
 
 // count finds the orphans and counts all. Who may wait for a watched election is
@@ -231,7 +265,7 @@ func (s sessionSorting) compare(a, b *sessionRow) int {
 	case "state":
 		return cmp.Compare(a.stands, b.stands)
 	case "holds":
-		return cmp.Compare(len(b.holds)+len(b.slots), len(a.holds)+len(a.slots))
+		return cmp.Compare(b.known(), a.known())
 	case "age":
 		return a.seen.Compare(b.seen)
 	case "ttl":
@@ -251,6 +285,9 @@ func sortSessions(rows []*sessionRow, s sessionSorting) {
 	})
 }
 
+// known counts what the session holds, as far as that is known.
+func (r *sessionRow) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
+
 // matchSession reports whether every word matches the session.
 func (f filter) matchSession(r *sessionRow) bool {
 	for _, w := range f.words {
@@ -266,6 +303,7 @@ func (w filterWord) matchOneSession(r *sessionRow) bool {
 		match := func(e *election.Election) bool { return containsFold(text(e), w.value) }
 		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
 	}
+	other := slices.ContainsFunc(r.others, func(key string) bool { return containsFold(key, w.value) })
 	name := func(e *election.Election) string { return e.Name }
 	switch w.field {
 	case "state":
@@ -275,9 +313,9 @@ func (w filterWord) matchOneSession(r *sessionRow) bool {
 	case "session":
 		return strings.HasPrefix(r.ses.ID, w.value) || containsFold(r.ses.Name, w.value)
 	case "key":
-		return held((*election.Election).Key)
+		return held((*election.Election).Key) || other
 	case "leader", "type":
 		return false
 	}
-	return containsFold(r.ses.Name, w.value) || containsFold(r.ses.Node, w.value) || containsFold(r.ses.ID, w.value) || held(name)
+	return containsFold(r.ses.Name, w.value) || containsFold(r.ses.Node, w.value) || containsFold(r.ses.ID, w.value) || held(name) || other
 }

@@ -30,8 +30,12 @@ func (c sessionColumn) sortWord() string {
 	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
 
-// leastHolds is the least width of what a session holds.
-const leastHolds = 16
+// leastHolds is the least width of what a session holds. Up to mostHolds, it takes
+// the room of other columns.
+const (
+	leastHolds = 16
+	mostHolds  = 25
+)
 
 // widths are those of the columns, 0 for one that has no room.
 func (v *sessionsView) widths(width int) [sesColumns]int {
@@ -39,6 +43,7 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 	if v.wide {
 		w[sesID] = 36
 	}
+	w[sesHolds] = max(leastHolds, min(mostHolds, v.hold))
 	w[sesName] = max(w[sesName], min(28, 2+v.name))
 	w[sesNode] = max(w[sesNode], min(24, v.node))
 	room := width - leadIn - leadOut + columnGap
@@ -55,7 +60,7 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 	if room < 0 {
 		w[sesName] = max(6, w[sesName]+room)
 	}
-	w[sesHolds] += max(0, min(room, v.hold-leastHolds))
+	w[sesHolds] += max(0, min(room, v.hold-w[sesHolds]))
 	return w
 }
 
@@ -65,19 +70,18 @@ func (m *Model) drawSessions(p *painter, s *scene, width, height int) []string {
 	if r := v.selected(); v.open && r != nil {
 		return v.drawOpen(p, s, r, width, height)
 	}
-	lines := append(make([]string, 0, height), p.rule(width, v.title(), v.position(p.sym, height)))
-	if text, r := m.sessionTrouble(s); text != "" {
-		for _, part := range wrapText(text, width-2) {
-			lines = append(lines, p.draw(width, span{r, " " + part}))
-		}
+	news := m.sessionNews(s, width)
+	rows := sessionRows(height, len(news))
+	v.scroll(rows)
+	lines := append(make([]string, 0, height), p.rule(width, v.title(), v.position(p.sym, rows)))
+	for _, spans := range news {
+		lines = append(lines, p.draw(width, append([]span{{roleText, " "}}, spans...)...))
 	}
 	if len(v.order) == 0 {
 		return p.pad(lines, width, height)
 	}
 	widths := v.widths(width)
 	lines = append(lines, v.head(p, widths, width))
-	rows := max(0, height-len(lines))
-	v.scroll(rows)
 	l := newLine(p, width)
 	for i := v.offset; i < min(len(v.order), v.offset+rows); i++ {
 		l.reset(p.tone)
@@ -90,25 +94,50 @@ func (m *Model) drawSessions(p *painter, s *scene, width, height int) []string {
 	return p.pad(lines, width, height)
 }
 
+// sessionNews are the lines above the list: why it is empty or old, and how a
+// scan of the store is going.
+func (m *Model) sessionNews(s *scene, width int) [][]span {
+	var lines [][]span
+	if text, r := m.sessionTrouble(s); text != "" {
+		for _, part := range wrapText(text, width-2) {
+			lines = append(lines, []span{{r, part}})
+		}
+	}
+	for _, spans := range m.sessions.scan.spans(s.now) {
+		lines = append(lines, flow(spans, width-2)...)
+	}
+	return lines
+}
+
+// sessionRows is how many sessions a view shows under its title, the news and the
+// heads of the columns.
+func sessionRows(height, news int) int { return max(0, height-2-news) }
+
 func (v *sessionsView) title() []span {
 	spans := []span{{roleStrong, "Sessions"}}
 	if v.list == nil || len(v.rows) == 0 {
 		return spans
 	}
-	spans = append(spans, span{roleQuiet, "  " + strconv.Itoa(v.tally.all) + ", " + strconv.Itoa(v.tally.holding) + " hold something watched here"})
+	spans = append(spans, span{roleQuiet, "  " + strconv.Itoa(v.tally.all) + ", " + strconv.Itoa(v.tally.holding) + v.holding()})
 	if v.tally.orphans > 0 {
 		spans = append(spans, span{roleDelay, "  " + plural(v.tally.orphans, "orphan") + "?"})
 	}
 	return spans
 }
 
+// holding says what is counted: watched keys or, after a scan, all keys.
+func (v *sessionsView) holding() string {
+	if v.scan.result.at.IsZero() {
+		return " hold a watched key"
+	}
+	return " hold a key"
+}
+
 // position tells how many rows there are above and below.
-func (v *sessionsView) position(sym *symbols, height int) []span {
-	rows := max(1, height-2)
+func (v *sessionsView) position(sym *symbols, rows int) []span {
 	if len(v.order) <= rows {
 		return nil
 	}
-	v.scroll(rows)
 	below := max(0, len(v.order)-v.offset-rows)
 	return []span{{roleQuiet, sym.up + " " + strconv.Itoa(v.offset) + "  " + sym.down + " " + strconv.Itoa(below)}}
 }
@@ -122,7 +151,7 @@ func (m *Model) sessionTrouble(s *scene) (string, role) {
 	case list == nil && m.paused:
 		return "The board is paused: p continues, and reads the sessions.", roleDelay
 	case list == nil && s.stale:
-		return "Consul does not answer: the sessions were not read.", roleDelay
+		return "Consul is unreachable: the sessions were not read.", roleDelay
 	case list == nil:
 		return "Reading the sessions.", roleQuiet
 	case list.Err != "" && len(list.Sessions) == 0:
@@ -130,7 +159,7 @@ func (m *Model) sessionTrouble(s *scene) (string, role) {
 	case list.Err != "":
 		return capital(clean(list.Err)) + ". This list is " + duration(s.now.Sub(list.At)) + " old.", roleDelay
 	case len(list.Sessions) == 0:
-		return "No session is visible. Consul leaves out those that a token may not read: that is no proof that there is none.", roleDelay
+		return "No session is visible. Consul omits those that the token may not read, so there may be some.", roleDelay
 	case len(v.order) == 0:
 		return "No session matches the filter. Esc clears it.", roleQuiet
 	}
@@ -228,13 +257,25 @@ func (r *sessionRow) sign(sym *symbols) span {
 	}
 }
 
-// holdsText names what a session holds among the watched elections.
+// nothing says how much is known of a session without a known key.
+func (r *sessionRow) nothing() string {
+	switch {
+	case !r.scanned:
+		return "nothing watched"
+	case r.partly:
+		return "no readable key"
+	}
+	return "no key"
+}
+
+// holdsText names what a session holds among the watched elections and counts
+// what a scan found, keys outside the patterns included.
 func (r *sessionRow) holdsText() span {
 	switch r.stands {
 	case sessionOrphan:
 		return span{roleDelay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
 	case sessionIdle:
-		return span{roleQuiet, "holds nothing"}
+		return span{roleQuiet, r.nothing()}
 	default:
 	}
 	names := make([]string, 0, 4)
@@ -248,7 +289,19 @@ func (r *sessionRow) holdsText() span {
 	if more := len(r.holds) + len(r.slots) - len(names); more > 0 {
 		text += " and " + strconv.Itoa(more) + " more"
 	}
-	return span{roleText, text}
+	if !r.scanned {
+		return span{roleText, text}
+	}
+	count := plural(len(r.holds)+len(r.others), "key")
+	switch {
+	case len(r.others) == 0 && len(r.holds) == 0:
+		return span{roleText, text}
+	case text == "":
+		return span{roleText, count + ", none watched"}
+	case len(r.others) > 0:
+		text += ", " + strconv.Itoa(len(r.others)) + " unwatched"
+	}
+	return span{roleText, count + ": " + text}
 }
 
 // age is how long the session was seen, at least that for those that were there

@@ -13,6 +13,7 @@ import (
 // what the user does.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
+	m.fitOverlay()
 	m.tellWatched()
 	m.tellStudied()
 	if ask := m.askRights(); ask != nil {
@@ -24,7 +25,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		m.resized(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
 		m.styles = NewStyles(m.dark, m.profile)
@@ -77,7 +78,10 @@ func (m *Model) received(snap *election.Snapshot) {
 		}
 	}
 	m.checkDialog()
-	m.settle()
+	if m.actions.waiting() {
+		m.settle()
+		m.refreshView()
+	}
 }
 
 // showTrouble puts the cursor on the first election without a leader, so that
@@ -104,7 +108,7 @@ func (m *Model) refresh() {
 func (m *Model) refreshView() {
 	switch m.view {
 	case viewEvents:
-		m.events.refresh(m.shown)
+		m.events.refresh(m.shown, m.actions.events(m.sym, m.live, m.opts.Now()))
 	case viewSessions:
 		m.sessions.refresh(m.shown)
 	default:
@@ -118,8 +122,9 @@ func (m *Model) ticked() {
 	if !m.table.holds(m.asOf()) {
 		m.table.refresh(m.shown, m.asOf())
 	}
-	if len(m.pending) > 0 {
+	if m.actions.waiting() {
 		m.settle()
+		m.refreshView()
 	}
 }
 
@@ -208,7 +213,7 @@ func (m *Model) studyKey() string {
 }
 
 func (m *Model) pasted(text string) {
-	if m.mode == modePrompt {
+	if m.mode == modePrompt && !tooSmall(m.width, m.height) {
 		m.edit(func(in *input) { in.insert(text) })
 	}
 }

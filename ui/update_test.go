@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -128,7 +127,7 @@ func TestLostLinkStopsTheClocks(t *testing.T) {
 	d.send(tickMsg(d.now))
 	d.wants("The board is 54s old", "3m08s", "connection refused", "lost 53s")
 	d.keys("k", "r")
-	d.wants("Not while Consul does not answer")
+	d.wants("Unavailable while Consul is unreachable: this data is stale.")
 }
 
 func TestFilter(t *testing.T) {
@@ -185,7 +184,7 @@ func TestFilterKeys(t *testing.T) {
 func TestEventsView(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("2")
-	d.wants("Events  8 lines", "found leading", "connection refused", "follows the newest")
+	d.wants("Events  8 lines", "led when electop started", "connection refused", "follows the newest")
 	d.keys("g")
 	d.wants("G follows the newest")
 	d.keys("/", "'type:vac", "enter")
@@ -214,18 +213,18 @@ func TestReleaseIsBoundToItsTarget(t *testing.T) {
 	if len(d.op.released) != 1 || d.op.released[0] != want {
 		t.Fatalf("released %+v, want %+v", d.op.released, want)
 	}
-	d.wants("Released billing: no leader yet", "billing-3")
+	d.wants("billing: billing-3 was released; it may already lead again")
 	d.now = d.now.Add(time.Second)
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.wants("billing-9 leads billing after 1.3s")
+	d.wants("billing: billing-3 → billing-9 after 1.3s")
 }
 
 func TestChangedHoldIsRefused(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "x")
-	d.wants("Destroy the session of billing", "Lock-delay 15s")
+	d.wants("Destroy the session of billing", "Lock-delay 15s: no candidate can acquire the key")
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.wants("billing-9 leads now, term 19", "Nothing will be done", "[ Close ]")
+	d.wants("billing-9 leads now, term 19", "Nothing will be changed", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts on a changed hold")
 	}
@@ -243,7 +242,7 @@ func TestManyTargets(t *testing.T) {
 	d.keys("g", "space", "space", "space", "r") // auth, billing, mail
 	d.wants("Release 2 elections", "auth-2", "billing-3")
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.wants("left alone: billing-9 leads now")
+	d.wants("skipped: billing-9 leads now")
 	d.perform(d.keys("y"))
 	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
 		t.Errorf("released %+v", d.op.released)
@@ -260,24 +259,24 @@ func TestDestroyListsWhatElseFalls(t *testing.T) {
 	orders.Session.Behavior = election.BehaviorDelete
 	d := drive(t, s, 120, 36)
 	d.keys("j", "x")
-	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every lock it holds")
+	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every key that it holds is deleted")
 	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
 	d.wants("Destroy the session of orders")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 {
 		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
 	}
-	d.wants("Destroyed the session of orders")
+	d.wants("orders: orders-1: its session was destroyed")
 }
 
 func TestActionErrorsAreShown(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
-	d.op.err = errors.New("refused\x1b[2J by ACL")
+	d.op.fails(election.OutcomeDenied, "refused\x1b[2J by ACL")
 	d.perform(d.keys("k", "r", "y"))
-	d.wants("Could not release billing: refused␛[2J by ACL")
+	d.wants("billing: nothing was changed: refused␛[2J by ACL")
 	d.keys("j")
-	d.wants("Could not release billing")
-	if len(d.m.pending) > 0 {
+	d.wants("billing: nothing was changed")
+	if d.m.actions.waiting() {
 		t.Error("a failed release waits for a leader")
 	}
 }
@@ -285,10 +284,10 @@ func TestActionErrorsAreShown(t *testing.T) {
 func TestWhyNothingHappens(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.ReadOnly = true })
 	d.keys("k", "r")
-	d.wants("Read-only: release is switched off")
+	d.wants("Read-only: release is disabled")
 	d = drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Operator = nil })
 	d.keys("k", "x")
-	d.wants("no way to destroy")
+	d.wants("this dashboard cannot destroy")
 	d = drive(t, mixedSnapshot(), 120, 36)
 	d.keys("r")
 	d.wants("mail has no leader: there is nothing to release.")

@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
 	"electop/election"
@@ -18,225 +14,299 @@ import (
 // actTimeout bounds one write to Consul.
 const actTimeout = 15 * time.Second
 
-// action is what release and destroy share: find the election, say what will
-// happen, ask, act on exactly what was seen, and wait for the next leader.
+// action holds the flags that release and destroy share.
 type action struct {
-	d    deps
-	o    *options
-	verb string
-	yes  bool
-	wait time.Duration
-	scan bool
-	// plan says in lines what will happen; perform does it and gives a line
-	// that says what was done.
-	plan    func(prospect) []string
-	perform func(context.Context, *consulx.Operator, election.Target) (string, error)
-}
-
-// prospect is what a plan is made of.
-type prospect struct {
-	snapshot *election.Snapshot
-	target   election.Target
-	// behavior of the target's session, empty when it is not known.
-	behavior string
-	insight  *insight  // nil without an election
-	found    *holdings // nil when the store was not searched
+	d       deps
+	o       *options
+	kind    election.ActionKind
+	yes     bool
+	wait    time.Duration
+	node    string
+	output  string
+	session string // destroy only: the session to destroy, whatever it holds
+	scan    bool   // destroy only
+	noScan  bool   // destroy only
 }
 
 func (a *action) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&a.yes, "yes", false, "do not ask")
-	cmd.Flags().DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
+	f := cmd.Flags()
+	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
+	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
+	f.StringVar(&a.node, "node", "", "act on every election that a session on this node leads")
+	outputFlag(cmd, &a.output, "text", "json")
 }
 
-// errDeclined says that the person who was asked said no.
-var errDeclined = errors.New("nothing was done")
-
-func (a *action) run(ctx context.Context, name string) error {
-	client, ps, err := a.begin()
+// run finds the elections, shows what will happen, asks, and acts on exactly
+// the holds that it read.
+func (a *action) run(ctx context.Context, names []string) error {
+	if err := a.validate(names); err != nil {
+		return err
+	}
+	client, ps, err := a.o.prepare()
 	if err != nil {
 		return err
 	}
+	defer client.Close()
 	snapshot, err := look(ctx, client, ps)
 	if err != nil {
 		return err
 	}
-	e, err := resolve(snapshot, name)
-	if err != nil {
+	j := &job{action: a, client: client, snapshot: snapshot}
+	if err := j.choose(ctx, names); err != nil {
 		return err
 	}
-	if e.State(snapshot.At) != election.Led {
-		return fmt.Errorf("%s has no leader: there is nothing to %s", election.Line(e.Name, 100), a.verb)
-	}
-	target := e.Target()
-	if a.asks() {
-		p := prospect{snapshot: snapshot, target: target, behavior: target.Behavior}
-		in := survey(ctx, client, snapshot, e)
-		p.insight = &in
-		if err := a.ask(ctx, client, p); err != nil {
-			return err
-		}
-	}
-	if a.wait > 0 {
-		return a.actAndWait(ctx, client, target)
-	}
-	return a.act(ctx, consulx.NewOperator(client, nil), target)
-}
-
-// begin refuses what --read-only forbids and sets up the client.
-func (a *action) begin() (*consulx.Client, election.Patterns, error) {
-	if a.wait < 0 {
-		return nil, nil, usagef("--wait %s: want a positive duration", a.wait)
-	}
-	if a.o.readOnly {
-		return nil, nil, usagef("--read-only forbids to %s", a.verb)
-	}
-	return a.o.prepare()
-}
-
-// asks reports whether the plan is shown to somebody.
-func (a *action) asks() bool { return !a.yes || a.scan }
-
-// ask searches the store, if that is wanted, shows the plan and asks.
-func (a *action) ask(ctx context.Context, client *consulx.Client, p prospect) (err error) {
-	if a.scan {
-		if p.found, err = a.searchStore(ctx, client, p.target.Session); err != nil {
-			return err
-		}
-	}
-	for _, line := range a.plan(p) {
-		fmt.Fprintln(a.d.stderr, line)
-	}
-	if err := a.preflight(ctx, client, p.target); err != nil {
+	j.survey(ctx)
+	if err := j.announce(ctx); err != nil {
 		return err
 	}
-	return a.confirm(ctx)
-}
-
-// preflight spares a question whose answer Consul would refuse.
-func (a *action) preflight(ctx context.Context, client *consulx.Client, t election.Target) error {
-	rights, err := consulx.NewOperator(client, nil).Rights(ctx, t)
-	allowed, rule := rights.Release, rights.ReleaseRule
-	if a.verb == "destroy" {
-		allowed, rule = rights.Destroy, rights.DestroyRule
-	}
-	if err != nil || !rights.Known || allowed {
+	if err := j.carryOut(ctx); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: this token lacks %s", consulx.ErrDenied, rule)
+	return j.verdict()
 }
 
-// confirm asks, unless --yes was given.
-func (a *action) confirm(ctx context.Context) error {
-	if a.yes {
-		return nil
-	}
-	if !a.d.interactive {
-		return usagef("nobody can be asked here: give --yes to %s without a question", a.verb)
-	}
-	fmt.Fprintf(a.d.stderr, "%s? [y/N] ", strings.ToUpper(a.verb[:1])+a.verb[1:])
-	switch strings.ToLower(strings.TrimSpace(a.answer(ctx))) {
-	case "y", "yes":
-		return nil
-	}
-	return errDeclined
-}
-
-// answer reads a line, or nothing when the program is told to end. A read from
-// a terminal can't be called off: it ends with the process.
-func (a *action) answer(ctx context.Context) string {
-	line := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(a.d.stdin).ReadString('\n')
-		line <- text
-	}()
-	select {
-	case text := <-line:
-		return text
-	case <-ctx.Done():
-		return ""
-	}
-}
-
-func (a *action) act(ctx context.Context, operator *consulx.Operator, target election.Target) error {
-	ctx, cancel := context.WithTimeout(ctx, actTimeout)
-	defer cancel()
-	done, err := a.perform(ctx, operator, target)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(a.d.stdout, done)
-	return err
-}
-
-// actAndWait watches the election while it acts, so that the vacancy is
-// measured and not computed.
-func (a *action) actAndWait(ctx context.Context, client *consulx.Client, target election.Target) error {
-	ps := election.Patterns{election.KeyPattern(target.Key)}
-	queue := newEventQueue()
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: ps, OnEvents: queue.push})
-	ctx, cancel := context.WithCancel(ctx)
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return observer.Run(gctx) })
-	err := a.follow(gctx, queue, consulx.NewOperator(client, observer.Note), target)
-	cancel()
-	if werr := g.Wait(); err == nil && !errors.Is(werr, context.Canceled) {
-		err = werr
-	}
-	return err
-}
-
-func (a *action) follow(ctx context.Context, queue *eventQueue, operator *consulx.Operator, target election.Target) error {
-	if err := awaitHold(ctx, queue, target); err != nil {
-		return err
-	}
-	if err := a.act(ctx, operator, target); err != nil {
-		return err
-	}
-	next, err := awaitNext(ctx, queue, a.wait)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("nobody leads %s after %s", election.Line(target.Election, 100), a.wait)
-	}
-	if err != nil {
-		return err
-	}
-	vacancy := ""
-	if next.VacancyKnown {
-		vacancy = " after " + election.FormatDuration(next.Vacancy)
-	}
-	_, err = fmt.Fprintf(a.d.stdout, "%s leads%s (term %d)\n", election.Line(next.Leader, 100), vacancy, next.Term)
-	return err
-}
-
-// awaitHold waits until the observer sees the hold that is to be ended.
-func awaitHold(ctx context.Context, queue *eventQueue, target election.Target) error {
-	ctx, cancel := context.WithTimeout(ctx, firstContact)
-	defer cancel()
-	first, err := awaitEvent(ctx, queue, func(e election.Event) bool { return e.Initial })
-	if err != nil {
-		return err
-	}
-	if first.Type != election.Elected || first.Session != target.Session {
-		return fmt.Errorf("%w: %s is no longer held by that session", consulx.ErrMoved, election.Line(target.Election, 100))
+// validate refuses a command line before Consul is asked anything.
+func (a *action) validate(names []string) error {
+	switch {
+	case a.o.readOnly:
+		return usagef("--read-only forbids %s", a.kind)
+	case a.wait < 0:
+		return usagef("--wait %s: want a positive duration", a.wait)
+	case a.session != "" && (len(names) > 0 || a.node != ""):
+		return usagef("--session takes no NAME and no --node; see electop %s --help", a.kind)
+	case len(names) == 0 && a.session == "" && a.node == "":
+		return usagef("%s takes at least one NAME, or --node; see electop %s --help", a.kind, a.kind)
+	case a.scan && a.noScan:
+		return usagef("--scan and --no-scan exclude each other")
+	case !a.yes:
+		return a.d.canAsk()
 	}
 	return nil
 }
 
-func awaitNext(ctx context.Context, queue *eventQueue, wait time.Duration) (election.Event, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	return awaitEvent(ctx, queue, func(e election.Event) bool { return e.Type == election.Elected })
+// shows reports whether the plan is written.
+func (a *action) shows() bool { return !a.yes || a.scan }
+
+// searches reports whether the whole store is searched before the plan.
+func (a *action) searches() bool {
+	return a.kind == election.ActionDestroy && a.shows() && !a.noScan
 }
 
-func awaitEvent(ctx context.Context, queue *eventQueue, is func(election.Event) bool) (election.Event, error) {
-	for {
-		events, err := queue.pop(ctx)
-		if err != nil {
-			return election.Event{}, err
+// job is one run of an action: the elections it is about and what became of them.
+type job struct {
+	*action
+	client   *consulx.Client
+	snapshot *election.Snapshot
+	subjects []*subject
+	// held lists the keys of the sessions to destroy, nil when the store was not
+	// searched.
+	held *holdings
+	// written is the first error of writing a result.
+	written error
+}
+
+// pending lists the subjects that are still to be acted on.
+func (j *job) pending() []*subject {
+	var all []*subject
+	for _, s := range j.subjects {
+		if s.pending() {
+			all = append(all, s)
 		}
-		for _, e := range events {
-			if is(e) {
-				return e, nil
+	}
+	return all
+}
+
+// survey infers what is known about each election and settles those on which
+// electop does not act.
+func (j *job) survey(ctx context.Context) {
+	var keys []string
+	for _, s := range j.pending() {
+		if s.election != nil {
+			keys = append(keys, s.election.Key())
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	surroundings := map[string]election.Surroundings{}
+	for _, read := range consulx.Surveys(ctx, j.client, keys) {
+		surroundings[read.Key] = read
+	}
+	for _, s := range j.pending() {
+		if s.election == nil {
+			continue
+		}
+		s.insight = newInsight(j.snapshot, s.election, surroundings[s.election.Key()])
+		s.effect = s.insight.effect(j.kind, s.election)
+		if s.effect.Refusal != "" {
+			s.settle(election.OutcomeRefused, s.effect.Refusal)
+		}
+	}
+}
+
+// announce reports the elections that are not acted on, shows the plan for the
+// others and asks. Without anything to do it asks nothing.
+func (j *job) announce(ctx context.Context) error {
+	if j.shows() {
+		if err := j.preflight(ctx); err != nil {
+			return err
+		}
+	}
+	for _, s := range j.subjects {
+		if !s.pending() {
+			j.report(s)
+		}
+	}
+	if len(j.pending()) == 0 {
+		return nil
+	}
+	if j.searches() {
+		if err := j.search(ctx); err != nil {
+			return err
+		}
+	}
+	j.surveySession()
+	if !j.shows() {
+		j.warn()
+		return nil
+	}
+	j.showPlan()
+	return j.confirm(ctx)
+}
+
+// carryOut acts on the elections that are left and follows them for --wait.
+func (j *job) carryOut(ctx context.Context) error {
+	switch {
+	case len(j.pending()) == 0:
+		return nil
+	case j.wait > 0:
+		return j.actAndFollow(ctx)
+	}
+	j.act(ctx, consulx.NewOperator(j.client, nil))
+	return nil
+}
+
+// act tries the action on each pending election in turn, and reports those that
+// need not be followed.
+func (j *job) act(ctx context.Context, operator *consulx.Operator) {
+	for {
+		next := firstPending(j.subjects)
+		if next == nil {
+			return
+		}
+		for _, s := range j.actOn(ctx, operator, next) {
+			if j.wait == 0 || s.outcome.Settled() {
+				j.report(s)
 			}
 		}
 	}
 }
+
+// actOn settles one subject, and with a session that is destroyed all that it
+// leads.
+func (j *job) actOn(ctx context.Context, operator *consulx.Operator, s *subject) []*subject {
+	if ctx.Err() != nil {
+		s.settle(election.OutcomeFailed, "interrupted before the "+string(j.kind))
+		return []*subject{s}
+	}
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	if j.kind == election.ActionDestroy {
+		return j.destroy(ctx, operator, s)
+	}
+	released, err := operator.Release(ctx, s.target())
+	s.outcome = noted(settled(s.outcome, err), released)
+	return []*subject{s}
+}
+
+// destroy ends the session of a subject and settles every subject that the
+// session leads: it is destroyed once.
+func (j *job) destroy(ctx context.Context, operator *consulx.Operator, first *subject) []*subject {
+	var group []*subject
+	for _, s := range j.pending() {
+		if s.target().Session == first.target().Session {
+			group = append(group, s)
+		}
+	}
+	if len(group) > 1 || j.session != "" {
+		if err := j.recheck(ctx, group); err != nil {
+			return settleAll(group, err)
+		}
+	}
+	target := election.Target{Session: j.session}
+	if j.session == "" {
+		first = firstPending(group)
+		if first == nil {
+			return group
+		}
+		target = first.target()
+	}
+	_, err := operator.DestroySession(ctx, target)
+	return settleAll(group, err)
+}
+
+func firstPending(all []*subject) *subject {
+	for _, s := range all {
+		if s.pending() {
+			return s
+		}
+	}
+	return nil
+}
+
+func settleAll(all []*subject, err error) []*subject {
+	for _, s := range all {
+		if s.pending() {
+			s.outcome = settled(s.outcome, err)
+		}
+	}
+	return all
+}
+
+// recheck reads the keys again and settles those that another session holds by
+// now: Consul destroys a session whatever it holds, and only one of several keys
+// can be bound to the destroy.
+func (j *job) recheck(ctx context.Context, group []*subject) error {
+	ps := exactPatterns(group)
+	if len(ps) == 0 {
+		return nil
+	}
+	now, err := look(ctx, j.client, ps)
+	if err != nil {
+		return err
+	}
+	for _, s := range group {
+		t := s.target()
+		if t.Key == "" {
+			continue
+		}
+		if e := now.Find(t.Key); e == nil || !e.Exists || e.Pair.Session != t.Session {
+			s.settle(election.OutcomeChanged, "the session no longer holds the key")
+		}
+	}
+	return nil
+}
+
+// preflight settles the elections that the token may not change, so that nobody
+// is asked about an action that Consul refuses.
+func (j *job) preflight(ctx context.Context) error {
+	for _, s := range j.pending() {
+		rights, err := consulx.NewOperator(j.client, nil).Rights(ctx, s.target())
+		if err != nil {
+			return err
+		}
+		allowed, rule := rights.Release, rights.ReleaseRule
+		if j.kind == election.ActionDestroy {
+			allowed, rule = rights.Destroy, rights.DestroyRule
+		}
+		if rights.Known && !allowed {
+			s.settle(election.OutcomeDenied, "this token lacks "+rule)
+		}
+	}
+	return nil
+}
+
+// errDeclined says that the user answered no.
+var errDeclined = errors.New("nothing was done")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
 		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitDone)
 		await(t, "the holder notices", lost)
 		await(t, "the waiter leads", led)
-		if !strings.Contains(r.out, "released web") || !strings.Contains(r.out, "second leads after") {
+		if !strings.HasPrefix(r.out, "web: ") || !strings.Contains(r.out, " → second after ") || strings.Count(r.out, "\n") != 1 {
 			t.Errorf("out %q", r.out)
 		}
 		vacated := events.until("vacated")
@@ -85,7 +86,8 @@ func TestReleaseWritesNothingElse(t *testing.T) {
 		if _, _, err := w.client.KV().Acquire(&api.KVPair{Key: key, Value: value, Flags: 1<<64 - 1, Session: s}, nil); err != nil {
 			t.Fatal(err)
 		}
-		w.run("release", key, "--yes", "-k", p+"/*/leader").must(t, exitDone)
+		r := w.run("release", key, "--yes", "-k", p+"/*/leader").must(t, exitDone)
+		has(t, r.out, " was released; it may already lead again\n")
 		pair := w.get(key)
 		if pair.Session != "" || !bytes.Equal(pair.Value, value) || pair.Flags != 1<<64-1 {
 			t.Errorf("%+v", pair)
@@ -93,10 +95,8 @@ func TestReleaseWritesNothingElse(t *testing.T) {
 		if e, _, err := w.client.Session().Info(s, nil); e == nil || err != nil {
 			t.Errorf("the session is gone: %v", err)
 		}
-		r := w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitFailed)
-		if !strings.Contains(r.errOut, "has no leader") {
-			t.Errorf("err %q", r.errOut)
-		}
+		r = w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitNoLeader)
+		has(t, r.errOut, "electop: web: nothing was changed: the election has no leader\n")
 	})
 }
 
@@ -163,9 +163,7 @@ func TestDestroyEndsTheSessionAndTellsTheDelay(t *testing.T) {
 		if !strings.Contains(r.errOut, p+"/mail/leader") {
 			t.Errorf("the plan does not list every key: %q", r.errOut)
 		}
-		if !strings.Contains(r.out, "nobody can lead for about 1m0s") {
-			t.Errorf("out %q", r.out)
-		}
+		has(t, r.out, "web: session "+s+" of web-1 was destroyed. ", "ock-delay")
 		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
 			t.Error("the session lives")
 		}
@@ -173,9 +171,170 @@ func TestDestroyEndsTheSessionAndTellsTheDelay(t *testing.T) {
 			t.Errorf("%+v", pair)
 		}
 		other := w.session(nil)
-		w.run("destroy", "--session", other, "--yes").must(t, exitDone)
+		r = w.run("destroy", "--session", other, "--yes").must(t, exitDone)
+		has(t, r.out, "session "+other+": destroyed. ")
 		if e, _, _ := w.client.Session().Info(other, nil); e != nil {
 			t.Error("the session that was named lives")
+		}
+	})
+}
+
+// Every NAME must exist before anything is done.
+func TestAnUnknownNameAmongSeveralStopsAll(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	for _, verb := range []string{"release", "destroy"} {
+		r := w.run(verb, "web", "nobody", "--yes").must(t, exitNoElection)
+		if r.out != "" || w.get("service/web/leader").Session != s {
+			t.Errorf("out %q", r.out)
+		}
+	}
+}
+
+// Elections without a leader are skipped, the others are acted on, and the exit
+// code is the most severe.
+func TestSeveralElectionsEndWithTheMostSevereCode(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		s := w.session(nil)
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		w.unlock(p+"/mail/leader", s)
+		r := w.run("release", "mail", "web", "web", p+"/web/leader", "--yes", "-k", p+"/*/leader").must(t, exitNoLeader)
+		if r.out != "web: web-1 was released; it may already lead again\n" {
+			t.Errorf("out %q", r.out)
+		}
+		has(t, r.errOut, "electop: mail: nothing was changed: the election has no leader")
+	})
+}
+
+func TestOneSessionOfSeveralElectionsIsDestroyedOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		s, other := w.session(nil), w.session(nil)
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		w.acquire(p+"/chat/leader", s, "chat-1")
+		// One of the three is no longer held by the session when the user answers.
+		person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+			w.unlock(p+"/web/leader", s)
+			w.acquire(p+"/web/leader", other, "web-2")
+		}}
+		d := deps{stdin: person, interactive: true}
+		r := w.runWith(d, "destroy", "web", "mail", "chat", "-o", "json", "-k", p+"/*/leader").must(t, exitMoved)
+		results := map[string]string{}
+		for _, l := range resultLines(t, r.out) {
+			results[l.Election] = l.Result
+		}
+		if want := map[string]string{"web": "changed", "mail": "done", "chat": "done"}; !maps.Equal(results, want) {
+			t.Errorf("%v, want %v", results, want)
+		}
+		if strings.Count(r.errOut, "Session ") != 1 {
+			t.Errorf("the plan does not show the session once: %s", r.errOut)
+		}
+		if w.get(p+"/web/leader").Session != other || w.get(p+"/mail/leader").Session != "" {
+			t.Error("the wrong session was destroyed")
+		}
+	})
+}
+
+func TestDestroyASessionByID(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		s, alone := w.session(nil), w.session(nil)
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		w.acquire(p+"/hidden", alone, "x")
+		r := w.run("destroy", "--session", s, "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitDone)
+		l := resultLines(t, r.out)
+		if len(l) != 2 || l[0].Election != "mail" || l[1].Election != "web" || l[0].Result != "done" || l[1].Result != "done" {
+			t.Errorf("%s", r.out)
+		}
+		w.run("destroy", "--session", alone, "--yes", "--wait", "1s", "-k", p+"/*/leader").must(t, exitUsage)
+		r = w.run("destroy", "--session", alone, "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitDone)
+		want := `{"election":"","key":"","action":"destroy","result":"done","old":{"leader":"","session":"` + alone + `","node":"node-1"}}` + "\n"
+		if r.out != want {
+			t.Errorf("%s\nwant\n%s", r.out, want)
+		}
+		r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", s, "-k", p+"/*/leader").must(t, exitFailed)
+		has(t, r.errOut, "no such session: "+s)
+		if strings.Contains(r.errOut, "searched") || strings.Contains(r.errOut, "[y/N]") {
+			t.Errorf("a question about a session that is gone: %s", r.errOut)
+		}
+	})
+}
+
+func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
+	w := onMemory(t)
+	if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: "node-2", Address: "10.0.0.2"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	here, there := w.session(nil), w.session(func(s *api.SessionEntry) { s.Node = "node-2" })
+	w.acquire("service/web/leader", there, "web-1")
+	w.acquire("service/mail/leader", there, "mail-1")
+	w.acquire("service/chat/leader", here, "chat-1")
+	r := w.run("release", "web", "chat", "--node", "node-2", "--yes").must(t, exitDone)
+	if r.out != "web: web-1 was released; it may already lead again\n" {
+		t.Errorf("out %q", r.out)
+	}
+	r = w.run("destroy", "--node", "node-2", "--yes").must(t, exitDone)
+	if !strings.HasPrefix(r.out, "mail: session "+there) || strings.Count(r.out, "\n") != 1 {
+		t.Errorf("out %q", r.out)
+	}
+	if w.get("service/chat/leader").Session != here {
+		t.Error("an election on another node was touched")
+	}
+}
+
+// A semaphore has no leader to step down; the key of one of its holders has one.
+func TestSemaphoresHaveNoLeader(t *testing.T) {
+	w := onMemory(t)
+	held, err := w.client.SemaphorePrefix("gpu", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Acquire(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	for _, verb := range []string{"release", "destroy"} {
+		r := w.run(verb, "gpu/.lock", "--yes", "-k", "gpu/*").must(t, exitNoLeader)
+		has(t, r.errOut, "the key belongs to a semaphore, which has holders and no leader")
+	}
+	keys, _, err := w.client.KV().Keys("gpu/", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if key != "gpu/.lock" {
+			w.run("destroy", key, "--yes", "-k", "gpu/*").must(t, exitDone)
+		}
+	}
+}
+
+// Nothing is asked, written or lost: Patroni names its leader by the key's value.
+func TestReleaseRefusesPatroni(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		leader, _ := cluster(w, p)
+		w.acquire(p+"/web/leader", w.session(nil), "web-1")
+		before := w.get(p + "/db/leader").ModifyIndex
+		for _, args := range [][]string{{"db"}, {"db", "--yes"}, {"db", "--yes", "--wait", "30s"}} {
+			d := deps{stdin: strings.NewReader("y\n"), interactive: true}
+			r := w.runWith(d, append([]string{"release", "-k", p + "/*/leader"}, args...)...).must(t, exitFailed)
+			has(t, r.errOut, "electop: db: nothing was changed: ", "instead   patronictl switchover db\n")
+			if r.out != "" || strings.Contains(r.errOut, "[y/N]") {
+				t.Errorf("%v: out %q err %q", args, r.out, r.errOut)
+			}
+		}
+		r := w.run("release", "db", "web", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitFailed)
+		l := resultLines(t, r.out)
+		if len(l) != 2 || l[0].Result != "refused" || l[0].Reason == "" || l[1].Result != "done" {
+			t.Errorf("%s", r.out)
+		}
+		if pair := w.get(p + "/db/leader"); pair.Session != leader || pair.ModifyIndex != before {
+			t.Errorf("%+v", pair)
 		}
 	})
 }

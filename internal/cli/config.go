@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,12 +45,32 @@ func applyConfig(cmd *cobra.Command, o *options) error {
 	if err := yaml.Unmarshal(text, &settings); err != nil {
 		return usagef("config file %s: %v", path, err)
 	}
+	warnReadable(cmd, path, settings)
 	for name, node := range settings {
 		if err := applySetting(cmd, name, node); err != nil {
 			return usagef("config file %s: %v", path, err)
 		}
 	}
 	return nil
+}
+
+// warnReadable warns of a config file that holds a secret and that other users can
+// read. Shell completion stays silent: it would write into a command line.
+func warnReadable(cmd *cobra.Command, path string, settings map[string]yaml.Node) {
+	completing := cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
+	if completing || !holdsSecret(settings) || runtime.GOOS == "windows" { // which has no mode bits
+		return
+	}
+	const others = 0o044
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&others != 0 {
+		name := election.Line(path, 200)
+		fmt.Fprintf(cmd.ErrOrStderr(), "electop: warning: other users can read %s, which holds a token or password; run chmod 600 %s\n", name, name)
+	}
+}
+
+// holdsSecret reports a token, or a password in the address.
+func holdsSecret(settings map[string]yaml.Node) bool {
+	return settings["token"].Value != "" || strings.Contains(settings["http-addr"].Value, "@")
 }
 
 // noSettings reports commands that ask Consul nothing and must work with a

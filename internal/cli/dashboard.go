@@ -112,12 +112,17 @@ func (b board) holdings(ctx context.Context, sessions []string, progress func(do
 	return keys, err == nil, err
 }
 
-// operator gives the screen the operator's actions without what only the
-// command line prints.
+// operator reports the operator's actions to the screen as outcomes.
 type operator struct{ *consulx.Operator }
 
+// Release releases the key that the target names.
+func (o operator) Release(ctx context.Context, t election.Target) election.Outcome {
+	released, err := o.Operator.Release(ctx, t)
+	return noted(settled(election.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+}
+
 // DestroySession destroys the session that the target names.
-func (o operator) DestroySession(ctx context.Context, t election.Target) error {
+func (o operator) DestroySession(ctx context.Context, t election.Target) election.Outcome {
 	_, err := o.Operator.DestroySession(ctx, t)
-	return err
+	return settled(election.Outcome{Action: election.ActionDestroy, Target: t}, err)
 }

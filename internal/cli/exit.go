@@ -17,6 +17,8 @@ const (
 	exitNoElection = 3
 	exitMoved      = 4
 	exitDenied     = 5
+	exitSameLeader = 6
+	exitNoLeader   = 7
 )
 
 // usageError is a command line that makes no sense, with what would.
@@ -31,7 +33,8 @@ func usagef(format string, args ...any) error {
 // errNoElection says that no election has the name or key that was given.
 var errNoElection = errors.New("no such election")
 
-// exitError carries the exit code of a program that electop ran.
+// exitError ends electop with an exit code and no further message: that of a
+// program that electop ran, or that of results which have been reported.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

@@ -40,7 +40,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.BoolVar(&c.Stale, "stale", false, "let any server answer reads, not only Consul's leader")
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * is one segment or a part of it, ** any number (default "+election.DefaultPattern+")")
 	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "connections to keep to the agent at most, 24 to 150; an agent serves 200 of one address")
-	f.BoolVar(&o.readOnly, "read-only", false, "refuse to release and to destroy")
+	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, campaign, show --probe")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")

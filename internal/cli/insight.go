@@ -22,6 +22,7 @@ type insight struct {
 	advice     []election.Advice
 	why        string // nobody leads, empty while somebody does
 	probe      *consulx.ProbeResult
+	likely     int // candidates with a strong reason, -1 when unknown
 }
 
 // survey reads what stands around an election and infers the rest.
@@ -37,11 +38,11 @@ func newInsight(s *election.Snapshot, e *election.Election, around election.Surr
 		semaphore: election.ReadSemaphore(e, &around), software: election.DetectSoftware(e, &around),
 		advice: election.Advise(e, &around, s.Elections, s.At),
 	}
-	likely := election.Likely(in.candidates)
-	if likely == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
-		likely = -1 // that there is none is not known
+	in.likely = election.Likely(in.candidates)
+	if in.likely == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
+		in.likely = -1 // that there is none is not known
 	}
-	in.why = election.WhyVacant(e, election.Situation{Now: s.At, Connection: s.Connection, Candidates: likely})
+	in.why = election.WhyVacant(e, election.Situation{Now: s.At, Connection: s.Connection, Candidates: in.likely})
 	return in
 }
 
@@ -96,8 +97,7 @@ func (in insight) rows(row func(string, string, ...any)) {
 	in.semaphoreRows(row)
 	in.candidateRows(row)
 	if s := in.software; s != nil {
-		row("Software", "%s; its own way to step down: %s", s.Name, s.StepDown)
-		row("", "otherwise %s", s.Otherwise)
+		row("Software", "%s", s.Name)
 	}
 	for i, a := range in.advice {
 		row(once(i, "Advice"), "%s%s: %s", urgent(a), a.Code, a.Why)
@@ -108,6 +108,26 @@ func (in insight) rows(row func(string, string, ...any)) {
 	}
 	if in.probe != nil {
 		row("Probe", "%s", probeText(*in.probe))
+	}
+}
+
+// effectRows say what the operator's actions do to the leader.
+func (in insight) effectRows(row func(string, string, ...any), e *election.Election) {
+	if !e.Exists || !e.Pair.Held() {
+		return
+	}
+	release, destroy := in.effect(election.ActionRelease, e), in.effect(election.ActionDestroy, e)
+	if release.Refusal != "" {
+		row("Release", "refused: %s", release.Refusal)
+	} else {
+		row("Release", "%s", release.Holder)
+	}
+	row("Destroy", "%s", destroy.Holder)
+	for _, better := range []string{release.Better, destroy.Better} {
+		if better != "" {
+			row("Step down", "%s", better)
+			break
+		}
 	}
 }
 
@@ -208,25 +228,23 @@ func probeText(p consulx.ProbeResult) string {
 	return string(p.State)
 }
 
-// planLines tell in a plan what would come next, and what is better.
-func (in insight) planLines() []string {
+// next says in one line who may lead next.
+func (in insight) next() string {
+	if len(in.candidates) == 0 {
+		return in.nobodyNext()
+	}
 	names := make([]string, 0, 3)
 	for _, c := range in.candidates[:min(len(in.candidates), cap(names))] {
 		names = append(names, fmt.Sprintf("%s (%s)", c.Name, reason(c)))
 	}
-	next := strings.Join(names, ", ")
+	text := "likely: " + strings.Join(names, ", ")
 	if more := len(in.candidates) - len(names); more > 0 {
-		next += fmt.Sprintf(" and %d more", more)
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	if next == "" {
-		next = in.nobodyNext()
-	}
-	lines := []string{"  next      likely: " + next}
-	if len(in.candidates) == 0 {
-		lines[0] = "  next      " + next
-	}
-	if s := in.software; s != nil {
-		lines = append(lines, fmt.Sprintf("  better    %s has a way of its own: %s", s.Name, s.StepDown), "            otherwise "+s.Otherwise)
-	}
-	return lines
+	return text
+}
+
+// effect says what an action does to the hold of the election.
+func (in insight) effect(kind election.ActionKind, e *election.Election) election.Effect {
+	return election.EffectOf(kind, e, &in.around, in.likely)
 }

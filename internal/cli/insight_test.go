@@ -93,7 +93,7 @@ func TestShowKnowsPatroni(t *testing.T) {
 			t.Errorf("what list tells is missing: %+v", s)
 		}
 		r := w.run("show", "db", "-k", p+"/*/leader").must(t, exitDone)
-		has(t, r.out, "Likely next", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db", "otherwise the primary is demoted")
+		has(t, r.out, "Likely next", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db", "Release  ", "Destroy  ")
 	})
 }
 
@@ -105,10 +105,10 @@ func TestShowSaysWhyNobodyLeads(t *testing.T) {
 		w.acquire(key, s, "billing-1")
 		w.unlock(key, s)
 		got := show1(t, w, "billing", "-k", p+"/*/leader")
-		has(t, got.WhyVacant, "No leader; since when is not known.", "No likely candidate is seen.")
+		has(t, got.WhyVacant, "No leader when electop started", "No likely candidate seen.")
 		w.session(func(s *api.SessionEntry) { s.Name = "billing-2" })
 		got = show1(t, w, "billing", "-k", p+"/*/leader")
-		has(t, got.WhyVacant, "a lock-delay may still run", "1 likely candidate seen")
+		has(t, got.WhyVacant, "A lock-delay may still be active.", "1 likely candidate seen")
 		r := w.run("show", "billing", "-k", p+"/*/leader").must(t, exitDone)
 		has(t, r.out, "Why ", "billing-2 on ", "named after the election: billing-2")
 	})
@@ -135,7 +135,7 @@ func TestShowKnowsSemaphores(t *testing.T) {
 		if len(got.Candidates) != 1 || got.Candidates[0].Session.ID != waiter {
 			t.Errorf("%+v", got.Candidates)
 		}
-		has(t, got.WhyVacant, "its value gives out 1 of 1 slot")
+		has(t, got.WhyVacant, "1 of 1 slots are taken")
 		if _, err := w.client.KV().DeleteTree(p+"/gpu/"+s.Holders[0].Session, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -231,11 +231,11 @@ func TestInsightTellsWhatItDoesNotKnow(t *testing.T) {
 	if err := writeElection(&b, e, nil, in, now); err != nil {
 		t.Fatal(err)
 	}
-	has(t, b.String(), "Nobody has acquired it.", "not known: sessions: not readable␛[2J")
-	if strings.Contains(in.why, "candidate is seen") {
+	has(t, b.String(), "No candidate has acquired the key.", "not known: sessions: not readable␛[2J")
+	if strings.Contains(in.why, "candidate seen") {
 		t.Error(in.why)
 	}
-	if got := in.planLines(); len(got) != 1 || !strings.Contains(got[0], "not known") {
+	if got := in.next(); !strings.Contains(got, "not known") {
 		t.Errorf("%q", got)
 	}
 	text, err := json.Marshal(in)

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// plan is what is shown before somebody is asked, who then says no.
+// plan is what is shown before the question, which is answered with no.
 func plan(t *testing.T, w *world, args ...string) string {
 	t.Helper()
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, args...).must(t, exitFailed)
@@ -17,37 +17,100 @@ func plan(t *testing.T, w *world, args ...string) string {
 	return r.errOut
 }
 
-func TestThePlanOfADestroyTellsWhatBreaks(t *testing.T) {
+func TestThePlanOfADestroyShowsEveryKeyThatFalls(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		p := prefix(t)
 		leader, _ := cluster(w, p)
 		w.acquire(p+"/elsewhere/leader", leader, "x")
 		w.acquire(p+"/hidden", leader, "x")
-		text := plan(t, w, "destroy", "db", "-k", p+"/*/leader")
-		has(t, text, "deleted   "+p+"/db/leader\n", "deleted   "+p+"/elsewhere/leader\n", "--scan searches for them",
-			"nobody can lead for about 1ms (lock-delay)", "likely: pg2 (holds ", "Patroni has a way of its own: patronictl switchover db")
-		if strings.Contains(text, "/hidden") {
-			t.Errorf("a key that nobody searched for: %s", text)
+		falls := []string{
+			"deleted   " + p + "/db/leader\n", "deleted   " + p + "/elsewhere/leader\n",
+			"deleted   " + p + "/hidden (not watched)\n", "deleted   " + p + "/db/members/pg1 (not watched)\n",
+			"Session " + leader + " (behavior delete, lock-delay 1ms) holds 4 keys:\n", "searched ",
 		}
-		text = plan(t, w, "destroy", "db", "--scan", "-k", p+"/*/leader")
-		has(t, text, "deleted   "+p+"/hidden (not watched)\n", "deleted   "+p+"/db/members/pg1 (not watched)\n", "searched ")
-		if strings.Contains(text, "besides") || strings.Contains(text, p+"/db/leader (not watched)") {
-			t.Errorf("%s", text)
+		for _, args := range [][]string{{"db"}, {"db", "--scan"}, {"db", "elsewhere"}, {"--session", leader}} {
+			text := plan(t, w, append([]string{"destroy", "-k", p + "/*/leader"}, args...)...)
+			has(t, text, falls...)
+			has(t, text, "Destroy the session of db (key "+p+"/db/leader).\n", "likely: pg2 (holds ", "Destroy session ")
+			if strings.Count(text, "db/leader\n") != 1 {
+				t.Errorf("%v: a key is listed twice: %s", args, text)
+			}
 		}
-		text = plan(t, w, "destroy", "--session", leader, "--scan", "-k", p+"/*/leader")
-		has(t, text, "Destroy session "+leader, "deleted   "+p+"/db/leader\n", "deleted   "+p+"/hidden (not watched)\n", "about 1ms")
+		text := plan(t, w, "destroy", "db", "--no-scan", "-k", p+"/*/leader")
+		has(t, text, "holds at least 2 keys. Keys that match no pattern were not searched (--no-scan).")
+		if strings.Contains(text, "/hidden") || strings.Contains(text, "  searched ") {
+			t.Errorf("a key that was not searched: %s", text)
+		}
 	})
 }
 
-func TestThePlanOfAReleaseTellsWhoIsNext(t *testing.T) {
+// A session that leads no watched election has effects too: those on the keys
+// that the search found.
+func TestThePlanForASessionAlone(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	has(t, plan(t, w, "destroy", "--session", s), "Destroy session "+s+".\n", "holds no key.\n", "No lock-delay follows, because the session holds no key.")
+	w.acquire("elsewhere/a", s, "x")
+	w.acquire("elsewhere/b", s, "x")
+	has(t, plan(t, w, "destroy", "--session", s), "  holder    ", "  delay     ", "holds 2 keys:\n", "released  elsewhere/a (not watched)\n")
+}
+
+func TestThePlanCountsAllKeysAndNamesTen(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		p := prefix(t)
-		cluster(w, p)
-		has(t, plan(t, w, "release", "db", "-k", p+"/*/leader"), "likely: pg2 (holds ", "patronictl switchover db")
-		s := w.session(func(s *api.SessionEntry) { s.Name = "lonely" })
-		w.acquire(p+"/web/leader", s, "web-1")
-		has(t, plan(t, w, "release", "web", "-k", p+"/*/leader"), "next      no likely candidate is seen")
+		s := w.session(nil)
+		for i := range 252 {
+			w.acquire(fmt.Sprintf("%s/locks/%03d", p, i), s, "x")
+		}
+		text := plan(t, w, "destroy", "--session", s, "-k", p+"/*/leader")
+		has(t, text, "holds 252 keys:\n", "and 242 more\n", p+"/locks/000 (not watched)", p+"/locks/009 (not watched)")
+		if n := strings.Count(text, "released  "); n != 10 {
+			t.Errorf("%d keys are named", n)
+		}
 	})
+}
+
+func TestThePlanOfAReleaseNamesTheNext(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		for _, name := range []string{"web-1", "web-2"} {
+			w.acquire(p+"/web/"+name, w.session(func(s *api.SessionEntry) { s.Name = name }), "x")
+		}
+		w.acquire(p+"/web/leader", w.session(func(s *api.SessionEntry) { s.Name = "web-3" }), "web-3")
+		text := plan(t, w, "release", "web", "-k", p+"/*/leader")
+		has(t, text, "next      likely: ", "  key       ", "  holder    ", "  delay     No lock-delay follows", "Release web? [y/N]")
+		if strings.Contains(text, "No other candidate") {
+			t.Errorf("a warning although candidates were found: %s", text)
+		}
+	})
+}
+
+// A release without another candidate leaves the election without a leader: a
+// plan says so, and so does --yes.
+func TestAReleaseWithoutOtherCandidatesWarns(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(func(s *api.SessionEntry) { s.Name = "lonely" })
+	w.acquire("service/web/leader", s, "web-1")
+	has(t, plan(t, w, "release", "web"), "next      no likely candidate is seen", "warning   No other candidate")
+	r := w.run("release", "web", "--yes").must(t, exitDone)
+	has(t, r.errOut, "electop: web: No other candidate")
+}
+
+func TestOnePlanAndOneQuestionForSeveralElections(t *testing.T) {
+	w := onMemory(t)
+	for _, name := range []string{"web", "mail"} {
+		w.acquire("service/"+name+"/leader", w.session(nil), name+"-1")
+	}
+	text := plan(t, w, "release", "web", "mail")
+	has(t, text, "Release web (key service/web/leader).\n  leader    web-1, term 1, session ", "Release mail (key service/mail/leader).\n",
+		"For each of them:\n", "Release 2 elections? [y/N] ")
+	if strings.Count(text, "  holder    ") != 1 || strings.Count(text, "[y/N]") != 1 {
+		t.Errorf("equal effects are not grouped: %s", text)
+	}
+	r := w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "release", "web", "mail").must(t, exitDone)
+	if r.out != "web: web-1 was released; it may already lead again\nmail: mail-1 was released; it may already lead again\n" {
+		t.Errorf("out %q", r.out)
+	}
 }
 
 // With --yes a search still shows what it found, and then acts.
@@ -90,10 +153,10 @@ func TestAScanCanBeStoppedAndThenNothingIsDone(t *testing.T) {
 	defer cancel()
 	out := &stopper{word: "ctrl-c stops", stop: cancel}
 	d := deps{stdin: strings.NewReader("y\n"), stdout: &buffer{}, stderr: out, interactive: true}
-	if code := run(ctx, d, []string{"--http-addr", w.addr, "destroy", "web", "--scan"}); code != exitFailed {
+	if code := run(ctx, d, []string{"--http-addr", w.addr, "destroy", "web"}); code != exitFailed {
 		t.Errorf("exit code %d", code)
 	}
-	has(t, out.String(), "the search was stopped: nothing was done")
+	has(t, out.String(), "the search was interrupted: nothing was done")
 	if strings.Contains(out.String(), "[y/N]") || w.get("service/web/leader").Session != s {
 		t.Errorf("%q", out.String())
 	}

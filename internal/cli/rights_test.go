@@ -35,11 +35,15 @@ func TestInsightUnderNarrowTokens(t *testing.T) {
 		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
 
 	r := w.run("show", "db", "-k", p+"/*/leader", "--token", keys).must(t, exitDone)
-	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db")
+	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "Software ", "Patroni")
 	r = w.run("list", "--advice", "-k", p+"/*/leader", "--token", keys).must(t, exitDone)
 	has(t, r.errOut, "may not read all sessions")
 	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
 	has(t, r.out, "session_prefix")
+
+	// A leader whose session may not be read could be on any node.
+	r = w.run("release", "--node", "node-9", "--yes", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
+	has(t, r.errOut, "the node of db's leader is unknown")
 
 	got := show1(t, w, "db", "-k", p+"/*/leader", "--token", reads)
 	if len(got.Candidates) != 1 || len(got.Unread) != 0 || got.Software == nil {

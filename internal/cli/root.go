@@ -8,13 +8,25 @@ import (
 
 const longHelp = `electop is "top" for leader elections in Consul.
 
-It watches the KV keys by which services elect their leaders and shows who
+It watches the KV keys through which services elect their leaders, and shows who
 leads, with which session, since when, what happened before and why. It releases
-locks and destroys sessions without breaking those who wait.
+locks and destroys sessions without breaking the candidates that wait.
 
-Without a command it opens the dashboard. Flags and environment are those of
-Consul's own command line. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such
-election, 4 the holder changed between look and act, 5 refused by Consul's ACLs.`
+Without a command it opens the dashboard. Flags and environment variables are
+those of Consul's own command line.
+
+Exit codes:
+  0  success
+  1  failure
+  2  usage error
+  3  no such election
+  4  the lock state changed after electop read it (another holder, another term,
+     or the key was written without the lock); nothing was written
+  5  denied by Consul's ACLs, or unknown token
+  6  success, but the same leader leads again
+  7  the election has no leader; nothing was written
+A command that acts on several elections ends with the most severe code, in the
+order 1, 5, 4, 7, 6, 0.`
 
 func newRootCommand(d deps) *cobra.Command {
 	o := &options{}

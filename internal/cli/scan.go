@@ -11,7 +11,7 @@ import (
 	"electop/election"
 )
 
-// progressEvery is how often progress is told.
+// progressEvery is how often progress is written.
 const progressEvery = 100 * time.Millisecond
 
 // holdings is what a search of the whole KV store found.
@@ -20,37 +20,57 @@ type holdings struct {
 	incomplete bool
 }
 
-// searchStore searches the whole KV store for the keys of a session. Stopping it stops
-// the command: what is not known must not be confirmed.
-func (a *action) searchStore(ctx context.Context, client *consulx.Client, session string) (*holdings, error) {
-	p := &progress{w: a.d.stderr, live: a.d.interactive}
-	pairs, err := consulx.Holdings(ctx, client, []string{session}, p.tell)
-	p.end()
-	if errors.Is(err, consulx.ErrIncomplete) {
-		return &holdings{pairs: pairs, incomplete: true}, nil
+// of lists the keys that one session holds.
+func (h *holdings) of(session string) []election.Pair {
+	if h == nil {
+		return nil
 	}
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("the search was stopped: %w", errDeclined)
+	var all []election.Pair
+	for _, p := range h.pairs {
+		if p.Session == session {
+			all = append(all, p)
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &holdings{pairs: pairs}, nil
+	return all
 }
 
-// progress counts on one line of a terminal; elsewhere only the last count is
-// told.
+// search looks in the whole KV store for the keys of the sessions to destroy. An
+// interrupted search ends the command: a plan with missing keys must not be
+// confirmed.
+func (j *job) search(ctx context.Context) error {
+	p := &progress{w: j.d.stderr, live: j.d.interactive}
+	var ids []string
+	for _, t := range j.sessions() {
+		ids = append(ids, t.Session)
+	}
+	pairs, err := consulx.Holdings(ctx, j.client, ids, p.update)
+	p.end()
+	switch {
+	case errors.Is(err, consulx.ErrIncomplete):
+		j.held = &holdings{pairs: pairs, incomplete: true}
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("the search was interrupted: %w", errDeclined)
+	case err != nil:
+		return err
+	}
+	j.held = &holdings{pairs: pairs}
+	return nil
+}
+
+// progress counts on one line of a terminal; elsewhere it writes the last count
+// only.
 type progress struct {
 	w           io.Writer
 	live        bool
-	told        time.Time
+	written     time.Time
 	done, total int
 }
 
-func (p *progress) tell(done, total int) {
+func (p *progress) update(done, total int) {
 	p.done, p.total = done, total
-	if p.live && time.Since(p.told) >= progressEvery {
-		p.told = time.Now()
+	if p.live && time.Since(p.written) >= progressEvery {
+		p.written = time.Now()
 		fmt.Fprintf(p.w, "\r  searched %d of %d keys (ctrl-c stops)", done, total)
 	}
 }

@@ -30,29 +30,35 @@ func newShowCommand(d deps, o *options) *cobra.Command {
 	s := &show{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:   "show NAME",
-		Short: "Show one election in full",
-		Long: `Show one election in full: leader, session, checks, who may be next, what is risky
-about it, and why nobody leads if nobody does.
+		Short: "Show one election in detail",
+		Long: `Show one election in detail: leader, session, checks, likely candidates, what a
+release and a destroy would do to the leader, risks, and why there is no leader.
 
-Consul does not tell who waits: candidates are inferred, and come with the reason.
-Nor does it tell whether a lock-delay runs; --probe finds out. It tries to lock the
-key for a session that cannot exist, which changes nothing and needs write on the
-key.`,
+Consul does not record waiters: candidates are inferred and shown with the
+reason. No read shows whether a lock-delay is active; --probe finds out. It
+tries to acquire the key for a session that cannot exist, which Consul always
+refuses. No key changes, but Consul writes one entry to its Raft log, except
+while a lock-delay is active. The token needs write on the key, and --read-only
+forbids --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              exactName,
 		ValidArgsFunction: completeNames(o),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
 	outputFlag(cmd, &s.output, "text", "json")
-	cmd.Flags().BoolVar(&s.probe, "probe", false, "ask Consul whether a lock-delay runs; needs write on the key")
+	cmd.Flags().BoolVar(&s.probe, "probe", false, "ask Consul whether a lock-delay is active; writes one Raft log entry and needs write on the key")
 	return cmd
 }
 
 func (s *show) run(ctx context.Context, name string) error {
+	if s.probe && s.o.readOnly {
+		return usagef("--read-only forbids --probe: it is a write to Consul, although no key changes")
+	}
 	client, ps, err := s.o.prepare()
 	if err != nil {
 		return err
 	}
+	defer client.Close()
 	snapshot, err := look(ctx, client, ps)
 	if err != nil {
 		return err
@@ -62,7 +68,7 @@ func (s *show) run(ctx context.Context, name string) error {
 		return err
 	}
 	in := survey(ctx, client, snapshot, e)
-	var probeErr error // told after what could be shown
+	var probeErr error // reported after what could be shown
 	if s.probe {
 		ctx, cancel := context.WithTimeout(ctx, firstContact)
 		defer cancel()
@@ -136,6 +142,7 @@ func writeElection(w io.Writer, e *election.Election, checks *election.NodeCheck
 		sessionRows(row, e, checks)
 	}
 	in.rows(row)
+	in.effectRows(row, e)
 	fmt.Fprintf(tw, "Value\t%s\n", byteCount(len(e.Pair.Value)))
 	if err := tw.Flush(); err != nil {
 		return err
@@ -155,7 +162,7 @@ func leaderText(e *election.Election) string {
 
 func termText(e *election.Election) string {
 	if e.Overwritten() {
-		return "not known: somebody wrote the key without the lock (LockIndex is 0 while it is held)"
+		return "unknown: the key was written without the lock (LockIndex is 0 while it is held)"
 	}
 	return fmt.Sprint(e.Term)
 }

@@ -144,7 +144,7 @@ func TestReleaseWithR(t *testing.T) {
 			t.Errorf("%+v", pair)
 		}
 		s.acquire("web", s.b, "web-b")
-		term.await("web-b leads web after")
+		term.await("web-a → web-b after")
 		term.keys("q")
 		term.await("left with 0")
 	})
@@ -180,7 +180,7 @@ func TestCauseAndCandidatesAreShown(t *testing.T) {
 		}
 		term.await("No leader for", "Lost because", "expired or was destroyed")
 		term.keys("Tab")
-		term.await("web-b", "Consul records nobody who waits")
+		term.await("web-b", "Consul does not record waiters")
 		term.keys("q")
 		term.await("left with 0")
 	})
@@ -196,7 +196,7 @@ func TestSessionsViewDestroysAnOrphan(t *testing.T) {
 		term.keys("3")
 		term.keys("/")
 		term.write(orphan)
-		term.await("holds nothing")
+		term.await("nothing watched")
 		term.keys("Enter", "x")
 		term.await("Destroy", id, "Cancel")
 		term.keys("y")

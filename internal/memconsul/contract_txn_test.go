@@ -193,3 +193,32 @@ func TestSafeRelease(t *testing.T) {
 		}
 	})
 }
+
+// TestReleaseOfLongValues: the body of a transaction is limited to 512 KB, of which base64 leaves 393,216 bytes less the
+// rest of the body; the single-key release takes the longest value.
+func TestReleaseOfLongValues(t *testing.T) {
+	contract(t, func(f *fixture) {
+		const limit = 512 << 10
+		key, s := f.key("k"), f.quickSession()
+		unlock := func(size int) int {
+			value := strings.Repeat("v", size)
+			f.mustPut("/v1/kv/"+key+"?flags=7&acquire="+s, value)
+			body := fmt.Sprintf(`[{"KV":{"Verb":"unlock","Key":%q,"Session":%q,"Flags":7,"Value":%q}}]`, key, s,
+				base64.StdEncoding.EncodeToString([]byte(value)))
+			body += strings.Repeat(" ", max(0, limit-len(body))) // the longest body, where the value leaves room
+			return f.do(http.MethodPut, "/v1/txn", body).code
+		}
+		if code := unlock(393_000); code != http.StatusOK || f.entry(key).session() != "" {
+			f.Errorf("the longest body: %d", code)
+		}
+		if code := unlock(393_300); code != http.StatusRequestEntityTooLarge || f.entry(key).session() != s {
+			f.Errorf("a longer body: %d", code)
+		}
+		longest := strings.Repeat("w", limit)
+		f.mustPut("/v1/kv/"+key+"?flags=7&acquire="+s, longest)
+		f.mustPut("/v1/kv/"+key+"?flags=7&release="+s, longest)
+		if e := f.entry(key); e.session() != "" || e.value() != longest || e.Flags != 7 {
+			f.Errorf("after the release: session %q, %d bytes, flags %d", e.session(), len(e.value()), e.Flags)
+		}
+	})
+}

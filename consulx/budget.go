@@ -1,0 +1,103 @@
+package consulx
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/hashicorp/consul/api"
+)
+
+const (
+	// defaultConns keeps one electop far below the 200 connections that an agent
+	// allows one address, beyond which it rejects every tool on that host.
+	defaultConns = 64
+	// urgentConns are the connections of the probe and of the operator's actions,
+	// shortConns those of reads that respond at once. Blocking queries have the
+	// rest, so that none of these ever waits for one of them.
+	urgentConns = 3
+	shortConns  = 6
+	// sessionListConns is the blocking query for the list of all sessions.
+	sessionListConns = 1
+	// leastChecks are the blocking queries for checks that keys leave over,
+	// maxChecks the most that are of use: those of the rows on a screen.
+	leastChecks = 6
+	maxChecks   = 16
+)
+
+// budget divides the connections that one client may keep. It is the only place
+// that knows how many there are for what.
+type budget struct {
+	blocking int // connections for blocking queries
+
+	mu      sync.Mutex
+	keys    int         // that blocking queries over keys use now
+	changed func(n int) // is told how many checks may be watched
+}
+
+func newBudget(conns int) *budget {
+	if conns <= 0 {
+		conns = defaultConns
+	}
+	return &budget{blocking: max(4, conns-urgentConns-shortConns), changed: func(int) {}}
+}
+
+// forKeys is how many blocking queries over keys there may be, and, if limit is
+// not 0, with so many connections in all.
+func (b *budget) forKeys(limit int) int {
+	blocking := b.blocking
+	if limit > 0 {
+		blocking = min(blocking, newBudget(limit).blocking)
+	}
+	return max(1, blocking-sessionListConns-min(leastChecks, blocking/5))
+}
+
+// use counts blocking queries over keys that begin, or end when n is negative.
+// Those for checks get what is left.
+func (b *budget) use(n int) {
+	b.mu.Lock()
+	b.keys += n
+	left, changed := b.checks(), b.changed
+	b.mu.Unlock()
+	changed(left)
+}
+
+// checks is how many nodes' checks may be watched now. The mutex is held.
+func (b *budget) checks() int {
+	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
+}
+
+// onChange has f told how many nodes' checks may be watched, now and whenever
+// that changes. f must not block.
+func (b *budget) onChange(f func(n int)) {
+	b.mu.Lock()
+	b.changed = f
+	left := b.checks()
+	b.mu.Unlock()
+	f(left)
+}
+
+// lanes are clients of the same agent with connections of their own. The client
+// that embeds them sends short reads.
+type lanes struct {
+	budget  *budget
+	waiting *Client // for blocking queries
+	urgent  *Client // for the probe and for the operator's actions
+}
+
+// openLanes gives the client its connections.
+func (c *Client) openLanes(b *budget, connect func(conns int) (*api.Client, *http.Transport, error)) (*Client, error) {
+	c.lanes = &lanes{budget: b}
+	open := func(conns int) (lane *Client, err error) {
+		view := *c
+		view.api, view.transport, err = connect(conns)
+		return &view, err
+	}
+	var err error
+	if c.waiting, err = open(b.blocking); err != nil {
+		return nil, err
+	}
+	if c.urgent, err = open(urgentConns); err != nil {
+		return nil, err
+	}
+	return open(shortConns)
+}

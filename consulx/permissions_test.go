@@ -1,0 +1,150 @@
+package consulx
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+const boardRules = `key_prefix "service/" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`
+
+// aclStage is a Consul with ACLs, some elections that are led, and a token whose
+// policy a test changes.
+type aclStage struct {
+	root   backend
+	policy *api.ACLPolicy
+	token  string
+	keys   []string
+}
+
+func newACLStage(t *testing.T, elections int) *aclStage {
+	t.Helper()
+	agent := consultest.Dev(t, consultest.WithACL())
+	s := &aclStage{root: newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})}
+	holder := s.root.session(t, &api.SessionEntry{})
+	for i := range elections {
+		key := fmt.Sprintf("service/%02d/leader", i)
+		s.root.acquire(t, api.KVPair{Key: key, Session: holder})
+		s.keys = append(s.keys, key)
+	}
+	policy, _, err := s.root.api.ACL().PolicyCreate(&api.ACLPolicy{Name: "board", Rules: boardRules}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.policy = policy
+	token, _, err := s.root.api.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.token = token.SecretID
+	return s
+}
+
+func (s *aclStage) allow(rules string) {
+	s.root.t.Helper()
+	s.policy.Rules = rules
+	if _, _, err := s.root.api.ACL().PolicyUpdate(s.policy, nil); err != nil {
+		s.root.t.Fatal(err)
+	}
+}
+
+// noneVacated fails the test when a leader that never changed was reported lost.
+func (s *aclStage) noneVacated(board *board) {
+	s.root.t.Helper()
+	for _, key := range s.keys {
+		for _, e := range board.of(key) {
+			if e.Type == election.Vacated || e.Type == election.Deleted || e.Type == election.Explained {
+				s.root.t.Errorf("%s never lost its leader: %+v", key, e)
+			}
+		}
+	}
+}
+
+func (b *board) unreadable(want int) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("%d unreadable elections", want), func() bool {
+		n := 0
+		for _, e := range b.last.Elections {
+			if e.Unreadable {
+				n++
+			}
+		}
+		return n == want
+	})
+}
+
+func TestChangedPermissionsAreNoticedWithoutAWrite(t *testing.T) {
+	s := newACLStage(t, 20)
+	board := observe(t, newClient(t, Config{Address: s.root.address(), Token: s.token}))
+	board.loaded()
+	s.allow(`session_prefix "" { policy = "read" }`)
+	board.unreadable(len(s.keys))
+	s.allow(boardRules)
+	board.unreadable(0)
+	s.allow(boardRules + ` key_prefix "service/1" { policy = "deny" }`)
+	board.unreadable(10)
+	s.allow(boardRules)
+	board.unreadable(0)
+	s.noneVacated(board)
+}
+
+// A query that blocks while its policy is removed and restored responds with the
+// permissions that it began with, or with those in between.
+func TestAPolicyThatIsReplacedMeanwhileTakesNoLeader(t *testing.T) {
+	s := newACLStage(t, 20)
+	board := observe(t, newClient(t, Config{Address: s.root.address(), Token: s.token}))
+	board.loaded()
+	for range 20 {
+		s.allow(`session_prefix "" { policy = "read" }`)
+		s.root.put(t, "service/wake", "1")
+		s.allow(boardRules)
+		s.root.put(t, "service/wake", "2")
+	}
+	board.unreadable(0)
+	s.noneVacated(board)
+}
+
+// With default allow and no token, nothing in a response says that the
+// anonymous token's policy filtered it.
+func TestADenyRuleForTheAnonymousTokenTakesNoLeader(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	holder := root.session(t, &api.SessionEntry{})
+	s := &aclStage{root: root, keys: []string{"service/a/leader", "service/b/leader"}}
+	for _, key := range s.keys {
+		root.acquire(t, api.KVPair{Key: key, Session: holder})
+	}
+	board := observe(t, newClient(t, Config{Address: agent.Addr()}))
+	board.loaded()
+	policy, _, err := root.api.ACL().PolicyCreate(&api.ACLPolicy{Name: "deny", Rules: `key_prefix "service/" { policy = "deny" }`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous, _, err := root.api.ACL().TokenRead("00000000-0000-0000-0000-000000000002", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous.Policies = append(slices.Clone(anonymous.Policies), &api.ACLLink{ID: policy.ID})
+	if _, _, err := root.api.ACL().TokenUpdate(anonymous, nil); err != nil {
+		t.Fatal(err)
+	}
+	board.unreadable(len(s.keys))
+	s.noneVacated(board)
+}
+
+// Nothing about a key changes when the token may read its holder's session.
+func TestASessionThatBecomesReadableIsRead(t *testing.T) {
+	s := newACLStage(t, 3)
+	s.allow(`key_prefix "service/" { policy = "read" }`)
+	board := observe(t, newClient(t, Config{Address: s.root.address(), Token: s.token}))
+	board.loaded()
+	s.allow(boardRules)
+	board.until("all sessions", func() bool {
+		return !slices.ContainsFunc(board.last.Elections, func(e *election.Election) bool { return e.Session == nil })
+	})
+}

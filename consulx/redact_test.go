@@ -1,0 +1,182 @@
+package consulx
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"electop/election"
+)
+
+// reflecting starts a server that answers 500 with whatever say makes of the
+// credentials that it was sent.
+func reflecting(t *testing.T, say func(token, user, password, header string) string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, say(r.Header.Get("X-Consul-Token"), user, password, r.Header.Get("Authorization")))
+	}))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// encoders are the ways in which a server may send a secret back.
+func encoders() map[string]func(string) string {
+	return map[string]func(string) string{
+		"plain":                 func(s string) string { return s },
+		"query":                 url.QueryEscape,
+		"path":                  url.PathEscape,
+		"HTML":                  html.EscapeString,
+		"Go":                    strconv.Quote,
+		"JSON":                  func(s string) string { text, _ := json.Marshal(s); return string(text) },
+		"base64":                func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		"base64 URL":            func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
+		"base64, one ahead":     func(s string) string { return base64.StdEncoding.EncodeToString([]byte(":" + s + "!")) },
+		"base64, two ahead":     func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a:" + s + "!!")) },
+		"base64 of a header":    func(s string) string { return base64.StdEncoding.EncodeToString([]byte("X-Consul-Token: " + s)) },
+		"twice, and in a word":  func(s string) string { return s + "x" + s },
+		"in the middle of text": func(s string) string { return "the token “" + s + "” is\tunknown" },
+	}
+}
+
+func TestReflectedTokensAreHidden(t *testing.T) {
+	for _, token := range []string{secret, `pa"ss\w<o>r&d/+%?`, "ünïcode-tökèn", "sixsix"} {
+		for name, encode := range encoders() {
+			addr := reflecting(t, func(token, _, _, _ string) string { return "[" + encode(token) + "]" })
+			c := newClient(t, Config{Address: addr, Token: token})
+			_, err := c.consensusLeader(t.Context())
+			text := Describe(err)
+			core := strings.Trim(encode(token), `"=`)
+			if err == nil || !strings.Contains(text, hidden) || strings.Contains(text, token) || strings.Contains(text, election.Sanitize(core)) {
+				t.Errorf("%s of %s: %s", name, token, text)
+			}
+		}
+	}
+}
+
+func TestReflectedPasswordsAreHidden(t *testing.T) {
+	say := map[string]func(token, user, password, header string) string{
+		"password": func(_, _, password, _ string) string { return "wrong password " + strconv.Quote(password) },
+		"header":   func(_, _, _, header string) string { return "Authorization: " + header },
+		"pair":     func(_, user, password, _ string) string { return user + ":" + password + " is unknown" },
+		"URL": func(_, user, password, _ string) string {
+			return "http://" + url.UserPassword(user, password).String() + "@x/"
+		},
+	}
+	for _, password := range []string{"correct-horse", "short", "xy7", "p@ss:w/d"} {
+		for name, reflect := range say {
+			addr := reflecting(t, reflect)
+			for where, cfg := range map[string]Config{
+				"address":     {Address: "http://" + url.UserPassword("me", password).String() + "@" + addr},
+				"environment": {Address: addr},
+			} {
+				t.Setenv("CONSUL_HTTP_AUTH", "")
+				if where == "environment" {
+					t.Setenv("CONSUL_HTTP_AUTH", "me:"+password)
+				}
+				_, err := newClient(t, cfg).consensusLeader(t.Context())
+				text := Describe(err)
+				for _, leak := range []string{password, url.PathEscape(password), base64.StdEncoding.EncodeToString([]byte("me:" + password))} {
+					if err == nil || strings.Contains(text, leak) {
+						t.Errorf("%s from the %s, %s: %s", password, where, name, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A user without a password is a secret itself: some proxies take a token so.
+func TestUserWithoutPasswordIsHidden(t *testing.T) {
+	addr := reflecting(t, func(_, user, _, header string) string { return user + " " + header })
+	_, err := newClient(t, Config{Address: "http://" + secret + "@" + addr}).consensusLeader(t.Context())
+	if text := Describe(err); err == nil || strings.Contains(text, secret) || !strings.Contains(text, hidden) {
+		t.Errorf("got %s", text)
+	}
+}
+
+func TestReflectedCredentialsOfAProxyAreHidden(t *testing.T) {
+	const password = "proxy-password"
+	addr := reflecting(t, func(_, _, _, _ string) string {
+		return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("me:"+password)) + ", " + password
+	})
+	t.Setenv("HTTPS_PROXY", "http://me:"+password+"@no such host:1")
+	_, err := newClient(t, Config{Address: addr}).consensusLeader(t.Context())
+	if want := "Proxy-Authorization: Basic <hidden>, <hidden>"; !strings.Contains(Describe(err), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A short secret is hidden as a word, and words that contain it stay.
+func TestShortSecretsLeaveOtherWordsAlone(t *testing.T) {
+	s := newSecrets("no")
+	if got := s.redact("no node knows (no), nor does no"); got != "<hidden> node knows (<hidden>), nor does <hidden>" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Consul's answers about rights and about itself are redacted like its errors.
+func TestDoctorHidesReflectedTokens(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := r.Header.Get("X-Consul-Token")
+		w.Header().Set("X-Consul-Default-Acl-Policy", token)
+		w.Header().Set("X-Consul-Index", "1")
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/v1/status"):
+			_, _ = io.WriteString(w, strconv.Quote(token))
+		case r.URL.Path == "/v1/agent/self":
+			_, _ = io.WriteString(w, `{"Config":{"Datacenter":"`+token+`","NodeName":"`+token+`","Version":"`+token+`"}}`)
+		case r.URL.Path == "/v1/acl/token/self":
+			_, _ = io.WriteString(w, `{"AccessorID":"`+token+`","SecretID":"`+token+`","Description":"`+token+`"}`)
+		default:
+			http.Error(w, token, http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(s.Close)
+	report, err := Doctor(t.Context(), newClient(t, Config{Address: s.URL, Token: secret}), patterns(t))
+	for _, row := range report.Rows {
+		if strings.Contains(row.Detail+row.Rule+row.Subject, secret) {
+			t.Errorf("%+v", row)
+		}
+	}
+	info := report.Info
+	if len(report.Rows) == 0 || strings.Contains(Describe(err)+info.Datacenter+info.Node+info.Version+info.ConsensusLeader, secret) {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// electop sends the token to the configured address only.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another host was asked %s %s with the token %q", r.Method, r.URL, r.Header.Get("X-Consul-Token"))
+	}))
+	t.Cleanup(other.Close)
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL+r.URL.Path+"?token="+r.Header.Get("X-Consul-Token"), code)
+		}))
+		t.Cleanup(s.Close)
+		c := newClient(t, Config{Address: s.URL, Token: secret})
+		_, get := c.consensusLeader(t.Context())
+		_, put := c.api.Session().Destroy("x", c.write(t.Context()))
+		_, post := c.authorize(t.Context(), []right{{Resource: "key"}})
+		_, remove := c.api.KV().Delete("x", c.write(t.Context()))
+		_, txn := c.readKey(t.Context(), "x")
+		for _, err := range []error{get, c.wrap(put), post, c.wrap(remove), txn} {
+			if text := Describe(err); err == nil || strings.Contains(text, secret) {
+				t.Errorf("%d: %s", code, text)
+			}
+		}
+		if !strings.Contains(Describe(get), "redirect") {
+			t.Errorf("%d: %v", code, get)
+		}
+	}
+}

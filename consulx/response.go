@@ -1,0 +1,154 @@
+package consulx
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"electop/election"
+)
+
+// Limits of a response body after decompression, in bytes.
+const (
+	// bodyLimit leaves room for the lists of 100,000 elections (36 MB) several
+	// times over.
+	bodyLimit = 256 << 20
+	// errorLimit is far more than the text that any error of Consul has.
+	errorLimit = 64 << 10
+	// largeBody is from which size on bodies are read one at a time: otherwise
+	// every query at once could take bodyLimit.
+	largeBody = 8 << 20
+)
+
+// errTooLarge says that a body exceeds bodyLimit.
+var errTooLarge = fmt.Errorf("the response is larger than %d MB", bodyLimit>>20)
+
+// guard is the transport below Consul's library. It rejects responses that do not
+// come from Consul and bounds their bodies.
+type guard struct {
+	http.RoundTripper
+	large chan struct{}
+}
+
+// guarded puts everything that every request passes on top of a transport.
+// large is held by the one body that is larger than largeBody.
+func guarded(rt http.RoundTripper, large chan struct{}) http.RoundTripper {
+	return tapTransport{guard{RoundTripper: asPost{rt}, large: large}}
+}
+
+// RoundTrip sends a request and checks the response.
+func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := g.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOrigin(r, response); err != nil {
+		_ = response.Body.Close() // the rest of the body is of no interest
+		return nil, err
+	}
+	body := &boundedBody{ReadCloser: response.Body, guard: g, done: r.Context().Done(), cause: r.Context().Err, left: bodyLimit}
+	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict {
+		body.left, body.cut = errorLimit, true
+	}
+	response.Body = body
+	return response, nil
+}
+
+// checkOrigin rejects a response without a valid index: Consul sends one with
+// every read of keys, sessions, nodes and checks, also with a 404.
+func checkOrigin(r *http.Request, response *http.Response) error {
+	if r.Method != http.MethodGet || !indexed(r.URL.Path) {
+		return nil
+	}
+	if code := response.StatusCode; code != http.StatusOK && code != http.StatusNotFound {
+		return nil
+	}
+	text := response.Header.Get("X-Consul-Index")
+	if index, err := strconv.ParseUint(text, 10, 64); err == nil && index > 0 {
+		return nil
+	}
+	found := "without X-Consul-Index"
+	if text != "" {
+		found = "with the X-Consul-Index " + strconv.Quote(election.Line(text, 20))
+	}
+	return notConsuls(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
+}
+
+func notConsuls(found string) error {
+	return fmt.Errorf("the response is not Consul's: %s; is there a proxy in between?", found)
+}
+
+// indexed reports endpoints whose responses carry an index.
+func indexed(path string) bool {
+	for _, endpoint := range []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"} {
+		if strings.Contains(path, endpoint) {
+			return true
+		}
+	}
+	return false
+}
+
+// boundedBody is a body that ends, at the latest after left bytes: in an error,
+// or as if it were complete when cut is set.
+type boundedBody struct {
+	io.ReadCloser
+	guard guard
+	done  <-chan struct{} // of the request's context, with its cause
+	cause func() error
+	read  int64
+	left  int64
+	cut   bool
+	large bool // holds the guard's place for a large body
+}
+
+// Read gives the next bytes of the body.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		if b.cut {
+			return 0, io.EOF
+		}
+		return b.probe()
+	}
+	if err := b.enter(); err != nil {
+		return 0, err
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.read, b.left = b.read+int64(n), b.left-int64(n)
+	return n, err
+}
+
+// probe tells a body that is exactly as large as the limit from a larger one.
+func (b *boundedBody) probe() (int, error) {
+	switch n, err := b.ReadCloser.Read(make([]byte, 1)); {
+	case n > 0:
+		return 0, errTooLarge
+	case err != nil:
+		return 0, err
+	}
+	return 0, nil
+}
+
+// enter waits until no other large body is being read.
+func (b *boundedBody) enter() error {
+	if b.large || b.read < largeBody {
+		return nil
+	}
+	select {
+	case b.guard.large <- struct{}{}:
+		b.large = true
+		return nil
+	case <-b.done:
+		return b.cause()
+	}
+}
+
+// Close ends the body and lets the next large one be read.
+func (b *boundedBody) Close() error {
+	if b.large {
+		b.large = false
+		<-b.guard.large
+	}
+	return b.ReadCloser.Close()
+}

@@ -1,0 +1,176 @@
+package consulx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+const (
+	// txnBodyLimit is how long the body of a transaction may be: Consul's
+	// default for txn_max_req_len. Base64 makes a value a third longer.
+	txnBodyLimit = 512 << 10
+	// changeWait bounds how long a release waits to see its own change.
+	changeWait = 5 * time.Second
+)
+
+// Released says how a key was unlocked.
+type Released struct {
+	// Unconditional says that the value was too large for a transaction: the
+	// release was bound to the session, but not to the index.
+	Unconditional bool
+	// LostWrite says that the holder wrote its value after electop had read it,
+	// and that the release put the older value back.
+	LostWrite bool
+}
+
+// Note says in one line what the operator must know about the release; empty
+// when it was carried out as promised.
+func (r Released) Note() string {
+	switch {
+	case r.LostWrite:
+		return "the holder wrote its value at the same time: the release put the value before that write back"
+	case r.Unconditional:
+		return "the value is too large for a transaction: the release was bound to the session, but could not check the index"
+	}
+	return ""
+}
+
+// unlock gives the key up exactly as it was read, or not at all.
+func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
+	_, err := c.release(ctx, p)
+	return err
+}
+
+// release unlocks a key that was just read. Up to about 390 KB it does so in a
+// transaction, otherwise with [Client.releaseLarge].
+func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error) {
+	ops := c.unlockOps(p)
+	if body, err := json.Marshal(ops); err != nil || len(body) >= txnBodyLimit {
+		return c.releaseLarge(ctx, p)
+	}
+	ok, answer, err := c.writeTxn(ctx, ops)
+	switch {
+	case tooLarge(err): // the agent has a lower limit
+		return c.releaseLarge(ctx, p)
+	case err != nil:
+		return Released{}, c.unconfirmedRelease(ctx, p, err)
+	case ok:
+		return Released{}, nil
+	}
+	text := c.redact(txnText(answer.Errors))
+	if denial(text) {
+		return Released{}, fail(ErrDenied, "%s", text)
+	}
+	return Released{}, fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)
+}
+
+func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
+	index, session, unlock := c.kvOp(api.KVCheckIndex, p.Key), c.kvOp(api.KVCheckSession, p.Key), c.kvOp(api.KVUnlock, p.Key)
+	index.Index = p.ModifyIndex
+	session.Session, unlock.Session = p.Session, p.Session
+	// Left out, value and flags would be wiped, and waiting api.Lock candidates
+	// would fail for good.
+	unlock.Value, unlock.Flags = p.Value, p.Flags
+	return api.TxnOps{{KV: index}, {KV: session}, {KV: unlock}}
+}
+
+// writeTxn runs a transaction that writes. Consul's library hides the status of
+// a failed one, which says whether it may have been applied.
+func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer api.TxnResponse, err error) {
+	_, err = c.api.Raw().Write("/v1/txn", ops, &answer, c.write(ctx))
+	if err == nil && len(answer.Results) == 0 {
+		return false, answer, notConsuls("a transaction without results") // Consul gives one for each operation
+	}
+	var status api.StatusError
+	if errors.As(err, &status) && status.Code == http.StatusConflict {
+		return false, answer, json.Unmarshal([]byte(status.Body), &answer)
+	}
+	return err == nil, answer, err
+}
+
+func tooLarge(err error) bool {
+	var status api.StatusError
+	return errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge
+}
+
+// releaseLarge unlocks a key whose value does not fit into a transaction. The
+// single-key endpoint checks the session but knows no index: it would write an
+// older value over one that the holder writes at the same time.
+func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
+	if !safeKey(p.Key) {
+		return Released{}, fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
+			"Consul normalizes this key to another path; nothing was written", election.Line(p.Key, 100))
+	}
+	change := c.firstChange(ctx, p)
+	defer change.stop()
+	ok, _, err := c.api.KV().Release(&api.KVPair{Key: p.Key, Session: p.Session, Value: p.Value, Flags: p.Flags}, c.write(ctx))
+	switch {
+	case err != nil:
+		return Released{}, c.unconfirmedRelease(ctx, p, err)
+	case !ok:
+		return Released{}, fail(ErrMoved, "%s is no longer held by session %s; nothing was written", p.Key, election.ShortID(p.Session))
+	}
+	return Released{Unconditional: true, LostWrite: overwrites(p, change.wait())}, nil
+}
+
+// overwrites reports that the first change after a pair was read is a write of
+// its holder. Writes less than a millisecond apart look like one to Consul's
+// blocking queries, so that false is no proof.
+func overwrites(read, next *election.Pair) bool {
+	return next != nil && next.ModifyIndex != read.ModifyIndex && next.CreateIndex == read.CreateIndex &&
+		next.Session == read.Session && next.LockIndex <= read.LockIndex
+}
+
+func (c *Client) unconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
+	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
+}
+
+// keyChange is a blocking query for the first change of a key.
+type keyChange struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	pair   *election.Pair // nil when there was none
+}
+
+// firstChange sends the query and returns once it is on its way.
+func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
+	ctx, cancel := context.WithTimeout(ctx, changeWait)
+	k := &keyChange{cancel: cancel, done: make(chan struct{})}
+	sent := make(chan struct{})
+	once := sync.OnceFunc(func() { close(sent) })
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { once() }})
+	go func() {
+		defer close(k.done)
+		q := c.consistent(ctx)
+		q.WaitIndex, q.WaitTime = p.ModifyIndex, changeWait
+		// That the change was not seen is no error: the release was answered.
+		if pair, _, err := c.api.KV().Get(p.Key, q); err == nil && pair != nil {
+			next := toPair(pair)
+			k.pair = &next
+		}
+	}()
+	select {
+	case <-sent:
+	case <-k.done:
+	}
+	return k
+}
+
+func (k *keyChange) wait() *election.Pair {
+	<-k.done
+	return k.pair
+}
+
+func (k *keyChange) stop() {
+	k.cancel()
+	<-k.done
+}

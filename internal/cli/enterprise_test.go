@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+const (
+	someNamespace = "team-a"
+	somePartition = "part-1"
+)
+
+// recorded is one request as it was sent.
+type recorded struct {
+	method string
+	path   string
+	query  url.Values
+	body   []byte
+}
+
+// recorder is a proxy that keeps all requests and takes out of them what only
+// Consul Enterprise knows, because the agents of these tests refuse it.
+type recorder struct {
+	addr string
+	mu   sync.Mutex
+	all  []recorded
+}
+
+func record(t *testing.T, addr string) *recorder {
+	t.Helper()
+	r := &recorder{}
+	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
+	transport := &http.Transport{}
+	forward.Transport = transport
+	forward.ErrorLog = log.New(io.Discard, "", 0)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return
+		}
+		r.keep(recorded{req.Method, req.URL.Path, req.URL.Query(), body})
+		community(req, body)
+		forward.ServeHTTP(w, req)
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		transport.CloseIdleConnections()
+	})
+	r.addr = strings.TrimPrefix(s.URL, "http://")
+	return r
+}
+
+func (r *recorder) keep(one recorded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, one)
+}
+
+func (r *recorder) requests() []recorded {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
+}
+
+// community makes a request one that Consul's Community Edition accepts.
+func community(r *http.Request, body []byte) {
+	query := r.URL.Query()
+	query.Del("ns")
+	query.Del("partition")
+	r.URL.RawQuery = query.Encode()
+	if items, ok := bodyItems(recorded{path: r.URL.Path, body: body}); ok {
+		for _, item := range items {
+			delete(item, "Namespace")
+			delete(item, "Partition")
+		}
+		body = wrapItems(r.URL.Path, items)
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+}
+
+// bodyItems are the parts of a body that name a namespace each: the operations of
+// a transaction and the questions about rights.
+func bodyItems(r recorded) (items []map[string]json.RawMessage, ok bool) {
+	switch r.path {
+	case "/v1/txn":
+		var ops []struct{ KV map[string]json.RawMessage }
+		if json.Unmarshal(r.body, &ops) != nil {
+			return nil, false
+		}
+		for _, op := range ops {
+			items = append(items, op.KV)
+		}
+		return items, true
+	case "/v1/internal/acl/authorize":
+		return items, json.Unmarshal(r.body, &items) == nil
+	}
+	return nil, false
+}
+
+func wrapItems(path string, items []map[string]json.RawMessage) []byte {
+	var whole any = items
+	if path == "/v1/txn" {
+		ops := make([]any, len(items))
+		for i, item := range items {
+			ops[i] = map[string]any{"KV": item}
+		}
+		whole = ops
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// Consul Enterprise takes namespace and partition from the URL, but for a
+// transaction and for questions about rights from each item of the body.
+func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := fmt.Sprintf("%s-%d", prefix(t), time.Now().UnixNano()) // a lock-delay outlasts a test
+		r := record(t, w.addr)
+		direct := *w
+		w.addr = r.addr
+		sendEverything(t, w, &direct, p)
+		seen := map[string]bool{}
+		for _, one := range r.requests() {
+			seen[endpoint(one.path)] = true
+			q := one.query
+			if q.Get("ns") != someNamespace || q.Get("partition") != somePartition || q.Get("dc") != "dc1" {
+				t.Errorf("%s %s?%s", one.method, one.path, q.Encode())
+			}
+			items, _ := bodyItems(one)
+			for _, item := range items {
+				if string(item["Namespace"]) != `"`+someNamespace+`"` || string(item["Partition"]) != `"`+somePartition+`"` {
+					t.Errorf("%s %s: an item without namespace or partition: %s", one.method, one.path, one.body)
+				}
+			}
+		}
+		for _, path := range []string{
+			"/v1/kv/", "/v1/txn", "/v1/session/create", "/v1/session/destroy/", "/v1/session/info/", "/v1/session/list",
+			"/v1/health/node/", "/v1/catalog/nodes", "/v1/status/leader", "/v1/agent/self",
+			"/v1/internal/acl/authorize",
+		} {
+			if !seen[path] {
+				t.Errorf("nothing asked %s: the test covers too little", path)
+			}
+		}
+	})
+}
+
+// endpoint is a path without the name of a key, a session or a node.
+func endpoint(path string) string {
+	for _, prefix := range []string{
+		"/v1/kv/", "/v1/session/destroy/", "/v1/session/info/", "/v1/session/renew/", "/v1/health/node/",
+	} {
+		if strings.HasPrefix(path, prefix) {
+			return prefix
+		}
+	}
+	return path
+}
+
+// sendEverything runs every command, and what the dashboard does on key presses.
+func sendEverything(t *testing.T, w, direct *world, p string) {
+	t.Helper()
+	enterprise := []string{"--namespace", someNamespace, "--partition", somePartition, "--datacenter", "dc1", "-k", p + "/*/leader"}
+	do := func(code int, args ...string) {
+		t.Helper()
+		w.run(append(args, enterprise...)...).must(t, code)
+	}
+	hold := func(name string) string {
+		s := direct.session(nil)
+		direct.acquire(p+"/"+name+"/leader", s, name)
+		return s
+	}
+	hold("web")
+	do(exitDone, "list")
+	do(exitDone, "show", "web")
+	do(exitDone, "show", "--probe", "web")
+	w.run(append([]string{"doctor"}, enterprise...)...)
+	do(exitDone, "release", "web", "--yes")
+	hold("db")
+	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitDone)
+	hold("mail")
+	do(exitDone, "destroy", "mail", "--yes")
+	do(exitDone, "destroy", "--session", hold("queue"), "--scan", "--yes")
+	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitDone)
+
+	s := hold("watched")
+	events := w.follow(append([]string{"watch", "-o", "json"}, enterprise...)...)
+	for events.event()["election"] != "watched" {
+	}
+	direct.client.Session().Destroy(s, nil)
+	events.until("explained")
+	useDashboard(t, w, p+"/web/leader")
+}
+
+// useDashboard does what the dashboard does while it is used.
+func useDashboard(t *testing.T, w *world, key string) {
+	t.Helper()
+	client, err := consulx.NewClient(consulx.Config{
+		Address: w.addr, Datacenter: "dc1", Namespace: someNamespace, Partition: somePartition,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: election.Patterns{election.KeyPattern(key)}})
+	var done sync.WaitGroup
+	done.Go(func() { _ = observer.Run(ctx) })
+	node, err := w.client.Agent().NodeName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	observer.Study(key)
+	observer.WatchChecks([]string{node})
+	observer.WatchSessions(true)
+	for s := range observer.Snapshots() {
+		_, checked := s.Checks[node]
+		if s.Loaded && s.Surroundings != nil && s.Surroundings.Key == key && checked && s.SessionList != nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Error("the dashboard's queries were not answered")
+			break
+		}
+	}
+	if _, err := consulx.NewOperator(client, nil).Rights(ctx, election.Target{Key: key, Node: node}); err != nil {
+		t.Error(err)
+	}
+	if _, err := consulx.Holdings(ctx, client, []string{"x"}, nil); err != nil {
+		t.Error(err)
+	}
+	consulx.NodeChecks(ctx, client, node)
+	cancel()
+	done.Wait()
+}

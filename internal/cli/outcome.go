@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// settled says what became of an action that ended with err.
+func settled(o election.Outcome, err error) election.Outcome {
+	// The kind says so already.
+	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")
+	switch {
+	case err == nil:
+		o.Kind = election.OutcomeDone
+	case errors.Is(err, consulx.ErrMoved), errors.Is(err, consulx.ErrNoSession) && o.Target.Key != "":
+		o.Kind = election.OutcomeChanged
+	case errors.Is(err, consulx.ErrDenied):
+		o.Kind = election.OutcomeDenied
+	case errors.Is(err, consulx.ErrRefused):
+		o.Kind = election.OutcomeRefused
+	case errors.Is(err, consulx.ErrUnknown):
+		o.Kind = election.OutcomeUnknown
+	default:
+		o.Kind = election.OutcomeFailed
+	}
+	return o
+}
+
+// noted adds what the operator must know about a release that was carried out.
+func noted(o election.Outcome, released consulx.Released) election.Outcome {
+	if note := released.Note(); note != "" {
+		o.Reason = note
+	}
+	return o
+}
+
+// exitOf is the exit code that one outcome stands for. With --wait, an action
+// whose result was not observed has failed.
+func exitOf(o election.Outcome, waited bool) int {
+	switch o.Kind {
+	case election.OutcomeDone:
+		if waited {
+			return exitFailed
+		}
+		return exitDone
+	case election.OutcomeMoved:
+		return exitDone
+	case election.OutcomeReturned:
+		return exitSameLeader
+	case election.OutcomeNoLeader:
+		return exitNoLeader
+	case election.OutcomeChanged:
+		return exitMoved
+	case election.OutcomeDenied:
+		return exitDenied
+	default:
+		return exitFailed
+	}
+}
+
+// bySeverity orders the exit codes of several elections, the most severe first.
+func bySeverity() [6]int {
+	return [...]int{exitFailed, exitDenied, exitMoved, exitNoLeader, exitSameLeader, exitDone}
+}
+
+// verdict gives the most severe exit code of all elections. What happened to
+// each has been reported.
+func (j *job) verdict() error {
+	codes := map[int]bool{}
+	var same []*subject
+	for _, s := range j.subjects {
+		codes[exitOf(s.outcome, j.wait > 0)] = true
+		if s.outcome.Kind == election.OutcomeReturned {
+			same = append(same, s)
+		}
+	}
+	if len(same) > 0 {
+		fmt.Fprintln(j.d.stderr, "electop: done, but the same leader leads again: "+names(same))
+	}
+	for _, code := range bySeverity() {
+		if codes[code] && code != exitDone {
+			return exitError(code)
+		}
+	}
+	return j.written
+}
+
+// report writes what became of one election: JSON to stdout; text to stdout or,
+// when nothing was carried out, to stderr.
+func (j *job) report(s *subject) {
+	var err error
+	if j.output == "json" {
+		err = j.reportJSON(s.outcome)
+	} else {
+		err = j.reportText(s)
+	}
+	if j.written == nil {
+		j.written = err
+	}
+}
+
+func (j *job) reportJSON(o election.Outcome) error {
+	text, err := o.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(j.d.stdout, "%s\n", election.EscapeJSON(text))
+	return err
+}
+
+func (j *job) reportText(s *subject) error {
+	line := s.name() + ": " + s.summary()
+	if !carriedOut(s.outcome.Kind) {
+		fmt.Fprintln(j.d.stderr, "electop: "+line)
+		if s.outcome.Kind == election.OutcomeRefused && s.effect.Better != "" {
+			fmt.Fprintln(j.d.stderr, "  instead   "+s.effect.Better)
+		}
+		return nil
+	}
+	_, err := fmt.Fprintln(j.d.stdout, line)
+	return err
+}
+
+func carriedOut(kind election.OutcomeKind) bool {
+	return slices.Contains([]election.OutcomeKind{
+		election.OutcomeDone, election.OutcomeMoved, election.OutcomeReturned, election.OutcomeVacant,
+	}, kind)
+}
+
+// name is what the election is called, safe to show.
+func (s *subject) name() string {
+	if t := s.target(); t.Key == "" {
+		return "session " + election.Line(t.Session, 40)
+	}
+	return election.Line(s.target().Election, 100)
+}
+
+// summary says in one line what became of the election. Right after an action
+// it is not known who leads.
+func (s *subject) summary() string {
+	o := s.outcome
+	switch {
+	case o.Kind != election.OutcomeDone:
+		return o.Summary()
+	case o.Reason != "":
+		return s.doneText() + ": " + o.Reason
+	case o.Action == election.ActionRelease:
+		return s.doneText() + "; it may already lead again"
+	}
+	return s.doneText() + ". " + s.effect.Delay
+}
+
+func (s *subject) doneText() string {
+	switch t := s.target(); {
+	case s.outcome.Action == election.ActionRelease:
+		return t.Leader + " was released"
+	case t.Key == "":
+		return "destroyed"
+	default:
+		return fmt.Sprintf("session %s of %s was destroyed", election.Line(t.Session, 40), t.Leader)
+	}
+}
+
+// warn writes why to think twice where no plan is shown.
+func (j *job) warn() {
+	for _, s := range j.pending() {
+		for _, text := range s.effect.Warnings {
+			fmt.Fprintf(j.d.stderr, "electop: %s: %s\n", s.name(), text)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// Every error of an action stands for one result and one exit code.
+func TestErrorsStandForResultsAndExitCodes(t *testing.T) {
+	wrapped := func(err error) error { return fmt.Errorf("while testing: %w", err) }
+	for _, tt := range []struct {
+		err  error
+		key  string
+		kind election.OutcomeKind
+		code int
+	}{
+		{nil, "k", election.OutcomeDone, exitDone},
+		{wrapped(consulx.ErrMoved), "k", election.OutcomeChanged, exitMoved},
+		{wrapped(consulx.ErrNoSession), "k", election.OutcomeChanged, exitMoved},
+		{wrapped(consulx.ErrNoSession), "", election.OutcomeFailed, exitFailed},
+		{wrapped(consulx.ErrDenied), "k", election.OutcomeDenied, exitDenied},
+		{wrapped(consulx.ErrRefused), "k", election.OutcomeRefused, exitFailed},
+		{wrapped(consulx.ErrUnknown), "k", election.OutcomeUnknown, exitFailed},
+		{wrapped(context.DeadlineExceeded), "k", election.OutcomeFailed, exitFailed},
+		{errors.New("other"), "k", election.OutcomeFailed, exitFailed},
+	} {
+		o := settled(election.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
+		if o.Kind != tt.kind || exitOf(o, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
+			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o, false))
+		}
+	}
+}
+
+func TestTheMostSevereExitCodeWins(t *testing.T) {
+	// One outcome per line, the most severe first.
+	order := []election.OutcomeKind{
+		election.OutcomeUnknown, election.OutcomeDenied, election.OutcomeChanged, election.OutcomeNoLeader,
+		election.OutcomeReturned, election.OutcomeMoved,
+	}
+	codes := []int{exitFailed, exitDenied, exitMoved, exitNoLeader, exitSameLeader}
+	for i := range codes {
+		j := &job{action: &action{d: deps{stderr: &bytes.Buffer{}}}}
+		for _, kind := range order[i:] {
+			j.subjects = append([]*subject{{outcome: election.Outcome{Kind: kind}}}, j.subjects...)
+		}
+		var code exitError
+		if err := j.verdict(); !errors.As(err, &code) || int(code) != codes[i] {
+			t.Errorf("%v: %v, want exit code %d", order[i:], err, codes[i])
+		}
+	}
+}
+
+// With --wait, a result that was not observed is a failure.
+func TestExitCodesOfAWait(t *testing.T) {
+	for kind, want := range map[election.OutcomeKind]int{
+		election.OutcomeDone: exitFailed, election.OutcomeVacant: exitFailed, election.OutcomeUnknown: exitFailed,
+		election.OutcomeRefused: exitFailed, election.OutcomeMoved: exitDone, election.OutcomeReturned: exitSameLeader,
+	} {
+		if got := exitOf(election.Outcome{Kind: kind}, true); got != want {
+			t.Errorf("%s: exit code %d, want %d", kind, got, want)
+		}
+	}
+}
+
+// A refusal names the software's own method and changes nothing.
+func TestARefusalNamesTheBetterMethod(t *testing.T) {
+	var out, errOut bytes.Buffer
+	j := &job{action: &action{d: deps{stdout: &out, stderr: &errOut}, kind: election.ActionRelease}}
+	s := &subject{
+		effect: election.Effect{Refusal: "Patroni identifies the leader by the value.", Better: "patronictl switchover db"},
+		outcome: election.Outcome{
+			Action: election.ActionRelease, Target: election.Target{Election: "db", Key: "service/db/leader", Leader: "pg1"},
+		},
+	}
+	s.settle(election.OutcomeRefused, s.effect.Refusal)
+	j.subjects = []*subject{s}
+	if err := j.announce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var code exitError
+	if err := j.verdict(); !errors.As(err, &code) || int(code) != exitFailed || out.Len() > 0 {
+		t.Errorf("%v, out %q", err, out.String())
+	}
+	has(t, errOut.String(), "electop: db: nothing was changed: Patroni identifies", "instead   patronictl switchover db\n")
+}
+
+// The descriptions that state exit codes and effects fit a terminal of 80 columns.
+func TestDescriptionsFit80Columns(t *testing.T) {
+	root := newRootCommand(deps{})
+	texts := map[string]string{"electop": root.Long}
+	for _, cmd := range root.Commands() {
+		if slices.Contains([]string{"release", "destroy", "show"}, cmd.Name()) {
+			texts[cmd.Name()] = cmd.Long
+		}
+	}
+	if len(texts) != 4 {
+		t.Fatalf("%d descriptions", len(texts))
+	}
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+	}
+}

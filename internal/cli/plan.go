@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"electop/election"
+)
+
+// shownKeys is how many keys of a session the plan names.
+const shownKeys = 10
+
+// showPlan writes what will happen, so that the user can read it before the
+// question.
+func (j *job) showPlan() {
+	pending := j.pending()
+	for _, s := range pending {
+		for _, line := range s.headLines() {
+			fmt.Fprintln(j.d.stderr, line)
+		}
+	}
+	for _, line := range effectLines(pending) {
+		fmt.Fprintln(j.d.stderr, line)
+	}
+	if j.kind != election.ActionDestroy {
+		return
+	}
+	for _, t := range j.sessions() {
+		for _, line := range j.sessionLines(t) {
+			fmt.Fprintln(j.d.stderr, line)
+		}
+	}
+}
+
+// headLines name one election, its leader and who may be next.
+func (s *subject) headLines() []string {
+	t := s.target()
+	if s.election == nil {
+		return []string{fmt.Sprintf("Destroy session %s.", election.Line(t.Session, 40))}
+	}
+	verb := "Release"
+	if s.outcome.Action == election.ActionDestroy {
+		verb = "Destroy the session of"
+	}
+	return []string{
+		fmt.Sprintf("%s %s (key %s).", verb, s.name(), election.Line(t.Key, 200)),
+		"  leader    " + holder(t),
+		"  next      " + s.insight.next(),
+	}
+}
+
+// holder names who holds a key.
+func holder(t election.Target) string {
+	text := fmt.Sprintf("%s, term %d, session %s", t.Leader, t.Term, election.Line(t.Session, 40))
+	if t.Node != "" {
+		text += " on " + election.Line(t.Node, 60)
+	}
+	return text
+}
+
+// effectLines say what the action does, once for all elections on which it has
+// the same effect.
+func effectLines(all []*subject) []string {
+	var texts []string
+	named := map[string][]*subject{}
+	for _, s := range all {
+		text := effectText(s.effect)
+		if named[text] == nil {
+			texts = append(texts, text)
+		}
+		named[text] = append(named[text], s)
+	}
+	var lines []string
+	for _, text := range texts {
+		switch {
+		case len(texts) > 1:
+			lines = append(lines, "For "+shortNames(named[text])+":")
+		case len(all) > 1:
+			lines = append(lines, "For each of them:")
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// shortNames names the first subjects and counts the others.
+func shortNames(all []*subject) string {
+	text := names(all[:min(len(all), shownKeys)])
+	if more := len(all) - shownKeys; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func effectText(f election.Effect) string {
+	lines := []string{"  key       " + f.Key, "  holder    " + f.Holder, "  delay     " + f.Delay}
+	for _, text := range f.Warnings {
+		lines = append(lines, "  warning   "+text)
+	}
+	if f.Better != "" {
+		lines = append(lines, "  better    "+f.Better)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sessionLines list the keys that fall with a session: how many, and the first
+// of them, the watched ones before the others.
+func (j *job) sessionLines(t election.Target) []string {
+	id := t.Session
+	var watched, lost []string
+	for _, e := range j.snapshot.Elections {
+		if e.Exists && e.Pair.Session == id {
+			watched = append(watched, e.Key())
+		}
+		if sem := election.ReadSemaphore(e, nil); sem != nil && sem.Holds(id) {
+			lost = append(lost, "  lost      a slot of the semaphore "+election.Line(e.Key(), 200))
+		}
+	}
+	var others []string
+	for _, p := range j.held.of(id) {
+		if !slices.Contains(watched, p.Key) {
+			others = append(others, p.Key)
+		}
+	}
+	lines := []string{j.countLine(t, len(watched)+len(others))}
+	for i, key := range slices.Concat(watched, others) {
+		if i == shownKeys {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(watched)+len(others)-shownKeys))
+			break
+		}
+		line := fmt.Sprintf("  %-8s  %s", fate(t), election.Line(key, 200))
+		if i >= len(watched) {
+			line += " (not watched)"
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, lost...)
+}
+
+// countLine says how many keys the session holds, and whether there may be more.
+func (j *job) countLine(t election.Target, n int) string {
+	line := "Session " + election.Line(t.Session, 40)
+	if t.Behavior != "" {
+		line += fmt.Sprintf(" (behavior %s, lock-delay %s)", t.Behavior, t.LockDelay)
+	}
+	count := election.Plural(uint64(n), "key") //nolint:gosec // not negative
+	switch {
+	case j.held == nil:
+		return fmt.Sprintf("%s holds at least %s. Keys that match no pattern were not searched (--no-scan).", line, count)
+	case j.held.incomplete:
+		return fmt.Sprintf("%s holds at least %s. This token may not read all keys.", line, count)
+	case n == 0:
+		return line + " holds no key."
+	}
+	return line + " holds " + count + ":"
+}
+
+// fate is what becomes of a key when its session ends.
+func fate(t election.Target) string {
+	switch t.Behavior {
+	case election.BehaviorDelete:
+		return "deleted"
+	case election.BehaviorRelease:
+		return "released"
+	}
+	return "released or deleted (the session could not be read):"
+}

@@ -1,0 +1,139 @@
+//go:build unix
+
+package holders
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// apiLock is a candidate that uses Go's api.Lock.
+type apiLock struct {
+	*api.Lock
+	lost <-chan struct{}
+}
+
+func newAPILock(s *stage, value string) *apiLock {
+	s.t.Helper()
+	l, err := s.client().LockOpts(&api.LockOptions{Key: s.key, Value: []byte(value), LockDelay: time.Second})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &apiLock{Lock: l}
+}
+
+// lead waits for the lock; the test's end gives it back.
+func (l *apiLock) lead(t *testing.T) {
+	t.Helper()
+	lost, err := l.Lock.Lock(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.lost = lost
+	t.Cleanup(func() {
+		if err := l.Unlock(); err != nil && !errors.Is(err, api.ErrLockNotHeld) {
+			t.Error(err)
+		}
+		<-lost
+	})
+}
+
+// A holder learns of its loss from the channel only. It keeps its session, and
+// cannot compete again before it has called Unlock.
+func TestAPILockAlone(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, "leader")
+			l := newAPILock(s, "web-1")
+			l.lead(t)
+			s.led()
+			h := s.act(verb)
+			t.Logf("the channel closed %v later", await(t, "the channel's end", closed(l.lost)).Round(time.Millisecond))
+			pair := s.get()
+			h.mustKeep(pair)
+			if pair.Session != "" || pair.LockIndex != h.pair.LockIndex {
+				t.Errorf("the key is %+v", pair)
+			}
+			if got, want := s.sessionLives(h.pair.Session), verb == "release"; got != want {
+				t.Errorf("the session lives: %v", got)
+			}
+			if _, err := l.Lock.Lock(nil); !errors.Is(err, api.ErrLockHeld) {
+				t.Errorf("Lock gives %v", err)
+			}
+			if err := l.Unlock(); err != nil {
+				t.Errorf("Unlock gives %v", err)
+			}
+			h.mustEnd()
+			l.lead(t)
+			next := h.successor()
+			h.mustKeep(next)
+			if next.Session == h.pair.Session {
+				t.Error("the same session leads again")
+			}
+		})
+	}
+}
+
+func TestAPILockWithWaiter(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, "leader")
+			l, waiter := newAPILock(s, "web-1"), newAPILock(s, "web-2")
+			l.lead(t)
+			s.led()
+			leads := make(chan error, 1)
+			go func() {
+				var err error
+				waiter.lost, err = waiter.Lock.Lock(nil)
+				leads <- err
+			}()
+			h := s.act(verb)
+			await(t, "the channel's end", closed(l.lost))
+			if err := <-leads; err != nil {
+				t.Fatal(err)
+			}
+			if next := h.successor(); string(next.Value) != "web-2" || next.Flags != h.pair.Flags {
+				t.Errorf("the key is %+v", next)
+			}
+			if err := waiter.Unlock(); err != nil {
+				t.Error(err)
+			}
+			<-waiter.lost
+		})
+	}
+}
+
+// An application that renews its session and never looks at the channel goes on
+// as if it led.
+func TestAPILockThatIgnoresItsChannel(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "leader")
+	l := newAPILock(s, "web-1")
+	l.lead(t)
+	s.led()
+	h := s.act("release")
+	waiter := newAPILock(s, "web-2")
+	waiter.lead(t)
+	h.successor()
+	if !s.sessionLives(h.pair.Session) {
+		t.Error("the old session ended by itself")
+	}
+}
+
+func closed(c <-chan struct{}) func() bool {
+	return func() bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+}

@@ -1,0 +1,194 @@
+//go:build unix
+
+package holders
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// consulLock starts `consul lock` with a child that prints its process id.
+func consulLock(s *stage, flags ...string) *process {
+	s.t.Helper()
+	return consulLockChild(s, "echo child $$; exec sleep 600", flags...)
+}
+
+func consulLockChild(s *stage, child string, flags ...string) *process {
+	s.t.Helper()
+	args := append(append([]string{"lock", "-verbose"}, flags...), s.prefix, child)
+	cmd := exec.Command(consultest.Binary(s.t), args...)
+	cmd.Env = s.environment()
+	return start(s.t, cmd)
+}
+
+// mustStop checks what `consul lock` does when it loses its lock: it sends its
+// child SIGTERM and exits as if that had been its success.
+func mustStop(t *testing.T, p *process) {
+	t.Helper()
+	child := p.number("child")
+	t.Logf("the child was gone %v later", await(t, "the child's end", func() bool { return !alive(child) }).Round(time.Millisecond))
+	p.says("Lock lost, killing child")
+	p.says("Error running handler: signal: terminated")
+	if code := p.exitCode(); code != 0 {
+		t.Errorf("consul lock exits with %d", code)
+	}
+}
+
+func TestConsulLockAlone(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"defaults": nil, "child-exit-code": {"-child-exit-code"}} {
+		for _, verb := range []string{"release", "destroy"} {
+			t.Run(verb+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t, ".lock")
+				p := consulLock(s, flags...)
+				p.number("child")
+				h := s.act(verb)
+				mustStop(t, p)
+				p.says("Cleanup succeeded")
+				if pair := s.get(); pair != nil {
+					t.Errorf("the key is still there: %+v", pair)
+				}
+				h.mustEnd()
+			})
+		}
+	}
+}
+
+// The old holder deletes the key unless the waiter has it already, so its
+// CreateIndex may change.
+func TestConsulLockWithWaiter(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, ".lock")
+			p := consulLock(s)
+			p.number("child")
+			waiter := consulLock(s)
+			s.awaitSessions(2)
+			h := s.act(verb)
+			mustStop(t, p)
+			next := h.successor()
+			h.mustKeep(next) // a waiter fails on flags other than those of a lock
+			waiter.number("child")
+			h.mustEnd()
+		})
+	}
+}
+
+// A child that ignores SIGTERM outlives the lock: `consul lock` sends SIGKILL
+// only later, and the next holder does not wait for that.
+func TestConsulLockChildThatIgnoresTerm(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ".lock")
+	p := consulLockChild(s, "trap '' TERM; echo child $$; while :; do sleep 1; done")
+	old := p.number("child")
+	waiter := consulLock(s)
+	s.awaitSessions(2)
+	h := s.act("release")
+	h.successor()
+	waiter.number("child")
+	overlap := await(t, "the child's end", func() bool { return !alive(old) })
+	t.Logf("both children ran for %v", overlap.Round(100*time.Millisecond))
+	p.says("Killing child pid")
+	if code := p.exitCode(); code != 0 {
+		t.Errorf("consul lock exits with %d", code)
+	}
+}
+
+// SIGTERM reaches the child alone: what the child has started runs on after
+// `consul lock` has exited.
+func TestConsulLockLeavesGrandchildren(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ".lock")
+	p := consulLockChild(s, "sleep 600 >/dev/null 2>&1 & echo grandchild $!; echo child $$; wait")
+	grandchild := p.number("grandchild")
+	p.number("child")
+	s.act("release")
+	mustStop(t, p)
+	if !alive(grandchild) {
+		t.Error("the grandchild was ended too")
+	}
+}
+
+func TestConsulLockIsListedWithItsCommand(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ".lock")
+	consulLock(s).number("child")
+	for _, args := range [][]string{{"list", "-o", "json"}, {"show", s.key}} {
+		if r := s.electop(args...); r.code != 0 || !strings.Contains(r.stdout, "exec sleep 600") {
+			t.Errorf("electop %s does not name the command: %v", args[0], r)
+		}
+	}
+	if got := s.listed()["state"]; got != "led" {
+		t.Errorf("state %v", got)
+	}
+}
+
+// A semaphore's holder loses its slot with its session.
+func TestConsulLockSemaphore(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ".lock")
+	first := consulLock(s, "-n", "2")
+	first.number("child")
+	session := s.contender(1)
+	consulLock(s, "-n", "2").number("child")
+	waiter := consulLock(s, "-n", "2")
+	s.awaitSessions(3)
+	if got := s.listed()["state"]; got == "led" {
+		t.Error("the semaphore is listed as an election with one leader")
+	}
+	if r := s.electop("destroy", "--session", session, "--yes"); r.code != 0 {
+		t.Fatal(r)
+	}
+	waiter.number("child")
+	mustStop(t, first)
+	if s.sessionLives(session) {
+		t.Error("the session lives on")
+	}
+}
+
+// awaitSessions waits until as many sessions compete under the stage's prefix.
+// A waiting candidate of a lock leaves no other trace.
+func (s *stage) awaitSessions(n int) {
+	s.t.Helper()
+	await(s.t, "sessions", func() bool {
+		entries, _, err := s.client().Session().List(nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		found := 0
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name, "at '"+s.prefix+"'") {
+				found++
+			}
+		}
+		return found == n
+	})
+}
+
+// contender waits until the semaphore has n contenders and gives one of their sessions.
+func (s *stage) contender(n int) (session string) {
+	s.t.Helper()
+	await(s.t, "contenders", func() bool {
+		pairs, _, err := s.client().KV().List(s.prefix+"/", nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		found := 0
+		for _, p := range pairs {
+			if p.Session != "" && p.Flags == api.SemaphoreFlagValue {
+				found, session = found+1, p.Session
+			}
+		}
+		return found == n
+	})
+	return session
+}

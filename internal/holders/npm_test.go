@@ -1,0 +1,100 @@
+//go:build unix
+
+package holders
+
+import (
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// npmLock starts a candidate that uses npm's consul package. It competes again
+// after a loss if again is set.
+func npmLock(s *stage, value string, again bool) *process {
+	s.t.Helper()
+	modules := nodeModules(s.t)
+	_, port, err := net.SplitHostPort(s.agent.Addr())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	mode := "once"
+	if again {
+		mode = "again"
+	}
+	cmd := exec.Command("node", filepath.Join("testdata", "npm-candidate.js"), port, s.key, value, mode)
+	cmd.Env = cleanEnvironment("NODE_PATH=" + modules)
+	return start(s.t, cmd)
+}
+
+// The lock emits `end` and destroys its session, after a release too. A program
+// that does not compete again ends, because nothing keeps Node running.
+func TestNPMLockOnce(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, "leader")
+			p := npmLock(s, `{"name":"web-1"}`, false)
+			p.says("acquire\n")
+			if delay := s.session(s.led().Session).LockDelay; delay != 15*time.Second {
+				t.Errorf("its session has a lock-delay of %v", delay)
+			}
+			h := s.act(verb)
+			t.Logf("the lock ended %v later", p.says("release\nend\n"))
+			h.mustEnd()
+			if code := p.exitCode(); code != 0 {
+				t.Errorf("the program exits with %d", code)
+			}
+			pair := s.get()
+			h.mustKeep(pair)
+			if pair.Session != "" {
+				t.Errorf("the key is %+v", pair)
+			}
+		})
+	}
+}
+
+// Its own waiting adds to a lock-delay: it asks again when the key changes or
+// after 15 s.
+func TestNPMLockAgain(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, "leader")
+			p := npmLock(s, `{"name":"web-1"}`, true)
+			p.says("acquire\n")
+			h := s.act(verb)
+			next := h.successor()
+			h.mustKeep(next)
+			if next.Session == h.pair.Session {
+				t.Error("the same session leads again")
+			}
+			await(t, "a second acquire", func() bool { return strings.Count(p.text(), "acquire\n") == 2 })
+			h.mustEnd()
+		})
+	}
+}
+
+func TestNPMLockWithWaiter(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, "leader")
+			p := npmLock(s, "web-1", false)
+			p.says("acquire\n")
+			waiter := npmLock(s, "web-2", false)
+			waiter.says("retry\n")
+			h := s.act(verb)
+			p.says("release\nend\n")
+			waiter.says("acquire\n") // a waiter fails on flags other than those of a lock
+			if next := h.successor(); string(next.Value) != "web-2" || next.Flags != h.pair.Flags {
+				t.Errorf("the key is %+v", next)
+			}
+		})
+	}
+}

@@ -1,0 +1,300 @@
+package holders
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"electop/internal/consultest"
+)
+
+const installPatroni = "apt-get install patroni postgresql python3-consul"
+
+// cluster is a Patroni cluster, the stage's key being its leader's.
+type cluster struct {
+	*stage
+	root  *testing.T // the stage's t is that of the current part
+	scope string
+	dir   string
+	bin   string // PostgreSQL's own programs
+	as    *syscall.Credential
+	pg1   *member
+	pg2   *member
+}
+
+// member is one Patroni daemon with its PostgreSQL.
+type member struct {
+	c       *cluster
+	name    string
+	dir     string
+	sql     int
+	rest    int
+	daemon  *process
+	patient *http.Client
+}
+
+// newCluster starts a primary, pg1, and a replica, pg2.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	consultest.Binary(t) // skips under -short, before anything is found missing
+	needsProgram(t, "patroni", installPatroni)
+	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
+		leaveOut(t, "the module consul of Python", installPatroni)
+	}
+	c := &cluster{root: t, scope: "holders", bin: postgresPrograms(t), as: unprivileged(t)}
+	c.stage = stageOn(t, consultest.Dev(t), "service/"+c.scope, "service/"+c.scope+"/leader")
+	c.dir = c.folder()
+	c.pg1 = c.join("pg1")
+	t.Logf("the primary led after %v", await(t, "the first primary", c.pg1.leads).Round(time.Millisecond))
+	c.pg2 = c.join("pg2")
+	t.Logf("the replica streamed after %v", await(t, "the replica", c.pg2.streams).Round(time.Millisecond))
+	return c
+}
+
+// postgresPrograms finds the folder of the newest PostgreSQL server that Debian
+// has installed.
+func postgresPrograms(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		leaveOut(t, "PostgreSQL's server", installPatroni)
+	}
+	slices.Sort(found)
+	return filepath.Dir(found[len(found)-1])
+}
+
+// unprivileged is the account that runs PostgreSQL, which refuses root; nil for
+// the account of the test.
+func unprivileged(t *testing.T) *syscall.Credential {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	account, err := user.Lookup("postgres")
+	if err != nil {
+		leaveOut(t, "the account postgres", installPatroni)
+	}
+	uid, err1 := strconv.ParseUint(account.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(account.Gid, 10, 32)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// folder is a folder that PostgreSQL's account may enter, which t.TempDir is not.
+func (c *cluster) folder() string {
+	c.t.Helper()
+	dir, err := os.MkdirTemp("", "electop-patroni")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			c.t.Error(err)
+		}
+	})
+	if c.as != nil {
+		if err := os.Chown(dir, int(c.as.Uid), int(c.as.Gid)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// run is a command in the account that runs PostgreSQL. SIGTERM, should the test
+// binary be killed, makes Patroni stop PostgreSQL.
+func (c *cluster) run(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = c.dir
+	cmd.Env = cleanEnvironment("HOME="+c.dir, "LC_ALL=C.UTF-8")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.as, Pdeathsig: syscall.SIGTERM}
+	return cmd
+}
+
+// join starts a member; the first initializes the cluster.
+func (c *cluster) join(name string) *member {
+	c.t.Helper()
+	m := &member{
+		c: c, name: name, dir: filepath.Join(c.dir, name), sql: freePort(c.t), rest: freePort(c.t),
+		patient: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
+	}
+	if err := os.WriteFile(m.config(), []byte(m.settings()), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	m.start()
+	return m
+}
+
+// start runs the daemon until the whole test is over.
+func (m *member) start() {
+	m.c.t.Helper()
+	m.daemon = start(m.c.root, m.c.run("patroni", m.config()))
+	m.c.root.Cleanup(m.kill) // before the daemon's own cleanup, which leaves PostgreSQL
+}
+
+// rejoin starts a killed member as a new replica.
+func (m *member) rejoin() {
+	m.c.t.Helper()
+	if err := os.RemoveAll(m.dir); err != nil {
+		m.c.t.Fatal(err)
+	}
+	m.start()
+	await(m.c.t, m.name+" as a replica", m.streams)
+}
+
+func (m *member) config() string { return m.dir + ".yml" }
+
+// settings have the shortest ttl that Patroni accepts. A file is not synced
+// because no machine is going to fail.
+func (m *member) settings() string {
+	_, consul, _ := net.SplitHostPort(m.c.agent.Addr())
+	return fmt.Sprintf(`scope: %[1]s
+name: %[2]s
+consul: {host: 127.0.0.1, port: %[3]s, register_service: false}
+restapi: {listen: "127.0.0.1:%[4]d", connect_address: "127.0.0.1:%[4]d"}
+bootstrap:
+  dcs: {ttl: 20, loop_wait: 2, retry_timeout: 3, postgresql: {use_pg_rewind: false}}
+  initdb: [{encoding: UTF8}, {locale: C}, {auth: trust}, no-sync]
+  pg_hba: ["host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"]
+postgresql:
+  listen: 127.0.0.1:%[5]d
+  connect_address: 127.0.0.1:%[5]d
+  data_dir: %[6]s
+  bin_dir: %[7]s
+  pgpass: %[6]s.pgpass
+  authentication: {superuser: {username: postgres}, replication: {username: replicator}}
+  parameters: {unix_socket_directories: "%[8]s", shared_buffers: 16MB, max_connections: 20, fsync: "off"}
+`, m.c.scope, m.name, consul, m.rest, m.sql, m.dir, m.c.bin, m.c.dir)
+}
+
+// freePort is a port that was free just now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// status is the part of Patroni's REST API that the tests read.
+type status struct {
+	Role        string `json:"role"`
+	State       string `json:"state"`
+	Timeline    int    `json:"timeline"`
+	Seen        int64  `json:"dcs_last_seen"` // when its loop last read Consul, in seconds
+	Replication []struct {
+		State string `json:"state"`
+	} `json:"replication"`
+}
+
+// status is zero while the member does not answer.
+func (m *member) status() (s status) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/patroni", m.rest), nil)
+	if err != nil {
+		return s
+	}
+	resp, err := m.patient.Do(req)
+	if err != nil {
+		return s
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := json.NewDecoder(resp.Body).Decode(&s); err != nil {
+		return status{}
+	}
+	return s
+}
+
+// primary reports that the member's daemon calls its PostgreSQL the primary.
+func (m *member) primary() bool {
+	s := m.status()
+	return s.State == "running" && (s.Role == "master" || s.Role == "primary") // Patroni 4 says primary
+}
+
+// writable reports the same as PostgreSQL itself says it.
+func (m *member) writable() bool {
+	return strings.TrimSpace(m.query("SELECT pg_is_in_recovery()").stdout) == "f"
+}
+
+// leads reports that the member is the primary and holds the key.
+func (m *member) leads() bool {
+	pair := m.c.get()
+	return pair != nil && pair.Session != "" && string(pair.Value) == m.name && m.primary()
+}
+
+// streams reports that the member is a replica that follows the primary.
+func (m *member) streams() bool {
+	if s := m.status(); s.State != "running" && s.State != "streaming" || s.Role != "replica" {
+		return false
+	}
+	for _, other := range []*member{m.c.pg1, m.c.pg2} {
+		if other == nil || other == m {
+			continue
+		}
+		for _, r := range other.status().Replication {
+			if r.State == "streaming" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// postmaster is the process id of the member's PostgreSQL, 0 if none runs.
+func (m *member) postmaster() int {
+	text, err := os.ReadFile(filepath.Join(m.dir, "postmaster.pid"))
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil || !alive(pid) {
+		return 0
+	}
+	return pid
+}
+
+// kill ends the daemon first, because it would start PostgreSQL again, and then
+// any PostgreSQL until none is left that holds the daemon's output open. SIGQUIT
+// ends it at once, as a crash does, but frees its shared memory.
+func (m *member) kill() {
+	m.daemon.signal(syscall.SIGKILL)
+	await(m.c.t, "the end of "+m.name, func() bool {
+		if pid := m.postmaster(); pid != 0 {
+			_ = syscall.Kill(pid, syscall.SIGQUIT)
+		}
+		return m.daemon.ended()
+	})
+}
+
+// query runs a statement in the member's PostgreSQL.
+func (m *member) query(statement string) result {
+	m.c.t.Helper()
+	return execute(m.c.t, m.c.run(filepath.Join(m.c.bin, "psql"), "-X", "-A", "-t", "-h", "127.0.0.1",
+		"-p", strconv.Itoa(m.sql), "-U", "postgres", "-c", statement))
+}
+
+// patronictl runs Patroni's own tool.
+func (c *cluster) patronictl(args ...string) result {
+	c.t.Helper()
+	return execute(c.t, c.run("patronictl", append([]string{"-c", c.pg1.config()}, args...)...))
+}

@@ -1,0 +1,177 @@
+package holders
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// TestPatroni stages what electop says about a Patroni key. The parts share one
+// cluster, and each leaves it healthy but for the last.
+func TestPatroni(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, *cluster)
+	}{
+		{"release is refused", releaseIsRefused},
+		{"an unlocked key returns to a healthy primary", unlockedKeyReturns},
+		{"destroy moves nothing from a healthy primary", destroyMovesNothing},
+		{"switchover moves a healthy primary", switchoverMoves},
+		{"destroy gives a hung daemon's cluster two primaries", destroyWithHungDaemon},
+		{"destroy fails over from a dead primary", destroyFailsOver},
+		{"an unlocked key keeps a dead primary's cluster without one", unlockedKeyStopsFailover},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			c.t = t
+			defer func() { c.t = c.root }()
+			await(t, "a healthy cluster", func() bool {
+				return c.pg1.leads() && c.pg2.streams() || c.pg2.leads() && c.pg1.streams()
+			})
+			part.test(t, c)
+		})
+	}
+}
+
+// primary gives the member that leads, and the other.
+func (c *cluster) primary() (leader, other *member) {
+	c.t.Helper()
+	await(c.t, "a primary that leads", func() bool {
+		leader, other = c.pg1, c.pg2
+		if !leader.leads() {
+			leader, other = other, leader
+		}
+		return leader.leads()
+	})
+	return leader, other
+}
+
+func releaseIsRefused(t *testing.T, c *cluster) {
+	before := c.get()
+	r := c.electop("release", c.key, "--yes")
+	if r.code == 0 {
+		t.Errorf("released: %v", r)
+	}
+	if text := r.stdout + r.stderr; !strings.Contains(text, "patronictl switchover "+c.scope) {
+		t.Errorf("the way to do it is not named: %v", r)
+	}
+	if after := c.get(); after.ModifyIndex != before.ModifyIndex || after.Session != before.Session {
+		t.Errorf("the key changed: %+v -> %+v", before, after)
+	}
+}
+
+// The primary sees that the key's session is not its own, deletes the key and
+// creates it anew.
+func unlockedKeyReturns(t *testing.T, c *cluster) {
+	leader, _ := c.primary()
+	h := c.unlock()
+	next := h.successor()
+	h.mustKeep(next)
+	if next.Session != h.pair.Session || next.CreateIndex == h.pair.CreateIndex {
+		t.Errorf("the key is %+v", next)
+	}
+	if !leader.primary() {
+		t.Error("the primary was demoted")
+	}
+}
+
+func destroyMovesNothing(t *testing.T, c *cluster) {
+	leader, other := c.primary()
+	timeline := leader.status().Timeline
+	h := c.act("destroy")
+	next := h.successor()
+	h.mustKeep(next)
+	if next.Session == h.pair.Session {
+		t.Error("the destroyed session leads")
+	}
+	await(t, "the same primary", leader.leads)
+	if other.primary() || leader.status().Timeline != timeline {
+		t.Errorf("a failover took place: %+v, %+v", leader.status(), other.status())
+	}
+}
+
+func switchoverMoves(t *testing.T, c *cluster) {
+	leader, other := c.primary()
+	start := time.Now()
+	if r := c.patronictl("switchover", c.scope, "--leader", leader.name, "--force"); r.code != 0 {
+		t.Fatal(r)
+	}
+	await(t, "the new primary", other.leads)
+	t.Logf("patronictl switchover moved the leader in %v", time.Since(start).Round(time.Millisecond))
+}
+
+// The primary's daemon is what would stop its PostgreSQL: while it hangs, the
+// replica becomes a primary beside it.
+func destroyWithHungDaemon(t *testing.T, c *cluster) {
+	leader, other := c.primary()
+	leader.daemon.signal(syscall.SIGSTOP)
+	h := c.act("destroy")
+	h.successor()
+	t.Logf("%s led %v later", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
+	for _, m := range []*member{leader, other} {
+		if r := m.query("CREATE TABLE written_on_" + m.name + " ()"); r.code != 0 {
+			t.Errorf("%s refuses a write: %v", m.name, r)
+		}
+	}
+	leader.daemon.signal(syscall.SIGCONT)
+	t.Logf("%s was no primary %v after its daemon ran on", leader.name,
+		await(t, "the demotion", func() bool { return !leader.writable() }).Round(time.Millisecond))
+	leader.kill() // its data has diverged
+	leader.rejoin()
+}
+
+func destroyFailsOver(t *testing.T, c *cluster) {
+	leader, other := c.primary()
+	leader.kill()
+	h := c.act("destroy")
+	if next := h.successor(); string(next.Value) != other.name {
+		t.Errorf("the key is %+v", next)
+	}
+	t.Logf("%s was writable %v later", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
+	leader.rejoin()
+}
+
+// A dead primary's session deletes the keys that it holds, and an unlocked key
+// is none of them: it names the dead primary until someone deletes it.
+func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
+	leader, other := c.primary()
+	leader.kill()
+	start := time.Now()
+	h := c.unlock()
+	h.mustEnd()
+	for range 3 { // turns of the replica's loop, which now could promote it
+		seen := other.status().Seen
+		await(t, "a turn of the replica's loop", func() bool { return other.status().Seen > seen })
+	}
+	h.mustKeep(c.get())
+	if other.primary() {
+		t.Error("the replica was promoted")
+	}
+	t.Logf("no failover for %v after the release", time.Since(start).Round(time.Second))
+	if r := c.electop("destroy", c.key, "--yes"); r.code == 0 {
+		t.Errorf("electop destroyed the session of an unlocked key: %v", r)
+	}
+	if _, err := c.client().KV().Delete(c.key, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s led %v after the key was deleted", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
+}
+
+// unlock does what electop refuses to do: it unlocks the key in the transaction
+// with which electop releases other keys.
+func (c *cluster) unlock() hold {
+	c.t.Helper()
+	pair := c.get()
+	ok, response, _, err := c.client().KV().Txn(api.KVTxnOps{
+		{Verb: api.KVCheckIndex, Key: c.key, Index: pair.ModifyIndex},
+		{Verb: api.KVUnlock, Key: c.key, Session: pair.Session, Value: pair.Value, Flags: pair.Flags},
+	}, nil)
+	if err != nil || !ok {
+		c.t.Fatal(ok, response, err)
+	}
+	return hold{c.stage, *pair}
+}

@@ -1,0 +1,175 @@
+//go:build unix
+
+package holders
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait. It is generous: a timing never fails a test.
+const patience = 90 * time.Second
+
+// await polls until the condition holds and returns how long that took.
+func await(t *testing.T, what string, holds func() bool) time.Duration {
+	t.Helper()
+	start := time.Now()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+	return time.Since(start)
+}
+
+// process is a program in a process group of its own, with its combined output.
+type process struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	done chan struct{}
+
+	mu     sync.Mutex
+	output bytes.Buffer
+}
+
+// Write adds to the output, which more than one process may write.
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.output.Write(b)
+}
+
+// start runs the command until the test ends it or is over. It has ended when
+// its children have too, as far as they keep its output open: WaitDelay bounds that.
+func start(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = p, p
+	cmd.WaitDelay = 30 * time.Second
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.done)
+		_ = cmd.Wait() // how it ended is in its state; here only that it ended counts
+	}()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("output of %s:\n%s", strings.Join(cmd.Args, " "), p.text())
+		}
+	})
+	return p
+}
+
+// kill ends the whole process group with SIGKILL.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+// signal reaches the whole process group.
+func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.output.String()
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// says waits for a text in the output.
+func (p *process) says(text string) time.Duration {
+	p.t.Helper()
+	return await(p.t, fmt.Sprintf("%q from %s", text, p.cmd.Args[0]), func() bool { return strings.Contains(p.text(), text) })
+}
+
+// number waits for a line that begins with the word and gives the number after it.
+func (p *process) number(word string) (n int) {
+	p.t.Helper()
+	await(p.t, word+" and a number", func() bool {
+		for line := range strings.Lines(p.text()) {
+			if _, err := fmt.Sscanf(line, word+" %d\n", &n); err == nil {
+				return true
+			}
+		}
+		return false
+	})
+	return n
+}
+
+// exitCode waits for the end of the program.
+func (p *process) exitCode() int {
+	p.t.Helper()
+	await(p.t, "the end of "+p.cmd.Args[0], p.ended)
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// alive reports whether a process that is not a child of this one runs. One that
+// has ended stays in the table until its parent, init for an orphan, asks for it.
+func alive(pid int) bool {
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		return !bytes.Contains(stat, []byte(") Z "))
+	}
+	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
+
+// result is how one run of electop ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// String is the result for failure messages.
+func (r result) String() string {
+	return fmt.Sprintf("exit code %d\nstdout: %s\nstderr: %s", r.code, r.stdout, r.stderr)
+}
+
+// execute runs a command to its end.
+func execute(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.Writer(&stdout), io.Writer(&stderr)
+	err := cmd.Run()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited { //nolint:errorlint // Run wraps nothing
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// cleanEnvironment is this process's without what Consul's tools read.
+func cleanEnvironment(extra ...string) []string {
+	var env []string
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "CONSUL_") {
+			env = append(env, e)
+		}
+	}
+	return append(env, extra...)
+}

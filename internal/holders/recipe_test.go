@@ -1,0 +1,120 @@
+//go:build unix
+
+package holders
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// guide is a holder that follows Consul's guide: a session without checks of
+// its own and a JSON value, written with plain requests.
+type guide struct {
+	s       *stage
+	session string
+	value   string
+}
+
+func newGuide(s *stage, name string) *guide {
+	s.t.Helper()
+	id, _, err := s.client().Session().Create(&api.SessionEntry{Name: "web", LockDelay: time.Second}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _, _ = s.client().Session().Destroy(id, nil) })
+	return &guide{s: s, session: id, value: `{"Node":"` + name + `","Port":80}`}
+}
+
+// acquire asks once.
+func (g *guide) acquire() bool {
+	g.s.t.Helper()
+	ok, _, err := g.s.client().KV().Acquire(&api.KVPair{Key: g.s.key, Value: []byte(g.value), Session: g.session}, nil)
+	if err != nil {
+		g.s.t.Fatal(err)
+	}
+	return ok
+}
+
+// A holder that refreshes its hold with ?acquire= takes the key again at its
+// next write, whether others wait for it or not, and counts a new term.
+func TestRecipeThatRefreshesLeadsAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "leader")
+	g := newGuide(s, "web-1")
+	if !g.acquire() {
+		t.Fatal("not acquired")
+	}
+	h := s.act("release")
+	pair := s.get()
+	h.mustKeep(pair)
+	if pair.Session != "" {
+		t.Fatalf("the key is %+v", pair)
+	}
+	if !g.acquire() {
+		t.Fatal("not acquired again")
+	}
+	again := s.get()
+	h.mustKeep(again)
+	if again.Session != g.session || again.LockIndex != h.pair.LockIndex+1 {
+		t.Errorf("the key is %+v", again)
+	}
+}
+
+// After a destroy the same write never succeeds again: `false` during the
+// lock-delay, which looks like a lost race, then an error that names the session.
+func TestRecipeAfterDestroy(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "leader")
+	g := newGuide(s, "web-1")
+	if !g.acquire() {
+		t.Fatal("not acquired")
+	}
+	h := s.act("destroy")
+	h.mustKeep(s.get())
+	if s.sessionLives(g.session) {
+		t.Error("the session lives on")
+	}
+	var err error
+	await(t, "an error", func() bool {
+		var ok bool
+		if ok, _, err = s.client().KV().Acquire(&api.KVPair{Key: s.key, Session: g.session}, nil); ok {
+			t.Fatal("the destroyed session acquired the key")
+		}
+		return err != nil
+	})
+	if !strings.Contains(err.Error(), "invalid session") {
+		t.Error(err)
+	}
+	next := newGuide(s, "web-2")
+	await(t, "the end of the lock-delay", next.acquire)
+	h.successor()
+}
+
+// A holder that only renews its session is told nothing: the renewal succeeds
+// while another session leads.
+func TestRecipeThatOnlyRenewsIsNeverTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "leader")
+	id, _, err := s.client().Session().CreateNoChecks(&api.SessionEntry{Name: "web", TTL: "15s"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = s.client().Session().Destroy(id, nil) })
+	old := &guide{s: s, session: id, value: `{"Node":"web-1"}`}
+	if !old.acquire() {
+		t.Fatal("not acquired")
+	}
+	h := s.act("release")
+	if next := newGuide(s, "web-2"); !next.acquire() {
+		t.Fatal("the next candidate did not acquire the key")
+	}
+	h.successor()
+	for range 3 {
+		if entry, _, err := s.client().Session().Renew(old.session, nil); err != nil || entry == nil {
+			t.Errorf("the old holder's renewal gives %v, %v", entry, err)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+//go:build unix
+
+package holders
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// stage is one key on an agent, with its history.
+type stage struct {
+	t      *testing.T
+	agent  *consultest.Agent
+	prefix string
+	key    string
+	home   string
+	log    *keyLog
+}
+
+// newStage observes the key <prefix>/<name> from now on. The prefix is the
+// test's name with the number that makes its temporary folder unique.
+func newStage(t *testing.T, name string) *stage {
+	t.Helper()
+	prefix := filepath.Base(filepath.Dir(t.TempDir()))
+	return stageOn(t, consultest.Shared(t), prefix, prefix+"/"+name)
+}
+
+func stageOn(t *testing.T, agent *consultest.Agent, prefix, key string) *stage {
+	t.Helper()
+	return &stage{t: t, agent: agent, prefix: prefix, key: key, home: t.TempDir(), log: observe(t, agent, key)}
+}
+
+func (s *stage) client() *api.Client { return s.agent.Client() }
+
+// environment points Consul's own tools to the agent.
+func (s *stage) environment() []string {
+	return cleanEnvironment("CONSUL_HTTP_ADDR=" + s.agent.Addr())
+}
+
+// electop runs the program on the stage's key, without a person's files.
+func (s *stage) electop(args ...string) result {
+	s.t.Helper()
+	return s.electopOn(s.key, args...)
+}
+
+func (s *stage) electopOn(pattern string, args ...string) result {
+	s.t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(program, append([]string{"--http-addr", s.agent.Addr(), "-k", pattern}, args...)...)
+	cmd.Env = cleanEnvironment(asElectop+"=1", "HOME="+s.home, "XDG_CONFIG_HOME="+s.home, "XDG_STATE_HOME="+s.home, "XDG_DATA_HOME="+s.home)
+	return execute(s.t, cmd)
+}
+
+// act releases or destroys the stage's key, which must succeed, and gives the
+// hold that it ended.
+func (s *stage) act(verb string) hold {
+	s.t.Helper()
+	before := s.get()
+	if before == nil || before.Session == "" {
+		s.t.Fatalf("%s has no holder to %s", s.key, verb)
+	}
+	start := time.Now()
+	if r := s.electop(verb, s.key, "--yes"); r.code != 0 {
+		s.t.Fatalf("%s: %v", verb, r)
+	}
+	s.t.Logf("electop %s took %v; the times below begin after it", verb, time.Since(start).Round(time.Millisecond))
+	return hold{s, *before}
+}
+
+// listed is the stage's election as `electop list` gives it.
+func (s *stage) listed() map[string]any {
+	s.t.Helper()
+	r := s.electop("list", "-o", "json")
+	var all []map[string]any
+	if err := json.Unmarshal([]byte(r.stdout), &all); err != nil || r.code != 0 || len(all) != 1 {
+		s.t.Fatalf("list: %v, %v", err, r)
+	}
+	return all[0]
+}
+
+func (s *stage) get() *api.KVPair {
+	s.t.Helper()
+	pair, _, err := s.client().KV().Get(s.key, &api.QueryOptions{RequireConsistent: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return pair
+}
+
+// session gives nil for a session that has ended.
+func (s *stage) session(id string) *api.SessionEntry {
+	s.t.Helper()
+	entry, _, err := s.client().Session().Info(id, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return entry
+}
+
+func (s *stage) sessionLives(id string) bool {
+	s.t.Helper()
+	return s.session(id) != nil
+}
+
+// led waits until the key is held.
+func (s *stage) led() *api.KVPair {
+	s.t.Helper()
+	return s.log.await(s.t, "a leader of "+s.key, func(st state) bool { return st.session() != "" }).pair
+}
+
+// hold is what a key was before an action.
+type hold struct {
+	s    *stage
+	pair api.KVPair
+}
+
+// successor waits for the next term, logs the vacancy and returns the new pair.
+func (h hold) successor() *api.KVPair {
+	h.s.t.Helper()
+	next := h.s.log.await(h.s.t, "the next term of "+h.s.key, h.next)
+	h.s.t.Logf("vacancy %v, holder %s -> %s", h.s.log.vacancy(h.pair.Session, next), h.pair.Session[:8], next.session()[:8])
+	return next.pair
+}
+
+// next reports a term after the hold. The same session leads again with a
+// higher LockIndex, or in a key that was created anew.
+func (h hold) next(st state) bool {
+	return st.session() != "" && st.pair.ModifyIndex > h.pair.ModifyIndex &&
+		(st.session() != h.pair.Session || st.pair.LockIndex != h.pair.LockIndex || st.pair.CreateIndex != h.pair.CreateIndex)
+}
+
+// mustKeep checks what no action may change in a key that stays.
+func (h hold) mustKeep(pair *api.KVPair) {
+	h.s.t.Helper()
+	switch {
+	case pair == nil:
+		h.s.t.Errorf("the key %s is deleted", h.pair.Key)
+	case string(pair.Value) != string(h.pair.Value):
+		h.s.t.Errorf("value %q -> %q", h.pair.Value, pair.Value)
+	case pair.Flags != h.pair.Flags:
+		h.s.t.Errorf("flags %d -> %d", h.pair.Flags, pair.Flags)
+	}
+}
+
+// mustEnd waits for the end of the hold's session.
+func (h hold) mustEnd() {
+	h.s.t.Helper()
+	h.s.t.Logf("the old session was gone %v later", await(h.s.t, "the session's end",
+		func() bool { return !h.s.sessionLives(h.pair.Session) }).Round(time.Millisecond))
+}
+
+// state is what one blocking query returned.
+type state struct {
+	at   time.Time
+	pair *api.KVPair // nil without the key
+}
+
+func (st state) session() string {
+	if st.pair == nil {
+		return ""
+	}
+	return st.pair.Session
+}
+
+// keyLog is the history of a key. Consul may merge changes that follow one
+// another at once, so a state that did not last can be absent.
+type keyLog struct {
+	mu     sync.Mutex
+	states []state
+	err    error
+}
+
+// observe reads the key with blocking queries until the test is over.
+func observe(t *testing.T, agent *consultest.Agent, key string) *keyLog {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	l, done := &keyLog{}, make(chan struct{})
+	go func() {
+		defer close(done)
+		l.run(ctx, agent.Client().KV(), key)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return l
+}
+
+func (l *keyLog) run(ctx context.Context, kv *api.KV, key string) {
+	var index, last uint64
+	for ctx.Err() == nil {
+		pair, meta, err := kv.Get(key, (&api.QueryOptions{WaitIndex: index, WaitTime: time.Minute}).WithContext(ctx))
+		l.mu.Lock()
+		if err == nil {
+			l.states = append(l.states, state{time.Now(), pair})
+		} else if !errors.Is(err, context.Canceled) {
+			l.err = fmt.Errorf("observe %s: %w", key, err)
+		}
+		l.mu.Unlock()
+		if err != nil {
+			return
+		}
+		if index = meta.LastIndex; index < last {
+			index = 0 // Consul's indexes can go backwards
+		}
+		last = index
+	}
+}
+
+// await waits for a state that was observed now or before.
+func (l *keyLog) await(t *testing.T, what string, is func(state) bool) (found state) {
+	t.Helper()
+	await(t, what, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.err != nil {
+			t.Fatal(l.err)
+		}
+		for _, st := range l.states {
+			if is(st) {
+				found = st
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// vacancy is the time from the last observed state in which the session held
+// the key to the next term, or less than that if Consul merged the states.
+func (l *keyLog) vacancy(session string, next state) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	began := next.at
+	for i := len(l.states) - 1; i > 0; i-- {
+		if st := l.states[i]; !st.at.After(next.at) && st.session() == "" && l.states[i-1].session() == session {
+			began = st.at
+			break
+		}
+	}
+	return next.at.Sub(began).Round(100 * time.Microsecond)
+}

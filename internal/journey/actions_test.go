@@ -1,0 +1,147 @@
+package journey
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// held fails unless the session still holds the election's key.
+func (s *stage) held(election, session string) {
+	s.t.Helper()
+	if pair := s.get(election); pair == nil || pair.Session != session {
+		s.t.Fatalf("%s was released: %+v", election, pair)
+	}
+}
+
+// Keys that are pressed at a window too small to show anything do nothing.
+func TestBlindKeysReleaseNothing(t *testing.T) {
+	s := newStage(t)
+	term := s.open(120, 36)
+	term.await("1 led", "web-a")
+	term.resize(30, 8)
+	term.await("electop needs 40x10")
+	term.keys("r", "y", "x", "y", "r", "Tab", "Enter")
+	term.resize(120, 36)
+	term.await("1 led", "web-a")
+	s.held("web", s.a)
+
+	term.keys("r")
+	term.await("Release web", "y release")
+	term.resize(30, 8)
+	term.await("electop needs 40x10")
+	term.keys("y")
+	term.resize(80, 24)
+	term.await("Cancelled: the window became too small.")
+	s.held("web", s.a)
+	term.resize(30, 8)
+	term.await("electop needs 40x10")
+	term.keys("q")
+	term.await("left with 0")
+}
+
+// A dialog that does not fit enables its action once all of it was visible.
+func TestALongDialogIsReadFirst(t *testing.T) {
+	s := newStage(t)
+	term := s.open(40, 10)
+	term.await("web-a")
+	term.keys("r")
+	term.await("scroll down to enable Release")
+	term.keys("y", "Tab", "y")
+	term.keys("G")
+	for range 50 {
+		if strings.Contains(term.screen(), "above") {
+			break
+		}
+		s.held("web", s.a)
+		term.keys("j")
+	}
+	term.await("more lines above")
+	s.held("web", s.a)
+	term.keys("y")
+	term.until("the key released", func(string) bool { return s.get("web").Session == "" })
+}
+
+func TestHiddenMarksAreNamed(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		s.acquire("mail", s.b, "mail-b")
+		term := s.open(width, height)
+		term.await("2 led", "mail-b", "web-a")
+		term.keys("g", "Space") // mail
+		term.await("1 election marked")
+		term.keys("/")
+		term.write("web-a")
+		term.keys("Enter")
+		term.await("1 marked, hidden", "web-a")
+		term.keys("r")
+		term.await("1 marked election is hidden by the filter: mail.", "web, under the cursor, is not marked")
+		term.keys("y")
+		s.held("web", s.a)
+		term.keys("Space")
+		term.await("Release mail", "included although hidden", "y release")
+		term.keys("y")
+		term.until("mail released", func(string) bool { return s.get("mail").Session == "" })
+		s.held("web", s.a)
+	})
+}
+
+// A batch reports every election: one that moved, one that a holder took back and
+// one that lost the race with another holder.
+func TestABatchReportsEveryElection(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		s.acquire("mail", s.a, "mail-a")
+		s.acquire("shop", s.a, "shop-a")
+		term := s.open(width, height)
+		term.await("3 led", "mail-a", "shop-a", "web-a")
+		term.keys("g", "Space", "Space", "Space")
+		term.await("3 elections marked")
+		term.keys("r")
+		term.await("Release 3 elections", "y release")
+		term.keys("y")
+		term.await("Results: release 3 elections", "mail-a → no leader yet", "3 waiting")
+		s.acquire("mail", s.b, "mail-b")
+		s.acquire("shop", s.a, "shop-a")
+		term.await("mail-a → mail-b after", "shop-a leads again after", "web-a → no leader yet", "1 waiting")
+		term.keys("Escape")
+		term.await("1 moved, 1 same leader again, 1 waiting")
+		s.acquire("web", s.b, "web-b")
+		term.await("2 moved, 1 same leader again")
+		term.keys("u")
+		term.await("Actions since electop started", "web-a → web-b after", "complete")
+		term.keys("q")
+		term.gone("Actions since electop started")
+		term.keys("2")
+		term.await("operator", "release: web-a → web-b after")
+		term.keys("q")
+		term.await("left with 0")
+	})
+}
+
+// What a session holds outside the patterns is not denied before a scan.
+func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		key := s.prefix + "/locks/nightly"
+		if ok, _, err := s.agent.Client().KV().Acquire(&api.KVPair{Key: key, Session: s.b}, nil); err != nil || !ok {
+			t.Fatalf("acquire: %v, %v", ok, err)
+		}
+		term := s.open(width, height)
+		term.await("1 led")
+		term.keys("3")
+		term.await("Sessions")
+		term.keys("/")
+		term.write(s.b)
+		term.await("nothing watched")
+		term.keys("Enter")
+		term.keys("f")
+		term.await("HOLDS has all keys as of", "1 key, none watched")
+		term.keys("Enter")
+		term.await("Not watched, as of", key)
+		term.keys("x")
+		term.await("Destroy session web-b", key, "y destroy")
+		term.keys("Escape")
+	})
+}

@@ -1,0 +1,382 @@
+package ui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h}) }
+
+// nothingDone fails if any action was carried out.
+func (d *driver) nothingDone(what string) {
+	d.t.Helper()
+	if len(d.op.released)+len(d.op.destroyed) > 0 || len(d.m.actions.batches) > 0 {
+		d.t.Fatalf("%s: released %v, destroyed %v", what, d.op.released, d.op.destroyed)
+	}
+}
+
+// In a window that shows nothing but its size, no key but quit does anything.
+func TestBlindKeysDoNothing(t *testing.T) {
+	for _, size := range [][2]int{{30, 8}, {39, 24}, {80, 9}, {0, 0}, {1, 1}} {
+		d := drive(t, mixedSnapshot(), size[0], size[1])
+		for _, keys := range [][]string{
+			{"r", "y"}, {"x", "y"}, {"r", "tab", "enter"}, {"space", "j", "space"}, {":", "'release", "enter", "y"},
+			{"/", "'web", "enter"}, {"2"}, {"3", "f"}, {"p"}, {"?"}, {"c", "k"}, {"u"}, {"enter"}, {"s"}, {"w"}, {"esc"}, {"ctrl+z"},
+		} {
+			if cmd := d.keys(keys...); cmd != nil {
+				t.Errorf("%v at %v gives a command", keys, size)
+			}
+		}
+		d.send(tea.MouseClickMsg{X: 3, Y: 3, Button: tea.MouseLeft})
+		d.send(tea.MouseWheelMsg{X: 3, Y: 3, Button: tea.MouseWheelDown})
+		d.send(tea.PasteMsg{Content: "r"})
+		d.nothingDone("blind keys")
+		d.resize(120, 36)
+		want := drive(t, mixedSnapshot(), 120, 36).text()
+		if got := d.text(); got != want {
+			t.Errorf("the keys at %v changed the screen:\n%s", size, got)
+		}
+		d.resize(30, 8)
+		for _, quit := range []string{"q", "ctrl+c"} {
+			if cmd := d.keys(quit); cmd == nil || cmd() != tea.Quit() {
+				t.Errorf("%s does not quit at 30x8", quit)
+			}
+		}
+	}
+}
+
+func TestShrinkingCancelsADialog(t *testing.T) {
+	for _, open := range [][]string{{"k", "r"}, {"k", "x", "right"}, {"3", "x"}} {
+		d := drive(t, studiedSnapshot(""), 120, 36, searches)
+		d.keys(open...)
+		d.wants("[ ")
+		d.resize(30, 8)
+		d.wants("electop needs 40x10")
+		if d.keys("y"); d.m.dialog != nil {
+			t.Errorf("%v: the dialog is still open", open)
+		}
+		d.now = d.now.Add(noteTime * 2) // the note waits until it can be read
+		d.send(tickMsg(d.now))
+		d.resize(120, 36)
+		d.wants("Cancelled: the window became too small.")
+		d.keys("y", "enter")
+		d.nothingDone("after shrinking")
+	}
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.keys("g", "x")
+	d.keys("f")
+	d.resize(120, 9)
+	if d.m.mode != modeBoard {
+		t.Error("a dialog that scans is not cancelled")
+	}
+}
+
+func TestShrinkingEndsOtherModes(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys(":", "'release")
+	d.resize(30, 8)
+	d.keys("enter", "y")
+	d.resize(120, 36)
+	d.wants("Cancelled: the window became too small.")
+	d.nothingDone("a command")
+
+	d = drive(t, mixedSnapshot(), 120, 36)
+	d.keys("/", "'web")
+	d.resize(30, 8)
+	d.keys("'x")
+	d.resize(120, 36)
+	d.wants("/ web   1 of 8 elections   esc clears")
+
+	d = drive(t, mixedSnapshot(), 120, 36)
+	d.keys("c")
+	d.resize(30, 8)
+	if cmd := d.keys("k"); cmd != nil {
+		t.Error("something was copied that was not visible")
+	}
+	d.resize(120, 36)
+	d.lacks("Copy:   ")
+
+	d = drive(t, mixedSnapshot(), 120, 36)
+	d.keys("?")
+	d.resize(30, 8)
+	d.keys("j", "x")
+	d.resize(120, 36)
+	d.wants("─ Help")
+}
+
+// The user may confirm only what was visible.
+func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
+	d.m.openElection("service/pg/leader")
+	d.keys("x")
+	d.wants("scroll down to enable Destroy", "(Destroy)", "[ Cancel ]")
+	d.keys("y", "tab", "y")
+	d.nothingDone("before the end")
+	if d.keys("enter"); d.m.dialog != nil {
+		t.Fatal("tab moved to a disabled button")
+	}
+	d.keys("x", "G", "y") // no key jumps over lines
+	d.nothingDone("after a jump")
+	for d.m.dialog.text.below() > 0 {
+		d.keys("j")
+	}
+	d.wants("more lines above", "[ Cancel ]", "y destroy")
+	if strings.Count(d.text(), "\n") != 13 {
+		t.Error("the dialog does not fit")
+	}
+	d.resize(48, 12)
+	d.keys("y")
+	d.nothingDone("after a resize")
+	d.wants("scroll down to enable Destroy")
+	d.resize(120, 36)
+	d.wants("y destroy")
+	d.resize(50, 14)
+	d.keys("g")
+	for d.m.dialog.text.below() > 0 {
+		d.keys("pgdown")
+	}
+	if cmd := d.keys("y"); cmd == nil {
+		t.Error("the action is not enabled after all lines were visible")
+	}
+}
+
+// What changes while the dialog is open has to be visible too.
+func TestChangesHaveToBeVisible(t *testing.T) {
+	s := studiedSnapshot("service/auth/leader")
+	d := drive(t, s, 60, 16, searches)
+	d.keys("g", "x")
+	for d.m.dialog.text.below() > 0 {
+		d.keys("j")
+	}
+	d.wants("y destroy")
+	above := len(d.m.dialog.text.lines)
+	d.performSearch() // its keys are listed above the visible lines
+	if len(d.m.dialog.text.lines) <= above {
+		t.Fatal("the scan adds no line")
+	}
+	if d.m.dialog.ready() {
+		t.Error("keys that were never visible can be confirmed")
+	}
+	d.keys("y")
+	d.nothingDone("unseen keys")
+	d.keys("g")
+	for d.m.dialog.text.below() > 0 {
+		d.keys("j")
+	}
+	f := d.m.dialog.targets[0].effect
+	f.Key = "Something else happens to the session."
+	d.effect(f)
+	if d.wants("scroll up: the text changed"); d.m.dialog.ready() {
+		t.Error("an effect that was never visible can be confirmed")
+	}
+}
+
+func TestAWheelScrollsTheDialog(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
+	d.m.openElection("service/pg/leader")
+	d.keys("x")
+	for range 20 {
+		d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	}
+	d.wants("more lines above", "y destroy")
+}
+
+func TestKeysWhileConnecting(t *testing.T) {
+	d := drive(t, nil, 120, 36)
+	d.keys("r")
+	d.wants("Unavailable until Consul is connected.")
+	d.keys("y", "space", "enter", "j", "x", "y", "c", "k", "3", "f", "x", "y")
+	d.nothingDone("while connecting")
+}
+
+// names lists the elections that a dialog would act on.
+func (d *driver) targets() string {
+	var names []string
+	for _, t := range d.m.dialog.targets {
+		names = append(names, t.label())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestHiddenMarksAreNotActedOn(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "/", "'billing", "enter") // auth and billing
+	d.wants("1 election marked", "1 marked, hidden")
+	d.keys("r")
+	d.wants("Release billing", "1 marked election is hidden by the filter: auth.", "space includes it")
+	d.perform(d.keys("y"))
+	if len(d.op.released) != 1 || d.op.released[0].Election != "billing" {
+		t.Fatalf("released %v", d.op.released)
+	}
+	d.wants("1 marked, hidden") // the other mark stays
+	d.keys("esc")
+	if d.lacks("hidden"); len(d.m.table.marks) != 1 {
+		t.Error("the hidden mark is gone")
+	}
+}
+
+func TestHiddenMarksCanBeIncluded(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "/", "'billing", "enter", "r", "space")
+	d.wants("Release 2 elections", "auth-2  term 5, 4f5ada57, hidden by the filter", "space excludes it")
+	d.keys("space")
+	d.wants("Release billing", "space includes it")
+	d.keys("space")
+	d.perform(d.keys("y"))
+	if len(d.op.released) != 2 || d.op.released[1].Election != "auth" {
+		t.Fatalf("released %v", d.op.released)
+	}
+	if len(d.m.table.marks) > 0 {
+		t.Error("marks are left")
+	}
+}
+
+// When the filter hides every mark, the row under the cursor must not be taken
+// instead.
+func TestAllMarksHidden(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "/", "'users", "enter")
+	d.wants("2 marked, hidden")
+	d.keys("r")
+	d.wants("Release marked elections", "2 marked elections are hidden by the filter: auth, billing.",
+		"users, under the cursor, is not marked and will not be released.", "[ Close ]")
+	d.keys("y", "tab", "y")
+	d.nothingDone("all marks hidden")
+	d.keys("space")
+	if got := d.targets(); got != "auth billing" {
+		t.Errorf("targets %q", got)
+	}
+	d.perform(d.keys("y"))
+	if len(d.op.released) != 2 {
+		t.Errorf("released %v", d.op.released)
+	}
+}
+
+func TestMarksWithoutALeader(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "space", "r") // auth, billing, mail
+	d.wants("Release 2 elections", "Marked, but without a leader: mail.")
+}
+
+func TestHiddenMarkedSessions(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 160, 36, searches)
+	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "/", "ctrl+u", "'users", "enter")
+	d.wants("2 marked, hidden")
+	d.keys("x")
+	d.wants("2 marked sessions are hidden by the filter: report-cron "+election.ShortID(sessionID(320))+",",
+		"session users, under the cursor, is not marked and will not be destroyed.")
+	d.keys("y")
+	d.nothingDone("hidden sessions")
+	d.keys("space", "esc", "/", "ctrl+u", "'report-cron", "enter")
+	d.now = d.now.Add(time.Minute)
+	d.send(tickMsg(d.now))
+	d.wants("2 sessions marked")
+	d.keys("/", "ctrl+u", "'"+sessionID(320), "enter")
+	d.wants("1 session marked", "1 marked, hidden")
+	d.keys("x")
+	d.perform(d.keys("y"))
+	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Session != sessionID(320) {
+		t.Errorf("destroyed %v", d.op.destroyed)
+	}
+}
+
+// refuse has electop refuse the action of the open dialog.
+func (d *driver) effect(f election.Effect) {
+	for i := range d.m.dialog.targets {
+		d.m.dialog.targets[i].effect = f
+	}
+	d.m.fitOverlay()
+}
+
+func TestARefusedActionHasNoButton(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
+	d.m.openElection("service/pg/leader")
+	d.keys("r")
+	d.effect(election.Effect{Refusal: "Patroni names its leader by the key's value.", Better: "patronictl switchover pg"})
+	d.wants("Patroni names its leader by the key's value.", "Better       patronictl switchover pg", "[ Close ]")
+	d.lacks("y release")
+	d.keys("tab", "y")
+	d.nothingDone("refused")
+}
+
+func TestABatchSkipsWhatIsRefused(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.m.table.marks[keyOf("pg")], d.m.table.marks[keyOf("auth")] = true, true
+	d.keys("r")
+	d.wants("Release 2 elections", "skipped: Patroni names its leader by the key's value", "patronictl switchover pg  for pg", "y release")
+	d.perform(d.keys("y"))
+	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
+		t.Errorf("released %v", d.op.released)
+	}
+}
+
+func TestWarningsAreShownOnce(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/auth/leader"), 120, 36, searches)
+	d.keys("g", "r")
+	d.wants("! No other candidate was seen: the election may stay without a leader.")
+	d.keys("esc", "space", "space", "r")
+	d.lacks("No other candidate") // of two elections nobody looked for candidates
+	d.effect(election.Effect{Key: "The key is unlocked.", Warnings: []string{"It hurts."}})
+	d.m.dialog.targets[0].effect.Warnings = append(d.m.dialog.targets[0].effect.Warnings, "It hurts more.")
+	d.m.fitOverlay()
+	d.wants("! It hurts.", "! auth: It hurts more.")
+	if strings.Count(d.text(), "The key is unlocked.") != 1 {
+		t.Error("a sentence that all targets share is repeated")
+	}
+}
+
+// A destroy ends every election of the session: the warnings of all are shown.
+func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
+	s := studiedSnapshot("")
+	pg, auth := s.Find("service/pg/leader"), s.Find("service/auth/leader")
+	auth.Session, auth.Pair.Session = pg.Session, pg.Pair.Session
+	d := drive(t, s, 120, 36, searches)
+	d.keys("g", "x")
+	d.wants("service/pg/leader is deleted", "patronictl switchover pg")
+	d.keys("esc", "3", "/", "'pg-pg1", "enter", "x")
+	d.wants("Destroy session pg-pg1", "patronictl switchover pg")
+}
+
+func TestReaderKnowsWhatWasVisible(t *testing.T) {
+	text := func(lines ...string) (all [][]span) {
+		for _, l := range lines {
+			all = append(all, []span{{roleText, l}})
+		}
+		return all
+	}
+	var r reader
+	r.show(text("a", "b", "c", "d", "e"), 10, 2)
+	for _, c := range []struct {
+		step int
+		read bool
+	}{{0, false}, {3, false}, {-3, false}, {2, false}, {1, true}, {-3, true}} {
+		if r.scroll(c.step); r.read() != c.read {
+			t.Errorf("step %d: read %v", c.step, r.read())
+		}
+	}
+	if r.show(text("a", "b", "x", "d", "e"), 10, 2); r.read() {
+		t.Error("a changed line counts as seen")
+	}
+	r.show(text("a", "b"), 10, 2)
+	if !r.read() || r.position() != "" {
+		t.Error("a text that fits is not read")
+	}
+	r.show(text("a", "b", "c"), 10, 2)
+	if r.read() || !slices.Equal(r.window()[1], text("b")[0]) {
+		t.Error("a text that grew counts as seen")
+	}
+}
+
+func TestScanErrorsAreShown(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.keys("g", "x", "f")
+	d.send(searchedMsg{of: d.m.dialog.search, err: errors.New("boom\x1b[2J")})
+	d.wants("The scan failed after", "boom␛[2J")
+}

@@ -1,0 +1,181 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// words say how far an action is, or how it ended.
+func (a *action) words(sym *symbols, live *election.Snapshot, now time.Time) string {
+	text := a.Summary()
+	switch {
+	case a.done.IsZero():
+		return "waiting for Consul's answer"
+	case a.Target.Key == "" && a.Kind == election.OutcomeDone:
+		return "destroyed"
+	case a.Kind == election.OutcomeDone:
+		text = a.awaiting(live.Find(a.Target.Key), now)
+	case a.Kind == election.OutcomeUnknown && a.Target.Key != "":
+		text += "; " + leaderNow(live.Find(a.Target.Key))
+	}
+	return strings.ReplaceAll(text, "→", sym.arrow)
+}
+
+// awaiting says what is known between the action and the next leader.
+func (a *action) awaiting(e *election.Election, now time.Time) string {
+	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is not known yet
+		return a.Summary()
+	}
+	text := a.Target.Leader + " → no leader yet, " + duration(now.Sub(a.done))
+	if left := e.LockDelayUntil.Sub(now); left > 0 {
+		text += "; lock-delay for about " + duration(left+time.Second-1) + " more"
+	}
+	if a.Reason != "" {
+		text += ": " + clean(a.Reason)
+	}
+	return text
+}
+
+func leaderNow(e *election.Election) string {
+	switch {
+	case e == nil || !e.Exists:
+		return "the key does not exist now"
+	case e.Pair.Held():
+		return oneLine(e.Leader, 60) + " leads now"
+	}
+	return "it has no leader now"
+}
+
+// outcomeOrder ranks outcomes: what an operator has to look at comes first.
+func (a *action) outcomeOrder() int {
+	switch a.Kind {
+	case election.OutcomeMoved, election.OutcomeDone:
+		return 2
+	case election.OutcomeReturned, election.OutcomeVacant:
+		return 1
+	default:
+		return 0
+	}
+}
+
+func (a *action) role() role {
+	switch {
+	case a.Kind == election.OutcomeUnknown:
+		return roleBad
+	case !a.over:
+		return roleAccent
+	case a.outcomeOrder() == 2:
+		return roleLed
+	case a.outcomeOrder() == 1:
+		return roleDelay
+	}
+	return roleBad
+}
+
+// textRole is that of the words, which stay plain where all went well.
+func (a *action) textRole() role {
+	if r := a.role(); r != roleLed && r != roleAccent {
+		return r
+	}
+	return roleText
+}
+
+func (a *action) sign(sym *symbols) string {
+	switch {
+	case a.Kind == election.OutcomeUnknown:
+		return sym.unknown
+	case !a.over:
+		return sym.connecting
+	case a.Kind == election.OutcomeVacant:
+		return sym.vacant
+	case a.outcomeOrder() == 2:
+		return sym.led
+	case a.outcomeOrder() == 1:
+		return sym.warning
+	}
+	return sym.critical
+}
+
+// what names a batch: "release 3 elections".
+func (b batch) what() string {
+	noun, of := "election", ""
+	switch {
+	case b[0].Target.Key == "":
+		noun = "session"
+	case b[0].Action == election.ActionDestroy:
+		of = "the sessions of "
+	}
+	return string(b[0].Action) + " " + of + plural(len(b), noun)
+}
+
+// worst is the action that an operator has to look at first.
+func (b batch) worst() *action {
+	worst := b[0]
+	for _, a := range b {
+		if a.outcomeOrder() < worst.outcomeOrder() {
+			worst = a
+		}
+	}
+	return worst
+}
+
+// summary counts how the actions of a batch ended: "release 3 elections: 2 moved,
+// 1 failed".
+func (b batch) summary() string {
+	counts := map[string]int{}
+	for _, a := range b {
+		counts[a.result()]++
+	}
+	var parts []string
+	for _, result := range []string{"moved", "destroyed", "same leader again", "no leader", "not known", "failed", "waiting"} {
+		if n := counts[result]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+result)
+		}
+	}
+	return capital(b.what()) + ": " + strings.Join(parts, ", ")
+}
+
+// result is the kind of an outcome in one or two words.
+func (a *action) result() string {
+	switch {
+	case !a.over:
+		return "waiting"
+	case a.Kind == election.OutcomeMoved:
+		return "moved"
+	case a.Kind == election.OutcomeDone && a.Target.Key == "":
+		return "destroyed"
+	case a.Kind == election.OutcomeReturned:
+		return "same leader again"
+	case a.Kind == election.OutcomeVacant:
+		return "no leader"
+	case a.Kind == election.OutcomeDone, a.Kind == election.OutcomeUnknown:
+		return "not known"
+	}
+	return "failed"
+}
+
+// actionEvent is the type of the lines that actions make in the Events view.
+const actionEvent election.EventType = "operator"
+
+// event is the action as a line of the Events view.
+func (a *action) event(sym *symbols, live *election.Snapshot, now time.Time) *election.Event {
+	return &election.Event{
+		Time: a.at, Type: actionEvent, Election: a.name, Key: a.Target.Key, Datacenter: live.Datacenter,
+		Term: a.Target.Term, CreateIndex: a.Target.CreateIndex, Leader: a.Target.Leader,
+		Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(sym, live, now),
+	}
+}
+
+// events are all actions as lines of the Events view, oldest first.
+func (l *actionLog) events(sym *symbols, live *election.Snapshot, now time.Time) []eventLine {
+	var lines []eventLine
+	for _, b := range l.batches {
+		for _, a := range b {
+			lines = append(lines, eventLine{ev: a.event(sym, live, now)})
+		}
+	}
+	return lines
+}

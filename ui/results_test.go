@@ -1,0 +1,234 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// released ends the current term of an election: after a while without a leader,
+// its own session leads again if again is set.
+func released(s *election.Snapshot, key string, again bool) *election.Snapshot {
+	for i, e := range s.Elections {
+		if e.Key() != key {
+			continue
+		}
+		n := *e
+		n.Terms = append([]election.Term{}, e.Terms...)
+		n.Terms[len(n.Terms)-1].End = testNow()
+		n.Pair.Session, n.Session, n.Leader, n.LastSession = "", nil, "", e.Session
+		n.VacantSince, n.VacantSinceKnown = testNow(), true
+		if again {
+			n.Pair.Session, n.Session, n.Leader = e.Pair.Session, e.Session, e.Leader
+			n.Pair.LockIndex, n.Pair.ModifyIndex, n.Term = e.Pair.LockIndex+1, e.Pair.ModifyIndex+2, e.Term+1
+			n.Since, n.VacantSince = testNow().Add(3*time.Millisecond), time.Time{}
+			n.Terms = append(n.Terms, election.Term{
+				Number: n.Term, CreateIndex: 40, Session: n.Pair.Session, Leader: n.Leader, Node: "node-2", Start: n.Since, StartKnown: true,
+			})
+		}
+		s.Elections[i] = &n
+	}
+	return s
+}
+
+func keyOf(name string) string { return "service/" + name + "/leader" }
+
+// answers carries out the actions of a batch; those that fail are named.
+func (d *driver) answers(cmd tea.Cmd, fails map[string]election.Outcome) {
+	d.t.Helper()
+	for _, c := range sequence(d.t, cmd()) {
+		msg := c().(actionMsg)
+		if o, found := fails[msg.of.Target.Election]; found {
+			msg.outcome = o
+		}
+		d.send(msg)
+	}
+}
+
+// batchResults releases five elections: each ends in another way.
+func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
+	d := drive(t, mixedSnapshot(), w, h, change...)
+	for _, name := range []string{"auth", "billing", "orders", "shop", "users"} {
+		d.m.table.marks[keyOf(name)] = true
+	}
+	d.keys("r")
+	for d.m.dialog != nil && !d.m.dialog.ready() {
+		d.keys("j")
+	}
+	cmd := d.keys("y")
+	d.answers(cmd, map[string]election.Outcome{
+		"shop":  {Kind: election.OutcomeChanged, Reason: "service/shop/leader is held by another session"},
+		"users": {Kind: election.OutcomeUnknown, Reason: "no answer came, service/users/leader may be released or not: timeout"},
+	})
+	d.now = d.now.Add(2 * time.Second)
+	s := takenOver(mixedSnapshot(), keyOf("auth"))
+	s = released(released(s, keyOf("billing"), true), keyOf("orders"), false)
+	d.send(snapshotMsg{s})
+	return d
+}
+
+func TestABatchReportsEveryElection(t *testing.T) {
+	d := batchResults(t, 120, 36)
+	d.wants("Results: release 5 elections",
+		"auth     auth-2 → auth-9 after 1.3s",
+		"billing  billing-3 leads again after 3ms", "same session",
+		"orders   orders-1 → no leader yet, 2s",
+		"shop     nothing was changed: service/shop/leader is held by another session",
+		"users    not known whether the release was applied: no answer came", "users-1 leads now",
+		"2 waiting", "[ Close ]")
+	d.now = d.now.Add(nextLeaderTime)
+	d.send(tickMsg(d.now))
+	d.wants("orders-1 → no leader: none within 1m30s", "complete")
+	d.keys("j", "x", "r", "y", "space")
+	d.wants("Results: release 5 elections") // it stays until it is closed
+	d.keys("enter")
+	d.lacks("Results:")
+	d.wants("Closed; u lists the results again.")
+	d.keys("u")
+	d.wants("Actions since electop started", "12:01:09 ● auth     release  auth-2 → auth-9 after 1.3s")
+	if cmd := d.keys("q"); cmd != nil {
+		t.Error("q quits instead of closing the results")
+	}
+	d.lacks("Actions since")
+}
+
+func TestResultsThatWereClosedEarly(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "r")
+	d.answers(d.keys("y"), nil)
+	d.wants("auth-2 was released; it may already lead again")
+	d.keys("esc")
+	d.wants("Release 2 elections: 2 waiting", "u lists the results")
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), keyOf("auth"))})
+	d.wants("Release 2 elections: 1 moved, 1 waiting")
+	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), true)})
+	d.wants("Release 2 elections: 1 moved, 1 same leader again")
+	if d.m.note.role == roleLed {
+		t.Error("a leader that leads again is reported as success")
+	}
+}
+
+func TestASingleReleaseThatMovesNothing(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k", "r")
+	d.perform(d.keys("y"))
+	d.wants("billing: billing-3 was released; it may already lead again")
+	d.lacks("no longer leads", "Results")
+	d.send(snapshotMsg{released(mixedSnapshot(), keyOf("billing"), true)})
+	d.wants("billing: billing-3 leads again after 3ms", "same session")
+	if d.m.note.role == roleLed {
+		t.Error("reported as success")
+	}
+}
+
+func TestAwaitingALeader(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k", "x")
+	d.perform(d.keys("y"))
+	d.wants("billing: billing-3: its session was destroyed")
+	s := released(mixedSnapshot(), keyOf("billing"), false)
+	s.Find(keyOf("billing")).LockDelayUntil = testNow().Add(15 * time.Second)
+	d.now = d.now.Add(4 * time.Second)
+	d.send(snapshotMsg{s})
+	d.wants("billing: billing-3 → no leader yet, 4s; lock-delay for about 11s more")
+	lost := *s
+	lost.Connection = lostSnapshot().Connection
+	d.now = d.now.Add(2 * nextLeaderTime)
+	d.send(snapshotMsg{&lost}) // without a connection nobody knows
+	if !d.m.actions.waiting() {
+		t.Error("given up without a connection")
+	}
+	d.send(snapshotMsg{s})
+	d.send(tickMsg(d.now))
+	d.wants("billing: billing-3 → no leader: none within 1m30s")
+}
+
+func TestActionsInTheEventsView(t *testing.T) {
+	d := batchResults(t, 160, 45)
+	d.keys("esc", "2")
+	d.wants("operator     release: auth-2 → auth-9 after 1.3s", "operator     release: orders-1 → no leader yet, 2s")
+	d.keys("/", "'type:operator", "enter")
+	d.wants("Events  5 lines")
+	d.lacks("connection refused")
+	d.keys("/", "ctrl+u", "'leads again", "enter")
+	d.wants("Events  1 line,", "billing")
+	d.keys("enter")
+	if d.selected() != "billing" {
+		t.Errorf("enter shows %q", d.selected())
+	}
+}
+
+// An action stands before the events that followed it.
+func TestActionsAreSortedAmongEvents(t *testing.T) {
+	s := mixedSnapshot()
+	d := drive(t, s, 120, 36)
+	d.keys("k", "r")
+	d.perform(d.keys("y"))
+	s = takenOver(mixedSnapshot(), keyOf("billing"))
+	s.Events = append(s.Events, election.Event{
+		Time: testNow().Add(time.Second), Type: election.Elected, Election: "billing", Key: keyOf("billing"), Leader: "billing-9", Term: 19,
+	})
+	d.send(snapshotMsg{s})
+	d.keys("2")
+	text := d.text()
+	before, operator, after := strings.Index(text, "503 Service"), strings.Index(text, "operator "), strings.Index(text, "billing-9, term 19")
+	if before > operator || operator > after || operator < 0 {
+		t.Errorf("order %d %d %d:\n%s", before, operator, after, text)
+	}
+}
+
+func TestDestroyedSessionsAreLines(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, searches)
+	d.keys("3", "/", "'cron", "enter", "g", "space", "space", "x")
+	d.answers(d.keys("y"), nil)
+	d.wants("Results: destroy 2 sessions", "report-cron 4f8", "destroyed", "complete")
+	d.keys("esc", "2", "/", "'type:operator", "enter", "enter")
+	d.wants("That election is not on the board.")
+}
+
+func TestNoActionYet(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("u")
+	d.wants("No action was confirmed since electop started.")
+}
+
+// The log of a long run is bounded; what is still awaited stays.
+func TestTheLogIsBounded(t *testing.T) {
+	var l actionLog
+	target := []boundTarget{{Target: election.Target{Key: "k", Election: "e"}}}
+	first := l.start(election.ActionRelease, target, testNow())
+	for range actionLimit + 10 {
+		b := l.start(election.ActionRelease, target, testNow())
+		b[0].answered(election.Outcome{Kind: election.OutcomeFailed}, testNow())
+	}
+	if l.count() != actionLimit+11 || l.batchOf(first[0]) == nil {
+		t.Errorf("%d actions, the first is %v", l.count(), l.batchOf(first[0]))
+	}
+	first[0].answered(election.Outcome{Kind: election.OutcomeFailed}, testNow())
+	l.start(election.ActionRelease, target, testNow())
+	if l.count() != actionLimit || l.batchOf(first[0]) != nil {
+		t.Errorf("%d actions are kept", l.count())
+	}
+}
+
+func TestManyResultsScroll(t *testing.T) {
+	d := drive(t, crowd(60), 80, 24)
+	for _, e := range d.m.table.order {
+		d.m.table.marks[e.Key()] = true
+	}
+	d.keys("r")
+	for d.m.dialog != nil && !d.m.dialog.ready() {
+		d.keys("pgdown")
+	}
+	d.answers(d.keys("y"), nil)
+	d.wants("more lines below")
+	d.keys("G")
+	d.wants("more lines above", fmt.Sprintf("svc-%05d", 59))
+	d.resize(100, 30)
+	checkFrame(t, d, 100, 30, "results")
+}

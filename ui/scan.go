@@ -1,0 +1,128 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// storeScan searches the whole KV store for what the listed sessions hold. Its
+// result stays until the next one is complete.
+type storeScan struct {
+	run *search // the latest, nil before the first
+	// asked are the sessions that run was started for.
+	asked map[string]bool
+
+	result scanResult
+}
+
+// scanResult is what a complete scan found.
+type scanResult struct {
+	at    time.Time // when it began, zero without a result
+	of    map[string]bool
+	keys  map[string][]election.Pair // of each session, sorted
+	total int64
+	// partial says that the token may not read all keys.
+	partial bool
+}
+
+// keptValue is the longest value that a result keeps, in bytes: those by which
+// software is recognised are short, others would stay in memory for days.
+const keptValue = 4 << 10
+
+func (s *storeScan) running() bool { return s.run != nil && !s.run.over }
+
+// ended takes over what the latest search found, unless it was cut short.
+func (s *storeScan) ended() {
+	if s.run.stopped || s.run.err != nil {
+		return
+	}
+	keys := make(map[string][]election.Pair, len(s.run.found))
+	for _, p := range s.run.found {
+		if len(p.Value) > keptValue {
+			p.Value = nil
+		}
+		keys[p.Session] = append(keys[p.Session], p)
+	}
+	for _, of := range keys {
+		slices.SortFunc(of, func(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) })
+	}
+	s.result = scanResult{at: s.run.at, of: s.asked, keys: keys, total: s.run.total.Load(), partial: s.run.incomplete}
+}
+
+// covers reports that the result has the keys of all these sessions.
+func (r *scanResult) covers(targets []boundTarget) bool {
+	return !r.at.IsZero() && !slices.ContainsFunc(targets, func(t boundTarget) bool { return !r.of[t.Session] })
+}
+
+// asSearch is the part of the result that is about some sessions, nil when it
+// does not cover them.
+func (r *scanResult) asSearch(targets []boundTarget) *search {
+	if len(targets) == 0 || !r.covers(targets) {
+		return nil
+	}
+	s := &search{at: r.at, earlier: true, over: true, incomplete: r.partial}
+	s.progress(int(r.total), int(r.total))
+	for _, t := range targets {
+		s.found = append(s.found, r.keys[t.Session]...)
+	}
+	return s
+}
+
+// toggleScan scans the store for the keys of all listed sessions, or stops.
+func (m *Model) toggleScan() tea.Cmd {
+	v := m.sessions
+	switch {
+	case v.scan.running():
+		v.scan.run.stop()
+		return nil
+	case m.search == nil:
+		m.say(roleDelay, "Unavailable: this dashboard cannot scan the store.")
+		return nil
+	case m.live.Connection.State != election.Live:
+		m.say(roleDelay, staleText)
+		return nil
+	case len(v.rows) == 0:
+		m.say(roleDelay, "There is no session to scan for.")
+		return nil
+	}
+	v.scan.asked = make(map[string]bool, len(v.rows))
+	ids := make([]string, 0, len(v.rows))
+	for i := range v.rows {
+		id := v.rows[i].ses.ID
+		ids, v.scan.asked[id] = append(ids, id), true
+	}
+	var run tea.Cmd
+	v.scan.run, run = m.search(ids, m.opts.Now())
+	return tea.Batch(run, v.scan.run.ticked())
+}
+
+// spans tell how a scan is going, how the latest one failed, and how old the
+// result is. They are empty before the first.
+func (s *storeScan) spans(now time.Time) [][]span {
+	var lines [][]span
+	switch run := s.run; {
+	case run == nil:
+		return nil
+	case !run.over:
+		lines = append(lines, run.progressSpans())
+	case run.stopped:
+		lines = append(lines, []span{{roleDelay, "The scan was stopped after " + run.far() + "."}})
+	case run.err != nil:
+		lines = append(lines, []span{{roleBad, "The scan failed after " + run.far() + ": " + clean(run.err.Error())}})
+	}
+	r := &s.result
+	if r.at.IsZero() {
+		return lines
+	}
+	text := []span{{roleText, "HOLDS has all keys as of " + clockTime(r.at)},
+		{roleQuiet, ", " + duration(now.Sub(r.at)) + " ago, of " + thousands(r.total) + " scanned"}}
+	if r.partial {
+		text = append(text, span{roleDelay, "; this token may not read all keys"})
+	}
+	return append(lines, text)
+}

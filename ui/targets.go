@@ -1,0 +1,245 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"electop/election"
+)
+
+// boundTarget is a hold as it was when the dialog was opened, or a session.
+type boundTarget struct {
+	election.Target
+	heldFor string
+	// session is set for a session without an election.
+	session *election.Session
+	// hidden says that the filter hides it.
+	hidden bool
+	// changed says what became of the hold since, empty while it stands.
+	changed string
+	// denied is the rule that the token lacks, empty when it lacks none.
+	denied string
+	// effect is what the action does; empty for a target that it skips.
+	effect election.Effect
+}
+
+// label names a target in one short text.
+func (t *boundTarget) label() string {
+	switch {
+	case t.Election != "":
+		return oneLine(t.Election, 60)
+	case t.session != nil && t.session.Name != "":
+		return "session " + oneLine(t.session.Name, 40)
+	}
+	return "session " + election.ShortID(t.Session)
+}
+
+// title names a target in a list, where several sessions may have one name.
+func (t *boundTarget) title() string {
+	if t.session != nil && t.session.Name != "" {
+		return oneLine(t.session.Name, 40) + " " + election.ShortID(t.Session)
+	}
+	return t.label()
+}
+
+// effectOf says what an action does to the target. held are the elections that
+// its session leads: a destroy ends all of them.
+func (t *boundTarget) effectOf(kind election.ActionKind, held []*election.Election, s *election.Surroundings, candidates int) election.Effect {
+	own := slices.IndexFunc(held, func(e *election.Election) bool { return e.Key() == t.Key })
+	if own < 0 {
+		return election.Effect{}
+	}
+	on := func(e *election.Election, n int) election.Effect {
+		if s != nil && s.Key == e.Key() {
+			return election.EffectOf(kind, e, s, n)
+		}
+		return election.EffectOf(kind, e, nil, n)
+	}
+	f := on(held[own], candidates)
+	for i, e := range held {
+		if i == own || kind == election.ActionRelease {
+			continue
+		}
+		other := on(e, -1)
+		f.Better = cmp.Or(f.Better, other.Better)
+		for _, w := range other.Warnings {
+			if !slices.Contains(f.Warnings, w) {
+				f.Warnings = append(f.Warnings, w)
+			}
+		}
+	}
+	return f
+}
+
+// holdsOf lists the elections that each target's session leads.
+func holdsOf(live *election.Snapshot, targets []boundTarget) map[string][]*election.Election {
+	held := make(map[string][]*election.Election, len(targets))
+	for _, t := range targets {
+		held[t.Session] = nil
+	}
+	for _, e := range live.Elections {
+		if all, wanted := held[e.Pair.Session]; wanted && e.Exists && e.Pair.Held() {
+			held[e.Pair.Session] = append(all, e)
+		}
+	}
+	return held
+}
+
+// bindLed makes targets of the elections that are led, and names the others.
+func (m *Model) bindLed(es []*election.Election) (bound []boundTarget, leaderless []string) {
+	for _, e := range es {
+		if standingOf(e, m.asOf()) != standsLed {
+			leaderless = append(leaderless, oneLine(e.Name, 60))
+			continue
+		}
+		bound = append(bound, m.bind(e))
+	}
+	return bound, leaderless
+}
+
+// bind makes a target of a hold as it is now.
+func (m *Model) bind(e *election.Election) boundTarget {
+	held := atLeast(m.sym, duration(m.asOf().Sub(e.Since)), e.SinceKnown)
+	return boundTarget{Target: e.Target(), heldFor: held, hidden: !m.table.shows(e, m.asOf())}
+}
+
+// rebind looks up the same keys in the newest snapshot.
+func (m *Model) rebind(old []boundTarget) []boundTarget {
+	bound := make([]boundTarget, 0, len(old))
+	for _, t := range old {
+		if e := m.live.Find(t.Key); e != nil && standingOf(e, m.asOf()) == standsLed {
+			t = m.bind(e)
+		}
+		bound = append(bound, t)
+	}
+	return bound
+}
+
+// oneEachSession keeps the first target of each session: a session can be
+// destroyed once only.
+func oneEachSession(targets []boundTarget) []boundTarget {
+	seen := map[string]bool{}
+	var kept []boundTarget
+	for _, t := range targets {
+		if !seen[t.Session] {
+			kept = append(kept, t)
+		}
+		seen[t.Session] = true
+	}
+	return kept
+}
+
+// marked are the marked elections in the order of their keys, those that the
+// filter hides apart.
+func (t *table) marked(snap *election.Snapshot, asOf time.Time) (visible, hidden []*election.Election) {
+	for key := range t.marks {
+		switch e := snap.Find(key); {
+		case e == nil:
+		case t.shows(e, asOf):
+			visible = append(visible, e)
+		default:
+			hidden = append(hidden, e)
+		}
+	}
+	byKey := func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) }
+	slices.SortFunc(visible, byKey)
+	slices.SortFunc(hidden, byKey)
+	return visible, hidden
+}
+
+// chosen are the elections that an action is about: the marked ones or, only
+// when there is no mark at all, the one under the cursor.
+func (t *table) chosen(snap *election.Snapshot, asOf time.Time) (visible, hidden []*election.Election) {
+	visible, hidden = t.marked(snap, asOf)
+	if e := t.selected(); e != nil && len(visible)+len(hidden) == 0 {
+		visible = append(visible, e)
+	}
+	return visible, hidden
+}
+
+// changeOf says how a target differs from what was seen, empty when it does not.
+func (d *dialog) changeOf(t election.Target, live *election.Snapshot) string {
+	if d.bare {
+		return sessionChange(t.Session, live.SessionList)
+	}
+	return changeOf(t, live.Find(t.Key))
+}
+
+// changeOf says how a hold differs from what was seen, empty when it does not.
+func changeOf(t election.Target, e *election.Election) string {
+	switch {
+	case e == nil || !e.Exists:
+		return "the key was deleted"
+	case e.Unreadable:
+		return "the key is not readable any more"
+	case !e.Pair.Held():
+		return "it has no leader any more"
+	case e.Pair.Session != t.Session:
+		return oneLine(e.Leader, 60) + " leads now, term " + number(e.Term)
+	case !t.SameHold(e.Pair):
+		return "the same session leads another term"
+	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:
+		return "the key was written without the lock"
+	}
+	return ""
+}
+
+// sessionChange says that a session is gone. A list that could not be read says
+// nothing.
+func sessionChange(id string, list *election.SessionList) string {
+	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
+		return ""
+	}
+	return "the session is gone"
+}
+
+// fallsWith lists the keys that the targets' sessions are known to hold, those of
+// the targets first, those that are not watched last.
+func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
+	sessions, first := map[string]bool{}, map[string]bool{}
+	for _, t := range targets {
+		sessions[t.Session], first[t.Key] = true, true
+	}
+	var falls, others []fall
+	for _, e := range live.Elections {
+		others = append(others, slotsOf(e, sessions)...)
+		switch f := (fall{key: e.Key(), session: e.Pair.Session}); {
+		case !e.Exists || !e.Pair.Held() || !sessions[f.session]:
+		case first[f.key]:
+			falls = append(falls, f)
+		default:
+			others = append(others, f)
+		}
+	}
+	return append(append(falls, others...), besideWith(live, sessions)...)
+}
+
+// besideWith lists what the sessions hold beside the election that is looked at,
+// as far as that is not watched.
+func besideWith(live *election.Snapshot, sessions map[string]bool) []fall {
+	if live.Surroundings == nil {
+		return nil
+	}
+	var falls []fall
+	for _, p := range live.Surroundings.Siblings {
+		if p.Held() && sessions[p.Session] && live.Find(p.Key) == nil {
+			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+		}
+	}
+	return falls
+}
+
+// slotsOf lists the sessions that hold a slot of a semaphore.
+func slotsOf(e *election.Election, sessions map[string]bool) []fall {
+	if !e.IsSemaphore() {
+		return nil
+	}
+	var falls []fall
+	for sem := election.ReadSemaphore(e, nil); sem != nil && len(sem.Holders) > 0; sem.Holders = sem.Holders[1:] {
+		if id := sem.Holders[0].Session; sessions[id] {
+			falls = append(falls, fall{key: e.Key(), session: id, slot: true})
+		}
+	}
+	return falls
+}
