@@ -146,7 +146,11 @@ func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 			s.observe(a)
 			event := s.read(web("", 3, 10, 21, "v"))[0]
 			s.observe(TermEvidence{At: s.now, Event: event, Outcome: tt.evidence})
-			s.observe(Clock{At: s.now.Add(time.Second)})
+			if len(s.explained()) > 0 {
+				t.Error("explained before Consul responded")
+			}
+			a.At, a.Stage = s.now, ActionUnconfirmed
+			s.observe(a)
 			if got := strings.Join(s.explained(), " "); got != tt.want {
 				t.Errorf("explained: %s", got)
 			}

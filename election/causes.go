@@ -62,16 +62,28 @@ func (t *Tracker) termEvidence(o TermEvidence) {
 
 // explainIfKnown tells the cause unless something that decides it is under way.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
-	switch a := t.actionOn(p); {
+	a := t.actionOn(p)
+	switch {
 	case a != nil && a.Stage == ActionDone:
 		done := *a
 		t.explain(p, at, done.explanation(Explanation{}))
 		if done.Kind == ActionRelease {
 			t.forgetAction(done)
 		}
-	case a == nil && p.evidence != nil:
-		t.explain(p, at, Explain(p.loss, *p.evidence))
+	case p.evidence != nil && (a == nil || a.Stage == ActionUnconfirmed):
+		t.explain(p, at, causeOf(p, a))
 	}
+}
+
+// causeOf is what is known of an end; a is an action that Consul has not confirmed,
+// nil if there is none.
+func causeOf(p *pendingEnd, a *ownAction) Explanation {
+	found := Explain(p.loss, *p.evidence)
+	if a == nil {
+		return found
+	}
+	a.spent = true
+	return a.explanation(found)
 }
 
 // explainOverdue tells what is known of ends that have waited long enough.
@@ -80,12 +92,7 @@ func (t *Tracker) explainOverdue(at time.Time) {
 		if p.evidence == nil {
 			p.evidence = &Evidence{Err: "Consul did not answer within " + explainWithin.String()}
 		}
-		x := Explain(p.loss, *p.evidence)
-		if a := t.actionOn(p); a != nil {
-			a.spent = true
-			x = a.explanation(x)
-		}
-		t.explain(p, at, x)
+		t.explain(p, at, causeOf(p, t.actionOn(p)))
 	}
 }
 

@@ -81,6 +81,7 @@ const (
 	ActionStarted ActionStage = iota
 	ActionDone
 	ActionFailed
+	ActionUnconfirmed // it may have been applied
 )
 
 // OperatorAction says that this program acts on a hold. Key is empty for a
