@@ -11,7 +11,12 @@ import (
 // Consul replaces bytes that are not UTF-8 with U+FFFD, so several keys may look
 // like one: a request for the text reaches none of them, or another key.
 func Addressable(key string) bool {
-	return utf8.ValidString(key) && !strings.ContainsRune(key, utf8.RuneError)
+	for i := range len(key) {
+		if key[i] >= utf8.RuneSelf {
+			return utf8.ValidString(key) && !strings.ContainsRune(key, utf8.RuneError)
+		}
+	}
+	return true
 }
 
 // ID identifies the election among all that are watched: its key, and for keys

@@ -67,8 +67,6 @@ type Election struct {
 	Terms []Term
 	// Events are the latest events of this election, oldest first.
 	Events []Event
-
-	peak *furthest // nil unless the pair is behind it
 }
 
 // Key is the KV key of the election.

@@ -99,7 +99,7 @@ func (t *Tracker) foldChanged(e *Election, p *Pair, r *rangeRead) *Election {
 	case !e.Exists:
 		t.gone--
 		c.e.Exists = true
-		c.settle(p, advanceOf(e, p), c.vacancy())
+		c.settle(p, t.advanceOf(e, p), c.vacancy())
 	case !e.Pair.identical(p):
 		c.move(p)
 	}
@@ -109,13 +109,13 @@ func (t *Tracker) foldChanged(e *Election, p *Pair, r *rangeRead) *Election {
 // move records a key that existed at both reads and is different.
 func (c *change) move(p *Pair) {
 	before := c.e.Pair
-	a := advanceOf(c.e, p)
+	a := c.t.advanceOf(c.e, p)
 	switch {
 	case continues(&before, p):
 		c.hold(p, !a.replayed)
 		return
 	case before.semaphore() && p.semaphore() && !a.remade:
-		c.e.replace(p)
+		c.t.replacePair(c.e, p)
 		c.exchange(&before, p)
 		return
 	}
@@ -148,7 +148,7 @@ func (c *change) release(l Loss) {
 
 // settle takes over a pair while no term lasts, and begins what it shows.
 func (c *change) settle(p *Pair, a advance, vacancy Event) {
-	c.e.replace(p)
+	c.t.replacePair(c.e, p)
 	c.e.Term = p.LockIndex
 	if p.semaphore() {
 		c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
@@ -171,7 +171,7 @@ func (c *change) settle(p *Pair, a advance, vacancy Event) {
 // hold records a write to a key that stays with its holder.
 func (c *change) hold(p *Pair, written bool) {
 	old := c.e.Pair
-	c.e.replace(p)
+	c.t.replacePair(c.e, p)
 	if label := LeaderLabel(c.e.Pair, c.e.Session); label != c.e.Leader {
 		c.e.Leader = label
 		if term := c.lastTerm(); term != nil {
@@ -223,7 +223,7 @@ func (c *change) vacancy() Event {
 // begin makes p's holder the leader, without an event.
 func (c *change) begin(p *Pair, known bool) {
 	s := c.t.sessions[p.Session]
-	c.e.replace(p)
+	c.t.replacePair(c.e, p)
 	c.e.Session, c.e.Leader, c.e.Term = s, LeaderLabel(*p, s), p.LockIndex
 	c.e.Since, c.e.SinceKnown = c.at, known
 	c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false

@@ -9,19 +9,23 @@ func reached(p *Pair) furthest {
 	return furthest{create: p.CreateIndex, lock: p.LockIndex, modify: p.ModifyIndex}
 }
 
-func newFurthest(f furthest) *furthest { return &f }
-
-// furthest is kept apart from the pair only while the pair is behind it.
-func (e *Election) furthest() furthest {
-	if e.peak != nil {
-		return *e.peak
+// furthest is kept apart from the pair only while the pair is behind it, which is
+// rare.
+func (t *Tracker) furthest(e *Election) furthest {
+	if peak, behind := t.peaks[e.ID()]; behind {
+		return peak
 	}
 	return reached(&e.Pair)
 }
 
-// replace makes the pair the current one and remembers how far the key has come.
-func (e *Election) replace(p *Pair) {
-	peak := e.furthest()
+// replacePair makes a pair the current one and remembers how far the key has come.
+func (t *Tracker) replacePair(e *Election, p *Pair) {
+	old := &e.Pair
+	if len(t.peaks) == 0 && p.ModifyIndex >= old.ModifyIndex && (p.LockIndex >= old.LockIndex || p.CreateIndex != old.CreateIndex) {
+		e.Pair = *p // nearly always
+		return
+	}
+	peak := t.furthest(e)
 	switch {
 	case p.CreateIndex == peak.create:
 		peak.lock, peak.modify = max(peak.lock, p.LockIndex), max(peak.modify, p.ModifyIndex)
@@ -29,11 +33,10 @@ func (e *Election) replace(p *Pair) {
 		peak = reached(p)
 	}
 	e.Pair = *p
-	switch {
-	case peak == reached(p):
-		e.peak = nil
-	case e.peak == nil || *e.peak != peak:
-		e.peak = newFurthest(peak)
+	if peak == reached(p) {
+		delete(t.peaks, e.ID())
+	} else {
+		t.peaks[e.ID()] = peak
 	}
 }
 
@@ -54,8 +57,8 @@ type advance struct {
 
 // advanceOf compares a key with what was known of it. LockIndex counts the terms of
 // one CreateIndex only, and only while it grows beyond what was read.
-func advanceOf(e *Election, p *Pair) advance {
-	old, peak := &e.Pair, e.furthest()
+func (t *Tracker) advanceOf(e *Election, p *Pair) advance {
+	old, peak := &e.Pair, t.furthest(e)
 	known := p.CreateIndex == peak.create
 	restored := peak.modify > old.ModifyIndex // and not written since
 	a := advance{remade: p.CreateIndex != old.CreateIndex}

@@ -97,6 +97,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 	room := maxGone
 	for _, e := range t.elections {
 		if !e.Exists && (e.goneSince().Before(oldest) || room == 0) {
+			delete(t.peaks, e.ID())
 			continue
 		}
 		if !e.Exists {

@@ -89,6 +89,7 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 		{"elections", len(tr.elections), maxGone + live},
 		{"sessions", len(tr.sessions), 2*len(tr.elections) + 64},
 		{"unread sessions", len(tr.unread), live},
+		{"keys behind what was read", len(tr.peaks), len(tr.elections)},
 		{"nodes with checks", len(tr.checks), maxCheckedNodes},
 		{"recent events", len(tr.recent), 2 * defaultRecentEvents},
 		{"losses without a cause", len(tr.pending) + len(tr.ends), 0},

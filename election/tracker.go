@@ -25,12 +25,13 @@ type Tracker struct {
 	recentN  int
 
 	datacenter string
-	elections  []*Election // in the order of [Compare]
-	lent       bool        // elections is part of a snapshot and must not be written
-	newest     uint64      // the latest Raft index of a key that was read
-	gone       int         // how many of them no longer exist
-	unreadable int         // how many may not be read
-	keep       int         // how many terms and events each of them keeps
+	elections  []*Election         // in the order of [Compare]
+	lent       bool                // elections is part of a snapshot and must not be written
+	peaks      map[string]furthest // by [Election.ID]
+	newest     uint64              // the latest Raft index of a key that was read
+	gone       int                 // how many of them no longer exist
+	unreadable int                 // how many may not be read
+	keep       int                 // how many terms and events each of them keeps
 	pruned     time.Time
 	sessions   map[string]*Session
 	unread     map[string]int // how many elections each session holds that was not read
@@ -67,7 +68,7 @@ func NewTracker(o Options) *Tracker {
 		patterns: o.Patterns, recentN: o.RecentEvents,
 		sessions: map[string]*Session{}, unread: map[string]int{}, checks: map[string]NodeChecks{},
 		filtered: map[Range]struct{}{}, links: map[string]LinkLost{},
-		pending: map[termID]*pendingEnd{}, keep: keptPerElection,
+		pending: map[termID]*pendingEnd{}, keep: keptPerElection, peaks: map[string]furthest{},
 		conn: Connection{State: Connecting},
 	}
 }
@@ -207,10 +208,14 @@ func (t *Tracker) merge(r *rangeRead) (merged []*Election, changed bool) {
 	i := 0
 	for n := range pairs {
 		p := &pairs[n]
-		for ; i < len(known) && !known[i].same(p) && known[i].before(p); i++ {
+		found := false
+		for ; i < len(known); i++ {
+			if found = known[i].same(p); found || !known[i].before(p) {
+				break
+			}
 			m.add(t.foldAbsent(known[i], r))
 		}
-		if i < len(known) && known[i].same(p) {
+		if found {
 			m.add(t.foldPresent(known[i], p, r))
 			i++
 		} else if name, ok := t.patterns.Match(p.Key); ok {
