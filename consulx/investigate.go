@@ -20,9 +20,9 @@ const (
 
 // loss is a term that ended, and what is known of it beforehand.
 type loss struct {
-	event    election.Event
-	session  *election.Session // nil when it was never read
-	keyIndex uint64
+	event   election.Event
+	session *election.Session // nil when it was never read
+	deleted bool              // the key no longer exists
 }
 
 // losses picks the terms that ended while the observer watched. answer is what
@@ -34,11 +34,8 @@ func (o *Observer) losses(events []election.Event, answer election.Observation) 
 		if e.Type != election.Vacated || e.Initial {
 			continue
 		}
-		l := loss{event: e, session: o.sessions.get(e.Session)}
-		if i, ok := slices.BinarySearchFunc(read.Pairs, election.Pair{Key: e.Key}, byKey); ok && !read.Pairs[i].Held() {
-			l.keyIndex = read.Pairs[i].ModifyIndex
-		}
-		all = append(all, l)
+		_, exists := slices.BinarySearchFunc(read.Pairs, election.Pair{Key: e.Key}, byKey)
+		all = append(all, loss{event: e, session: o.sessions.get(e.Session), deleted: !exists})
 	}
 	return all
 }
@@ -66,11 +63,20 @@ func (o *Observer) investigate(ctx context.Context, all []loss) {
 	nodes := gather(gone, func(l loss) string { return l.session.Node }, func(node string) nodeState {
 		return i.node(ctx, node)
 	})
+	deleted := gather(withDeletedKey(gone), func(l loss) string { return l.event.Key }, func(key string) uint64 {
+		return i.deleteIndex(ctx, key)
+	})
 	found := make([]election.Observation, 0, len(all))
 	for _, l := range all {
-		found = append(found, election.TermEvidence{At: time.Now(), Event: l.event, Outcome: evidence(l, fates, nodes)})
+		ev := evidence(l, fates, nodes)
+		ev.DeleteIndex = deleted[l.event.Key]
+		found = append(found, election.TermEvidence{At: time.Now(), Event: l.event, Outcome: ev})
 	}
 	o.send(true, found...)
+}
+
+func withDeletedKey(all []loss) []loss {
+	return slices.DeleteFunc(slices.Clone(all), func(l loss) bool { return !l.deleted })
 }
 
 // gather asks once for every different key of the losses, a few at a time.
@@ -126,6 +132,20 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
 }
 
+// deleteIndex is the Raft index at which a key was deleted, 0 if Consul does not
+// tell: a list of the names under a prefix without keys has the index of the
+// latest tombstone under it.
+func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
+	if !askable(key) {
+		return 0
+	}
+	names, meta, err := i.client.api.KV().Keys(key, "", i.client.consistent(ctx))
+	if err != nil || len(names) > 0 || i.client.filtered(meta) {
+		return 0
+	}
+	return meta.LastIndex
+}
+
 // nodeState is what Consul knows of a node.
 type nodeState struct {
 	read, exists bool
@@ -160,8 +180,7 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
 	fate := fates[l.event.Session]
 	found := election.Evidence{
-		SessionRead: fate.read, SessionExists: fate.exists, SessionsIndex: fate.index,
-		KeyIndex: l.keyIndex, Err: fate.err,
+		SessionRead: fate.read, SessionExists: fate.exists, SessionsIndex: fate.index, Err: fate.err,
 	}
 	if !fate.read || fate.exists || l.session == nil {
 		return found

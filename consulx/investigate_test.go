@@ -195,3 +195,32 @@ func TestStaleReadsAreOfTheBoardOnly(t *testing.T) {
 type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The tombstone of a key tells at which index it was deleted, whatever is written
+// since.
+func TestADeletedKeyTellsItsIndex(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		p := b.prefix(t)
+		key := p + "web/leader"
+		session := b.session(t, &api.SessionEntry{Behavior: api.SessionBehaviorDelete})
+		b.acquire(t, api.KVPair{Key: key, Session: session})
+		held := b.get(t, key).ModifyIndex
+		if _, err := b.api.Session().Destroy(session, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.put(t, p+"later", "x")
+		later := b.get(t, p+"later").ModifyIndex
+		i := &investigation{client: b.client}
+		if got := i.deleteIndex(t.Context(), key); got <= held || got >= later {
+			t.Errorf("held at %d, deleted at %d, before %d", held, got, later)
+		}
+		b.put(t, key+"-of-another", "x")
+		if got := i.deleteIndex(t.Context(), key); got != 0 {
+			t.Errorf("%d, though other keys begin with the same text", got)
+		}
+		if got := i.deleteIndex(t.Context(), p+"w\uFFFDb/leader"); got != 0 {
+			t.Errorf("%d of a key that cannot be asked for", got)
+		}
+	})
+}

@@ -28,7 +28,8 @@ type keyQuestion struct {
 	ready    <-chan struct{} // closed when answers may be handed over
 	told     func()          // after an answer with other keys than before, and a first failure
 
-	answer reading
+	askedAt time.Time
+	answer  reading
 
 	mu       sync.Mutex
 	state    keyState
@@ -50,6 +51,7 @@ type keyState struct {
 }
 
 func (k *keyQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+	k.askedAt = time.Now()
 	k.answer, meta, err = k.o.client.waiting.readKeys(k.watch, k.patterns, k.state.last, k.state.heavy, q)
 	return meta, err
 }
@@ -77,7 +79,7 @@ func (k *keyQuestion) take(ctx context.Context, a answered) (bool, error) {
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
-		At: at, Range: k.watch.Range, Pairs: got.pairs, AfterGap: a.gap, Hidden: hidden,
+		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.pairs, AfterGap: a.gap, Hidden: hidden,
 		// To an anonymous caller every answer may be cut short; only an empty
 		// one is suspicious.
 		Filtered: a.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
@@ -193,7 +195,8 @@ const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
-// compare walks two sorted answers side by side.
+// compare walks two sorted answers side by side. Vanished are only keys that can be
+// asked for.
 func compare(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
@@ -215,7 +218,7 @@ func compare(before, after []election.Pair) (changed []election.Pair, vanished [
 	for ; i < len(before); i++ {
 		vanished = append(vanished, before[i].Key)
 	}
-	return changed, vanished
+	return changed, slices.DeleteFunc(vanished, func(key string) bool { return !election.Addressable(key) })
 }
 
 // samePair reports that nothing moved. Indexes alone may come again with other
@@ -228,10 +231,17 @@ func samePair(a, b election.Pair) bool {
 // holders lists the sessions that hold these keys. One that holds several is named
 // again and again.
 func holders(pairs []election.Pair) []string {
-	ids := make([]string, 0, len(pairs))
-	for _, p := range pairs {
+	return appendHolders(make([]string, 0, len(pairs)), pairs)
+}
+
+func appendHolders(ids []string, pairs []election.Pair) []string {
+	for i := range pairs {
+		p := &pairs[i]
 		if p.Held() {
 			ids = append(ids, p.Session)
+		}
+		if slots, ok := p.Slots(); ok {
+			ids = append(ids, slots.Holders...)
 		}
 	}
 	return ids

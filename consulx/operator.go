@@ -42,7 +42,10 @@ type Destroyed struct {
 // released, and with ErrUnknown when Consul did not confirm the write.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
 	var released Released
-	err := op.act(election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session}, func() (err error) {
+	a := election.OperatorAction{
+		Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex,
+	}
+	err := op.act(a, func() (err error) {
 		released, err = op.release(ctx, t)
 		return err
 	})
@@ -121,7 +124,9 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	op.note(a)
 	err := do()
 	a.At, a.Stage = time.Now(), election.ActionDone
-	if err != nil {
+	if errors.Is(err, ErrUnknown) {
+		a.Stage = election.ActionUnconfirmed
+	} else if err != nil {
 		a.Stage = election.ActionFailed
 	}
 	op.note(a)
@@ -130,6 +135,10 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 
 // held reads the key of a target and makes sure that its session holds it.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
+	if !election.Addressable(t.Key) {
+		return nil, fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
+			"nothing was written", election.Line(t.Key, 100))
+	}
 	pair, err := c.readKey(ctx, t.Key)
 	switch {
 	case err != nil:

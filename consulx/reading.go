@@ -145,8 +145,8 @@ func (c *collector) finish(size int) reading {
 }
 
 func (a *reading) sort() {
-	if !slices.IsSortedFunc(a.pairs, byKey) {
-		slices.SortFunc(a.pairs, byKey)
+	if !slices.IsSortedFunc(a.pairs, election.ComparePairs) {
+		slices.SortFunc(a.pairs, election.ComparePairs)
 	}
 	if !slices.IsSorted(a.passed) {
 		slices.Sort(a.passed)

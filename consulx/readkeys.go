@@ -48,6 +48,13 @@ func (c *Client) readSparingly(w watch, ps election.Patterns, before reading, q 
 	var got reading
 	var wanted []string
 	for _, name := range names {
+		if name.election && !election.Addressable(name.key) {
+			// A transaction cannot name it.
+			all := *q
+			all.WaitIndex = 0
+			got, _, err = c.readKeys(w, ps, before, false, &all)
+			return got, meta, err
+		}
 		if name.election {
 			wanted = append(wanted, name.key)
 		} else {

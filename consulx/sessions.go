@@ -295,13 +295,7 @@ func (b *sessionBook) settle(f *fetch, ids []string, found []*election.Session, 
 func (b *sessionBook) holding(watch string, pairs []election.Pair) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ids := b.held[watch][:0]
-	for _, p := range pairs {
-		if p.Held() {
-			ids = append(ids, p.Session)
-		}
-	}
-	b.held[watch] = ids
+	b.held[watch] = appendHolders(b.held[watch][:0], pairs)
 	b.pruneNowAndThen()
 }
 

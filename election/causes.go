@@ -5,18 +5,13 @@ import (
 	"time"
 )
 
-const (
-	// explainWithin is how long a vacated event may wait for its cause.
-	explainWithin = time.Second
-	// actionMemory is how long an operator's action can explain a loss.
-	actionMemory = 30 * time.Second
-)
+// explainWithin is how long a vacated event may wait for its cause.
+const explainWithin = time.Second
 
 // pendingEnd is a term that ended and whose cause is being looked for.
 type pendingEnd struct {
 	event    Event
-	session  *Session
-	deleted  bool
+	loss     Loss
 	deadline time.Time
 	evidence *Evidence
 	done     bool
@@ -47,8 +42,8 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 	return t.ends[0]
 }
 
-func (t *Tracker) awaitCause(event Event, s *Session, deleted bool) {
-	p := &pendingEnd{event: event, session: s, deleted: deleted, deadline: event.Time.Add(explainWithin)}
+func (t *Tracker) awaitCause(event Event, l Loss) {
+	p := &pendingEnd{event: event, loss: l, deadline: event.Time.Add(explainWithin)}
 	if old := t.pending[p.id()]; old != nil {
 		old.done = true
 	}
@@ -62,56 +57,33 @@ func (t *Tracker) termEvidence(o TermEvidence) {
 		return
 	}
 	p.evidence = &o.Outcome
-	t.explainIfKnown(p, o.At)
-}
-
-func (t *Tracker) operatorAction(o OperatorAction) {
-	t.actions = slices.DeleteFunc(t.actions, func(a OperatorAction) bool {
-		return a.Kind == o.Kind && a.Key == o.Key && a.Session == o.Session || o.At.Sub(a.At) > actionMemory
-	})
-	if o.Stage != ActionFailed {
-		t.actions = append(t.actions, o)
-	}
-	for _, p := range t.ends {
-		if !p.done {
-			t.explainIfKnown(p, o.At)
-		}
-	}
-}
-
-// actionOn finds what this program did to the hold that ended.
-func (t *Tracker) actionOn(p *pendingEnd) *OperatorAction {
-	for i := range t.actions {
-		a := &t.actions[i]
-		if a.Session == p.event.Session && (a.Key == "" || a.Key == p.event.Key) {
-			return a
-		}
-	}
-	return nil
+	t.explainIfKnown(p, wall(o.At))
 }
 
 // explainIfKnown tells the cause unless something that decides it is under way.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
-	switch a := t.actionOn(p); {
+	a := t.actionOn(p)
+	switch {
 	case a != nil && a.Stage == ActionDone:
-		t.explain(p, at, actionExplanation(a))
-		if a.Kind == ActionRelease {
-			t.forgetAction(*a)
+		done := *a
+		t.explain(p, at, done.explanation(Explanation{}))
+		if done.Kind == ActionRelease {
+			t.forgetAction(done)
 		}
-	case a == nil && p.evidence != nil:
-		t.explain(p, at, Explain(p.session, p.deleted, *p.evidence))
+	case p.evidence != nil && (a == nil || a.Stage == ActionUnconfirmed):
+		t.explain(p, at, causeOf(p, a))
 	}
 }
 
-func (t *Tracker) forgetAction(done OperatorAction) {
-	t.actions = slices.DeleteFunc(t.actions, func(a OperatorAction) bool { return a == done })
-}
-
-func actionExplanation(a *OperatorAction) Explanation {
-	if a.Kind == ActionRelease {
-		return Explanation{Cause: OperatorRelease, Evidence: "released with electop"}
+// causeOf is what is known of an end; a is an action that Consul has not confirmed,
+// nil if there is none.
+func causeOf(p *pendingEnd, a *ownAction) Explanation {
+	found := Explain(p.loss, *p.evidence)
+	if a == nil {
+		return found
 	}
-	return Explanation{Cause: OperatorDestroy, Evidence: "the session was destroyed with electop", Invalidated: true}
+	a.spent = true
+	return a.explanation(found)
 }
 
 // explainOverdue tells what is known of ends that have waited long enough.
@@ -120,7 +92,7 @@ func (t *Tracker) explainOverdue(at time.Time) {
 		if p.evidence == nil {
 			p.evidence = &Evidence{Err: "Consul did not answer within " + explainWithin.String()}
 		}
-		t.explain(p, at, Explain(p.session, p.deleted, *p.evidence))
+		t.explain(p, at, causeOf(p, t.actionOn(p)))
 	}
 }
 
@@ -133,29 +105,33 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 		at = event.Time // what this program did was noted before its effect was read
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, Explained, 0, false
-	event.Cause, event.Evidence = x.Cause, x.Evidence
-	i := t.search(event.Key)
-	if i == len(t.elections) || t.elections[i].Key() != event.Key {
+	event.Cause, event.Evidence, event.Guess = x.Cause, x.Evidence, x.Guess
+	i, found := find(t.elections, event.Key, event.CreateIndex)
+	if !found {
 		t.emit(event)
 		return
 	}
 	e := *t.elections[i]
-	if x.Invalidated && p.session != nil && p.session.LockDelay > 0 && e.State(at) != Led {
-		until := p.event.Time.Add(p.session.EnforcedLockDelay())
-		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful
+	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && e.mayBeDelayed() {
+		// When a term ended in a gap is not known, so neither is what is left.
+		until := p.event.Time.Add(s.EnforcedLockDelay())
+		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
 	}
 	completeTerm(&e, p.id(), x)
 	t.emit(event)
-	e.Events = appendKept(e.Events, event)
+	e.Events = appendKept(e.Events, event, t.keep)
 	t.set(i, &e)
 }
+
+// mayBeDelayed reports an election without a leader that wants one.
+func (e *Election) mayBeDelayed() bool { return !e.Exists || !e.Pair.Held() && !e.Pair.semaphore() }
 
 func completeTerm(e *Election, id termID, x Explanation) {
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		term := &e.Terms[i]
 		if term.Number == id.number && term.CreateIndex == id.createIndex && term.Session == id.session {
 			e.Terms = slices.Clone(e.Terms)
-			e.Terms[i].Cause, e.Terms[i].Evidence = x.Cause, x.Evidence
+			e.Terms[i].Cause, e.Terms[i].Evidence, e.Terms[i].Guess = x.Cause, x.Evidence, x.Guess
 			return
 		}
 	}

@@ -51,7 +51,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Explain(tt.session, tt.deleted, tt.evidence)
+			got := Explain(Loss{Session: tt.session, Deleted: tt.deleted}, tt.evidence)
 			if got.Cause != tt.want || got.Invalidated != tt.invalidated {
 				t.Errorf("%+v, want %s, invalidated %v", got, tt.want, tt.invalidated)
 			}
@@ -63,8 +63,8 @@ func TestExplain(t *testing.T) {
 }
 
 func TestEvidenceQuotesTheOutputInOneLine(t *testing.T) {
-	got := Explain(session(nil), false, Evidence{
-		SessionRead: true, ChecksRead: true, NodeExists: true, Checks: checks(StatusPassing, StatusCritical),
+	got := Explain(Loss{Session: session(nil), KeyIndex: 20}, Evidence{
+		SessionRead: true, ChecksRead: true, NodeExists: true, Checks: changedAt(20, checks(StatusPassing, StatusCritical)),
 	})
 	if want := "service:web on node-1: HTTP GET: 503 busy"; got.Evidence != want {
 		t.Errorf("%q, want %q", got.Evidence, want)
@@ -215,7 +215,7 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 func TestADoubtfulLockDelayIsCalledSo(t *testing.T) {
 	s, vacated := lose(t)
 	x := s.observe(TermEvidence{At: s.now, Event: vacated, Outcome: Evidence{
-		SessionRead: true, SessionsIndex: 22, KeyIndex: 21, ChecksRead: true, NodeExists: true, Checks: checks(StatusPassing, StatusPassing),
+		SessionRead: true, SessionsIndex: 22, ChecksRead: true, NodeExists: true, Checks: checks(StatusPassing, StatusPassing),
 	}})[0]
 	e := s.web()
 	if !e.LockDelayDoubtful || !strings.Contains(x.Evidence, "a guess") {

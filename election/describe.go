@@ -34,6 +34,10 @@ func (e Event) Summary() string {
 		parts = append(parts, e.explanation()...)
 	case ConnectionLost:
 		parts = append(parts, Line(e.Error, evidenceLength))
+	case Unreadable, Readable:
+		parts = append(parts, e.permission())
+	case Entered, Left:
+		parts = append(parts, fmt.Sprintf("%d of %s taken", e.Holders, Plural(uint64(max(0, e.Limit)), "slot")))
 	case Updated, ConnectionRestored:
 	}
 	if e.Initial {
@@ -46,6 +50,8 @@ func (e Event) Summary() string {
 // without a leader says so.
 func (e Event) who() string {
 	switch {
+	case e.OfSlot():
+		return e.slotHolder()
 	case e.Leader == "" && e.Type == Vacated:
 		return "no leader"
 	case e.Leader == "":
@@ -56,6 +62,33 @@ func (e Event) who() string {
 		who += ", " + Line(e.Node, labelLength)
 	}
 	return who
+}
+
+// slotHolder names the session that entered or left.
+func (e Event) slotHolder() string {
+	if e.Session == "" {
+		return "no holder"
+	}
+	who := "session " + ShortID(e.Session)
+	if e.Leader != "" {
+		who = Line(e.Leader, labelLength) + ", " + who
+	}
+	if e.Node != "" {
+		who += ", " + Line(e.Node, labelLength)
+	}
+	return who
+}
+
+// permission says what the token may no longer read, or may read again.
+func (e Event) permission() string {
+	what := "the key"
+	if e.Key == "" {
+		what = Plural(e.Count, "key") + " under " + Line(e.Prefix, labelLength)
+	}
+	if e.Type == Unreadable {
+		return "this token can no longer read " + what
+	}
+	return "this token can read " + what + " again"
 }
 
 func (e Event) explanation() []string {

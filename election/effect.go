@@ -45,6 +45,10 @@ func EffectOf(kind ActionKind, e *Election, s *Surroundings, candidates int) Eff
 	if e.IsSemaphore() && !e.Pair.Held() {
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
 	}
+	if e.Unaddressable {
+		f.Refusal = "Consul replaces bytes of this key, so that it cannot be addressed and other keys may look the same; " +
+			"only its session can be destroyed."
+	}
 	if f.Refusal != "" {
 		return f
 	}

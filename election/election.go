@@ -14,6 +14,8 @@ const (
 	Led         State = "led"
 	Vacant      State = "vacant"
 	InLockDelay State = "lock_delay" // vacant, and Consul refuses new holders
+	// OfSemaphore is the state of a key that has holders and no leader.
+	OfSemaphore State = "semaphore"
 )
 
 // Election is everything known of one election at one moment. It is immutable:
@@ -53,6 +55,9 @@ type Election struct {
 	// Unreadable is set when the key vanished from the answers because the
 	// token may no longer read it: what is shown is old.
 	Unreadable bool
+	// Unaddressable is set when the key cannot be asked for (see [Addressable]):
+	// no action on it is possible, and other keys may look the same.
+	Unaddressable bool
 	// LockDelayDoubtful is set when it is not known whether a lock-delay follows
 	// at all: the last holder may have released the key just before its session
 	// ended.
@@ -72,6 +77,8 @@ func (e *Election) State(now time.Time) State {
 	switch {
 	case e.Exists && e.Pair.Held():
 		return Led
+	case e.Exists && e.Pair.semaphore():
+		return OfSemaphore
 	case now.Before(e.LockDelayUntil):
 		return InLockDelay
 	}
@@ -149,6 +156,10 @@ type electionJSON struct {
 	Key            string  `json:"key"`
 	Datacenter     string  `json:"datacenter"`
 	State          State   `json:"state"`
+	Unreadable     bool    `json:"unreadable,omitempty"`
+	Unaddressable  bool    `json:"unaddressable,omitempty"`
+	Holders        *int    `json:"holders,omitempty"`
+	Limit          *int    `json:"limit,omitempty"`
 	Leader         string  `json:"leader,omitempty"`
 	Value          *string `json:"value,omitempty"`
 	ValueBase64    []byte  `json:"value_base64,omitempty"`
@@ -174,7 +185,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	j := electionJSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
 		Flags: formatUint(e.Pair.Flags), Term: e.Term, CreateIndex: e.Pair.CreateIndex,
-		ModifyIndex: e.Pair.ModifyIndex,
+		ModifyIndex: e.Pair.ModifyIndex, Unreadable: e.Unreadable, Unaddressable: e.Unaddressable,
 	}
 	if utf8.Valid(e.Pair.Value) {
 		text := string(e.Pair.Value)
@@ -182,7 +193,15 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	} else {
 		j.ValueBase64 = e.Pair.Value
 	}
-	if j.State == Led {
+	switch j.State {
+	case OfSemaphore:
+		if slots, ok := e.Pair.Slots(); ok {
+			holders := len(slots.Holders)
+			j.Holders, j.Limit = &holders, &slots.Limit
+		}
+		return j
+	case Vacant, InLockDelay:
+	case Led:
 		j.Since, j.SinceKnown = FormatTime(e.Since), &e.SinceKnown
 		j.Session = e.sessionForJSON()
 		return j

@@ -8,15 +8,21 @@ import (
 // EventType says what happened to an election, or to the link to Consul.
 type EventType string
 
-// The types of events.
+// The types of events. A semaphore has no leader and therefore no terms: [Entered]
+// and [Left] tell of its holders instead. In its initial state each holder has
+// entered; one [Left] without a session says that it has none.
 const (
 	Elected            EventType = "elected"     // a term began
 	Vacated            EventType = "vacated"     // a term ended
 	Updated            EventType = "updated"     // the holder changed the value
-	Overwritten        EventType = "overwritten" // somebody wrote the key without the lock
+	Overwritten        EventType = "overwritten" // a client wrote the key without the lock
 	Deleted            EventType = "deleted"     // the key is gone
-	Missed             EventType = "missed"      // terms passed unseen
+	Missed             EventType = "missed"      // terms that were not observed
 	Explained          EventType = "explained"   // why a term ended
+	Unreadable         EventType = "unreadable"  // the token lost the permission to read the key
+	Readable           EventType = "readable"    // the token regained it
+	Entered            EventType = "entered"     // a session took a slot of a semaphore
+	Left               EventType = "left"        // a session no longer has one
 	ConnectionLost     EventType = "connection_lost"
 	ConnectionRestored EventType = "connection_restored"
 )
@@ -50,9 +56,11 @@ type Event struct {
 	// Term and CreateIndex name the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
-	Leader      string
-	Session     string
-	Node        string
+	// Leader is the label of whoever leads, led or is explained; for [Entered] and
+	// [Left] the name of the holder's session, empty if that was not read.
+	Leader  string
+	Session string
+	Node    string
 	// Vacancy is how long nobody led before this term; VacancyKnown says
 	// whether both ends of it were seen.
 	Vacancy time.Duration
@@ -65,14 +73,21 @@ type Event struct {
 	VacancyKnown, HeldKnown bool
 	// Initial marks the state in which an election was found.
 	Initial bool
+	// Guess says that Cause is one, see [Explanation].
+	Guess bool
 
 	// Cause and Evidence belong to [Explained].
 	Cause    Cause
 	Evidence string
 	// LockDelayUntil estimates when Consul accepts a new holder.
 	LockDelayUntil time.Time
-	// Count is the number of missed terms.
-	Count uint64
+	// Count is the number of missed terms, or of the elections that became
+	// unreadable or readable at once. Then Key is empty, and all elections whose
+	// keys begin with Prefix are meant.
+	Count  uint64
+	Prefix string
+	// Holders and Limit are what a semaphore's key says after the change.
+	Holders, Limit int
 	// Error is why the connection was lost.
 	Error string
 }
@@ -88,14 +103,19 @@ type eventJSON struct {
 	CreateIndex    uint64    `json:"create_index,omitempty"`
 	Leader         string    `json:"leader,omitempty"`
 	Session        string    `json:"session,omitempty"`
+	Name           string    `json:"name,omitempty"`
 	Node           string    `json:"node,omitempty"`
 	Vacancy        string    `json:"vacancy,omitempty"`
 	Held           string    `json:"held,omitempty"`
 	HeldKnown      *bool     `json:"held_known,omitempty"`
+	Holders        *int      `json:"holders,omitempty"`
+	Limit          int       `json:"limit,omitempty"`
 	Cause          Cause     `json:"cause,omitempty"`
 	Evidence       string    `json:"evidence,omitempty"`
+	Guess          bool      `json:"guess,omitempty"`
 	LockDelayUntil string    `json:"lock_delay_until,omitempty"`
 	Count          uint64    `json:"count,omitempty"`
+	Prefix         *string   `json:"prefix,omitempty"`
 	Error          string    `json:"error,omitempty"`
 }
 
@@ -119,7 +139,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{
 		Time: FormatTime(e.Time), Type: e.Type, Election: e.Election, Key: e.Key, Datacenter: e.Datacenter,
 		Initial: e.Initial, CreateIndex: e.CreateIndex, Leader: e.Leader, Session: e.Session, Node: e.Node,
-		Cause: e.Cause, Evidence: e.Evidence, LockDelayUntil: FormatTime(e.LockDelayUntil),
+		Cause: e.Cause, Evidence: e.Evidence, Guess: e.Guess, LockDelayUntil: FormatTime(e.LockDelayUntil),
 		Count: e.Count, Error: e.Error,
 	}
 	if e.Key != "" {
@@ -128,11 +148,23 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if e.VacancyKnown {
 		j.Vacancy = FormatDuration(e.Vacancy)
 	}
-	if e.Type == Vacated && !e.Initial {
+	switch {
+	case e.Type == Vacated && !e.Initial:
 		j.Held, j.HeldKnown = FormatDuration(e.Held), &e.HeldKnown
+	case e.OfSlot():
+		j.Leader, j.Name, j.Term = "", e.Leader, nil
+		j.Holders, j.Limit = &e.Holders, e.Limit
+	case e.Key == "" && (e.Type == Unreadable || e.Type == Readable):
+		j.Prefix = &e.Prefix
 	}
 	return json.Marshal(j)
 }
+
+// ElectionID is the [Election.ID] of the event's election, empty if it has none.
+func (e Event) ElectionID() string { return electionID(e.Key, e.CreateIndex, !Addressable(e.Key)) }
+
+// OfSlot reports an event about a holder of a semaphore.
+func (e Event) OfSlot() bool { return e.Type == Entered || e.Type == Left }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (e *Event) UnmarshalJSON(text []byte) error {
@@ -143,11 +175,17 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	*e = Event{
 		Type: j.Type, Election: j.Election, Key: j.Key, Datacenter: j.Datacenter, Initial: j.Initial,
 		CreateIndex: j.CreateIndex, Leader: j.Leader, Session: j.Session, Node: j.Node,
-		Cause: j.Cause, Evidence: j.Evidence, Count: j.Count, Error: j.Error,
+		Cause: j.Cause, Evidence: j.Evidence, Guess: j.Guess, Count: j.Count, Limit: j.Limit, Error: j.Error,
 		VacancyKnown: j.Vacancy != "", HeldKnown: j.HeldKnown != nil && *j.HeldKnown,
 	}
 	if j.Term != nil {
 		e.Term = *j.Term
+	}
+	if j.Holders != nil {
+		e.Leader, e.Holders = j.Name, *j.Holders
+	}
+	if j.Prefix != nil {
+		e.Prefix = *j.Prefix
 	}
 	return e.parseTimes(j)
 }

@@ -2,6 +2,23 @@ package election
 
 import "fmt"
 
+// Loss is what the key itself tells about a term's end.
+type Loss struct {
+	// Session is the session that held the key, nil when it was never read.
+	Session *Session
+	// Deleted says that the key is gone, or was created again since.
+	Deleted bool
+	// Replaced says that Consul's data was lost or restored from a snapshot:
+	// then nothing that is found tells of the term that was observed.
+	Replaced bool
+	// Gap says that the end was not observed as it happened.
+	Gap bool
+	// HeldIndex is the Raft index at which the key was last seen held, KeyIndex
+	// the one at which the term ended: 0 when the key is gone or was written
+	// since.
+	HeldIndex, KeyIndex uint64
+}
+
 // Evidence is what an observer found when it looked, right after a term ended,
 // at the session that had held the key and at the checks that kept it alive.
 type Evidence struct {
@@ -12,9 +29,9 @@ type Evidence struct {
 	// SessionsIndex is the Raft index of the last change to any session
 	// (X-Consul-Index of GET /v1/session/info/:id).
 	SessionsIndex uint64
-	// KeyIndex is the Raft index at which the key changed when the term ended,
-	// 0 when it is not known (the key is gone or changed again).
-	KeyIndex uint64
+	// DeleteIndex is the Raft index at which the key was deleted, as its
+	// tombstone tells; 0 when it was not read.
+	DeleteIndex uint64
 	// ChecksRead says whether the checks of the node could be read,
 	// NodeExists whether the node is still registered.
 	ChecksRead bool
@@ -31,6 +48,9 @@ type Evidence struct {
 type Explanation struct {
 	Cause    Cause
 	Evidence string
+	// Guess says that the evidence leaves another cause possible; Evidence names
+	// it.
+	Guess bool
 	// Invalidated says that the session was ended while it held the key, so
 	// that a lock-delay follows.
 	Invalidated bool
@@ -39,133 +59,203 @@ type Explanation struct {
 	Doubtful bool
 }
 
-// Explain finds the cause of a term's end. s is the session that held the key,
-// nil when it was never read. deleted says that the key itself is gone.
-func Explain(s *Session, deleted bool, ev Evidence) Explanation {
+// Explain finds the cause of a term's end. Only Raft indexes prove one: whatever
+// ends a session takes its keys at the same index. What may have changed between
+// the end and the look at it makes the cause a guess.
+func Explain(l Loss, ev Evidence) Explanation {
+	x := explain(l, ev)
+	if l.Gap && x.Cause != Unknown {
+		x.Evidence += "; observation was interrupted when the term ended"
+	}
+	return x
+}
+
+func explain(l Loss, ev Evidence) Explanation {
+	unknown := func(why string) Explanation { return Explanation{Cause: Unknown, Evidence: why} }
+	s := l.Session
 	switch {
+	case l.Replaced, l.Deleted && ev.DeleteIndex != 0 && ev.DeleteIndex < l.HeldIndex:
+		return unknown("Consul's data was lost or restored from a snapshot")
 	case !ev.SessionRead:
-		return Explanation{Cause: Unknown, Evidence: unreadEvidence(ev)}
-	case ev.SessionExists && deleted:
-		return Explanation{Cause: KeyDeleted, Evidence: "its session still exists"}
+		return unknown("the session could not be read" + because(ev.Err))
+	case ev.SessionExists && l.Deleted:
+		return explainDeleted(l)
 	case ev.SessionExists:
 		return Explanation{Cause: Released, Evidence: "the session still exists and no longer holds the key"}
 	case s == nil:
-		return Explanation{Cause: Unknown, Evidence: "the session is gone; its settings were never read"}
+		return unknown("the session is gone; its settings were never read")
 	case ev.SessionsIndex > 0 && ev.SessionsIndex < s.CreateIndex:
 		// The index of all sessions never falls by itself.
-		return Explanation{Cause: Unknown, Evidence: "Consul's data is older than this session: it was lost or restored"}
+		return unknown("Consul's data is older than this session: it was lost or restored")
+	case s.Behavior == BehaviorDelete && !l.Deleted:
+		return Explanation{Cause: Released, Evidence: "the key still exists, which the end of its session would have deleted (behavior delete)"}
 	}
-	e := explainGone(s, ev)
-	// A check that turned critical at the key's own index leaves no doubt.
-	e.Doubtful = ev.doubt() != "" && e.Cause != CheckCritical
-	if deleted && s.Behavior != BehaviorDelete && e.Cause != Unknown {
-		e.Evidence += "; a guess: the key was deleted as well, which the end of this session does not do"
-	}
-	return e
+	return explainGone(l, ev)
 }
 
-func unreadEvidence(ev Evidence) string {
-	if ev.Err != "" {
-		return "the session could not be read: " + ev.Err
+// explainDeleted tells of a key that is gone while its session is not.
+func explainDeleted(l Loss) Explanation {
+	x := Explanation{Cause: KeyDeleted, Evidence: "the key was deleted; its session still exists"}
+	if l.Gap {
+		x.guess("it may have been released before it was deleted")
 	}
-	return "the session could not be read"
+	return x
+}
+
+// guess calls the cause a guess, for the first reason that is given.
+func (x *Explanation) guess(why string) {
+	if why != "" && !x.Guess {
+		x.Guess = true
+		x.Evidence += "; a guess: " + why
+	}
 }
 
 // explainGone looks for what ended a session that no longer exists.
-func explainGone(s *Session, ev Evidence) Explanation {
-	e := Explanation{Invalidated: true}
-	var missing string
-	if ev.ChecksRead {
-		if !ev.NodeExists {
-			e.Cause, e.Evidence = NodeGone, fmt.Sprintf("node %s is no longer registered", s.Node)+ev.doubtOfChecks()
-			return e
-		}
-		var critical *Check
-		if critical, missing = badCheck(s, ev.Checks); critical != nil {
-			if ev.KeyIndex != 0 && critical.ModifyIndex > ev.KeyIndex {
-				return explainDestroyed(s, ev, critical)
-			}
-			e.Cause, e.Evidence = CheckCritical, criticalEvidence(s, critical)
-			return e
-		}
-		if missing != "" {
-			e.Cause = CheckGone
-			e.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, s.Node) + ev.doubtOfChecks()
-			return e
-		}
-	}
+func explainGone(l Loss, ev Evidence) Explanation {
+	at := lossOf(l, ev)
 	if !ev.ChecksRead {
 		return Explanation{
-			Cause: Unknown, Invalidated: true,
-			Evidence: "the session is gone; its checks could not be read" + suffix(ev.Err),
+			Cause: Unknown, Invalidated: true, Doubtful: at.doubt() != "",
+			Evidence: "the session is gone; its checks could not be read" + because(ev.Err),
 		}
 	}
-	return explainDestroyed(s, ev, nil)
+	x := Explanation{Invalidated: true}
+	critical, missing := at.badCheck()
+	switch {
+	case !ev.NodeExists:
+		x.Cause, x.Evidence = NodeGone, fmt.Sprintf("node %s is no longer registered", l.Session.Node)
+		x.guess(at.doubtOfRemoval())
+	case critical != nil && (at.index == 0 || critical.ModifyIndex <= at.index):
+		x.Cause, x.Evidence = CheckCritical, criticalEvidence(l.Session, critical)
+		x.guess(at.doubtOfCritical(critical))
+	case critical == nil && missing != "":
+		x.Cause = CheckGone
+		x.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, l.Session.Node)
+		x.guess(at.doubtOfRemoval())
+	default:
+		x = explainDestroyed(at, critical)
+	}
+	if l.Deleted && l.Session.Behavior != BehaviorDelete {
+		x.guess("the key was deleted as well, which the end of this session does not do")
+	}
+	x.Doubtful = at.doubt() != "" && (x.Cause != CheckCritical || x.Guess)
+	return x
 }
 
-// explainDestroyed tells of a session that no check ended. late is a check of it
-// that turned critical only afterwards, as those of a program that ends do.
-func explainDestroyed(s *Session, ev Evidence, late *Check) Explanation {
-	e := Explanation{Cause: SessionDestroyed, Invalidated: true}
-	what := "the session is gone; it had no TTL"
+// explainDestroyed tells of a session that no check ended, as far as is known.
+// late is a check of it that turned critical, or changed while critical, only
+// after the key did: those of a program that ends do.
+func explainDestroyed(at lossAt, late *Check) Explanation {
+	s := at.loss.Session
+	x := Explanation{Cause: SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
 	if s.TTL > 0 {
-		e.Cause = SessionExpiredOrDestroyed
-		what = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not tell expiry from destruction)", s.TTL)
+		x.Cause = SessionExpiredOrDestroyed
+		x.Evidence = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not tell expiry from destruction)", s.TTL)
 	}
-	e.Evidence = what + ev.doubt()
-	if ev.KeyIndex != 0 && ev.SessionsIndex == ev.KeyIndex {
-		e.Evidence += "; key and session changed at one index"
+	if at.doubt() == "" {
+		x.Evidence += "; key and session changed at one index"
 	}
 	switch {
 	case late != nil:
-		e.Evidence += "; its check " + Line(late.ID, labelLength) + " is critical, but changed only after the key did"
+		x.Evidence += "; its check " + Line(late.ID, labelLength) + " is critical, but changed only after the key did"
 	case len(s.Checks()) > 0:
-		e.Evidence += "; its checks are not critical"
+		x.Evidence += "; its checks are not critical"
 	}
-	return e
+	x.guess(at.doubt())
+	if c := at.changedCheck(); c != nil {
+		x.guess("its check " + Line(c.ID, labelLength) + " changed after the key did and may have been critical before")
+	}
+	if at.loss.Gap && len(s.Checks()) == 0 {
+		x.guess("its node may have been deregistered meanwhile")
+	}
+	return x
 }
 
-// doubt calls a guess a guess: whatever ends a session takes its keys at the
-// same index. Where some session changed later than the key, the holder may
-// have released the key and ended its session right after.
-func (ev Evidence) doubt() string {
-	if ev.KeyIndex != 0 && ev.SessionsIndex > ev.KeyIndex {
-		return "; a guess: it may have released the key just before"
+// lossAt is a loss with the Raft index at which it happened.
+type lossAt struct {
+	loss  Loss
+	ev    Evidence
+	index uint64 // 0 when it is not known
+}
+
+// lossOf finds the index. A tombstone tells it for a while only: after a gap it
+// may be collected, and the index that of another change.
+func lossOf(l Loss, ev Evidence) lossAt {
+	at := lossAt{loss: l, ev: ev, index: l.KeyIndex}
+	if l.Deleted && !l.Gap {
+		at.index = ev.DeleteIndex
+	}
+	return at
+}
+
+// doubt says why the end of the session need not be what took the key: only when
+// no session changed after the key did, they ended together.
+func (a lossAt) doubt() string {
+	switch {
+	case a.index == 0:
+		return "it may have released the key before, as the index of the loss is not known"
+	case a.ev.SessionsIndex != a.index:
+		return "it may have released the key just before"
 	}
 	return ""
 }
 
-// doubtOfChecks is doubt, and calls it a guess as well when checks changed after
-// the key did: what is missing may have been removed after the session ended.
-func (ev Evidence) doubtOfChecks() string {
-	if d := ev.doubt(); d != "" {
+// doubtOfRemoval says why the removal of a check or a node need not be what ended
+// the session.
+func (a lossAt) doubtOfRemoval() string {
+	if d := a.doubt(); d != "" {
 		return d
 	}
-	if ev.KeyIndex != 0 && ev.ChecksIndex > ev.KeyIndex {
-		return "; a guess: it may have been removed after the session had ended"
+	if a.ev.ChecksIndex == 0 || a.ev.ChecksIndex > a.index {
+		return "it may have been removed after the session had ended"
 	}
 	return ""
 }
 
-func suffix(err string) string {
+// doubtOfCritical says why a critical check need not be what ended the session. One
+// that changed at the key's own index leaves no doubt.
+func (a lossAt) doubtOfCritical(c *Check) string {
+	switch {
+	case a.index == 0:
+		return "it may have released the key before, as the index of the loss is not known"
+	case c.ModifyIndex != a.index:
+		return "the check changed before the key did"
+	}
+	return ""
+}
+
+// changedCheck is a check of the session that changed at the loss or after it, so
+// that its status before is not known; nil if there is none.
+func (a lossAt) changedCheck() *Check {
+	for _, id := range a.loss.Session.Checks() {
+		for i := range a.ev.Checks {
+			if c := &a.ev.Checks[i]; c.ID == id && (a.index == 0 || c.ModifyIndex >= a.index) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+func because(err string) string {
 	if err == "" {
 		return ""
 	}
-	return " (" + err + ")"
+	return ": " + err
 }
 
-// badCheck finds the critical check of the session that changed last, or a check
-// that is no longer registered.
-func badCheck(s *Session, checks []Check) (critical *Check, missing string) {
-	for _, id := range s.Checks() {
+// badCheck finds the critical check of the session that changed with the key, else
+// the one that changed last, or a check that is no longer registered.
+func (a lossAt) badCheck() (critical *Check, missing string) {
+	for _, id := range a.loss.Session.Checks() {
 		found := false
-		for i := range checks {
-			c := &checks[i]
+		for i := range a.ev.Checks {
+			c := &a.ev.Checks[i]
 			if c.ID != id {
 				continue
 			}
 			found = true
-			if c.Status == StatusCritical && (critical == nil || c.ModifyIndex > critical.ModifyIndex) {
+			if c.Status == StatusCritical && a.likelier(c, critical) {
 				critical = c
 			}
 		}
@@ -174,6 +264,18 @@ func badCheck(s *Session, checks []Check) (critical *Check, missing string) {
 		}
 	}
 	return critical, missing
+}
+
+func (a lossAt) likelier(c, other *Check) bool {
+	switch {
+	case other == nil:
+		return true
+	case a.index != 0 && other.ModifyIndex == a.index:
+		return false
+	case a.index != 0 && c.ModifyIndex == a.index:
+		return true
+	}
+	return c.ModifyIndex > other.ModifyIndex
 }
 
 // evidenceLength is how much of a check's output an explanation quotes, in runes.

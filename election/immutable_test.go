@@ -59,6 +59,9 @@ func (b *board) write() {
 		p.Value = fmt.Append(nil, b.r.IntN(3))
 	case n < 4:
 		p.LockIndex = 0
+	case n == 4 && !p.Held():
+		p.Flags, p.LockIndex = SemaphoreFlag, 0
+		p.Value = fmt.Appendf(nil, `{"Limit":2,"Holders":{"s%d":true,"s%d":true}}`, b.r.IntN(5), b.r.IntN(5))
 	case p.Held():
 		p.Session = ""
 	default:
@@ -66,6 +69,7 @@ func (b *board) write() {
 			b.sent -= b.r.IntN(min(b.sent, 5)) // one that holds, or held, another key
 		}
 		p.Session = fmt.Sprint("s", b.sent)
+		p.Flags = 0
 		p.LockIndex++
 	}
 	p.ModifyIndex = b.index

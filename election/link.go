@@ -7,6 +7,7 @@ import (
 )
 
 func (t *Tracker) linkLost(o LinkLost) {
+	o.At, o.RetryAt = wall(o.At), wall(o.RetryAt)
 	t.links[o.Source] = o
 	if t.conn.State != Lost {
 		t.conn.State, t.conn.Since = Lost, o.At
@@ -17,6 +18,7 @@ func (t *Tracker) linkLost(o LinkLost) {
 }
 
 func (t *Tracker) linkUp(o LinkUp) {
+	o.At = wall(o.At)
 	delete(t.links, o.Source)
 	if o.Latency > 0 {
 		t.conn.Latency = o.Latency

@@ -11,8 +11,12 @@ type Observation interface{ observed() time.Time }
 type KeysRead struct {
 	At    time.Time
 	Range Range
-	// Pairs are sorted by key and lie in Range. Keys that no pattern matches
-	// are passed over.
+	// Asked is when the request was sent; zero means at At. A response to a
+	// request from before a [Gap] says nothing about the time after it.
+	Asked time.Time
+	// Pairs are sorted by key and lie in Range; those of equal keys (see
+	// [Addressable]) are sorted by CreateIndex. Keys that no pattern matches are
+	// ignored.
 	Pairs []Pair
 	// AfterGap marks the first answer after the link was broken: moves may
 	// have happened at any moment in between.
@@ -21,7 +25,8 @@ type KeysRead struct {
 	// rights.
 	Filtered bool
 	// Hidden are keys that were read before and may no longer be read: they
-	// are kept as they were and marked unreadable.
+	// are kept as they were and marked unreadable. Of keys that are not
+	// addressable nothing can be verified: a filtered answer hides them.
 	Hidden []string
 }
 
@@ -76,6 +81,7 @@ const (
 	ActionStarted ActionStage = iota
 	ActionDone
 	ActionFailed
+	ActionUnconfirmed // it may have been applied
 )
 
 // OperatorAction says that this program acts on a hold. Key is empty for a
@@ -85,7 +91,10 @@ type OperatorAction struct {
 	Kind    ActionKind
 	Key     string
 	Session string
-	Stage   ActionStage
+	// CreateIndex and LockIndex are those of the hold that a release is bound
+	// to (see [Target]): it explains the end of no other term. 0 is unknown.
+	CreateIndex, LockIndex uint64
+	Stage                  ActionStage
 }
 
 // TermEvidence is what was found out about why a term ended.
@@ -98,6 +107,18 @@ type TermEvidence struct {
 // Clock says that time has passed. It lets pending explanations run out.
 type Clock struct{ At time.Time }
 
+// Gap says that nothing was observed between Since and At, because the process
+// or the machine was stopped. What the first response about each range shows, to
+// a request sent after At, may have happened at any moment in between.
+type Gap struct{ At, Since time.Time }
+
+// ClockSet says that the wall clock was set: it moved by By, backwards if that is
+// negative, and no time passed. At is the time on the new clock.
+type ClockSet struct {
+	At time.Time
+	By time.Duration
+}
+
 func (o KeysRead) observed() time.Time       { return o.At }
 func (o SessionsRead) observed() time.Time   { return o.At }
 func (o ChecksRead) observed() time.Time     { return o.At }
@@ -106,6 +127,8 @@ func (o LinkUp) observed() time.Time         { return o.At }
 func (o OperatorAction) observed() time.Time { return o.At }
 func (o TermEvidence) observed() time.Time   { return o.At }
 func (o Clock) observed() time.Time          { return o.At }
+func (o Gap) observed() time.Time            { return o.At }
+func (o ClockSet) observed() time.Time       { return o.At }
 
 // DatacenterRead says which datacenter the answers come from.
 type DatacenterRead struct {

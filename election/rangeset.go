@@ -27,6 +27,11 @@ func (s *rangeSet) covers(r Range) bool {
 	return false
 }
 
+// coversAll reports whether every key of another set is in the set.
+func (s *rangeSet) coversAll(other rangeSet) bool {
+	return !slices.ContainsFunc(other.ranges, func(r Range) bool { return !s.covers(r) })
+}
+
 // add puts every key of r into the set. Ranges that touch become one.
 func (s *rangeSet) add(r Range) {
 	if s.covers(r) {

@@ -1,8 +1,9 @@
 package election
 
 import (
-	"sort"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -42,40 +43,57 @@ type NodeChecks struct {
 	Err string
 }
 
-// Find gives the election with this key, nil if there is none.
-func (s *Snapshot) Find(key string) *Election {
-	i := sort.Search(len(s.Elections), func(i int) bool { return s.Elections[i].Key() >= key })
-	if i < len(s.Elections) && s.Elections[i].Key() == key {
-		return s.Elections[i]
+// Find gives the election with this [Election.ID], nil if there is none. Of keys
+// that cannot be distinguished the key alone finds the first.
+func (s *Snapshot) Find(id string) *Election {
+	key, mark, marked := strings.Cut(id, idMark)
+	if !marked || Addressable(key) {
+		key, mark = id, ""
 	}
-	return nil
+	i, found := slices.BinarySearchFunc(s.Elections, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
+	for ; found && mark != "" && s.Elections[i].ID() != id; i++ {
+		found = i+1 < len(s.Elections) && s.Elections[i+1].Key() == key
+	}
+	if !found {
+		return nil
+	}
+	return s.Elections[i]
 }
 
 // Named lists the elections whose name or full key is name. More than one
-// means that the name is ambiguous; a full key never is.
+// means that the name is ambiguous; a full key is only if keys cannot be
+// distinguished.
 func (s *Snapshot) Named(name string) []*Election {
-	if e := s.Find(name); e != nil {
+	wanted := func(e *Election) bool { return e.Name == name }
+	if e := s.Find(name); e != nil && e.Unaddressable {
+		wanted = func(o *Election) bool { return o.Key() == e.Key() }
+	} else if e != nil {
 		return []*Election{e}
 	}
 	var found []*Election
 	for _, e := range s.Elections {
-		if e.Name == name {
+		if wanted(e) {
 			found = append(found, e)
 		}
 	}
 	return found
 }
 
-// Count tells how many elections are in each state at the moment now.
+// Count tells how many elections are in each state at the moment now. Semaphores
+// and elections that may not be read are in none of them.
 func (s *Snapshot) Count(now time.Time) (led, vacant, lockDelay int) {
 	for _, e := range s.Elections {
+		if e.Unreadable {
+			continue
+		}
 		switch e.State(now) {
 		case Led:
 			led++
 		case InLockDelay:
 			lockDelay++
-		default:
+		case Vacant:
 			vacant++
+		case OfSemaphore:
 		}
 	}
 	return led, vacant, lockDelay

@@ -62,6 +62,7 @@ func Parent(key string) string {
 }
 
 func (t *Tracker) sessionListRead(o SessionListRead) {
+	o.At = wall(o.At)
 	old := t.sessionList
 	if o.Err != "" {
 		t.sessionList = &SessionList{At: o.At, Err: o.Err}

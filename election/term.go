@@ -18,6 +18,8 @@ type Term struct {
 	// have begun earlier.
 	Start      time.Time
 	StartKnown bool
+	// Guess says that Cause is one, see [Explanation].
+	Guess bool
 	// End is when the end was seen, the zero time while the term lasts.
 	End time.Time
 	// SeenUntil is set when the term ended while nobody watched: it lasted at

@@ -1,20 +1,15 @@
 package election
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 )
 
-const (
-	// defaultRecentEvents is how many events a snapshot carries.
-	defaultRecentEvents = 1000
-	// keptPerElection bounds the terms and the events kept of one election.
-	keptPerElection = 64
-	// keepDeleted is how long an election whose key is gone stays known.
-	keepDeleted = 24 * time.Hour
-)
+// defaultRecentEvents is how many events a snapshot carries.
+const defaultRecentEvents = 1000
 
 // Options set up a [Tracker].
 type Options struct {
@@ -30,8 +25,14 @@ type Tracker struct {
 	recentN  int
 
 	datacenter string
-	elections  []*Election // sorted by key
-	lent       bool        // elections is part of a snapshot and must not be written
+	elections  []*Election         // in the order of [Compare]
+	lent       bool                // elections is part of a snapshot and must not be written
+	peaks      map[string]furthest // by [Election.ID]
+	newest     uint64              // the latest Raft index of a key that was read
+	gone       int                 // how many of them no longer exist
+	unreadable int                 // how many may not be read
+	keep       int                 // how many terms and events each of them keeps
+	pruned     time.Time
 	sessions   map[string]*Session
 	unread     map[string]int // how many elections each session holds that was not read
 	checks     map[string]NodeChecks
@@ -47,9 +48,10 @@ type Tracker struct {
 	conn  Connection
 	// seenUntil is the last contact before the latest loss of the link.
 	seenUntil time.Time
+	stop      *stop // the latest gap, until every range was read after it
 	pending   map[termID]*pendingEnd
 	ends      []*pendingEnd // the same, oldest first
-	actions   []OperatorAction
+	actions   []ownAction
 
 	recent []Event
 	out    []Event // events of the observation being folded
@@ -66,8 +68,8 @@ func NewTracker(o Options) *Tracker {
 		patterns: o.Patterns, recentN: o.RecentEvents,
 		sessions: map[string]*Session{}, unread: map[string]int{}, checks: map[string]NodeChecks{},
 		filtered: map[Range]struct{}{}, links: map[string]LinkLost{},
-		pending: map[termID]*pendingEnd{},
-		conn:    Connection{State: Connecting},
+		pending: map[termID]*pendingEnd{}, keep: keptPerElection, peaks: map[string]furthest{},
+		conn: Connection{State: Connecting},
 	}
 }
 
@@ -75,6 +77,8 @@ func NewTracker(o Options) *Tracker {
 // order. They must not be changed.
 func (t *Tracker) Observe(o Observation) []Event {
 	t.out, t.firstTerms = nil, nil
+	at := wall(o.observed())
+	t.expireActions(at)
 	switch o := o.(type) {
 	case KeysRead:
 		t.keysRead(o)
@@ -93,11 +97,17 @@ func (t *Tracker) Observe(o Observation) []Event {
 	case DatacenterRead:
 		t.datacenter = o.Datacenter
 	case SurroundingsRead:
+		o.Surroundings.At = at
 		t.surroundings = &o.Surroundings
 	case SessionListRead:
 		t.sessionListRead(o)
+	case Gap:
+		t.stopped(o)
+	case ClockSet:
+		t.clockSet(o)
 	}
-	t.explainOverdue(o.observed())
+	t.explainOverdue(at)
+	t.prune(at)
 	t.recent = appendBounded(t.recent, t.out, t.recentN)
 	return t.out
 }
@@ -106,7 +116,7 @@ func (t *Tracker) Observe(o Observation) []Event {
 func (t *Tracker) Snapshot(at time.Time) *Snapshot {
 	t.lent, t.checksLent = true, true
 	return &Snapshot{
-		At: at, Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
+		At: wall(at), Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
 		Events: tail(t.recent, t.recentN), Loaded: t.Loaded(), Connection: t.conn,
 		Filtered: len(t.filtered) > 0, Checks: t.checks,
 		Surroundings: t.surroundings, SessionList: t.sessionList,
@@ -143,6 +153,18 @@ func (t *Tracker) firstTerm(term Term) []Term {
 	return t.firstTerms[n-1 : n : n]
 }
 
+// rangeRead is a read of a range on its way into the tracker.
+type rangeRead struct {
+	KeysRead
+	// known are the elections of the range before.
+	known []*Election
+	// lost and regained say that an event for all of them tells that they are
+	// unreadable now, or readable again.
+	lost, regained bool
+	// newest is the latest Raft index of a key in all reads before.
+	newest uint64
+}
+
 // keysRead compares a range with what is known of it, key by key.
 func (t *Tracker) keysRead(o KeysRead) {
 	t.noteFiltered(o)
@@ -154,10 +176,18 @@ func (t *Tracker) keysRead(o KeysRead) {
 	if !slices.IsSorted(o.Hidden) {
 		o.Hidden = slices.Sorted(slices.Values(o.Hidden))
 	}
-	if merged, changed := t.merge(t.elections[lo:hi], &o); changed {
+	asked := o.Asked
+	if asked.IsZero() {
+		asked = o.At
+	}
+	o.At = wall(o.At)
+	r := rangeRead{KeysRead: o, known: t.elections[lo:hi], newest: t.newest}
+	t.announce(&r)
+	if merged, changed := t.merge(&r); changed {
 		t.replace(lo, hi, merged)
 	}
 	t.covered.add(o.Range)
+	t.readAfterStop(o.Range, asked)
 	t.pruneSessions()
 }
 
@@ -168,37 +198,34 @@ func (t *Tracker) search(key string) int {
 // merge walks the known elections of a range and the pairs just read side by
 // side and gives the elections that are known afterwards, unless they are the
 // same ones.
-func (t *Tracker) merge(known []*Election, o *KeysRead) (merged []*Election, changed bool) {
-	if found := len(o.Pairs) - len(known); found > 0 {
+func (t *Tracker) merge(r *rangeRead) (merged []*Election, changed bool) {
+	known, pairs := r.known, r.Pairs
+	if found := len(pairs) - len(known); found > 0 {
 		// On a first read each has one.
 		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
 	}
-	m := merging{known: known, room: max(len(known), len(o.Pairs))}
+	m := merging{known: known, room: max(len(known), len(pairs))}
 	i := 0
-	for n := range o.Pairs {
-		p := &o.Pairs[n]
-		// Keys that are equal share their text, mostly, and are told at once.
-		for ; i < len(known) && known[i].Key() != p.Key && known[i].Key() < p.Key; i++ {
-			t.keepAbsent(&m, known[i], o)
+	for n := range pairs {
+		p := &pairs[n]
+		found := false
+		for ; i < len(known); i++ {
+			if found = known[i].same(p); found || !known[i].before(p) {
+				break
+			}
+			m.add(t.foldAbsent(known[i], r))
 		}
-		if i < len(known) && known[i].Key() == p.Key {
-			m.add(t.foldPresent(known[i], p, o))
+		if found {
+			m.add(t.foldPresent(known[i], p, r))
 			i++
 		} else if name, ok := t.patterns.Match(p.Key); ok {
-			m.add(t.foldNew(name, p, o))
+			m.add(t.foldNew(name, p, r))
 		}
 	}
 	for ; i < len(known); i++ {
-		t.keepAbsent(&m, known[i], o)
+		m.add(t.foldAbsent(known[i], r))
 	}
 	return m.result()
-}
-
-func (t *Tracker) keepAbsent(m *merging, e *Election, o *KeysRead) {
-	if !e.Exists && o.At.Sub(e.VacantSince) > keepDeleted {
-		return
-	}
-	m.add(t.foldAbsent(e, o))
 }
 
 // merging is a list of elections that begins like the one known before, as most
@@ -252,23 +279,9 @@ func (t *Tracker) noteFiltered(o KeysRead) {
 			delete(t.filtered, r)
 		}
 	}
-	if o.Filtered {
+	if o.Filtered && len(t.filtered) < maxFiltered {
 		t.filtered[o.Range] = struct{}{}
 	}
-}
-
-// pruneSessions forgets sessions that hold nothing, once all holders are known.
-func (t *Tracker) pruneSessions() {
-	if len(t.sessions) <= 2*len(t.elections)+64 || !t.Loaded() {
-		return
-	}
-	held := make(map[string]*Session, len(t.elections))
-	for _, e := range t.elections {
-		if s := t.sessions[e.Pair.Session]; s != nil {
-			held[s.ID] = s
-		}
-	}
-	t.sessions = held
 }
 
 func (t *Tracker) sessionsRead(o SessionsRead) {
@@ -301,8 +314,8 @@ func (t *Tracker) sessionsRead(o SessionsRead) {
 		return
 	}
 	for _, p := range t.pending {
-		if p.session == nil {
-			p.session = t.sessions[p.event.Session]
+		if p.loss.Session == nil {
+			p.loss.Session = t.sessions[p.event.Session]
 		}
 	}
 }
@@ -331,17 +344,14 @@ func withSession(e *Election, s *Session) *Election {
 
 func (t *Tracker) checksRead(o ChecksRead) {
 	if t.checksLent {
-		copied := make(map[string]NodeChecks, len(t.checks)+1)
-		for node, c := range t.checks {
-			copied[node] = c
-		}
-		t.checks, t.checksLent = copied, false
+		t.checks, t.checksLent = maps.Clone(t.checks), false
 	}
-	read := NodeChecks{At: o.At, Checks: o.Checks, Partial: o.Partial, Err: o.Err}
+	read := NodeChecks{At: wall(o.At), Checks: o.Checks, Partial: o.Partial, Err: o.Err}
 	if o.Err != "" {
 		read.Checks = t.checks[o.Node].Checks
 	}
 	t.checks[o.Node] = read
+	t.pruneChecks()
 }
 
 // appendBounded appends to a list of which only the last limit elements matter.
@@ -354,11 +364,11 @@ func appendBounded[T any](list, items []T, limit int) []T {
 	return append(append(make([]T, 0, 2*limit), tail(list, limit-len(items))...), items...)
 }
 
-// appendKept appends to what is kept of one election. Room that is left is shared
-// with the elections before it, which look no further than their own length; there
-// is little of it, as thousands of elections have some.
-func appendKept[T any](list []T, item T) []T {
-	list = list[max(0, len(list)-keptPerElection+1):]
+// appendKept appends to what is kept of one election, limit elements at most. Room
+// that is left is shared with the elections before it, which read no further than
+// their own length; there is little of it, as thousands of elections have some.
+func appendKept[T any](list []T, item T, limit int) []T {
+	list = list[max(0, len(list)-limit+1):]
 	if len(list) == cap(list) {
 		list = append(make([]T, 0, len(list)+len(list)/4+1), list...)
 	}

@@ -10,7 +10,7 @@ import (
 
 func (t *table) drawRow(l *line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
 	switch {
-	case t.marks[e.Key()]:
+	case t.marks[e.ID()]:
 		l.fill(roleAccent, l.sym.mark, 1)
 		r.name.role = roleAccent
 	case selected:

@@ -33,10 +33,10 @@ func changesOf(before, after []*election.Election) ([]change, bool) {
 		}
 		var c change
 		switch {
-		case j == len(after) || i < len(before) && before[i].Key() < after[j].Key():
+		case j == len(after) || i < len(before) && election.Compare(before[i], after[j]) < 0:
 			c.before = before[i]
 			i++
-		case i == len(before) || before[i].Key() > after[j].Key():
+		case i == len(before) || election.Compare(before[i], after[j]) > 0:
 			c.after = after[j]
 			j++
 		default:

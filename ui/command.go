@@ -95,7 +95,7 @@ func (m *Model) goCommand(name string) {
 	case 0:
 		m.say(roleDelay, "No election is named "+oneLine(name, 60)+".")
 	case 1:
-		m.openElection(found[0].Key())
+		m.openElection(found[0].ID())
 	default:
 		m.say(roleDelay, oneLine(name, 60)+" names "+plural(len(found), "election")+": give the full key.")
 	}

@@ -9,6 +9,9 @@ import (
 
 // detailDoc tells what an election is in, why, and what keeps it there.
 func detailDoc(d *doc, s *scene, e *election.Election) {
+	if e.Unaddressable {
+		d.para(roleDelay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
+	}
 	switch standingOf(e, s.asOf) {
 	case standsLed:
 		ledDetail(d, s, e)

@@ -64,11 +64,11 @@ func eventRole(ev *election.Event) role {
 	switch ev.Type {
 	case election.Vacated, election.Deleted:
 		return roleVacant
-	case election.Elected, election.ConnectionRestored:
+	case election.Elected, election.ConnectionRestored, election.Entered:
 		return roleLed
 	case actionEvent:
 		return roleAccent
-	case election.Overwritten, election.Missed:
+	case election.Overwritten, election.Missed, election.Unreadable:
 		return roleDelay
 	case election.ConnectionLost:
 		return roleBad
@@ -100,6 +100,8 @@ func eventSpans(sym *symbols, ev *election.Event) []span {
 		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " the key was written without the lock"})
 	case election.Explained:
 		return append(leaderSpans(ev), whySpans(sym, ev)...)
+	case election.Entered, election.Left, election.Unreadable, election.Readable:
+		return []span{{roleText, ev.Summary()}}
 	default:
 		return leaderSpans(ev)
 	}

@@ -53,7 +53,7 @@ func (t *table) follow(n news, snap *election.Snapshot, asOf time.Time) {
 	}
 	t.made = asOf
 	t.forgetMarks(snap)
-	if e := t.selected(); e == nil || e.Key() != t.cursor {
+	if e := t.selected(); e == nil || e.ID() != t.cursor {
 		t.relocate()
 	}
 }
@@ -165,7 +165,7 @@ func (t *table) forgetMarks(snap *election.Snapshot) {
 // relocate finds the cursor's election in a new order.
 func (t *table) relocate() {
 	for i, e := range t.order {
-		if e.Key() == t.cursor {
+		if e.ID() == t.cursor {
 			t.index = i
 			return
 		}

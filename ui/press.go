@@ -212,10 +212,10 @@ func (m *Model) mark() {
 	if e == nil {
 		return
 	}
-	if m.table.marks[e.Key()] {
-		delete(m.table.marks, e.Key())
+	if m.table.marks[e.ID()] {
+		delete(m.table.marks, e.ID())
 	} else {
-		m.table.marks[e.Key()] = true
+		m.table.marks[e.ID()] = true
 	}
 	m.selectRow(m.table.index + 1)
 }
@@ -265,22 +265,22 @@ func (m *Model) eventsKey(msg tea.KeyPressMsg) {
 		return
 	}
 	if ev := v.selected(); key.Matches(msg, m.keys.Open) && ev != nil {
-		m.openElection(ev.Key)
+		m.openElection(ev.ElectionID())
 	}
 }
 
 // openElection shows an election in the first view, even if the filter there
 // hides it.
-func (m *Model) openElection(electionKey string) {
-	if m.shown.Find(electionKey) == nil {
+func (m *Model) openElection(id string) {
+	if m.shown.Find(id) == nil {
 		m.say(roleDelay, "That election is not on the board.")
 		return
 	}
 	m.show(viewElections)
-	m.table.cursor = electionKey
+	m.table.cursor = id
 	m.table.relocate()
-	if m.table.cursor != electionKey {
-		m.table.cursor = electionKey
+	if m.table.cursor != id {
+		m.table.cursor = id
 		m.setFilter("")
 	}
 	m.pane.offset = 0

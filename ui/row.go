@@ -102,6 +102,9 @@ func describe(e *election.Election, c rowContext) row {
 	default:
 		r.describeVacant(e, c)
 	}
+	if e.Unaddressable {
+		r.extra, r.extraSign = span{roleDelay, "unaddressable"}, "!"
+	}
 	if r.mark.text == "" && r.stands != standsUnreadable && c.judge(e).urgent {
 		r.mark = span{roleDelay, c.sym.urgent}
 	}

@@ -111,7 +111,7 @@ func (s sorting) compare(a, b ranked) int {
 	if c = strings.Compare(a.e.Name, b.e.Name); c != 0 {
 		return c
 	}
-	return strings.Compare(a.e.Key(), b.e.Key())
+	return election.Compare(a.e, b.e)
 }
 
 func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Time) ranked {

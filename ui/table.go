@@ -68,7 +68,7 @@ func (t *table) moveTo(i int) {
 	t.index = max(0, min(i, len(t.order)-1))
 	t.cursor = ""
 	if e := t.selected(); e != nil {
-		t.cursor = e.Key()
+		t.cursor = e.ID()
 	}
 }
 

@@ -97,7 +97,15 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			}
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", election.Line(e.Name, 80), e.State(now),
-			election.Line(leader, 40), node, e.Term, session, ttl, delay, election.Line(e.Key(), 120))
+			election.Line(leader, 40), node, e.Term, session, ttl, delay, keyText(e))
 	}
 	return tw.Flush()
+}
+
+func keyText(e *election.Election) string {
+	text := election.Line(e.Key(), 120)
+	if e.Unaddressable {
+		text += " (unaddressable)"
+	}
+	return text
 }

@@ -1,0 +1,180 @@
+package election
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Terms are counted within one CreateIndex only, and only forward: data that was
+// lost or restored tells of no terms between two reads.
+func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
+	none := Pair{}
+	held := func(lock, create, modify uint64) Pair { return web("a", lock, create, modify, "v") }
+	free := func(lock, create, modify uint64) Pair { return web("", lock, create, modify, "v") }
+	for _, tt := range []struct {
+		name  string
+		reads []Pair // none has no key
+		want  string // the events of the last read
+	}{
+		{"an older snapshot, then the newer one", []Pair{held(118, 40, 13061), held(1, 40, 50), held(118, 40, 13061)}, "vacated(1) elected(118)"},
+		{"an older snapshot, then one between", []Pair{held(118, 40, 13061), held(1, 40, 50), held(90, 40, 9000)}, "vacated(1) elected(90)"},
+		{
+			"an older snapshot, then one between and a term", []Pair{held(118, 40, 13061), held(1, 40, 50), held(91, 40, 13099)},
+			"vacated(1) elected(91)",
+		},
+		{
+			"an older snapshot, then the newer one and two terms", []Pair{held(118, 40, 13061), free(1, 40, 50), held(120, 40, 13099)},
+			"missed(×1) elected(120)",
+		},
+		{"data lost, then restored", []Pair{held(118, 40, 13061), none, held(118, 40, 13061)}, "elected(118)"},
+		{"data lost, then restored and a term", []Pair{held(118, 40, 13061), none, held(119, 40, 13099)}, "elected(119)"},
+		{"data lost, then restored from before", []Pair{held(118, 40, 13061), none, held(7, 40, 700)}, "elected(7)"},
+		{"data lost and used, then restored", []Pair{held(118, 40, 13061), none, held(1, 15, 16), held(118, 40, 13061)}, "vacated(1) elected(118)"},
+		{
+			"data lost and used, then restored and a term", []Pair{held(118, 40, 13061), none, held(1, 15, 16), held(119, 40, 13099)},
+			"vacated(1) deleted(1) elected(119)",
+		},
+		{"data lost and used: it counts again", []Pair{held(118, 40, 13061), none, held(1, 15, 16), held(4, 15, 26)}, "vacated(1) missed(×2) elected(4)"},
+		{"restored and used: it counts again", []Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(5, 40, 13110)}, "vacated(2) missed(×2) elected(5)"},
+		{"restored and used, then the newer one and a term", []Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(120, 40, 13200)}, "vacated(2) missed(×1) elected(120)"},
+		{"restored from an older life of the key", []Pair{held(2, 700, 13061), held(118, 40, 600)}, "vacated(2) elected(118)"},
+		{"LockIndex restarted and terms passed", []Pair{held(118, 40, 13061), held(3, 40, 13100)}, "vacated(118) overwritten(3) elected(3)"},
+		{"created again and terms passed", []Pair{held(118, 40, 13061), none, held(3, 13070, 13100)}, "missed(×2) elected(3)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			var events []Event
+			for _, p := range tt.reads {
+				if p.Key == "" {
+					events = s.read()
+				} else {
+					events = s.read(p)
+				}
+			}
+			events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return e.Type == Explained })
+			if got := brief(events); got != tt.want {
+				t.Errorf("events %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A key that was never read and is older than what was read since came with a
+// snapshot: its terms did not pass between two reads.
+func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
+	s := newScene(t)
+	other := web("a", 1, 20, 13061, "v")
+	other.Key = "service/other/leader"
+	s.read(other)
+	if got := brief(s.read(other, web("b", 118, 40, 9000, "v"))); got != "elected(118)" {
+		t.Errorf("events %s", got)
+	}
+}
+
+// Without a trace of a restore in the key, one in a gap still explains why
+// LockIndex restarted: no write without the lock is claimed.
+func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
+	for _, gap := range []bool{false, true} {
+		s := newScene(t)
+		s.read(web("a", 9, 10, 20, "v"))
+		events := s.observe(KeysRead{
+			At: s.now.Add(time.Minute), Range: PrefixRange("service/"), AfterGap: gap, Pairs: []Pair{web("b", 2, 10, 30, "v")},
+		})
+		if got := slices.ContainsFunc(events, func(e Event) bool { return e.Type == Overwritten }); got == gap {
+			t.Errorf("gap %v: %s", gap, brief(events))
+		}
+	}
+}
+
+// The end of a term that a restore took away has no cause that could be found.
+func TestARestoreIsTheCauseOfTheLossItCaused(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(nil))
+	s.read(web("a", 9, 10, 90, "v"))
+	vacated := s.read(web("", 3, 10, 20, "v"))[0]
+	x := s.observe(TermEvidence{At: s.now, Event: vacated, Outcome: Evidence{SessionRead: true, SessionExists: true}})
+	if len(x) != 1 || x[0].Cause != Unknown || x[0].Evidence == "" {
+		t.Errorf("%s: %+v", brief(x), x)
+	}
+}
+
+// history is a Consul whose data may be lost, saved and restored. Raft indexes go
+// on after a restore and start anew after a loss, as in Consul.
+type history struct {
+	store
+	saved []store
+	// reinstated counts the terms that a restore brought back.
+	reinstated int
+}
+
+func (h *history) save() { h.saved = append(h.saved, h.store) }
+
+func (h *history) restore(r *rand.Rand) {
+	if len(h.saved) == 0 {
+		return
+	}
+	from := h.saved[r.IntN(len(h.saved))]
+	acquired, index := h.acquired, max(h.index, from.index)+1
+	h.store = from
+	h.acquired, h.index = acquired, index
+	if h.exists && h.pair.Held() {
+		h.reinstated++
+	}
+}
+
+func (h *history) lose() { h.exists, h.index = false, 1 }
+
+// Whatever is lost and restored, no term is told of that never began. An observer
+// reads after each restore.
+func TestRestoresNeverInventTerms(t *testing.T) {
+	for seed := range uint64(600) {
+		if err := playRestores(seed); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func playRestores(seed uint64) error {
+	r := rand.New(rand.NewPCG(seed, 13))
+	ps, err := ParsePatterns(nil)
+	if err != nil {
+		return err
+	}
+	tracker, h, at := NewTracker(Options{Patterns: ps}), &history{}, t0
+	told, j := 0, &judge{terms: map[string]bool{}}
+	look := func() error {
+		at = at.Add(time.Second)
+		for _, e := range tracker.Observe(h.read(at)) {
+			j.terms = map[string]bool{}
+			if err := j.take(e); err != nil {
+				return err
+			}
+		}
+		if told = j.elected + j.missed; told > h.acquired+h.reinstated {
+			return fmt.Errorf("%d elected and %d missed of %d terms", j.elected, j.missed, h.acquired+h.reinstated)
+		}
+		return equalsLastRead(tracker.Snapshot(at), &h.store, j)
+	}
+	for read := range 80 {
+		for range r.IntN(6) {
+			h.step(r, true)
+		}
+		switch r.IntN(8) {
+		case 0:
+			h.save()
+		case 1:
+			h.restore(r)
+		case 2:
+			if r.IntN(3) == 0 {
+				h.lose()
+			}
+		}
+		if err := look(); err != nil {
+			return fmt.Errorf("read %d: %w", read, err)
+		}
+	}
+	return nil
+}
