@@ -22,6 +22,35 @@ type folding struct {
 	clock     *time.Timer  // at the tracker's deadline
 	ended     bool         // nothing more is taken
 	lookInto  func([]loss) // finds out why terms ended; it must not block
+	beat      time.Time    // when this process was last known to run
+	restart   func()       // has everything read again
+}
+
+const (
+	beatEvery = time.Second
+	// stallLimit is how much later than due this process may run before that is a
+	// gap in observation: a fifth of the shortest TTL that Consul accepts.
+	stallLimit = 2 * time.Second
+)
+
+// checkClock finds out whether this process did not run, as after SIGSTOP or while
+// the machine sleeps, or the clock was set. It comes before anything is folded: a
+// response that arrived meanwhile must not look as if it had been awaited. The
+// mutex is held.
+func (o *Observer) checkClock() (news bool) {
+	if o.beat.IsZero() {
+		return false // it does not run yet
+	}
+	now := time.Now()
+	jump := election.ClockJump(o.beat, now, beatEvery+stallLimit)
+	o.beat = now
+	for _, observation := range jump {
+		news = o.observe(observation) || news
+		if _, gap := observation.(election.Gap); gap {
+			o.restart()
+		}
+	}
+	return news || len(jump) > 0
 }
 
 func newFolding(o ObserverOptions) folding {
@@ -46,6 +75,7 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 	if o.ended {
 		return
 	}
+	news = o.checkClock() || news
 	for _, observation := range observations {
 		news = o.observe(observation) || news
 	}
@@ -82,8 +112,12 @@ func (o *Observer) wind() {
 func (o *Observer) keepTime(ctx context.Context) {
 	defer o.clock.Stop()
 	defer o.publisher.timer.Stop()
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
 	for {
 		select {
+		case <-beat.C:
+			o.send(false)
 		case <-ctx.Done():
 			o.mu.Lock()
 			o.ended = true

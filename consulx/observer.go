@@ -119,6 +119,12 @@ func (o *Observer) Run(ctx context.Context) error {
 	if slices.ContainsFunc(o.patterns, func(p election.Pattern) bool { return !p.Exact() }) {
 		o.sessions.readFirst()
 	}
+	o.mu.Lock()
+	o.beat, o.restart = time.Now(), func() {
+		o.client.Close() // connections may have died meanwhile
+		r.next()
+	}
+	o.mu.Unlock()
 	o.lookInto = func(lost []loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
 	o.client.budget.onChange(o.checks.allow)

@@ -1,0 +1,117 @@
+package journey
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// A process that was stopped observed nothing: what happened meanwhile is known
+// only within bounds.
+func TestAStoppedWatchClaimsNothingAboutThatTime(t *testing.T) {
+	agent := consultest.Dev(t)
+	client := agent.Client()
+	session := func() string {
+		id, _, err := client.Session().CreateNoChecks(&api.SessionEntry{LockDelay: time.Millisecond}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	lock := func(do func(*api.KVPair, *api.WriteOptions) (bool, *api.WriteMeta, error), id string) {
+		if ok, _, err := do(&api.KVPair{Key: "service/web/leader", Session: id}, nil); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+	}
+	one, two := session(), session()
+	lock(client.KV().Acquire, one)
+
+	cmd := exec.Command(program, "--http-addr", agent.Addr(), "watch", "-o", "json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	type event struct {
+		Type, Session, Vacancy string
+		HeldKnown              *bool `json:"held_known"`
+		Initial                bool
+	}
+	lines := bufio.NewScanner(out)
+	next := func(kind string) (e event) {
+		for e.Type != kind {
+			if !lines.Scan() {
+				t.Fatal("watch ended: ", lines.Err())
+			}
+			e = event{}
+			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return e
+	}
+	if e := next("elected"); e.Session != one || !e.Initial {
+		t.Fatalf("%+v", e)
+	}
+	lock(client.KV().Release, one)
+	lock(client.KV().Acquire, two)
+	if e := next("elected"); e.Session != two {
+		t.Fatalf("%+v", e)
+	}
+
+	// The time that the process is stopped for is the matter of the test.
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	awaitStopped(t, cmd.Process.Pid)
+	stopped := time.NewTimer(6 * time.Second)
+	lock(client.KV().Release, two)
+	<-stopped.C
+	lock(client.KV().Acquire, one)
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if e := next("vacated"); e.HeldKnown == nil || *e.HeldKnown {
+		t.Errorf("the end of the term is told as observed: %+v", e)
+	}
+	if e := next("elected"); e.Session != one || e.Vacancy != "" {
+		t.Errorf("the vacancy is told as observed: %+v", e)
+	}
+}
+
+// awaitStopped waits until a signal has stopped every thread of a process.
+func awaitStopped(t *testing.T, pid int) {
+	t.Helper()
+	threads := fmt.Sprintf("/proc/%d/task/*/stat", pid)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
+		files, err := filepath.Glob(threads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			_, state, _ := strings.Cut(string(text), ") ")
+			return err == nil && !strings.HasPrefix(state, "T")
+		}) {
+			return
+		}
+	}
+	t.Fatal("the process did not stop")
+}
