@@ -16,6 +16,8 @@ const (
 	// rest, so that none of these ever waits for one of them.
 	urgentConns = 3
 	shortConns  = 6
+	// leastConns leaves four blocking queries.
+	leastConns = urgentConns + shortConns + 4
 	// sessionListConns is the blocking query for the list of all sessions.
 	sessionListConns = 1
 	// leastChecks are the blocking queries for checks that keys leave over,
@@ -38,7 +40,7 @@ func newBudget(conns int) *budget {
 	if conns <= 0 {
 		conns = defaultConns
 	}
-	return &budget{blocking: max(4, conns-urgentConns-shortConns), changed: func(int) {}}
+	return &budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
 }
 
 // forKeys is how many blocking queries over keys there may be, and, if limit is
@@ -99,5 +101,6 @@ func (c *Client) openLanes(b *budget, connect func(conns int) (*api.Client, *htt
 	if c.urgent, err = open(urgentConns); err != nil {
 		return nil, err
 	}
+	c.urgent.stale = false // what decides about an action is never stale
 	return open(shortConns)
 }

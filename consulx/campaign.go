@@ -19,12 +19,16 @@ const callLimit = 30 * time.Second
 func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	var b backoff
 	for ctx.Err() == nil {
+		c.pace(ctx)
+		start := time.Now()
 		l, err := c.attempt(ctx)
+		if err == nil || time.Since(start) > backoffMax {
+			b.reset()
+		}
 		switch {
 		case l != nil:
 			return l, nil
 		case err == nil:
-			b.reset()
 		case errors.Is(err, ErrDenied) || !c.hasMet():
 			return nil, err
 		default:
@@ -35,8 +39,16 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	return nil, ctx.Err()
 }
 
-// attempt asks for the lock once and waits while it is not to be had. Neither a
-// leadership nor an error means that it is worth asking again.
+// pace keeps attempts apart, whatever ended the previous one: also a term that
+// was lost at once, and answers of Consul that contradict each other.
+func (c *Candidate) pace(ctx context.Context) {
+	sleep(ctx, time.Until(c.next))
+	c.next = time.Now().Add(c.o.Retry*4/5 + jitter(c.o.Retry*2/5))
+}
+
+// attempt tries to acquire the lock once, and waits while another session holds
+// it. It returns neither a leadership nor an error when the next attempt may
+// succeed.
 func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	lease, err := c.ensureLease(ctx)
 	if err != nil {
@@ -47,7 +59,9 @@ func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	l, err := c.tryWith(actx, lease)
 	if lease.ctx.Err() != nil && ctx.Err() == nil {
 		c.dropLease(lease)
-		return l, nil // the session is gone: the next attempt makes another
+		if l == nil {
+			err = fail(ErrNoSession, "session %s is gone", election.ShortID(lease.id))
+		}
 	}
 	return l, err
 }
@@ -62,30 +76,32 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 		}
 		return nil, err
 	}
+	sent := time.Now()
 	pair, err := c.client.readKey(cctx, c.o.Key)
 	switch {
 	case err != nil:
 		return nil, err
 	case pair != nil && pair.Session == lease.id:
+		lease.confirm(sent)
 		return c.lead(lease, *pair), nil
 	case pair != nil && pair.Held():
 		return nil, c.awaitFree(ctx)
-	case !ok:
-		// Nobody holds it and still it is refused: a lock-delay, whose end
-		// wakes no query.
-		sleep(ctx, c.o.Retry*4/5+jitter(c.o.Retry*2/5))
+	case ok:
+		return nil, fail(nil, "Consul confirmed that %s was acquired, but no session holds it", c.o.Key)
 	}
+	// The key is free and cannot be acquired: a lock-delay, whose end wakes no
+	// blocking query.
 	return nil, nil
 }
 
-// awaitFree waits until nobody holds the key.
+// awaitFree waits until no session holds the key.
 func (c *Candidate) awaitFree(ctx context.Context) error {
 	c.follow(ctx, func(p election.Pair) bool { return p.Held() })
 	return ctx.Err()
 }
 
-// follow tells of the key as it is and after each change, until ctx ends or
-// tell gives false.
+// follow reports the key as it is and after each change, until ctx ends or
+// tell returns false.
 func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,7 +112,7 @@ func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
 	l.run(ctx)
 }
 
-// followQuestion asks for a candidate's own key.
+// followQuestion queries a candidate's own key.
 type followQuestion struct {
 	c      *Candidate
 	tell   func(election.Pair) bool

@@ -12,54 +12,52 @@ import (
 	"electop/election"
 )
 
-// SessionOptions are the settings of the session that a candidate stands with.
-type SessionOptions struct {
-	Name string
-	// Node is the agent's own when empty.
-	Node string
-	// TTL is 15s when 0; a negative one means none.
-	TTL time.Duration
-	// LockDelay is Consul's default, 15s, when 0; a negative one means none.
-	LockDelay time.Duration
-	// Behavior is "release" when empty.
-	Behavior string
-	// NodeChecks is Consul's default, serfHealth, when nil; an empty list means
-	// none.
-	NodeChecks    []string
-	ServiceChecks []string
-}
-
-// CandidateOptions say what a candidate stands for and with.
+// CandidateOptions are the settings of a [Candidate].
 type CandidateOptions struct {
 	Key string
 	// Value and Flags are written to the key with each acquisition.
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
-	// Retry is how often a candidate asks again during a lock-delay, more or
-	// less; 0 means every 250 ms.
+	// Retry is the shortest time between two attempts to acquire the key, and
+	// how often the candidate polls during a lock-delay; 0 means 250 ms.
 	Retry time.Duration
-	// Logger is told of sessions and refusals, at the level debug. Nil discards.
+	// StopTime is how long the caller needs to stop its work after
+	// [Leadership.Lost] closes. It must be shorter than [SessionOptions.Hold].
+	StopTime time.Duration
+	// Logger receives sessions and failures at the level debug. Nil discards.
 	Logger *slog.Logger
 }
 
-const (
-	defaultTTL   = 15 * time.Second
-	defaultRetry = 250 * time.Millisecond
-)
+const defaultRetry = 250 * time.Millisecond
 
-// ErrClosed is the answer of a candidate that was closed.
+// ErrClosed is returned by a candidate that was closed.
 var ErrClosed = errors.New("the candidate is closed")
 
-// Candidate stands for one election with a session of its own, which it makes
-// when it first needs it, renews, and makes anew when Consul invalidated it.
+// Candidate competes for one election with a session of its own. It creates the
+// session when it first needs it, renews it, and replaces it when Consul
+// invalidated it.
+//
+// While Consul invalidates a session before anybody else acquires its key, no
+// two candidates lead at the same time, provided that each stops its work
+// within StopTime after [Leadership.Lost] closes and has a lock-delay of
+// [MinLockDelay] or more. This is not guaranteed
+//   - after a release or a deletion of the key by another client: no lock-delay
+//     follows, and Lost closes only when Consul reports the change;
+//   - with a shorter lock-delay, or without a TTL and with an unsafe lock-delay;
+//   - while this process does not run (SIGSTOP, a paused machine): Lost closes
+//     when it runs again;
+//   - for requests to other systems that are under way when Lost closes.
 type Candidate struct {
 	client *Client
 	o      CandidateOptions
-	life   context.Context // ends with Close
+	life   context.Context // ends when Close begins
 	end    context.CancelFunc
+	calls  context.Context // ends when Close must return
+	abort  context.CancelFunc
 	work   sync.WaitGroup
-	turn   chan struct{} // held by whoever campaigns
+	turn   chan struct{} // held by the campaign under way
+	next   time.Time     // of the next attempt, at the earliest; belongs to turn
 
 	mu      sync.Mutex
 	lease   *lease
@@ -67,44 +65,47 @@ type Candidate struct {
 	met     bool // Consul has answered once
 }
 
-// NewCandidate makes a candidate that does nothing before
-// [Candidate.Campaign]. It has to be closed.
+// NewCandidate returns a candidate that does nothing before
+// [Candidate.Campaign]. The caller must close it.
 func NewCandidate(c *Client, o CandidateOptions) *Candidate {
 	if o.Retry <= 0 {
 		o.Retry = defaultRetry
 	}
-	if o.Session.TTL == 0 {
-		o.Session.TTL = defaultTTL
-	}
+	o.Session = o.Session.complete()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	life, end := context.WithCancel(context.Background())
-	return &Candidate{client: c, o: o, life: life, end: end, turn: make(chan struct{}, 1)}
+	candidate := &Candidate{client: c, o: o, turn: make(chan struct{}, 1)}
+	candidate.life, candidate.end = context.WithCancel(context.Background())
+	candidate.calls, candidate.abort = context.WithCancel(context.Background())
+	return candidate
 }
 
-// Campaign waits until this candidate leads. It respects whoever holds the key
-// and every lock-delay, makes a new session whenever its own was invalidated,
-// and bears with a Consul that fails, once that has answered at all. It ends
-// early with ctx, with Close, and when Consul refuses for good (ErrDenied). One
-// that leads already gets the same Leadership again.
+// Campaign waits until this candidate leads. It waits for the current holder
+// and for every lock-delay, replaces its session when that was invalidated, and
+// retries when Consul fails, if Consul has answered at all. It ends with ctx,
+// with Close, and when Consul denies the access (ErrDenied). A candidate that
+// leads already returns the same Leadership again.
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if !safeKey(c.o.Key) {
-		return nil, fail(nil, "key %s can't be stood for: Consul's HTTP API takes it for another one", c.o.Key)
+		return nil, fail(nil, "cannot campaign for %s: Consul normalizes this key to another path", c.o.Key)
 	}
-	ctx, leave := within(ctx, c.life)
+	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
+		return nil, fail(nil, "cannot campaign for %s: TTL and lock-delay protect for %s, stopping takes %s", c.o.Key, hold, c.o.StopTime)
+	}
+	joined, leave := within(ctx, c.life)
 	defer leave()
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
-	case <-ctx.Done():
+	case <-joined.Done():
 		return nil, c.ended(ctx)
 	}
 	if l := c.current(); l != nil {
 		return l, nil
 	}
-	l, err := c.campaign(ctx)
-	if err != nil && ctx.Err() != nil {
+	l, err := c.campaign(joined)
+	if err != nil && joined.Err() != nil {
 		return nil, c.ended(ctx)
 	}
 	return l, err
@@ -117,16 +118,22 @@ func (c *Candidate) ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Resign gives the leadership up: the key is released, its value and flags are
-// kept, no lock-delay follows, and the session lives on for the next campaign.
-// Without a leadership it does nothing.
+// Resign gives up the leadership. The key is released, and its value and flags
+// are kept; with Behavior "delete" the key is deleted. No lock-delay follows, and
+// the session stays alive for the next campaign. Without a leadership it does
+// nothing. When the result is unknown (ErrUnknown) it reads the state again,
+// which can outlast ctx by some seconds.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
 		return nil
 	}
+	return c.resign(ctx, l, c.client.unconfirmedRelease)
+}
+
+func (c *Candidate) resign(ctx context.Context, l *Leadership, unknown unknownResult) error {
 	l.resigning.Store(true)
-	err := c.release(ctx, l.session)
+	err := c.giveUp(ctx, l.session, unknown)
 	if err != nil {
 		l.resigning.Store(false)
 		return err
@@ -135,9 +142,12 @@ func (c *Candidate) Resign(ctx context.Context) error {
 	return nil
 }
 
-// release unlocks the key if the session holds it. Somebody may write the key
-// between look and release, hence several tries.
-func (c *Candidate) release(ctx context.Context, session string) error {
+// unknownResult is the error of a write that Consul did not confirm.
+type unknownResult func(ctx context.Context, p *election.Pair, err error) error
+
+// giveUp unlocks or deletes the key if the session holds it. Another client may
+// write the key between the read and the action, hence several attempts.
+func (c *Candidate) giveUp(ctx context.Context, session string, unknown unknownResult) error {
 	var err error
 	for range releaseTries {
 		var pair *election.Pair
@@ -148,15 +158,39 @@ func (c *Candidate) release(ctx context.Context, session string) error {
 		if pair == nil || pair.Session != session {
 			return nil
 		}
-		if err = c.client.unlock(ctx, pair); !errors.Is(err, ErrMoved) {
+		if err = c.client.giveUp(ctx, pair, c.o.Session.Behavior, unknown); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}
 	return err
 }
 
+// giveUp unlocks or deletes a key that was just read.
+func (c *Client) giveUp(ctx context.Context, p *election.Pair, behavior string, unknown unknownResult) error {
+	ops := c.unlockOps(p)
+	if behavior == election.BehaviorDelete {
+		session := c.kvOp(api.KVCheckSession, p.Key)
+		session.Session = p.Session
+		ops = api.TxnOps{{KV: session}, {KV: c.kvOp(api.KVDelete, p.Key)}}
+	}
+	ok, answer, err := c.writeTxn(ctx, ops)
+	switch {
+	case tooLarge(err):
+		return c.unlock(ctx, p)
+	case err != nil:
+		return unknown(ctx, p, err)
+	case ok:
+		return nil
+	}
+	text := c.redact(txnText(answer.Errors))
+	if denial(text) {
+		return fail(ErrDenied, "%s", text)
+	}
+	return fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)
+}
+
 // Proclaim writes another value while leading, as the holder of the lock, and
-// for the acquisitions to come.
+// for later acquisitions.
 func (c *Candidate) Proclaim(ctx context.Context, value []byte) error {
 	l := c.current()
 	if l == nil {
@@ -172,7 +206,7 @@ func (c *Candidate) Proclaim(ctx context.Context, value []byte) error {
 	return err
 }
 
-// Observe gives the key as it is and after every change that is seen, until ctx
+// Observe sends the key as it is and after every change that is seen, until ctx
 // ends or the candidate is closed; then the channel is closed. A key that does
 // not exist has no CreateIndex. Changes may coalesce.
 func (c *Candidate) Observe(ctx context.Context) <-chan election.Pair {
@@ -196,13 +230,23 @@ func (c *Candidate) Observe(ctx context.Context) <-chan election.Pair {
 	return pairs
 }
 
-// Close ends every campaign, releases the key if this candidate holds it (value
-// and flags are kept), destroys its session and waits for all that it started.
+// Close ends every campaign, gives up the leadership as Resign does, destroys
+// the session and waits for everything that the candidate started. When ctx ends
+// before, it returns without having done all of it: the session then ends with
+// its TTL.
 func (c *Candidate) Close(ctx context.Context) error {
+	defer c.abort()
+	stop := context.AfterFunc(ctx, c.abort)
+	defer stop()
 	c.end()
 	c.turn <- struct{}{} // a campaign that was under way has ended now
 	defer func() { <-c.turn }()
-	err := c.Resign(ctx)
+	// Reading the state again after an unknown result could outlast ctx.
+	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.wrap(err) }
+	var err error
+	if l := c.current(); l != nil {
+		err = c.resign(ctx, l, unknown)
+	}
 	c.mu.Lock()
 	l, leading := c.lease, c.leading
 	c.lease = nil
@@ -214,7 +258,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 		l.stop()
 		if err == nil {
 			// An acquisition whose answer was lost may still have happened.
-			err = c.release(ctx, l.id)
+			err = c.giveUp(ctx, l.id, unknown)
 		}
 		_, destroyed := c.client.api.Session().Destroy(l.id, c.client.write(ctx))
 		err = errors.Join(err, c.client.wrap(destroyed))
@@ -233,7 +277,7 @@ func (c *Candidate) current() *Leadership {
 	return c.leading
 }
 
-// acquire asks for the lock once.
+// acquire tries to acquire the lock once.
 func (c *Candidate) acquire(ctx context.Context, session string) (bool, error) {
 	c.mu.Lock()
 	pair := api.KVPair{Key: c.o.Key, Value: c.o.Value, Flags: c.o.Flags, Session: session}

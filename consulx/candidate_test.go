@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/internal/memconsul"
 )
 
@@ -145,6 +146,52 @@ func TestCandidateWaitsForTheLockDelay(t *testing.T) {
 	})
 }
 
+func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.t
+		p := b.prefix(t)
+		stand := func(key string) (*Candidate, *Leadership) {
+			c := NewCandidate(b.client, CandidateOptions{
+				Key: key, Value: []byte("v"), Retry: 20 * time.Millisecond,
+				Session: SessionOptions{Behavior: election.BehaviorDelete},
+			})
+			return c, campaign(t, c)
+		}
+		for name, leave := range map[string]func(*Candidate) error{
+			"closed":   func(*Candidate) error { return nil },
+			"resigned": func(c *Candidate) error { return c.Resign(t.Context()) },
+			"overwritten": func(*Candidate) error {
+				b.put(t, p+"overwritten", "without the lock")
+				return nil
+			},
+		} {
+			c, _ := stand(p + name)
+			if err := errors.Join(leave(c), c.Close(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			if pair := b.get(t, p+name); pair != nil {
+				t.Errorf("%s: the key is %+v", name, pair)
+			}
+			next := b.session(t, &api.SessionEntry{})
+			if ok, _, err := b.api.KV().Acquire(&api.KVPair{Key: p + name, Session: next}, nil); err != nil || !ok {
+				t.Errorf("%s: a lock-delay follows: %v", name, err)
+			}
+		}
+		c, l := stand(p + "taken")
+		if ok, _, err := b.api.KV().Release(&api.KVPair{Key: p + "taken", Session: l.Session()}, nil); err != nil || !ok {
+			t.Fatal(err)
+		}
+		other := b.session(t, &api.SessionEntry{})
+		b.acquire(t, api.KVPair{Key: p + "taken", Value: []byte("other"), Session: other})
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if pair := b.get(t, p+"taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
+			t.Errorf("the key that another session holds is %+v", pair)
+		}
+	})
+}
+
 func TestCandidateObserves(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.t
@@ -189,6 +236,12 @@ func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 		if err := <-failed; !errors.Is(err, context.Canceled) {
 			t.Fatalf("after cancel: %v", err)
 		}
+		ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+		go run()
+		if err := <-failed; !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("after a timeout: %v", err)
+		}
+		cancel()
 		ctx = context.WithoutCancel(ctx)
 		go run()
 		if err := c.Close(context.Background()); err != nil {

@@ -52,7 +52,8 @@ type Config struct {
 	// Stale lets any server answer reads of the board. Investigations and the
 	// operator's reads never are stale.
 	Stale bool
-	// MaxConnections is how many connections there may be at once; 0 means 64.
+	// MaxConnections is how many connections there may be at once, 13 at least;
+	// 0 means 64.
 	MaxConnections int
 }
 
@@ -121,6 +122,9 @@ func NewClient(cfg Config) (*Client, error) {
 // Address names the agent to people: host:port or the path of a socket, never
 // with a user's name or a token.
 func (c *Client) Address() string { return c.address }
+
+// Redact replaces the token and passwords in a text, such as a crash report.
+func (c *Client) Redact(text string) string { return c.redact(text) }
 
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }

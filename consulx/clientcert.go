@@ -64,7 +64,7 @@ func (e *certificateError) Error() string {
 	if e.given {
 		return "the server does not accept the client certificate (--client-cert, --client-key)"
 	}
-	return "the server requires a client certificate (--client-cert, --client-key)"
+	return "the server asked for a client certificate and closed the connection (--client-cert, --client-key)"
 }
 
 func (e *certificateError) Unwrap() error { return e.cause }

@@ -80,7 +80,7 @@ func TestServerThatRequiresAClientCertificate(t *testing.T) {
 				_, none := newClient(t, Config{Address: address, CAFile: ca}).consensusLeader(t.Context())
 				_, looked := Look(t.Context(), newClient(t, Config{Address: address, CAFile: ca}), patterns(t)) // several at once
 				for _, err := range []error{none, looked} {
-					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "requires a client certificate") ||
+					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "asked for a client certificate") ||
 						!strings.Contains(text, "--client-cert") {
 						t.Fatalf("without a certificate, %s: %s", tls.VersionName(version), text)
 					}
@@ -100,7 +100,7 @@ func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	for range 40 {
 		c := newClient(t, Config{Address: address, CAFile: ca})
 		_, err := c.api.Raw().Write("/v1/session/create", strings.Repeat("x", 300_000), nil, c.write(t.Context()))
-		if text := Describe(c.wrap(err)); !strings.Contains(text, "requires a client certificate") {
+		if text := Describe(c.wrap(err)); !strings.Contains(text, "asked for a client certificate") {
 			t.Fatalf("got %s", text)
 		}
 	}

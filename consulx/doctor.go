@@ -46,12 +46,16 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 		return d.report, err
 	}
 	d.report.Info = info
-	d.agent(info, err)
+	d.add("address", StatusOK, "", "%s", d.report.Address)
 	if info.ConsensusLeader == "" && err == nil {
+		d.agent(info, err)
 		return d.report, nil // every read would fail, many seconds later
 	}
 	d.ask(ps)
-	d.acls()
+	if !d.acls() {
+		return d.report, nil // every rule would be missing, and none of them is the reason
+	}
+	d.agent(info, err)
 	for _, p := range ps {
 		d.keys(p)
 	}
@@ -94,7 +98,6 @@ func (d *doctor) fails(subject, rule string, err error) {
 
 // agent tells who answers.
 func (d *doctor) agent(info Info, err error) {
-	d.add("address", StatusOK, "", "%s", d.report.Address)
 	if info.Version == "" {
 		rule := aclRule("agent_prefix", "", "read")
 		d.add("agent", StatusLimited, rule, "its version and node are not readable with this token; nothing else needs them")
@@ -117,12 +120,13 @@ func (d *doctor) agent(info Info, err error) {
 	}
 }
 
-// acls tells whether there are ACLs and whether the token is good.
-func (d *doctor) acls() {
+// acls reports whether there are ACLs and which token is used. It gives false when
+// Consul does not know the token.
+func (d *doctor) acls() (known bool) {
 	const off = "off: everybody may read and write everything"
 	if d.open {
 		d.add("ACLs", StatusOK, "", off)
-		return
+		return true
 	}
 	token, _, err := d.client.api.ACL().TokenReadSelf(d.client.read(d.ctx))
 	err = d.client.wrap(err)
@@ -139,10 +143,12 @@ func (d *doctor) acls() {
 	case isDenied(err) && d.client.anonymous:
 		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, the anonymous one is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
 	case isDenied(err):
-		d.add("ACLs", StatusDenied, "", "on; the token does not exist: it was revoked, has expired, or belongs to another datacenter")
+		d.add("ACLs", StatusDenied, "", "%s", Describe(err))
+		return false
 	default:
 		d.fails("ACLs", "", err)
 	}
+	return true
 }
 
 // aclsOff reports Consul's answer to questions about ACLs where there are none.

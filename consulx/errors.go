@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -39,8 +40,13 @@ var (
 	ErrNoQuorum = errors.New("no consensus leader")
 )
 
-// errorLength is how much of an error is shown, in runes.
-const errorLength = 300
+const (
+	// errorLength is how much of an error is shown, in runes.
+	errorLength = 300
+	// sentenceLength does not cut electop's own sentences, which end with what
+	// to do.
+	sentenceLength = 1000
+)
 
 // lineError is an error as one line for people, with what it stands for.
 type lineError struct {
@@ -74,7 +80,7 @@ func Describe(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &f):
-		return election.Line(err.Error(), errorLength)
+		return election.Line(err.Error(), sentenceLength)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"
 	case errors.Is(err, context.Canceled):
@@ -155,6 +161,8 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 func describeFailure(body string) (text string, kind error) {
 	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
 	switch {
+	case tokenUnknown(body):
+		return "Consul does not accept this token: it does not exist in this datacenter, or was revoked", ErrDenied
 	case denial(body):
 		return body, ErrDenied
 	case strings.Contains(body, "No cluster leader"):
@@ -163,8 +171,24 @@ func describeFailure(body string) (text string, kind error) {
 	return body, nil
 }
 
+// denial reports a text of Consul that begins with a denial. Further inside, the
+// words may be part of a key.
 func denial(text string) bool {
-	return strings.Contains(text, "Permission denied") || strings.Contains(text, "ACL not found")
+	text = strings.TrimPrefix(strings.TrimSpace(text), "Failed request: ")
+	for forwarded := true; forwarded; { // by each server on the way to Consul's leader
+		text, forwarded = strings.CutPrefix(text, "rpc error making call: ")
+	}
+	return strings.HasPrefix(text, "Permission denied") || tokenUnknown(text)
+}
+
+// tokenUnknown reports what Consul answers to a token that it does not know.
+func tokenUnknown(text string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(text, "token does not exist: "), "ACL not found")
+}
+
+// txnDenial reports a transaction that failed because of permissions.
+func txnDenial(all api.TxnErrors) bool {
+	return slices.ContainsFunc(all, func(e *api.TxnError) bool { return denial(e.What) })
 }
 
 func unreachable(err error) bool {

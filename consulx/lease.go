@@ -3,25 +3,117 @@ package consulx
 import (
 	"context"
 	"errors"
+	"math"
+	"sync"
 	"time"
+
+	"electop/election"
 )
 
+// SessionOptions are the settings of a candidate's session.
+type SessionOptions struct {
+	Name string
+	// Node is the agent's own when empty.
+	Node string
+	// TTL is 15s when 0; a negative one means none.
+	TTL time.Duration
+	// LockDelay is Consul's default, 15s, when 0; a negative one means none.
+	LockDelay time.Duration
+	// Behavior is "release" when empty.
+	Behavior string
+	// NodeChecks is Consul's default, serfHealth, when nil; an empty list means
+	// none.
+	NodeChecks    []string
+	ServiceChecks []string
+}
+
+// MinLockDelay is the shortest lock-delay that a candidate relies on. With a
+// shorter one there is no time to notice that Consul does not answer.
+const MinLockDelay = 10 * time.Second
+
 const (
-	// renewRetry is how soon a renewal that failed is tried again.
-	renewRetry  = time.Second
+	defaultTTL       = 15 * time.Second
+	defaultLockDelay = 15 * time.Second // Consul's own
+	// holdMargin covers a process that a busy machine runs late, and the
+	// difference between two clocks over a minute.
+	holdMargin = 2 * time.Second
+	// renewals is how many renewals are due between the latest confirmed one
+	// and the loss: with four, two may fail.
+	renewals = 4
+	// renewRetry is how soon a failed renewal is repeated.
+	renewRetry = time.Second
+	// renewLimit bounds one renewal of a session with a long TTL.
+	renewLimit  = 10 * time.Second
 	createLimit = 5 * time.Second
 )
 
-var errNotRenewed = errors.New("the session could not be renewed for its whole TTL")
+var errNotRenewed = errors.New("no renewal of the session was confirmed in time")
+
+// complete replaces the defaults.
+func (s SessionOptions) complete() SessionOptions {
+	if s.TTL == 0 {
+		s.TTL = defaultTTL
+	}
+	if s.LockDelay == 0 {
+		s.LockDelay = defaultLockDelay
+	}
+	return s
+}
+
+// Hold is how long a lock is certainly held after the candidate sent a renewal
+// that Consul confirmed: the shorter of TTL and lock-delay, less a margin. A
+// health check may end the session right after the renewal; then only the
+// lock-delay keeps other sessions out. A lock-delay under [MinLockDelay] is
+// disregarded. 0 means that there is no such time.
+func (s SessionOptions) Hold() time.Duration {
+	s = s.complete()
+	hold := max(0, s.TTL)
+	if delay := min(s.LockDelay, election.MaxLockDelay); delay >= MinLockDelay && (hold == 0 || delay < hold) {
+		hold = delay
+	}
+	return hold - min(holdMargin, hold/5)
+}
 
 // lease is a candidate's session while it lives.
 type lease struct {
 	id   string
+	hold time.Duration
 	ctx  context.Context // ends with the session
 	stop context.CancelFunc
+
+	mu        sync.Mutex
+	confirmed time.Time // when the latest request was sent that proved the session alive
 }
 
-// ensureLease gives the session that lives, or makes one.
+// confirm notes that a request which was sent at this time found the session
+// alive.
+func (l *lease) confirm(sent time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if sent.After(l.confirmed) {
+		l.confirmed = sent
+	}
+}
+
+// remaining is how long the session's locks are certainly held, unless they are
+// released or deleted.
+func (l *lease) remaining() time.Duration {
+	if l.hold == 0 {
+		return math.MaxInt64
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hold - elapsed(l.confirmed)
+}
+
+// elapsed is the time since t by the clock that says more: the monotonic clock
+// stops while the machine is suspended, the wall clock can be set back.
+func elapsed(t time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+}
+
+// ensureLease returns the live session, or creates one.
 func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	c.mu.Lock()
 	l := c.lease
@@ -29,22 +121,26 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	if l != nil && l.ctx.Err() == nil {
 		return l, nil
 	}
-	// Given up half way, it might leave a session behind that nobody knows.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	// A request that is cancelled may leave a session behind, so only the end
+	// of Close cancels this one.
+	calls, cancel := context.WithTimeout(c.calls, createLimit)
 	defer cancel()
 	var made struct{ ID string }
-	body := c.o.Session.body()
-	if _, err := c.client.api.Raw().Write("/v1/session/create", body, &made, c.client.write(ctx)); err != nil {
+	sent := time.Now()
+	if _, err := c.client.api.Raw().Write("/v1/session/create", c.o.Session.body(), &made, c.client.write(calls)); err != nil {
 		return nil, c.client.wrap(err)
 	}
-	l = &lease{id: made.ID}
+	l = &lease{id: made.ID, hold: c.o.Session.Hold(), confirmed: sent}
 	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(c.life))
 	c.mu.Lock()
 	c.lease, c.met = l, true
 	c.mu.Unlock()
-	c.o.Logger.Debug("session made", "key", c.o.Key, "session", l.id)
-	if ttl := c.o.Session.TTL; ttl > 0 {
-		c.work.Go(func() { c.renew(l, ttl) })
+	c.o.Logger.Debug("session created", "key", c.o.Key, "session", l.id)
+	if l.hold > 0 {
+		c.work.Go(func() { c.renew(l) })
 	}
 	return l, nil
 }
@@ -59,8 +155,8 @@ func (c *Candidate) dropLease(l *lease) {
 	}
 }
 
-// body is the request that makes a session. Consul's library has no way to ask
-// for no lock-delay.
+// body is the request that creates a session. Consul's library cannot ask for a
+// session without a lock-delay.
 func (s SessionOptions) body() map[string]any {
 	body := map[string]any{}
 	for name, text := range map[string]string{"Name": s.Name, "Node": s.Node, "Behavior": s.Behavior} {
@@ -87,38 +183,36 @@ func (s SessionOptions) body() map[string]any {
 	return body
 }
 
-// renew keeps a session alive until it is gone or stopped. When it was not
-// renewed for its TTL, the leadership is over for all that can be known, but the
-// session is kept: it may well live, and then it leads again at once.
-func (c *Candidate) renew(l *lease, ttl time.Duration) {
-	last := time.Now()
-	pause := ttl / 2
+// renew keeps a session alive until it is gone or stopped. A session that could
+// not be renewed in time is kept: if it lives, it can lead again at once.
+func (c *Candidate) renew(l *lease) {
+	every := (l.hold - c.o.StopTime) / renewals
+	pause := every
 	for {
 		sleep(l.ctx, pause)
 		if l.ctx.Err() != nil {
 			return
 		}
-		start := time.Now()
-		exists, err := c.renewOnce(l, ttl)
+		sent := time.Now()
+		exists, err := c.renewOnce(l, min(every, renewLimit))
 		switch {
 		case l.ctx.Err() != nil:
 			return
 		case err != nil:
-			pause = renewRetry
-			if leading := c.current(); leading != nil && time.Since(last) >= ttl {
-				leading.lose(errNotRenewed)
-			}
+			c.o.Logger.Debug("renewal failed", "key", c.o.Key, "session", l.id, "error", Describe(err))
+			pause = min(renewRetry, every)
 		case !exists:
 			l.stop()
 			return
 		default:
-			last, pause = start, ttl/2
+			l.confirm(sent)
+			pause = every - time.Since(sent)
 		}
 	}
 }
 
-func (c *Candidate) renewOnce(l *lease, ttl time.Duration) (exists bool, err error) {
-	ctx, cancel := context.WithTimeout(l.ctx, ttl/3)
+func (c *Candidate) renewOnce(l *lease, limit time.Duration) (exists bool, err error) {
+	ctx, cancel := context.WithTimeout(l.ctx, limit)
 	defer cancel()
 	entry, _, err := c.client.api.Session().Renew(l.id, c.client.write(ctx))
 	if err != nil {

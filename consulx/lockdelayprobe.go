@@ -70,7 +70,7 @@ func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err e
 		return true, nil
 	case strings.HasPrefix(text, "invalid session"):
 		return false, nil
-	case denial(text):
+	case txnDenial(answer.Errors):
 		return false, fail(ErrDenied, "%s", c.redact(text))
 	default:
 		return false, fail(nil, "Consul answers a probe of %s: %s", key, c.redact(text))

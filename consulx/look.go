@@ -61,9 +61,9 @@ func (c *Client) foldLook(
 	}
 	ids := holders(pairs)
 	slices.Sort(ids)
-	sessions, _ := c.readSessions(ctx, slices.Compact(ids))
-	if err := ctx.Err(); err != nil {
-		return nil, c.wrap(err)
+	sessions, _, err := c.readSessions(ctx, slices.Compact(ids))
+	if err != nil {
+		return nil, err
 	}
 	t := election.NewTracker(election.Options{Patterns: ps})
 	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})

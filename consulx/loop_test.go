@@ -274,6 +274,25 @@ func TestLoopGivesUpAQueryThatIsNeverAnswered(t *testing.T) {
 	})
 }
 
+// A proxy that rejects queries that wait must not cause one full read after
+// another, nor may the board look live meanwhile.
+func TestLoopPausesWhereWaitingIsRejected(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(_ int, asked string, _ *http.Request) (int, int, string) {
+		if asked != "" {
+			return 504, 0, "Gateway Time-out"
+		}
+		return 200, 7, oneKey
+	}
+	inBubble(t, f, func(b *board) {
+		pass(time.Minute)
+		if asked := len(f.questions()); asked > 60 {
+			t.Errorf("%d questions in a minute", asked)
+		}
+		_, _ = b.event(0, election.ConnectionLost, "")
+	})
+}
+
 func TestAChangeIsNeverUnreportedFor30Seconds(t *testing.T) {
 	if worst := queryDeadline(1, defaultWait); worst+2*time.Second > 30*time.Second {
 		t.Errorf("a silent connection is noticed after %s, and its keys have to be read again", worst)

@@ -3,6 +3,7 @@ package consulx
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/consul/api"
@@ -42,6 +43,22 @@ func plainWords(what string, err error) string {
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
 	pairs, exist, err := c.readExisting(keys, c.read(ctx))
 	return pairs, len(pairs) < len(exist), err
+}
+
+// Holders reads these keys consistently, also with --stale, and gives for each
+// that exists and may be read the session that holds it.
+func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, error) {
+	holders := make(map[string]string, len(keys))
+	for some := range slices.Chunk(keys, txnReads) {
+		pairs, _, err := c.urgent.readExisting(some, c.consistent(ctx))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pairs {
+			holders[p.Key] = p.Session
+		}
+	}
+	return holders, nil
 }
 
 // readExisting reads at most txnReads keys with these options. exist are those

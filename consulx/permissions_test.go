@@ -1,8 +1,10 @@
 package consulx
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/consul/api"
@@ -146,5 +148,27 @@ func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	s.allow(boardRules)
 	board.until("all sessions", func() bool {
 		return !slices.ContainsFunc(board.last.Elections, func(e *election.Election) bool { return e.Session == nil })
+	})
+}
+
+// Consul answers a token that it does not know: that is no outage, and no rule is
+// missing.
+func TestATokenThatConsulDoesNotKnow(t *testing.T) {
+	s := newACLStage(t, 1)
+	client := newClient(t, Config{Address: s.root.address(), Token: "5e8c4f2a-0000-4000-8000-000000000001"})
+	_, err := Look(t.Context(), client, patterns(t, election.DefaultPattern))
+	if text := Describe(err); !errors.Is(err, ErrDenied) || text != "Consul does not accept this token: it does not exist in this datacenter, or was revoked" {
+		t.Errorf("a look fails with %v", err)
+	}
+	report, err := Doctor(t.Context(), client, patterns(t, election.DefaultPattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := report.Rows[len(report.Rows)-1]; last.Subject != "ACLs" || last.Status != StatusDenied || !strings.Contains(last.Detail, "does not accept this token") {
+		t.Errorf("the report ends with %+v", last)
+	}
+	board := observe(t, client, election.DefaultPattern)
+	board.until("a refusal", func() bool {
+		return board.last != nil && board.last.Connection.Refused && strings.Contains(board.last.Connection.Error, "does not accept this token")
 	})
 }

@@ -52,17 +52,21 @@ func isRelease(r *http.Request) bool {
 
 func isDestroy(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") }
 
-// hookTransport calls a function before each request.
+// hookTransport calls functions before each request and after its response.
 type hookTransport struct {
-	next   http.RoundTripper
-	before func(*http.Request)
+	next          http.RoundTripper
+	before, after func(*http.Request)
 }
 
 func (h *hookTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if h.before != nil {
 		h.before(r)
 	}
-	return h.next.RoundTrip(r)
+	response, err := h.next.RoundTrip(r)
+	if h.after != nil {
+		h.after(r)
+	}
+	return response, err
 }
 
 // hooked makes a client of addr whose requests pass a hook first.

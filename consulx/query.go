@@ -159,7 +159,9 @@ func (l *loop) run(ctx context.Context) {
 			pause := l.backoff.next()
 			l.failed(err, time.Now().Add(pause))
 			sleep(round, pause)
-		default:
+		case at.index > 0:
+			// Only a query that waited proves that waiting works: a proxy that
+			// rejects such queries must not cause one read of all keys after another.
 			l.backoff.reset()
 			l.retried = false
 		}

@@ -31,7 +31,8 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 		around.Siblings, _, err = op.client.siblings(ctx, t.Key)
 	}
 	if text := refusal(e, around); text != "" {
-		return fail(ErrRefused, "%s; nothing was written", strings.TrimSuffix(text, "."))
+		text = election.Line(strings.TrimSuffix(text, ".")+"; nothing was written", sentenceLength)
+		return &lineError{text: text, kind: ErrRefused}
 	}
 	return op.unrecognised(t, e.Session, err)
 }

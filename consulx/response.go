@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -48,6 +49,11 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = response.Body.Close() // the rest of the body is of no interest
 		return nil, err
 	}
+	if writesLock(r) && response.StatusCode == http.StatusOK {
+		if err := checkVerdict(response); err != nil {
+			return nil, err
+		}
+	}
 	body := &boundedBody{ReadCloser: response.Body, guard: g, done: r.Context().Done(), cause: r.Context().Err, left: bodyLimit}
 	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict {
 		body.left, body.cut = errorLimit, true
@@ -74,6 +80,28 @@ func checkOrigin(r *http.Request, response *http.Response) error {
 		found = "with the X-Consul-Index " + strconv.Quote(election.Line(text, 20))
 	}
 	return notConsuls(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
+}
+
+// writesLock reports an acquire or a release of a key.
+func writesLock(r *http.Request) bool {
+	query := r.URL.Query()
+	return r.Method == http.MethodPut && (query.Has("acquire") || query.Has("release"))
+}
+
+// checkVerdict rejects a response to an acquire or a release that is not true or
+// false: Consul's library takes any text that contains "true" for success.
+func checkVerdict(response *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(response.Body, errorLimit))
+	_ = response.Body.Close() // it is read, or failed to be
+	if err != nil {
+		return err
+	}
+	switch strings.TrimSpace(string(body)) {
+	case "true", "false":
+		response.Body = io.NopCloser(bytes.NewReader(body))
+		return nil
+	}
+	return notConsuls("neither true nor false")
 }
 
 func notConsuls(found string) error {

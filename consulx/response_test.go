@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/consul/api"
 
 	"electop/election"
 )
@@ -32,10 +35,10 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 // probes answers everything but reads of keys as Consul does.
 func probes(keys http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/v1/status/leader":
+		switch r.URL.Path {
+		case "/v1/status/leader":
 			_, _ = io.WriteString(w, `"127.0.0.1:8300"`)
-		case r.URL.Path == "/v1/agent/self":
+		case "/v1/agent/self":
 			_, _ = io.WriteString(w, `{"Config":{"Datacenter":"dc1"}}`)
 		default:
 			keys(w, r)
@@ -87,7 +90,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		answer     func(w http.ResponseWriter)
 	}{
 		{"an endless list", "larger than 256 MB", func(w http.ResponseWriter) { endless(w) }},
-		{"an endless error", "Consul answered 500", func(w http.ResponseWriter) { w.WriteHeader(500); endless(w) }},
+		{"an endless error", "Consul answered 500", func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); endless(w) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
@@ -167,5 +170,38 @@ func TestOneLargeBodyAtATime(t *testing.T) {
 	// One body, the room that a decoder takes while it grows, and the others.
 	if limit := uint64(6 * bodyLimit); peak > limit {
 		t.Errorf("%d endless bodies at once took %d MB, want less than %d", readers, peak>>20, limit>>20)
+	}
+}
+
+// Consul's library takes any text that contains "true" for a lock that was
+// acquired or released.
+func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
+	for body, want := range map[string]string{
+		"true": "true <nil>", "false\n": "false <nil>",
+		`<html><script async="true">`: "the response is not Consul's", "": "the response is not Consul's", "null": "the response is not Consul's",
+	} {
+		client := over(t, tripper(func(r *http.Request) (*http.Response, error) { return answer(r, 200, 0, body), nil }))
+		for name, write := range map[string]func(*api.KVPair, *api.WriteOptions) (bool, *api.WriteMeta, error){
+			"acquire": client.api.KV().Acquire, "release": client.api.KV().Release,
+		} {
+			ok, _, err := write(&api.KVPair{Key: "k", Session: "s"}, nil)
+			if got := fmt.Sprint(ok, " ", err); !strings.Contains(got, want) {
+				t.Errorf("%s answered with %q: %s, want %s", name, body, got, want)
+			}
+		}
+	}
+}
+
+func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Permission denied: token with AccessorID 'x' lacks permission 'key:write' on \"a\"": true,
+		"rpc error making call: rpc error making call: Permission denied":                    true,
+		"ACL not found": true,
+		`failed index check for key "Permission denied/leader", current modify index 5 != 4`: false,
+		`failed to lock key "ACL not found" due to lock delay`:                               false,
+	} {
+		if got := denial(text); got != want {
+			t.Errorf("%q is a denial: %t, want %t", text, got, want)
+		}
 	}
 }

@@ -48,7 +48,7 @@ func (b *sessionBook) unknown() []string {
 func (b *sessionBook) readAgain(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
 	defer cancel()
-	found, _ := b.client.readSessions(ctx, ids)
+	found, _, _ := b.client.readSessions(ctx, ids) // tried again
 	b.mu.Lock()
 	for _, s := range found {
 		b.known[s.ID] = s

@@ -235,7 +235,7 @@ func (b *sessionBook) fetch(f *fetch, ids []string) {
 		if try > 0 {
 			sleep(ctx, sessionRetry<<try)
 		}
-		read, hidden := b.client.readSessions(ctx, missing)
+		read, hidden, _ := b.client.readSessions(ctx, missing) // tried again
 		found = append(found, read...)
 		if missing = without(missing, read); hidden {
 			break
@@ -350,8 +350,9 @@ func without(ids []string, read []*election.Session) []string {
 }
 
 // readSessions reads sessions by their ids, those that can be read. hidden says
-// that the token may not read some of the others.
-func (c *Client) readSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool) {
+// that the token may not read some of the others, err why else one could not be
+// read; it comes with what was found.
+func (c *Client) readSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > manySessions {
 		return c.pickSessions(ctx, ids)
 	}
@@ -361,11 +362,14 @@ func (c *Client) readSessions(ctx context.Context, ids []string) (found []*elect
 	for _, id := range ids {
 		g.Go(func() error {
 			entry, meta, err := c.api.Session().Info(id, c.read(ctx))
+			err = c.wrap(err)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
+			case isDenied(err):
+				hidden = true
 			case err != nil:
-				hidden = hidden || isDenied(c.wrap(err))
+				return err
 			case entry != nil:
 				found = append(found, toSession(entry))
 			default:
@@ -374,15 +378,18 @@ func (c *Client) readSessions(ctx context.Context, ids []string) (found []*elect
 			return nil
 		})
 	}
-	_ = g.Wait() // each read keeps its own error to itself
-	return found, hidden
+	err = g.Wait()
+	return found, hidden, err
 }
 
 // pickSessions reads all sessions for the sake of some.
-func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool) {
+func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	all, meta, err := c.listSessions(c.read(ctx), nil)
-	if err != nil {
-		return nil, isDenied(err)
+	switch {
+	case isDenied(err):
+		return nil, true, nil
+	case err != nil:
+		return nil, false, err
 	}
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -393,5 +400,5 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 			found = append(found, s)
 		}
 	}
-	return found, c.filtered(meta)
+	return found, c.filtered(meta), nil
 }

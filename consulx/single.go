@@ -41,7 +41,7 @@ func (c *Client) readKeyError(all api.TxnErrors) error {
 	if strings.HasSuffix(text, "doesn't exist") {
 		return nil
 	}
-	if denial(text) {
+	if txnDenial(all) {
 		return fail(ErrDenied, "%s", c.redact(text))
 	}
 	return fail(nil, "Consul refuses to read the key: %s", c.redact(text))

@@ -147,7 +147,7 @@ func studyRest(sessions int) time.Duration {
 func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	var err error
 	s.Siblings, s.SiblingsCut, err = v.o.client.siblings(ctx, s.Key)
-	s.SiblingsErr = plainWords("siblings", err)
+	s.SiblingsErr = plainWords("keys beside the election", err)
 	if unanswered(err) && v.last.Key == s.Key {
 		s.Siblings, s.SiblingsCut = v.last.Siblings, v.last.SiblingsCut
 	}

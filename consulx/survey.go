@@ -34,7 +34,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	for i, key := range keys {
 		g.Go(func() error {
 			siblings, cut, err := c.siblings(ctx, key)
-			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: plainWords("siblings", err)}
+			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: plainWords("keys beside the election", err)}
 			return nil
 		})
 	}

@@ -14,13 +14,8 @@ import (
 	"electop/election"
 )
 
-const (
-	// txnBodyLimit is how long the body of a transaction may be: Consul's
-	// default for txn_max_req_len. Base64 makes a value a third longer.
-	txnBodyLimit = 512 << 10
-	// changeWait bounds how long a release waits to see its own change.
-	changeWait = 5 * time.Second
-)
+// changeWait bounds how long a release waits to see its own change.
+const changeWait = 5 * time.Second
 
 // Released says how a key was unlocked.
 type Released struct {
@@ -54,7 +49,7 @@ func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 // transaction, otherwise with [Client.releaseLarge].
 func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error) {
 	ops := c.unlockOps(p)
-	if body, err := json.Marshal(ops); err != nil || len(body) >= txnBodyLimit {
+	if body, err := json.Marshal(ops); err != nil || len(body) >= election.TxnBodyLimit {
 		return c.releaseLarge(ctx, p)
 	}
 	ok, answer, err := c.writeTxn(ctx, ops)
@@ -67,7 +62,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 		return Released{}, nil
 	}
 	text := c.redact(txnText(answer.Errors))
-	if denial(text) {
+	if txnDenial(answer.Errors) {
 		return Released{}, fail(ErrDenied, "%s", text)
 	}
 	return Released{}, fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)

@@ -3,6 +3,7 @@ package consulx
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/internal/consultest"
 )
 
@@ -118,9 +120,17 @@ func TestReleaseOfALargeValueTellsOfALostWrite(t *testing.T) {
 		} {
 			b.acquire(t, api.KVPair{Key: key, Session: s, Value: old})
 			client, hook := hooked(t, b.client.Address())
+			// Writes that follow each other at once look like one to a blocking query.
+			noticed := make(chan struct{})
+			hook.after = func(r *http.Request) {
+				if r.URL.Query().Has("index") {
+					close(noticed)
+				}
+			}
 			hook.before = func(r *http.Request) {
 				if r.URL.Query().Has("release") {
 					between()
+					<-noticed
 				}
 			}
 			released, err := NewOperator(client, nil).Release(t.Context(), targetOf(toPair(b.get(t, key))))
@@ -174,4 +184,23 @@ func TestCandidateGivesUpALargeValue(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The warning before a release and the release itself agree on which values are
+// too large, but for a few KB in which electop warns needlessly.
+func TestTheWarningAgreesWithTheRelease(t *testing.T) {
+	c := &Client{namespace: strings.Repeat("n", 64), partition: strings.Repeat("p", 64)}
+	p := election.Pair{Key: strings.Repeat("k", 512), Session: "695bfbd0-6350-7587-addf-a18084928f3c", ModifyIndex: 1 << 60, Flags: 1<<64 - 1}
+	for size := 380_000; size < 400_000; size += 100 {
+		p.Value = make([]byte, size)
+		body, err := json.Marshal(c.unlockOps(&p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &election.Election{Exists: true, Pair: p, Session: &election.Session{ID: p.Session}}
+		warned := strings.Contains(strings.Join(election.EffectOf(election.ActionRelease, e, nil, 1).Warnings, " "), "too large for a transaction")
+		if large := len(body) >= election.TxnBodyLimit; large && !warned || warned && len(body) < election.TxnBodyLimit-4<<10 {
+			t.Errorf("%d bytes of value, %d of body: warned %t", size, len(body), warned)
+		}
+	}
 }

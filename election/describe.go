@@ -16,13 +16,13 @@ func (e Event) Summary() string {
 	switch e.Type {
 	case Elected:
 		if e.VacancyKnown && e.Vacancy > 0 {
-			parts = append(parts, "after "+FormatDuration(e.Vacancy)+" without a leader")
+			parts = append(parts, "after "+span(e.Vacancy)+" without a leader")
 		}
 	case Vacated:
 		if e.HeldKnown {
-			parts = append(parts, "led for "+FormatDuration(e.Held))
+			parts = append(parts, "led for "+span(e.Held))
 		} else if e.Held > 0 {
-			parts = append(parts, "led for at least "+FormatDuration(e.Held))
+			parts = append(parts, "led for at least "+span(e.Held))
 		}
 	case Overwritten:
 		parts = append(parts, "a client wrote the key without the lock")
@@ -58,7 +58,7 @@ func (e Event) who() string {
 		return ""
 	}
 	who := fmt.Sprintf("%s, term %d", e.Leader, e.Term)
-	if e.Node != "" && e.Type == Elected {
+	if e.Node != "" && e.Type == Elected && !NamesNode(e.Leader, e.Node) {
 		who += ", " + Line(e.Node, labelLength)
 	}
 	return who
@@ -100,6 +100,14 @@ func (e Event) explanation() []string {
 		parts = append(parts, "lock-delay until about "+e.LockDelayUntil.Local().Format(time.TimeOnly))
 	}
 	return parts
+}
+
+// span is [FormatDuration] for a sentence, where 0s would read as no time at all.
+func span(d time.Duration) string {
+	if d.Round(time.Millisecond) == 0 {
+		return "less than 1ms"
+	}
+	return FormatDuration(d)
 }
 
 // Plural writes a number with its noun: "1 term", "2 terms".

@@ -61,6 +61,17 @@ func EffectOf(kind ActionKind, e *Election, s *Surroundings, candidates int) Eff
 	return f
 }
 
+// TxnBodyLimit is how long the body of a transaction may be: Consul's default
+// for txn_max_req_len.
+const TxnBodyLimit = 512 << 10
+
+// largestTxnValue certainly fits into the transaction of a release: base64 makes
+// a value a third longer, and 4 KB are more than all else in the body takes.
+const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
+
+const largeValue = "The value is too large for a transaction: the release is bound to the session, but cannot check the index. " +
+	"If the holder writes the key at the same moment, the release puts the older value back."
+
 const noCandidate = "No other candidate was seen: the election may stay without a leader."
 
 // EffectOfSession says what destroying a session does, whatever it holds.
@@ -84,7 +95,7 @@ func EffectOfSession(session *Session, held []Pair, complete bool) Effect {
 		}
 	}
 	if !complete {
-		f.Warnings = append(f.Warnings, "The store was not searched: the session may hold more keys than are listed.")
+		f.Warnings = append(f.Warnings, "The session may hold more keys than are listed.")
 	}
 	return f
 }
@@ -174,6 +185,9 @@ func delayText(s *Session, key string) string {
 // as Patroni does.
 func releaseWarnings(kind HolderKind, e *Election, s *Surroundings) []string {
 	var all []string
+	if len(e.Pair.Value) > largestTxnValue {
+		all = append(all, largeValue)
+	}
 	if mayBePatroni(e, s) {
 		all = append(all, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
 	}

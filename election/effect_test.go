@@ -77,7 +77,7 @@ func TestActionsDocument(t *testing.T) {
 	default:
 		t.Errorf("%s differs from the effects: run go test ./election -run TestActionsDocument -update", path)
 	}
-	for _, e := range holderExamples() {
+	for _, e := range append(holderExamples(), sized(400_000)) {
 		for _, f := range []Effect{EffectOf(ActionRelease, e, nil, 0), EffectOf(ActionDestroy, e, nil, 0)} {
 			for _, sentence := range f.sentences() {
 				if !strings.Contains(doc, sentence) {
@@ -155,6 +155,10 @@ func TestEffectOfADestroy(t *testing.T) {
 	}
 }
 
+func sized(n int) *Election {
+	return held("service/web/leader", strings.Repeat("x", n), newSession("a", "web", "n1"))
+}
+
 func TestEffectWarns(t *testing.T) {
 	const (
 		alone   = "No other candidate was seen: the election may stay without a leader."
@@ -177,6 +181,9 @@ func TestEffectWarns(t *testing.T) {
 	}{
 		{"candidates", ActionRelease, recipe, nil, 2, nil},
 		{"candidates not known", ActionRelease, recipe, nil, -1, nil},
+		{"large value, release", ActionRelease, sized(400_000), nil, 1, []string{"cannot check the index"}},
+		{"large value, destroy", ActionDestroy, sized(400_000), nil, 1, nil},
+		{"the largest value for a transaction", ActionRelease, sized(largestTxnValue), nil, 1, nil},
 		{"no candidate, release", ActionRelease, recipe, nil, 0, []string{alone}},
 		{"no candidate, destroy", ActionDestroy, recipe, nil, 0, []string{alone}},
 		{"no waiter for a slot", ActionDestroy, contender, nil, 0, nil},
@@ -224,7 +231,7 @@ func TestEffectOfASession(t *testing.T) {
 	const (
 		delay = "Lock-delay 15s: no candidate can acquire a key that it held for about 15s after the session ends."
 		free  = " The slot of a semaphore is free at once."
-		more  = "The store was not searched: the session may hold more keys than are listed."
+		more  = "The session may hold more keys than are listed."
 	)
 	tests := []struct {
 		name     string

@@ -95,7 +95,7 @@ func explain(l Loss, ev Evidence) Explanation {
 
 // explainDeleted tells of a key that is gone while its session is not.
 func explainDeleted(l Loss) Explanation {
-	x := Explanation{Cause: KeyDeleted, Evidence: "the key was deleted; its session still exists"}
+	x := Explanation{Cause: KeyDeleted, Evidence: "its session still exists"}
 	if l.Gap {
 		x.guess("it may have been released before it was deleted")
 	}

@@ -65,6 +65,18 @@ func sessionProgram(name string) string {
 	return name
 }
 
+// shortLabel is how much of a leader's label a sentence shows, in runes.
+const shortLabel = 60
+
+// ShortLeader is a leader's label for a sentence or a narrow column.
+func ShortLeader(label string) string { return Line(label, shortLabel) }
+
+// NamesNode reports a label that already ends with the node, as that of a
+// session does.
+func NamesNode(label, node string) bool {
+	return strings.HasSuffix(" "+label, " on "+Line(node, labelLength))
+}
+
 // ShortID is the first group of a session's UUID, enough to tell sessions apart
 // on a screen.
 func ShortID(id string) string {

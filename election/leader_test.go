@@ -36,3 +36,18 @@ func TestLeaderLabel(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesNode(t *testing.T) {
+	s := newSession("a", "Consul lock for 'sleep 3000' at 'web'", "node-1")
+	if label := LeaderLabel(Pair{Session: "a"}, s); !NamesNode(label, "node-1") || NamesNode(label, "node") || NamesNode("web-1", "node-1") {
+		t.Errorf("%q", label)
+	}
+	elected := Event{Type: Elected, Leader: "sleep 3000 on node-1", Term: 2, Node: "node-1"}
+	if got := elected.Summary(); got != "sleep 3000 on node-1, term 2" {
+		t.Errorf("%q", got)
+	}
+	vacated := Event{Type: Vacated, Leader: "web-1", Term: 2, HeldKnown: true}
+	if got := vacated.Summary(); got != "web-1, term 2 · led for less than 1ms" {
+		t.Errorf("%q", got)
+	}
+}

@@ -3,7 +3,6 @@ package election
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -48,6 +47,9 @@ type Outcome struct {
 	// Reason says in one line why there is no new leader, why nothing was written
 	// or what was not observed; empty when there is nothing to add.
 	Reason string
+	// Note says in one line what the operator must know about an action that was
+	// carried out; it stays true whoever leads next.
+	Note string
 }
 
 // Settled reports that observing the election further adds nothing.
@@ -100,9 +102,10 @@ func (o Outcome) followUnobserved(terms []Term) Outcome {
 	return o
 }
 
-// ledBy settles the outcome with the leader of a term after the action.
+// ledBy settles the outcome with the leader of a term after the action. That
+// resolves what Reason said before.
 func (o Outcome) ledBy(next Term) Outcome {
-	o.Kind = OutcomeMoved
+	o.Kind, o.Reason = OutcomeMoved, ""
 	if next.Session == o.Target.Session || o.Action == ActionDestroy && o.sameLeader(next) {
 		o.Kind = OutcomeReturned
 	}
@@ -114,7 +117,7 @@ func (o Outcome) ledBy(next Term) Outcome {
 // same value from the same node. A label that names the session says nothing.
 func (o Outcome) sameLeader(next Term) bool {
 	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
-		!strings.HasSuffix(" "+next.Leader, " on "+Line(next.Node, labelLength))
+		!NamesNode(next.Leader, next.Node)
 }
 
 func (o Outcome) succeeded(ended, next Term) Outcome {
@@ -150,24 +153,31 @@ func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: Line(o.Target.Session, labelLength), Node: Line(o.Target.Node, labelLength)}
 }
 
+// reasonLength does not cut electop's own sentences, which end with what to do;
+// what they quote from Consul was cut before.
+const reasonLength = 1000
+
 // Summary says in one line how it ended: "web-1 → web-2 after 1.2s", or why not.
 // The line is safe to show.
 func (o Outcome) Summary() string {
 	text := o.headline()
 	if o.Reason != "" {
-		text += ": " + Line(o.Reason, evidenceLength)
+		text += ": " + Line(o.Reason, reasonLength)
+	}
+	if o.Note != "" {
+		text += "; " + Line(o.Note, reasonLength)
 	}
 	return text
 }
 
 func (o Outcome) headline() string {
-	leader := o.Target.Leader
+	leader, next := ShortLeader(o.Target.Leader), ShortLeader(o.New.Leader)
 	if o.Target.Key == "" {
 		leader = sessionWord + " " + ShortID(o.Target.Session)
 	}
 	switch o.Kind {
 	case OutcomeMoved:
-		return leader + " → " + o.New.Leader + o.vacancyText()
+		return leader + " → " + next + o.vacancyText()
 	case OutcomeReturned:
 		if o.New.Session == o.Old().Session {
 			return leader + " leads again" + o.vacancyText() + ", with the same session"
@@ -214,13 +224,15 @@ type outcomeJSON struct {
 	New       *Holder     `json:"new,omitempty"`
 	VacancyMS *int64      `json:"vacancy_ms,omitempty"`
 	Reason    string      `json:"reason,omitempty"`
+	Note      string      `json:"note,omitempty"`
 }
 
 // MarshalJSON writes the outcome as `electop release -o json` does. vacancy_ms
 // is there only when both ends of the vacancy were observed.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	j := outcomeJSON{
-		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(), Reason: o.Reason,
+		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),
+		Reason: o.Reason, Note: o.Note,
 	}
 	if o.New.Session != "" {
 		j.New = &o.New

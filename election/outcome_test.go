@@ -245,6 +245,25 @@ func TestOutcomeStaysAsItIs(t *testing.T) {
 	}
 }
 
+// A later leader resolves the doubt about a write, but not what the operator must
+// know about it.
+func TestFollowClearsTheReasonAndKeepsTheNote(t *testing.T) {
+	for next, want := range map[string]string{"b": "web-1 → web-2 after 1s; noted", "a": "web-1 leads again after 1s, with the same session; noted"} {
+		s := pastWeb(t)
+		s.read(web("a", 5, 10, 20, "web-1"))
+		open := Outcome{Action: ActionRelease, Target: s.web().Target(), Kind: OutcomeUnknown, Reason: "no answer", Note: "noted"}
+		s.read(web("", 5, 10, 21, "web-1"))
+		if got := open.Follow(s.web()); got != open {
+			t.Errorf("%+v", got)
+		}
+		leader := map[string]string{"a": "web-1", "b": "web-2"}[next]
+		s.read(web(next, 6, 10, 22, leader))
+		if got := open.Follow(s.web()); got.Summary() != want || got.Reason != "" {
+			t.Errorf("%q, reason %q; want %q", got.Summary(), got.Reason, want)
+		}
+	}
+}
+
 func TestOutcomeJSON(t *testing.T) {
 	s := pastWeb(t)
 	s.read(web("a", 5, 10, 20, "web-1"))
@@ -276,6 +295,7 @@ func TestOutcomeJSON(t *testing.T) {
 			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"reason":"3 terms in between not observed"`,
 		},
 		{done, `"result":"done",` + old},
+		{Outcome{Action: ActionRelease, Target: target, Kind: OutcomeDone, Note: "no index"}, `"result":"done",` + old + `,"note":"no index"`},
 		{Outcome{Action: ActionRelease, Target: target, Kind: OutcomeRefused, Reason: "Patroni"}, `"result":"refused",` + old + `,"reason":"Patroni"`},
 	} {
 		got, err := json.Marshal(tt.o)
@@ -292,7 +312,7 @@ func TestOutcomeTextsAreSafe(t *testing.T) {
 	e.Pair.Value, e.Terms = nil, nil
 	target := Target{Election: evil, Key: e.Key(), Session: evil, Node: evil, CreateIndex: 1, LockIndex: 1, Term: 1}
 	e.Terms = []Term{{Number: 1, CreateIndex: 1, Session: evil, End: t0}, {Number: 2, CreateIndex: 1, Session: evil + "b", Node: evil, Start: t0}}
-	o := Outcome{Action: ActionRelease, Target: target, Kind: OutcomeDone, Reason: evil}.Follow(e)
+	o := Outcome{Action: ActionRelease, Target: target, Kind: OutcomeDone, Reason: evil, Note: evil}.Follow(e)
 	if o.Kind != OutcomeMoved {
 		t.Fatal(o.Kind)
 	}
@@ -304,5 +324,22 @@ func TestOutcomeTextsAreSafe(t *testing.T) {
 		if Sanitize(text) != text {
 			t.Errorf("%q", text)
 		}
+	}
+}
+
+// A refusal ends with what to do instead: it is never cut.
+func TestSummaryKeepsARefusalWhole(t *testing.T) {
+	db := held("service/db/leader", "pg1", newSession("a", "db-pg1", "node-1", patroni))
+	o := Outcome{Action: ActionRelease, Kind: OutcomeRefused, Target: db.Target(), Reason: EffectOf(ActionRelease, db, nil, -1).Refusal}
+	if got := o.Summary(); got != "nothing was changed: "+o.Reason {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestSummaryCutsALongLeader(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	o := Outcome{Action: ActionRelease, Kind: OutcomeMoved, Target: Target{Key: "k", Leader: long}, New: Holder{Leader: long}}
+	if got, want := o.Summary(), long[:60]+"… → "+long[:60]+"…"; got != want {
+		t.Errorf("%s", got)
 	}
 }

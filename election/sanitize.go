@@ -7,10 +7,16 @@ import (
 )
 
 // Sanitize makes a text from Consul safe to show: the result has no control
-// byte, escape sequence, line break, bidirectional or zero-width character.
+// byte, escape sequence, line break, bidirectional control or zero-width
+// character other than accents, and each of its runes takes the cells that it
+// takes alone, whatever stands beside it and however the terminal counts.
 // What was there stays visible: ESC becomes ␛, U+202E becomes <U+202E>, and
 // bytes that are not UTF-8 become U+FFFD. A text that is safe is returned as
 // it is.
+//
+// Letters of right-to-left scripts are kept, because names in them would be
+// unreadable otherwise. A terminal that reorders text may draw them, and digits
+// and blanks between them, from right to left.
 func Sanitize(s string) string {
 	if isSafe(s) {
 		return s
@@ -34,10 +40,18 @@ func Sanitize(s string) string {
 const maxMarks = 2
 
 func countMarks(marks int, r rune) int {
-	if r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
+	if r < 0x300 || !isMark(r) {
 		return 0
 	}
 	return marks + 1
+}
+
+// isMark reports accents and vowel signs that are drawn above or below a letter.
+// Those of other scripts may change the width of the letter or join it with the
+// next one.
+func isMark(r rune) bool {
+	return unicode.Is(unicode.Mn, r) &&
+		unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Thai, unicode.Lao)
 }
 
 // Line is [Sanitize] for the first max runes of s, with white space at the
@@ -104,16 +118,38 @@ func isSafe(s string) bool {
 	return true
 }
 
-// unsafeRune reports runes that move the cursor, change the direction of text
-// or cannot be seen.
+// unsafeRune reports runes that move the cursor, change the direction of text,
+// cannot be seen or take an unknown number of cells.
 func unsafeRune(r rune) bool {
 	switch {
-	case r < 0x20, r >= 0x7f && r <= 0x9f:
+	case r < 0x7f:
+		return r < 0x20
+	case r < 0xa0:
 		return true
-	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x034f, r == 0x17b4, r == 0x17b5:
-		return true // letters and marks that are drawn as nothing
+	case !unicode.IsGraphic(r): // format and private characters, unassigned code points
+		return true
+	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		return true
+	case unicode.In(r, unicode.M):
+		return !isMark(r)
 	}
-	return r > 0x9f && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Cs)
+	return drawnTogether(r)
+}
+
+// drawnTogether reports letters and symbols that terminals draw together with the rune
+// beside them, some in fewer cells than both take alone.
+func drawnTogether(r rune) bool {
+	switch {
+	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff: // conjoining Hangul
+	case r == 0x0e33, r == 0x0eb3, r == 0xff9e, r == 0xff9f: // Thai and Lao AM, voiced sound marks
+	case r == 0x0d4e, r == 0x111c2, r == 0x111c3, r == 0x1193f, r == 0x11941, // signs before a letter
+		r >= 0x11a84 && r <= 0x11a89, r == 0x11d46, r == 0x11f02:
+	case r >= 0x1f1e6 && r <= 0x1f1ff: // letters of flags
+	case r >= 0x1f3fb && r <= 0x1f3ff: // skin tones
+	default:
+		return false
+	}
+	return true
 }
 
 func writeSafe(b *strings.Builder, r rune) {

@@ -59,9 +59,10 @@ func DetectSoftware(e *Election, s *Surroundings) *Software {
 	}
 }
 
-// holderSession is the session of the holder, or of the last one.
+// holderSession is the session of the holder, nil when it was not read; while
+// the key is not held, it is that of the last holder.
 func holderSession(e *Election) *Session {
-	if e.Session != nil {
+	if e.Session != nil || e.Pair.Held() {
 		return e.Session
 	}
 	return e.LastSession

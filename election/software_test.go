@@ -63,6 +63,7 @@ func TestDetectPatroni(t *testing.T) {
 		{"a member's key, session not read", held("service/db/members/pg1", memberJSON, nil), nil, "patronictl list"},
 		{"a member's key in a Citus cluster", held("service/db/1/members/pg1", "{}", pg1), nil, "patronictl list"},
 
+		{"another session that was not read holds the key now", change(held(key, "pg1", nil), func(e *Election) { e.LastSession, e.Pair.Session = pg1, "b" }), nil, ""},
 		{"nothing but the key", held(key, "pg1", nil), nil, ""},
 		{"nothing but the key and keys of other names", held(key, "pg1", nil), []Pair{valued("service/db/state", "", "{}")}, ""},
 		{"the guide's recipe", held(key, `{"Node":"n1"}`, newSession("a", "db-pg1", "n1", ttl(time.Minute))), nil, ""},

@@ -14,7 +14,19 @@ type Situation struct {
 	// Candidates is how many likely candidates were found (see [Likely]), -1
 	// when that is not known.
 	Candidates int
+	// LockDelay is what a probe of the key found out.
+	LockDelay ProbedDelay
 }
+
+// ProbedDelay says whether a lock-delay is active, which only a probe tells.
+type ProbedDelay int
+
+// What a probe tells of the lock-delay.
+const (
+	DelayNotProbed ProbedDelay = iota // the key was not probed
+	DelayActive                       // Consul rejects every acquire
+	DelayNone                         // a candidate can acquire the key
+)
 
 // WhyVacant says why the election has no leader, as far as known. It is empty
 // for an election that is led.
@@ -77,6 +89,10 @@ func vacancyReason(e *Election, s Situation) []string {
 	}
 	delayed := e.LockDelayUntil.Sub(s.Now)
 	switch last := e.LastTerm(); {
+	case s.LockDelay == DelayActive:
+		return append(parts, "A lock-delay is active: Consul rejects every acquire.", candidatesSeen(s.Candidates))
+	case s.LockDelay == DelayNone:
+		return append(parts, "No lock-delay is active: a candidate can acquire the key now.", candidatesSeen(s.Candidates))
 	case delayed > 0 && e.LockDelayDoubtful:
 		return append(parts, fmt.Sprintf("Its holder may have released it just before the session ended; if not, no candidate can acquire the key for about %s more (lock-delay).",
 			roughly(delayed+time.Second-1)))
@@ -120,7 +136,7 @@ func candidatesIdle(candidates int) string {
 	case candidates < 0:
 		return "No candidate has acquired the key."
 	case candidates == 0:
-		return "No likely candidate seen."
+		return "No candidate was seen."
 	case candidates == 1:
 		return "1 likely candidate seen, but it does not acquire the key."
 	}
@@ -133,15 +149,18 @@ func candidatesSeen(candidates int) string {
 	case candidates < 0:
 		return "No candidate has acquired the key."
 	case candidates == 0:
-		return "No likely candidate seen."
+		return "No candidate was seen."
 	}
 	return Plural(uint64(candidates), "likely candidate") + " seen."
 }
 
 // roughly writes a duration in whole seconds, from an hour on in whole minutes.
+// It never writes 0s, which reads as if nothing had happened.
 func roughly(d time.Duration) string {
 	d = max(d, 0)
 	switch {
+	case d < time.Second:
+		return "less than 1s"
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour:

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,6 +19,9 @@ type action struct {
 	done time.Time // when its outcome came, zero before
 	// over says that nothing more is awaited.
 	over bool
+	// claimed is shared by the actions that one command carries out. The first to
+	// set it is that command, or the end of the program: then it never starts.
+	claimed *atomic.Bool
 }
 
 // batch are the actions that were confirmed in one dialog.
@@ -33,39 +37,69 @@ const actionLimit = 2000
 // and time for a candidate to retry.
 const nextLeaderTime = election.MaxLockDelay + 30*time.Second
 
-// actionMsg is how one action ended.
-type actionMsg struct {
+// actionMsg is how the actions of one command ended.
+type actionMsg []answer
+
+// answer is the outcome of one action.
+type answer struct {
 	of      *action
 	outcome election.Outcome
 }
 
-// runner makes the command that carries out one action.
-type runner func(a *action) tea.Cmd
+// runner makes the command that carries out one action, or the destroy of one
+// session for several.
+type runner func(group batch) tea.Cmd
 
-// newRunner binds the operator to the program's context. Each action has its
-// own time limit, so the command always ends.
+// newRunner binds the operator to the program's context. Each command has its
+// own time limit, so it always ends.
 func newRunner(ctx context.Context, op Operator) runner {
-	return func(a *action) tea.Cmd {
-		kind, target := a.Action, a.Target
+	return func(group batch) tea.Cmd {
+		kind, claimed := group[0].Action, group[0].claimed
+		targets := make([]election.Target, 0, len(group))
+		for _, a := range group {
+			targets = append(targets, a.Target)
+		}
 		return func() tea.Msg {
+			if !claimed.CompareAndSwap(false, true) {
+				return nil
+			}
 			ctx, cancel := context.WithTimeout(ctx, actionTime)
 			defer cancel()
 			do := op.Release
 			if kind == election.ActionDestroy {
 				do = op.DestroySession
 			}
-			return actionMsg{of: a, outcome: do(ctx, target)}
+			msg := make(actionMsg, 0, len(group))
+			for i, outcome := range actOnce(ctx, do, targets) {
+				msg = append(msg, answer{of: group[i], outcome: outcome})
+			}
+			return msg
 		}
 	}
 }
 
-// act starts the action on each target, one after the other. A batch shows its
-// results in a panel, a single action in the footer.
+// actOnce gives an outcome to each of several holds of one session. A hold that
+// changed does not save the session from a destroy that is bound to the next one.
+func actOnce(ctx context.Context, do func(context.Context, election.Target) election.Outcome, targets []election.Target) []election.Outcome {
+	outcomes := make([]election.Outcome, 0, len(targets))
+	var last election.Outcome
+	for i, t := range targets {
+		if i == 0 || last.Kind == election.OutcomeChanged {
+			last = do(ctx, t)
+		}
+		outcomes = append(outcomes, last)
+	}
+	return outcomes
+}
+
+// act starts the action on each target, one after the other; a session is
+// destroyed once. A batch shows its results in a panel, a single action in the
+// footer.
 func (m *Model) act(kind election.ActionKind, targets []boundTarget) tea.Cmd {
 	b := m.actions.start(kind, targets, m.opts.Now())
-	cmds := make([]tea.Cmd, 0, len(b))
-	for _, a := range b {
-		cmds = append(cmds, m.run(a))
+	var cmds []tea.Cmd
+	for _, group := range b.groups() {
+		cmds = append(cmds, m.run(group))
 	}
 	if len(b) > 1 {
 		m.openResults(b)
@@ -73,12 +107,13 @@ func (m *Model) act(kind election.ActionKind, targets []boundTarget) tea.Cmd {
 	return tea.Sequence(cmds...)
 }
 
-// acted takes the outcome of an action. The board is not touched: it changes
+// acted takes the outcomes of actions. The board is not touched: it changes
 // when a snapshot says so.
 func (m *Model) acted(msg actionMsg) {
-	msg.of.answered(msg.outcome, m.opts.Now())
-	if msg.of.over {
-		m.tell(msg.of)
+	for _, x := range msg {
+		if x.of.answered(x.outcome, m.opts.Now()); x.of.over {
+			m.tell(x.of)
+		}
 	}
 	m.settle()
 	m.refreshView()
@@ -128,7 +163,12 @@ func (m *Model) pendingText(now time.Time) string {
 func (l *actionLog) start(kind election.ActionKind, targets []boundTarget, now time.Time) batch {
 	b := make(batch, 0, len(targets))
 	for _, t := range targets {
-		b = append(b, &action{Outcome: election.Outcome{Action: kind, Target: t.Target}, name: t.title(), at: now})
+		b = append(b, &action{Outcome: election.Outcome{Action: kind, Target: t.Target}, name: t.title(), at: now, claimed: new(atomic.Bool)})
+	}
+	for _, group := range b.groups() {
+		for _, a := range group {
+			a.claimed = group[0].claimed
+		}
 	}
 	l.batches = append(l.batches, b)
 	for l.count() > actionLimit && len(l.batches) > 1 && l.batches[0].waiting() == 0 {
@@ -167,6 +207,22 @@ func (b batch) waiting() int {
 		}
 	}
 	return n
+}
+
+// groups splits a batch into what one command carries out: a release, or the
+// destroy of a session, which is one for all of its elections.
+func (b batch) groups() []batch {
+	var groups []batch
+	of := map[string]int{}
+	for _, a := range b {
+		i, found := of[a.Target.Session]
+		if !found || a.Action != election.ActionDestroy {
+			i = len(groups)
+			of[a.Target.Session], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], a)
+	}
+	return groups
 }
 
 // answered takes what the operator reports. Nothing follows the destroy of a

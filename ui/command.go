@@ -19,7 +19,7 @@ func (m *Model) command(text string) tea.Cmd {
 	switch word {
 	case "":
 	case "q", "quit":
-		return tea.Quit
+		return m.quit()
 	case "1", "elections":
 		m.show(viewElections)
 	case "2", "events":

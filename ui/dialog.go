@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"time"
 
 	"electop/election"
 )
@@ -27,6 +28,9 @@ type dialog struct {
 	// next tells who would probably lead next, nil when that is not told.
 	next   []span
 	search *search
+	// scanned are the keys that the search found, without the watched ones, which
+	// the board has newer.
+	scanned []election.Pair
 	// canSearch says that the whole KV store can be searched.
 	canSearch bool
 	// offline says that Consul is not connected, so that the data is stale.
@@ -35,7 +39,12 @@ type dialog struct {
 	// first.
 	onAction bool
 	text     reader
-	insights insightCache
+	// seen is text.seen and changes how often the visible text had changed when
+	// it was laid out last, at now. noticed says that it is visible for noticeTime.
+	seen, changes int
+	noticed       bool
+	now           time.Time
+	insights      insightCache
 }
 
 // fall is a key that falls with a session, or a semaphore's in which a slot gets
@@ -80,9 +89,6 @@ func (d *dialog) choose() {
 	if d.includesHidden {
 		d.targets = append(d.targets, d.hidden...)
 	}
-	if d.kind == election.ActionDestroy {
-		d.targets = oneEachSession(d.targets)
-	}
 }
 
 // cannotAct says why an action is not possible now, empty when it is.
@@ -94,14 +100,19 @@ func (m *Model) cannotAct(kind election.ActionKind) string {
 	case m.opts.Operator == nil:
 		return "Unavailable: this dashboard cannot " + word + "."
 	case m.live.Connection.State == election.Lost:
-		return staleText
+		return staleText(m.live.Connection)
 	case m.live.Connection.State != election.Live:
 		return "Unavailable until Consul is connected."
 	}
 	return ""
 }
 
-const staleText = "Unavailable while Consul is unreachable: this data is stale."
+func staleText(c election.Connection) string {
+	if c.Refused {
+		return "Unavailable while Consul rejects this token: this data is stale."
+	}
+	return "Unavailable while Consul is unreachable: this data is stale."
+}
 
 // nothingToDo says why none of the chosen elections can be acted on.
 func (m *Model) nothingToDo(kind election.ActionKind, chosen []*election.Election) string {
@@ -132,7 +143,10 @@ func (m *Model) checkDialog() {
 		t.changed, t.denied = d.changeOf(t.Target, m.live), m.rights.missing(d.kind, holdOf(t.Target))
 		t.effect = election.Effect{}
 	}
-	d.falls = nil
+	d.falls, d.scanned = nil, nil
+	if d.search != nil && d.search.over {
+		d.scanned = unwatched(m.live, d.search.found)
+	}
 	if d.kind == election.ActionDestroy {
 		d.falls = fallsWith(m.live, d.standing())
 	}
@@ -184,12 +198,20 @@ func (d *dialog) heldBy(t *boundTarget, live *election.Snapshot) []election.Pair
 		}
 	}
 	if live.Surroundings != nil {
-		pairs = appendHeld(pairs, live.Surroundings.Siblings, t.Session, watched)
+		pairs = appendHeld(pairs, unwatched(live, live.Surroundings.Siblings), t.Session, watched)
 	}
-	if d.search != nil && d.search.over {
-		pairs = appendHeld(pairs, d.search.found, t.Session, watched)
+	return appendHeld(pairs, d.scanned, t.Session, watched)
+}
+
+// unwatched leaves out the pairs whose keys are watched.
+func unwatched(live *election.Snapshot, pairs []election.Pair) []election.Pair {
+	var kept []election.Pair
+	for _, p := range pairs {
+		if live.Find(p.Key) == nil {
+			kept = append(kept, p)
+		}
 	}
-	return pairs
+	return kept
 }
 
 // appendHeld appends the pairs of a session whose keys are not among the known.
@@ -203,10 +225,11 @@ func appendHeld(pairs, more []election.Pair, session string, known map[string]bo
 	return pairs
 }
 
-// searchedAll reports that a search of the whole store was complete.
+// searchedAll reports that a search of the whole store was complete. One from
+// before the dialog was opened says nothing about what was acquired since.
 func (d *dialog) searchedAll() bool {
 	s := d.search
-	return s != nil && s.over && !s.stopped && s.err == nil && !s.incomplete
+	return s != nil && s.over && !s.stopped && s.err == nil && !s.incomplete && !s.earlier
 }
 
 // about is the key of the only election that the dialog is about, empty when
@@ -234,8 +257,22 @@ func (d *dialog) standing() []boundTarget {
 	return ts
 }
 
+// sessions are those of the targets, each once.
+func (d *dialog) sessions() []string {
+	var ids []string
+	for _, t := range d.targets {
+		if !slices.Contains(ids, t.Session) {
+			ids = append(ids, t.Session)
+		}
+	}
+	return ids
+}
+
 // acts reports whether there is anything left that the dialog may do.
 func (d *dialog) acts() bool { return !d.offline && len(d.standing()) > 0 }
 
-// ready reports whether the user may confirm: everything was visible.
-func (d *dialog) ready() bool { return d.acts() && d.text.read() }
+// read reports whether everything was visible, be it for a moment only.
+func (d *dialog) read() bool { return d.acts() && d.text.read() }
+
+// ready reports whether the user may confirm.
+func (d *dialog) ready() bool { return d.read() && d.noticed }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -63,7 +64,9 @@ func (m *Model) toggleSearch() tea.Cmd {
 	case d.maySearch():
 		var sessions []string
 		for _, t := range d.standing() {
-			sessions = append(sessions, t.Session)
+			if !slices.Contains(sessions, t.Session) {
+				sessions = append(sessions, t.Session)
+			}
 		}
 		var run tea.Cmd
 		d.search, run = m.search(sessions, m.opts.Now())
@@ -133,30 +136,25 @@ func (m *Model) refreshDialog() {
 func (m *Model) confirm() tea.Cmd {
 	d := m.dialog
 	if !d.ready() {
+		if d.read() {
+			m.say(roleDelay, "Nothing was done: the text is new. Read it, then confirm again.")
+		}
 		return nil
 	}
 	targets := d.standing()
 	m.closeDialog()
-	m.unmark(d)
+	m.unmark(targets)
 	return m.act(d.kind, targets)
 }
 
-// unmark removes the marks that the dialog was about: those that the filter
-// hides stay unless the user included them.
-func (m *Model) unmark(d *dialog) {
-	switch {
-	case d.bare && d.includesHidden:
-		clear(m.sessions.marks)
-	case d.bare:
-		for _, r := range m.sessions.order {
-			delete(m.sessions.marks, r.ses.ID)
-		}
-	case d.includesHidden:
-		clear(m.table.marks)
-	default:
-		visible, _ := m.table.marked(m.shown, m.asOf())
-		for _, e := range visible {
-			delete(m.table.marks, e.Key())
+// unmark removes the marks of what is acted on, and no others: the filter may
+// have changed since the dialog was opened.
+func (m *Model) unmark(targets []boundTarget) {
+	for _, t := range targets {
+		if t.session != nil {
+			delete(m.sessions.marks, t.Session)
+		} else {
+			delete(m.table.marks, t.Key)
 		}
 	}
 }

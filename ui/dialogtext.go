@@ -195,6 +195,9 @@ func (d *dialog) writeEffect(page *doc) {
 }
 
 func (d *dialog) writeWarnings(page *doc) {
+	if len(d.targets) > 1 && !d.bare { // only one election is studied
+		page.beside([]span{{roleDelay, page.sym.warning + " "}}, 2, span{roleDelay, "Candidates were not checked for several elections."})
+	}
 	for _, text := range d.shared(func(f election.Effect) []string { return f.Warnings }) {
 		page.beside([]span{{roleDelay, page.sym.warning + " "}}, 2, span{roleDelay, text})
 	}
@@ -259,7 +262,7 @@ func (d *dialog) writeFalls(page *doc) {
 	}
 	switch {
 	case d.search != nil:
-		d.search.write(page, len(falls))
+		d.search.write(page, len(falls), d.now)
 	case len(falls) == 0:
 		page.add(span{roleQuiet, "  nothing watched"})
 	}
@@ -282,7 +285,7 @@ func (d *dialog) allFalls() []fall {
 		listed[f.key] = true
 	}
 	falls := slices.Clone(d.falls)
-	for _, p := range d.search.found {
+	for _, p := range d.scanned {
 		if !listed[p.Key] {
 			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
 		}

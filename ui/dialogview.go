@@ -1,18 +1,50 @@
 package ui
 
-import "electop/election"
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
 
 // dialogWidth is the widest a dialog becomes.
 const dialogWidth = 84
 
 // fit lays the text out for a window. What changed since, or is out of sight in
 // this window, has to be scrolled to before the action is enabled.
-func (d *dialog) fit(sym *symbols, width, height int) {
+func (d *dialog) fit(sym *symbols, now time.Time, width, height int) tea.Cmd {
+	d.now = now
 	w := min(dialogWidth, width-4)
 	page := &doc{width: w - boxSides, sym: sym}
 	d.write(page)
-	d.text.show(page.lines, w, max(1, height-boxFrame-len(d.foot(sym))))
-	d.onAction = d.onAction && d.ready()
+	changed := d.text.show(page.lines, w, max(1, height-boxFrame-len(d.foot(sym))))
+	d.onAction = d.onAction && d.read()
+	if !changed && d.text.seen <= d.seen {
+		d.seen = d.text.seen
+		return nil
+	}
+	d.seen, d.noticed = d.text.seen, false
+	d.changes++
+	msg := noticeMsg{of: d, changes: d.changes}
+	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
+}
+
+// noticeTime is how long a text must be visible before it can be confirmed. Keys
+// that were typed ahead of it arrive earlier.
+const noticeTime = 300 * time.Millisecond
+
+// noticeMsg says that noticeTime has passed since a change of the visible text.
+type noticeMsg struct {
+	of      *dialog
+	changes int
+}
+
+// notice enables the action unless the text has changed again since.
+func (m *Model) notice(msg noticeMsg) {
+	if msg.of.changes == msg.changes {
+		msg.of.noticed = true
+	}
 }
 
 // draw lays the dialog over the lines of the screen.
@@ -37,10 +69,13 @@ func (d *dialog) title() string {
 	case len(d.targets) == 1:
 		what = oneLine(d.targets[0].Election, 40)
 	}
-	if d.kind == election.ActionDestroy {
-		return "Destroy the session of " + what
+	switch {
+	case d.kind == election.ActionRelease:
+		return "Release " + what
+	case len(d.sessions()) > 1:
+		return "Destroy the sessions of " + what
 	}
-	return "Release " + what
+	return "Destroy the session of " + what
 }
 
 // foot are the rows that never scroll: the progress of a search, where the text
@@ -59,7 +94,7 @@ func (d *dialog) positionSpans(sym *symbols) []span {
 	if where == "" {
 		return nil
 	}
-	if d.acts() && !d.ready() {
+	if d.acts() && !d.read() {
 		text, short := "scroll to the end to enable "+d.word(), "scroll down to enable "+d.word()
 		if d.text.seen < d.text.offset { // a line above changed since it was visible
 			text, short = "scroll up: the text changed", "scroll up: the text changed"
@@ -85,6 +120,9 @@ func (d *dialog) buttons() []span {
 	cancel, action := span{roleButtonOn, "[ Cancel ]"}, span{roleButton, "  " + d.word() + "  "}
 	if !d.ready() {
 		action = span{roleFaint, " (" + d.word() + ") "}
+		if d.onAction { // it keeps the focus until the action is enabled again
+			cancel, action = span{roleButton, "  Cancel  "}, span{roleFaint, "[(" + d.word() + ")]"}
+		}
 		return []span{cancel, {roleText, "  "}, action, {roleText, "    "}, {roleKey, "esc"}, {roleQuiet, " cancel"}}
 	}
 	if d.onAction {

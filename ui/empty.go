@@ -11,6 +11,9 @@ import (
 func (m *Model) drawTooSmall(p *painter) []string {
 	text := "electop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) +
 		", this is " + strconv.Itoa(m.width) + "x" + strconv.Itoa(m.height) + "; q quits"
+	if m.now.Before(m.quitUntil) {
+		text = m.note.text
+	}
 	var lines []string
 	for _, part := range wrapText(text, m.width) {
 		lines = append(lines, p.draw(m.width, span{roleText, part}))
@@ -47,16 +50,23 @@ func (m *Model) drawEmpty(p *painter, s *scene, width, height int) []string {
 
 func (m *Model) unreachable(d *doc, s *scene) {
 	c := m.live.Connection
-	d.add(span{roleBad, d.sym.lost + " Cannot reach Consul at " + clean(m.opts.Address)})
+	title, silence := "Cannot reach Consul at "+clean(m.opts.Address), "No answer for "
+	if c.Refused {
+		title, silence = "Consul at "+clean(m.opts.Address)+" rejects the token", "Rejected for "
+	}
+	d.add(span{roleBad, d.sym.lost + " " + title})
 	d.blank()
 	if c.Error != "" {
 		d.para(roleText, oneLine(c.Error, 400))
 		d.blank()
 	}
-	d.para(roleQuiet, "No answer for "+duration(s.now.Sub(c.Since))+"; "+retryText(s, c)+". This screen recovers by itself.")
+	d.para(roleQuiet, silence+duration(s.now.Sub(c.Since))+"; "+retryText(s, c)+". This screen recovers by itself.")
 	d.blank()
-	d.para(roleQuiet, "The address comes from --http-addr or CONSUL_HTTP_ADDR. `electop doctor` says what this "+
-		"address and token may see.")
+	source := "The address comes from --http-addr or CONSUL_HTTP_ADDR."
+	if c.Refused {
+		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE."
+	}
+	d.para(roleQuiet, source+" `electop doctor` says what this address and token may read.")
 }
 
 // nothingFound tells an empty place from one that may not be seen.

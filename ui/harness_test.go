@@ -52,6 +52,8 @@ type driver struct {
 	m   Model
 	op  *fakeOperator
 	now time.Time
+	// hasty sends the next message before a changed dialog had time to be noticed.
+	hasty bool
 }
 
 func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Options)) *driver {
@@ -75,6 +77,10 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 func (d *driver) send(msg tea.Msg) tea.Cmd {
 	next, cmd := d.m.Update(msg)
 	d.m = next.(Model)
+	if g := d.m.dialog; g != nil && !g.noticed && !d.hasty {
+		next, _ = d.m.Update(noticeMsg{of: g, changes: g.changes})
+		d.m = next.(Model)
+	}
 	return cmd
 }
 
@@ -191,12 +197,17 @@ func trimLines(s string) string {
 // performSearch presses f and carries the search out.
 func (d *driver) performSearch() {
 	d.t.Helper()
-	for _, cmd := range sequence(d.t, d.keys("f")()) {
-		if msg, ok := cmd().(searchedMsg); ok {
-			d.send(msg)
-			return // the next command draws the progress
-		}
+	d.send(firstOf(d.t, d.keys("f")))
+}
+
+// firstOf carries out the first command of nested lists: the others are ticks.
+func firstOf(t testing.TB, cmd tea.Cmd) tea.Msg {
+	t.Helper()
+	msg := cmd()
+	if _, list := msg.(tea.BatchMsg); !list {
+		return msg
 	}
+	return firstOf(t, sequence(t, msg)[0])
 }
 
 func clickAt(x, y int) tea.MouseClickMsg {

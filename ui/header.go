@@ -226,7 +226,7 @@ func (m *Model) lostBanner(s *scene) banner {
 	c := m.live.Connection
 	text := " Consul is unreachable. "
 	if c.Refused {
-		text = " Consul refuses this token. "
+		text = " Consul rejects this token. "
 	}
 	if !c.LastContact.IsZero() {
 		text += "The board is " + duration(s.now.Sub(c.LastContact)) + " old. "

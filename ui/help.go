@@ -18,7 +18,7 @@ func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	m.mode = modeBoard
 	if msg.String() == "ctrl+c" {
-		return tea.Quit
+		return m.quit()
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // span is a text with its role. The text is safe: whoever makes a span of
-// something from Consul has sanitised it.
+// something from Consul has sanitised it. Safe runes take the same cells whatever
+// stands beside them, so a text can be measured, cut and joined anywhere.
 type span struct {
 	role role
 	text string
@@ -54,7 +55,7 @@ func (l *line) turn(r role) {
 
 // text writes as much of s as fits, with an ellipsis where it was cut.
 func (l *line) text(r role, s string) {
-	s, w := isolate(s)
+	w := textWidth(s)
 	l.put(r, s, w, min(w, l.room()))
 }
 
@@ -67,8 +68,7 @@ func (l *line) texts(spans ...span) {
 
 // cell writes s into exactly n cells, cut or padded.
 func (l *line) cell(r role, s string, n int) {
-	s, w := isolate(s)
-	l.put(r, s, w, min(n, l.room()))
+	l.put(r, s, textWidth(s), min(n, l.room()))
 }
 
 // put writes s, which is w cells wide, into exactly n cells.
@@ -143,42 +143,6 @@ func textWidth(s string) int {
 		return len(s)
 	}
 	return ansi.StringWidth(s)
-}
-
-// isolate makes the width of s independent of what stands beside it and of how
-// it is cut: where a mark or modifier would join the ASCII character before it
-// and change its width, a dotted circle takes it on. It tells the width.
-func isolate(s string) (string, int) {
-	const circle = "◌"
-	if isASCII(s) {
-		return s, len(s)
-	}
-	for i, before := 0, " "; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf && before != "" {
-			if joins(before, s[i:]) {
-				s = s[:i] + circle + s[i:]
-			}
-		}
-		if before = ""; s[i] < utf8.RuneSelf {
-			before = s[i : i+1]
-		}
-	}
-	w := ansi.StringWidth(s)
-	if r, _ := utf8.DecodeLastRuneInString(s); r >= utf8.RuneSelf && (r < 0x2000 || r >= 0x2c00) && ansi.StringWidth(s+" ") != w+1 {
-		s += circle // the last letter would join what follows
-		w = ansi.StringWidth(s)
-	}
-	return s, w
-}
-
-// joins reports that the beginning of s changes its width after an ASCII
-// character. Nothing among arrows, lines and symbols does.
-func joins(before, s string) bool {
-	if r, _ := utf8.DecodeRuneInString(s); r >= 0x2100 && r < 0x2c00 {
-		return false
-	}
-	cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-	return ansi.StringWidth(before+cluster) != 1+w
 }
 
 func isASCII(s string) bool {

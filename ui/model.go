@@ -67,7 +67,9 @@ type Model struct {
 	insights *insightCache
 	note     note
 	actions  *actionLog
-	results  *resultsPanel // nil while it is closed
+	// quitUntil is until when a second request to quit is accepted.
+	quitUntil time.Time
+	results   *resultsPanel // nil while it is closed
 	// watched are the nodes that WatchChecks was told last, studied the key that
 	// Study was, listing what WatchSessions was.
 	watched, studied string
@@ -75,7 +77,9 @@ type Model struct {
 	rights           *rightsBook
 
 	wait func() tea.Msg
-	run  runner
+	// interlude waits for the next interlude; nil when there are none.
+	interlude tea.Cmd
+	run       runner
 	// search is nil when nobody can search.
 	search searcher
 }
@@ -86,8 +90,8 @@ func New(ctx context.Context, opts Options) Model {
 		opts.Now = time.Now
 	}
 	sym := unicodeSymbols()
-	if opts.ASCII {
-		sym = asciiSymbols()
+	if opts.ASCII || textWidth(sym.led) > 1 { // RUNEWIDTH_EASTASIAN
+		opts.ASCII, sym = true, asciiSymbols()
 	}
 	now := opts.Now()
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
@@ -98,6 +102,7 @@ func New(ctx context.Context, opts Options) Model {
 		insights: &insightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		wait: waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
+		interlude: nextInterlude(ctx, opts.Interludes),
 	}
 }
 
@@ -145,7 +150,7 @@ func (m *Model) tick() tea.Cmd {
 // Init starts the clock, asks for the terminal's background and waits for the
 // first snapshot.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.wait, m.tick(), tea.RequestBackgroundColor)
+	return tea.Batch(m.wait, m.tick(), tea.RequestBackgroundColor, m.interlude)
 }
 
 // asOf is the moment at which the shown snapshot is looked at. Of what happened

@@ -49,6 +49,14 @@ type Options struct {
 	// error may come with what was found. complete is false when the token may not read all keys. It is called off the event loop, and
 	// may call progress from any goroutine until it returns.
 	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
+	// Suspend asks for the process to be stopped until the user continues it. The
+	// request comes back through Interludes, as does one from outside. When it is
+	// nil Bubble Tea suspends the process itself.
+	Suspend func()
+	// Interludes waits for the next function that needs the terminal as it was
+	// before the dashboard, or nil to draw the whole screen anew. It returns false
+	// when ctx ends. It is called off the event loop.
+	Interludes func(ctx context.Context) (run func(), more bool)
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
 }

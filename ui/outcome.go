@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,9 @@ func (a *action) awaiting(e *election.Election, now time.Time) string {
 	}
 	if a.Reason != "" {
 		text += ": " + clean(a.Reason)
+	}
+	if a.Note != "" {
+		text += "; " + clean(a.Note)
 	}
 	return text
 }
@@ -107,6 +111,9 @@ func (b batch) what() string {
 		noun = "session"
 	case b[0].Action == election.ActionDestroy:
 		of = "the sessions of "
+		if !slices.ContainsFunc(b, func(a *action) bool { return a.Target.Session != b[0].Target.Session }) {
+			of = "the session of "
+		}
 	}
 	return string(b[0].Action) + " " + of + plural(len(b), noun)
 }

@@ -1,5 +1,7 @@
 package ui
 
+import tea "charm.land/bubbletea/v2"
+
 // resized takes the size of the window. What lies over the board ends when it
 // cannot be drawn any more: a key must never answer what is not visible.
 func (m *Model) resized(width, height int) {
@@ -31,14 +33,15 @@ func (m *Model) closeUnseen() {
 
 // fitOverlay lays out what lies over the board, so that keys are judged by what
 // is drawn.
-func (m *Model) fitOverlay() {
+func (m *Model) fitOverlay() (cmd tea.Cmd) {
 	if tooSmall(m.width, m.height) {
-		return
+		return nil
 	}
 	if m.dialog != nil {
-		m.dialog.fit(m.sym, m.width, m.height)
+		cmd = m.dialog.fit(m.sym, m.now, m.width, m.height)
 	}
 	if m.results != nil {
 		m.results.fit(m.sym, m.live, m.now, m.width, m.height)
 	}
+	return cmd
 }

@@ -11,12 +11,12 @@ import (
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	if tooSmall(m.width, m.height) { // nothing is visible that a key could be meant for
 		if key.Matches(msg, m.keys.Quit) {
-			return tea.Quit
+			return m.quit()
 		}
 		return nil
 	}
 	if key.Matches(msg, m.keys.Suspend) {
-		return tea.Suspend
+		return m.suspend()
 	}
 	switch m.mode {
 	case modeDialog:
@@ -57,7 +57,7 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	switch k := &m.keys; {
 	case key.Matches(msg, k.Quit):
-		return tea.Quit, true
+		return m.quit(), true
 	case key.Matches(msg, k.Help):
 		m.mode, m.help = modeHelp, &helpPage{}
 	case key.Matches(msg, k.Filter):

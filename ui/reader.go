@@ -11,10 +11,11 @@ type reader struct {
 	seen        int // lines from the top that were visible
 }
 
-// show replaces the text or the size of the window. Lines that differ, and all
-// that follow them, count as unseen. A change of size begins at the top.
-func (r *reader) show(lines [][]span, width, rows int) {
-	same := 0
+// show replaces the text or the size of the window and reports whether either
+// differs. Lines that differ, and all that follow them, count as unseen. A change
+// of size begins at the top.
+func (r *reader) show(lines [][]span, width, rows int) bool {
+	same, longest := 0, max(len(lines), len(r.lines))
 	for same < min(len(lines), len(r.lines)) && slices.Equal(lines[same], r.lines[same]) {
 		same++
 	}
@@ -23,6 +24,7 @@ func (r *reader) show(lines [][]span, width, rows int) {
 	}
 	r.lines, r.width, r.rows, r.seen = lines, width, rows, min(r.seen, same)
 	r.scroll(0)
+	return same < longest
 }
 
 // scroll moves the window. A line that it skips stays unseen.

@@ -44,7 +44,7 @@ func (m *Model) resultsKey(msg tea.KeyPressMsg) tea.Cmd {
 	step, moves := m.step(msg, max(1, m.results.text.rows), len(m.results.text.lines))
 	switch name := msg.String(); {
 	case name == "ctrl+c":
-		return tea.Quit
+		return m.quit()
 	case moves:
 		m.results.text.scroll(step)
 	case key.Matches(msg, m.keys.Results), name == "esc", name == "enter", name == "q":

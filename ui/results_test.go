@@ -43,8 +43,10 @@ func (d *driver) answers(cmd tea.Cmd, fails map[string]election.Outcome) {
 	d.t.Helper()
 	for _, c := range sequence(d.t, cmd()) {
 		msg := c().(actionMsg)
-		if o, found := fails[msg.of.Target.Election]; found {
-			msg.outcome = o
+		for i := range msg {
+			if o, found := fails[msg[i].of.Target.Election]; found {
+				msg[i].outcome = o
+			}
 		}
 		d.send(msg)
 	}
@@ -95,6 +97,16 @@ func TestABatchReportsEveryElection(t *testing.T) {
 		t.Error("q quits instead of closing the results")
 	}
 	d.lacks("Actions since")
+}
+
+// What the operator must know about a release stays, whoever leads next.
+func TestResultsKeepTheNote(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "r")
+	noted := election.Outcome{Kind: election.OutcomeDone, Note: "the index was not checked"}
+	d.answers(d.keys("y"), map[string]election.Outcome{"auth": noted, "billing": noted})
+	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
+	d.wants("auth-2 → auth-9 after 1.3s; the index was not checked", "billing-3 → no leader yet, 0s; the index was not checked")
 }
 
 func TestResultsThatWereClosedEarly(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func runIn(ctx context.Context, t *testing.T, opts Options, input io.Reader) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := Run(ctx, opts, tea.WithInput(input), tea.WithOutput(&out), tea.WithWindowSize(80, 24),
+	_, err := Run(ctx, opts, tea.WithInput(input), tea.WithOutput(&out), tea.WithWindowSize(80, 24),
 		tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 	return out.String(), err
 }

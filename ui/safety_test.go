@@ -22,8 +22,9 @@ func checkFrame(t *testing.T, d *driver, w, h int, what string) {
 		t.Errorf("%s at %dx%d: %d lines", what, w, h, len(lines))
 	}
 	for i, l := range lines {
-		if got := ansi.StringWidth(l); got != w {
-			t.Errorf("%s at %dx%d: line %d is %d wide: %q", what, w, h, i, got, ansi.Strip(l))
+		// Bubble Tea counts by graphemes or by runes, as the terminal does.
+		if g, r := ansi.StringWidth(l), ansi.StringWidthWc(l); g != w || r != w {
+			t.Errorf("%s at %dx%d: line %d is %d wide by graphemes, %d by runes: %q", what, w, h, i, g, r, ansi.Strip(l))
 			return
 		}
 	}

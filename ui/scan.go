@@ -84,7 +84,7 @@ func (m *Model) toggleScan() tea.Cmd {
 		m.say(roleDelay, "Unavailable: this dashboard cannot scan the store.")
 		return nil
 	case m.live.Connection.State != election.Live:
-		m.say(roleDelay, staleText)
+		m.say(roleDelay, staleText(m.live.Connection))
 		return nil
 	case len(v.rows) == 0:
 		m.say(roleDelay, "There is no session to scan for.")

@@ -158,8 +158,9 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 	d.keys("3")
 	d.performSearch()
 	d.now = d.now.Add(time.Minute)
+	d.send(tickMsg(d.now))
 	d.keys("/", "'"+sessionID(200), "enter", "x")
-	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09.", "f scans")
+	d.wants("locks/000 is released, not watched", "and 242 more keys", "Scanned all 9,800 keys: 252 keys in all, as of 12:01:09, 1m ago.", "f scans")
 	d.performSearch()
 	d.wants("252 keys in all, as of 12:02:09.")
 }
@@ -168,11 +169,11 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3", "/", "'"+sessionID(322), "enter", "x")
-	d.wants("Lock-delay 15s", "nothing watched", "The store was not searched")
+	d.wants("Lock-delay 15s", "nothing watched", "may hold more keys than are")
 	d.performSearch()
 	d.wants("Scanned all 9,800 keys: no key, as of 12:01:09.")
 	d.wants("The session is destroyed; it holds no key.", "No lock-delay follows")
-	d.lacks("must notice", "not searched")
+	d.lacks("must notice", "may hold more keys")
 }
 
 func TestClicksHitTheRowUnderTheNews(t *testing.T) {
@@ -188,4 +189,29 @@ func TestClicksHitTheRowUnderTheNews(t *testing.T) {
 	if d.m.sessions.cursor != sessionID(204) {
 		t.Errorf("clicked another session than pg-pg2")
 	}
+}
+
+// A scan from before the dialog says nothing about what was acquired since.
+func TestAnOldScanIsNotComplete(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
+	d.keys("3")
+	d.performSearch()
+	d.now = d.now.Add(26 * time.Hour)
+	d.send(tickMsg(d.now))
+	d.keys("/", "'"+sessionID(322), "enter", "x")
+	d.wants("no key, as of 12:01:09, 1d02h ago.", "may hold more keys than")
+	d.lacks("it holds no key", "No lock-delay follows")
+	d.performSearch()
+	d.wants("it holds no key", "No lock-delay follows")
+}
+
+// A watched key that moved after the scan is not affected any more.
+func TestWatchedKeysThatMovedAreNotAffected(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
+	d.keys("3")
+	d.performSearch()
+	d.send(snapshotMsg{takenOver(studiedSnapshot(""), keyOf("auth"))})
+	d.keys("/", "'"+sessionID(0), "enter", "x")
+	d.wants("locks/nightly is released, not watched", "1 key in all")
+	d.lacks("service/auth/leader")
 }

@@ -117,8 +117,8 @@ func (s *search) progressSpans() []span {
 
 // write tells in a dialog how the search ended. listed is how many keys are
 // known of.
-func (s *search) write(page *doc, listed int) {
-	when := ", as of " + clockTime(s.at)
+func (s *search) write(page *doc, listed int, now time.Time) {
+	when := ", as of " + clockTime(s.at) + s.ageText(now)
 	count := plural(listed, "key") + " in all"
 	if listed == 0 {
 		count = "no key"
@@ -137,6 +137,21 @@ func (s *search) write(page *doc, listed int) {
 		text = "Scanned all " + thousands(s.total.Load()) + " keys: " + count + when + "."
 	}
 	page.indented(2, span{r, text})
+}
+
+// ageText tells how old an earlier search is. It changes once a minute at most:
+// each change of a dialog's text withholds the action for a moment.
+func (s *search) ageText(now time.Time) string {
+	age := now.Sub(s.at)
+	switch {
+	case !s.earlier:
+		return ""
+	case age < time.Minute:
+		return ", <1m ago"
+	case age < time.Hour:
+		return ", " + strconv.Itoa(int(age/time.Minute)) + "m ago"
+	}
+	return ", " + duration(age) + " ago"
 }
 
 // thousands writes a number with commas.

@@ -116,20 +116,6 @@ func (m *Model) rebind(old []boundTarget) []boundTarget {
 	return bound
 }
 
-// oneEachSession keeps the first target of each session: a session can be
-// destroyed once only.
-func oneEachSession(targets []boundTarget) []boundTarget {
-	seen := map[string]bool{}
-	var kept []boundTarget
-	for _, t := range targets {
-		if !seen[t.Session] {
-			kept = append(kept, t)
-		}
-		seen[t.Session] = true
-	}
-	return kept
-}
-
 // marked are the marked elections in the order of their keys, those that the
 // filter hides apart.
 func (t *table) marked(snap *election.Snapshot, asOf time.Time) (visible, hidden []*election.Election) {

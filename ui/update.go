@@ -13,13 +13,10 @@ import (
 // what the user does.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
-	m.fitOverlay()
+	notice := m.fitOverlay()
 	m.tellWatched()
 	m.tellStudied()
-	if ask := m.askRights(); ask != nil {
-		cmd = tea.Batch(cmd, ask)
-	}
-	return m, cmd
+	return m, tea.Batch(cmd, m.askRights(), notice)
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -34,6 +31,11 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.styles = NewStyles(m.dark, m.profile)
 	case tea.ResumeMsg:
 		m.refresh()
+	case interludeMsg:
+		return m.giveTerminal(msg)
+	case interludeOverMsg:
+		m.refresh()
+		return m.interlude
 	case tickMsg:
 		m.ticked()
 		return m.tick()
@@ -47,6 +49,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.checkDialog()
 	case searchedMsg:
 		m.searched(msg)
+	case noticeMsg:
+		m.notice(msg)
 	case searchTickMsg:
 		return msg.of.ticked()
 	case tea.PasteMsg:

@@ -247,8 +247,8 @@ func TestManyTargets(t *testing.T) {
 	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
 		t.Errorf("released %+v", d.op.released)
 	}
-	if len(d.m.table.marks) > 0 {
-		t.Error("the marks are still there")
+	if m := d.m.table.marks; len(m) != 2 || m[keyOf("auth")] {
+		t.Errorf("marked after the action: %v, want those it did not act on", m)
 	}
 }
 
@@ -261,12 +261,12 @@ func TestDestroyListsWhatElseFalls(t *testing.T) {
 	d.keys("j", "x")
 	d.wants("service/users/leader is deleted", "service/orders/leader is deleted", "every key that it holds is deleted")
 	d.keys("esc", "g", "j", "j", "j", "space", "j", "j", "space", "x")
-	d.wants("Destroy the session of orders")
+	d.wants("Destroy the session of 2 elections", "orders-1", "users-1")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 {
 		t.Errorf("one session was destroyed %d times", len(d.op.destroyed))
 	}
-	d.wants("orders: orders-1: its session was destroyed")
+	d.wants("Results: destroy the session of 2 elections", "orders-1: its session was destroyed", "users-1: its session was destroyed")
 }
 
 func TestActionErrorsAreShown(t *testing.T) {

@@ -104,7 +104,7 @@ func TestRisksMeetTheEye(t *testing.T) {
 func (d *driver) answer(cmd tea.Cmd) {
 	d.t.Helper()
 	for cmd != nil {
-		msg, ok := cmd().(rightsMsg)
+		msg, ok := firstOf(d.t, cmd).(rightsMsg)
 		if !ok {
 			return
 		}
@@ -197,9 +197,9 @@ func TestSearchShowsProgressAndStops(t *testing.T) {
 		}
 	})
 	d.keys("g", "x")
-	cmds := sequence(t, d.keys("f")())
+	cmd := d.keys("f")
 	ended := make(chan tea.Msg, 1)
-	go func() { ended <- cmds[0]() }()
+	go func() { ended <- firstOf(t, cmd) }()
 	<-started
 	if d.send(searchTickMsg{d.m.dialog.search}) == nil {
 		t.Error("the progress is drawn once only")

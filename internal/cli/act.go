@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,8 +34,24 @@ func (a *action) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
 	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
-	f.StringVar(&a.node, "node", "", "act on every election that a session on this node leads")
+	f.Var((*selector)(&a.node), "node", "act on every election that a session on this node leads")
 	outputFlag(cmd, &a.output, "text", "json")
+}
+
+// selector is a flag that chooses what to act on. Empty, as from a variable of a
+// script that is not set, it would choose more than was meant.
+type selector string
+
+func (s *selector) String() string { return string(*s) }
+
+func (s *selector) Type() string { return "string" }
+
+func (s *selector) Set(value string) error {
+	if value == "" {
+		return errors.New("the value is empty")
+	}
+	*s = selector(value)
+	return nil
 }
 
 // run finds the elections, shows what will happen, asks, and acts on exactly
@@ -146,19 +164,30 @@ func (j *job) survey(ctx context.Context) {
 	}
 }
 
-// announce reports the elections that are not acted on, shows the plan for the
-// others and asks. Without anything to do it asks nothing.
+// announce shows the plan, reports the elections that are not acted on and asks.
+// They come last, so that a long plan does not scroll them away.
 func (j *job) announce(ctx context.Context) error {
 	if j.shows() {
-		if err := j.preflight(ctx); err != nil {
-			return err
-		}
+		j.preflight(ctx)
 	}
-	for _, s := range j.subjects {
-		if !s.pending() {
-			j.report(s)
-		}
+	skipped := slices.DeleteFunc(slices.Clone(j.subjects), (*subject).pending)
+	err := j.explain(ctx)
+	for _, s := range skipped {
+		j.report(s)
 	}
+	switch {
+	case errors.Is(err, errDeclined):
+		return err
+	case err != nil:
+		j.abandon(err)
+	case j.shows() && len(j.pending()) > 0:
+		return j.confirm(ctx)
+	}
+	return nil
+}
+
+// explain shows the plan, or without one the warnings.
+func (j *job) explain(ctx context.Context) error {
 	if len(j.pending()) == 0 {
 		return nil
 	}
@@ -168,12 +197,12 @@ func (j *job) announce(ctx context.Context) error {
 		}
 	}
 	j.surveySession()
-	if !j.shows() {
+	if j.shows() {
+		j.showPlan()
+	} else {
 		j.warn()
-		return nil
 	}
-	j.showPlan()
-	return j.confirm(ctx)
+	return nil
 }
 
 // carryOut acts on the elections that are left and follows them for --wait.
@@ -197,7 +226,7 @@ func (j *job) act(ctx context.Context, operator *consulx.Operator) {
 			return
 		}
 		for _, s := range j.actOn(ctx, operator, next) {
-			if j.wait == 0 || s.outcome.Settled() {
+			if !s.pending() && (j.wait == 0 || s.outcome.Settled()) {
 				j.report(s)
 			}
 		}
@@ -221,8 +250,8 @@ func (j *job) actOn(ctx context.Context, operator *consulx.Operator, s *subject)
 	return []*subject{s}
 }
 
-// destroy ends the session of a subject and settles every subject that the
-// session leads: it is destroyed once.
+// destroy ends the session of a subject, once, and settles every subject that the
+// session leads. If the key of the destroy has moved, the others stay pending.
 func (j *job) destroy(ctx context.Context, operator *consulx.Operator, first *subject) []*subject {
 	var group []*subject
 	for _, s := range j.pending() {
@@ -244,6 +273,10 @@ func (j *job) destroy(ctx context.Context, operator *consulx.Operator, first *su
 		target = first.target()
 	}
 	_, err := operator.DestroySession(ctx, target)
+	if errors.Is(err, consulx.ErrMoved) {
+		first.outcome = settled(first.outcome, err)
+		return group
+	}
 	return settleAll(group, err)
 }
 
@@ -265,37 +298,67 @@ func settleAll(all []*subject, err error) []*subject {
 	return all
 }
 
-// recheck reads the keys again and settles those that another session holds by
-// now: Consul destroys a session whatever it holds, and only one of several keys
-// can be bound to the destroy.
+// recheck reads the keys again and settles those that the session no longer
+// holds: Consul destroys a session whatever it holds, and electop binds the
+// destroy to one key at most.
 func (j *job) recheck(ctx context.Context, group []*subject) error {
-	ps := exactPatterns(group)
-	if len(ps) == 0 {
-		return nil
-	}
-	now, err := look(ctx, j.client, ps)
+	session := group[0].target().Session
+	keys := j.listed(group)
+	holders, err := consulx.Holders(ctx, j.client, keys)
 	if err != nil {
 		return err
 	}
-	for _, s := range group {
-		t := s.target()
-		if t.Key == "" {
+	for _, key := range keys {
+		if holders[key] == session {
 			continue
 		}
-		if e := now.Find(t.Key); e == nil || !e.Exists || e.Pair.Session != t.Session {
-			s.settle(election.OutcomeChanged, "the session no longer holds the key")
+		if j.session != "" {
+			return fmt.Errorf("the session no longer holds %s: %w", election.Line(key, 200), consulx.ErrMoved)
+		}
+		for _, s := range group {
+			if s.target().Key == key {
+				s.settle(election.OutcomeChanged, "the session no longer holds the key")
+			}
 		}
 	}
 	return nil
 }
 
+// listed are the keys that must not have moved: with --session those that the
+// search found too.
+func (j *job) listed(group []*subject) []string {
+	var keys []string
+	for _, s := range group {
+		if key := s.target().Key; key != "" {
+			keys = append(keys, key)
+		}
+	}
+	if j.session != "" {
+		for _, p := range j.held.of(j.session) {
+			keys = append(keys, p.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// abandon settles and reports the elections on which electop does not act because
+// of an error.
+func (j *job) abandon(err error) {
+	for _, s := range settleAll(j.pending(), err) {
+		j.report(s)
+	}
+}
+
 // preflight settles the elections that the token may not change, so that nobody
-// is asked about an action that Consul refuses.
-func (j *job) preflight(ctx context.Context) error {
+// is asked about an action that Consul refuses. Unless electop learns what the
+// token may, it does not act.
+func (j *job) preflight(ctx context.Context) {
 	for _, s := range j.pending() {
 		rights, err := consulx.NewOperator(j.client, nil).Rights(ctx, s.target())
 		if err != nil {
-			return err
+			settleAll(j.pending(), err)
+			return
 		}
 		allowed, rule := rights.Release, rights.ReleaseRule
 		if j.kind == election.ActionDestroy {
@@ -305,7 +368,6 @@ func (j *job) preflight(ctx context.Context) error {
 			s.settle(election.OutcomeDenied, "this token lacks "+rule)
 		}
 	}
-	return nil
 }
 
 // errDeclined says that the user answered no.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"electop/consulx"
 	"electop/election"
@@ -59,7 +58,7 @@ func writeAdviceJSON(w io.Writer, all []advised) error {
 }
 
 func writeAdviceTable(w io.Writer, all []advised) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := newColumns(w)
 	fmt.Fprintln(tw, "ELECTION\tCODE\tURGENT\tWHY\tDO")
 	for _, a := range all {
 		urgent := "-"

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"sync"
-	"syscall"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,9 +14,6 @@ import (
 	"electop/election"
 )
 
-// stopGrace is how long a program may take to end after it was asked to.
-const stopGrace = 10 * time.Second
-
 type campaign struct {
 	d       deps
 	o       *options
@@ -26,23 +21,38 @@ type campaign struct {
 	session consulx.SessionOptions
 	ttl     time.Duration
 	delay   time.Duration
+	try     time.Duration
 }
 
 func newCampaignCommand(d deps, o *options) *cobra.Command {
 	c := &campaign{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:   "campaign NAME [-- CMD [ARG…]]",
-		Short: "Stand as a candidate, and run a program while leading",
-		Long: `Stand as a candidate for an election. With a program, run it while leading, as
-` + "`consul lock`" + ` does but on the key itself, and end with its exit code; when the
-leadership is lost the program is stopped (SIGTERM, after 10s SIGKILL) and the
-exit code is 1. Without one, lead until interrupted, and stand again when the
-leadership is lost.
+		Short: "Compete as a candidate, and run CMD while leading",
+		Long: fmt.Sprintf(`Compete as a candidate for an election. With CMD, run it while leading, as
+`+"`consul lock`"+` does but on the key itself, and exit when it ends. Without CMD,
+lead until a signal arrives, and compete again when the leadership is lost.
 
-The key is released (value and flags kept) and the session destroyed on the way
-out. NAME is an election's name or a full key; a name that does not exist yet
-takes the place of the wildcard of the first pattern.`,
-		Example:           "  electop campaign web\n  electop campaign backup --value \"$(hostname)\" -- ./backup.sh",
+NAME is an election's name or a full key. A name that does not exist yet takes
+the place of the wildcard of the first pattern. On the way out electop releases
+the key (value and flags are kept; --behavior delete deletes it) and destroys
+the session.
+
+When the leadership is lost, electop sends SIGTERM to the process group of CMD
+and after %[1]s SIGKILL. If Consul confirms no renewal, CMD has ended %[2]s before
+the shorter of --ttl and --lock-delay has passed, so no other candidate leads
+while CMD runs. A small process of electop, "electop supervise", stops CMD when
+electop itself is frozen or killed. Two leaders are still possible after another
+client releases or deletes the key, because no lock-delay follows, and if CMD
+starts processes that leave its process group. See docs/campaign.md.
+
+Exit codes: that of CMD, or 128 + N if signal N ended it; 128 + N when signal N
+ended the campaign; 126 when CMD cannot be run, 127 when it is not found (both
+are checked before competing); 1 when the leadership was lost while CMD ran, or
+--try ended; otherwise those of electop --help.`, stopGrace, stopMargin),
+		Example: `  electop campaign web
+  electop campaign backup --value "$(hostname)" -- ./backup.sh
+  electop campaign backup --try 30s -- ./backup.sh`,
 		ValidArgsFunction: completeNames(o),
 		Args: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
@@ -56,56 +66,80 @@ takes the place of the wildcard of the first pattern.`,
 	f := cmd.Flags()
 	f.StringVar(&c.value, "value", "", "value to write while leading (default: this host's name)")
 	f.StringVar(&c.session.Name, "name", "electop campaign", "name of the session")
-	f.DurationVar(&c.ttl, "ttl", 15*time.Second, "TTL of the session, 10s to 24h; 0 for none")
-	f.DurationVar(&c.delay, "lock-delay", 15*time.Second, "lock-delay of the session, at most 60s; 0 for none")
-	f.StringVar(&c.session.Behavior, "behavior", election.BehaviorRelease, "what becomes of the key when the session ends: release or delete")
+	f.DurationVar(&c.ttl, "ttl", 15*time.Second, "TTL of the session, 10s to 24h; 0 for none (not with CMD)")
+	f.DurationVar(&c.delay, "lock-delay", 15*time.Second, "lock-delay of the session, at most 60s; at least 10s with CMD")
+	f.StringVar(&c.session.Behavior, "behavior", election.BehaviorRelease, "what happens to the key when the session ends: release or delete")
+	f.DurationVar(&c.try, "try", 0, "exit with code 1 if the leadership is not won in this time (default: no limit)")
 	f.StringArrayVar(&c.session.ServiceChecks, "service-check", nil, "service check that the session depends on, repeatable")
 	f.StringArrayVar(&c.session.NodeChecks, "node-check", nil, "node check that the session depends on, repeatable (default serfHealth)")
 	return cmd
 }
 
 func (c *campaign) run(ctx context.Context, name string, program []string) error {
+	if err := c.check(name, program); err != nil {
+		return err
+	}
 	if err := c.settle(); err != nil {
 		return err
 	}
-	client, ps, err := c.o.prepare()
-	if err != nil {
+	if len(program) > 0 {
+		if err := findProgram(c.d.stderr, program[0]); err != nil {
+			return err
+		}
+	}
+	err := c.compete(ctx, name, program)
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return err
 	}
-	key, flags, err := c.target(ctx, client, ps, name)
-	if err != nil {
-		return err
+	if code, ok := signalled(ctx); ok {
+		return code
 	}
-	log, closeLog, err := c.o.logger()
-	if err != nil {
-		return err
+	return nil
+}
+
+// check refuses what must not begin.
+func (c *campaign) check(name string, program []string) error {
+	switch {
+	case c.o.readOnly:
+		return usagef("--read-only forbids campaign: it writes a key")
+	case strings.Contains(name, "*"):
+		return usagef("%q contains a wildcard; campaign takes the name or the key of one election", election.Line(name, 100))
+	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
+		return usagef("--behavior %q: want release or delete", election.Line(c.session.Behavior, 20))
+	case c.delay < 0 || c.delay > election.MaxLockDelay:
+		return usagef("--lock-delay %s: want 0 to %s", c.delay, election.MaxLockDelay)
+	case c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour):
+		return usagef("--ttl %s: want 10s to 24h, or 0 for none", c.ttl)
+	case c.try < 0:
+		return usagef("--try %s: want a positive duration", c.try)
+	case len(program) > 0 && !supervisable:
+		return usagef("campaign runs programs on Unix systems only: it could not stop one here")
 	}
-	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
-	candidate := consulx.NewCandidate(client, consulx.CandidateOptions{
-		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, Logger: log,
-	})
-	err = c.stand(ctx, candidate, key, program)
-	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTimeout)
-	defer cancel()
-	closed := candidate.Close(goodbye)
-	if interrupted(ctx, err) {
-		err = nil
+	return c.checkSafety(program)
+}
+
+// checkSafety refuses a session that cannot keep two programs apart. Without a
+// program it warns: the user stops what leads.
+func (c *campaign) checkSafety(program []string) error {
+	var unsafe string
+	switch {
+	case c.ttl == 0:
+		unsafe = "--ttl 0: the session does not end when this host stops, and its health check may end it unnoticed"
+	case c.delay < consulx.MinLockDelay:
+		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; want %s or more", c.delay, consulx.MinLockDelay)
+	default:
+		return nil
 	}
-	return errors.Join(err, closed)
+	if len(program) > 0 {
+		return usagef("two programs could run at once with %s", unsafe)
+	}
+	c.say("warning: two leaders are possible with %s", unsafe)
+	return nil
 }
 
 // settle completes the settings that the flags leave open. The library takes 0
 // for "the default" and a negative duration for "none".
 func (c *campaign) settle() error {
-	if c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete {
-		return usagef("--behavior %q: want release or delete", election.Line(c.session.Behavior, 20))
-	}
-	if c.delay < 0 || c.delay > election.MaxLockDelay {
-		return usagef("--lock-delay %s: want 0 to %s", c.delay, election.MaxLockDelay)
-	}
-	if c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour) {
-		return usagef("--ttl %s: want 10s to 24h, or 0 for none", c.ttl)
-	}
 	none := func(d time.Duration) time.Duration {
 		if d == 0 {
 			return -1
@@ -123,34 +157,102 @@ func (c *campaign) settle() error {
 	return nil
 }
 
-// target finds the key to stand for. Flags of a key that exists are kept: other
-// candidates may refuse any other.
+// compete finds the key, campaigns, and cleans up.
+func (c *campaign) compete(ctx context.Context, name string, program []string) error {
+	client, ps, err := c.o.prepare()
+	if err != nil {
+		return err
+	}
+	trial, cancel := c.trial(ctx)
+	defer cancel()
+	key, flags, err := c.target(trial, client, ps, name)
+	if err != nil {
+		return c.gaveUp(ctx, trial, name, err)
+	}
+	log, closeLog, err := c.o.logger()
+	if err != nil {
+		return err
+	}
+	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
+	candidate := consulx.NewCandidate(client, consulx.CandidateOptions{
+		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: c.stopTime(program), Logger: log,
+	})
+	err = c.stand(ctx, trial, candidate, key, program)
+	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTimeout)
+	defer cancel()
+	closed := candidate.Close(goodbye)
+	if err == nil {
+		return closed
+	}
+	if closed != nil { // err decides the exit code and may print nothing
+		c.say("electop: %s was not released: %s", key, consulx.Describe(closed))
+	}
+	return c.gaveUp(ctx, trial, key, err)
+}
+
+// stopTime is what the library has to leave for stopping the program.
+func (c *campaign) stopTime(program []string) time.Duration {
+	if len(program) == 0 {
+		return 0
+	}
+	return stopGrace
+}
+
+// trial is the context of --try.
+func (c *campaign) trial(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.try == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, c.try)
+}
+
+// gaveUp replaces an error that --try caused.
+func (c *campaign) gaveUp(ctx, trial context.Context, name string, err error) error {
+	if ctx.Err() == nil && errors.Is(trial.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("gave up: %s was not won within %s", election.Line(name, 200), c.try)
+	}
+	return err
+}
+
+// target finds the key to compete for. Flags of a key that exists are kept:
+// other candidates may refuse any other.
 func (c *campaign) target(ctx context.Context, client *consulx.Client, ps election.Patterns, name string) (string, uint64, error) {
 	snapshot, err := look(ctx, client, ps)
 	if err != nil {
 		return "", 0, err
 	}
 	e, err := resolve(snapshot, name)
-	if err == nil && e.IsSemaphore() {
-		return "", 0, usagef("%s is a semaphore: it has no single leader to stand for", election.Line(e.Key(), 200))
-	}
-	if err == nil {
-		return e.Key(), e.Pair.Flags, nil
-	}
-	if !errors.Is(err, errNoElection) {
+	switch {
+	case err == nil && e.IsSemaphore():
+		return "", 0, usagef("%s is a semaphore: it has no single leader", election.Line(e.Key(), 200))
+	case err == nil:
+		return e.Key(), e.Pair.Flags, refuseSoftware(ctx, client, e)
+	case !errors.Is(err, errNoElection):
 		return "", 0, err
 	}
 	key, ok := ps.Key(name)
 	if !ok {
-		return "", 0, usagef("%q is no election, and no pattern says which key it would be: give the full key with -k", election.Line(name, 100))
+		return "", 0, usagef("%q is not an election, and no pattern says which key it would be; give the full key with -k", election.Line(name, 100))
 	}
-	return key, election.LockFlag, nil
+	return key, election.LockFlag, refuseSoftware(ctx, client, &election.Election{Pair: election.Pair{Key: key}})
 }
 
-func (c *campaign) stand(ctx context.Context, candidate *consulx.Candidate, key string, program []string) error {
-	for {
-		c.say("standing for %s", key)
-		l, err := candidate.Campaign(ctx)
+// refuseSoftware keeps campaigns away from the keys of software that would take
+// them for one of its own members.
+func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Election) error {
+	around := consulx.Survey(ctx, client, e.Key())
+	if software := election.DetectSoftware(e, &around); software != nil {
+		return fmt.Errorf("%s belongs to %s: a campaign would disturb its own election", election.Line(e.Key(), 200), software.Name)
+	}
+	return nil
+}
+
+// stand campaigns until a program has run, or a signal arrives. Only the first
+// campaign is bound to --try.
+func (c *campaign) stand(ctx, trial context.Context, candidate *consulx.Candidate, key string, program []string) error {
+	for limit := trial; ; limit = ctx {
+		c.say("competing for %s", key)
+		l, err := candidate.Campaign(limit)
 		if err != nil {
 			return err
 		}
@@ -160,7 +262,7 @@ func (c *campaign) stand(ctx context.Context, candidate *consulx.Candidate, key 
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return ctx.Err()
 		case <-l.Lost():
 			c.say("lost %s: %s", key, lostText(l))
 		}
@@ -172,52 +274,6 @@ func lostText(l *consulx.Leadership) string {
 		return consulx.Describe(err)
 	}
 	return "released"
-}
-
-// lead runs the program until it ends or the leadership does.
-func (c *campaign) lead(ctx context.Context, l *consulx.Leadership, key string, program []string) error {
-	pctx, stop := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-l.Lost():
-			stop()
-		case <-pctx.Done():
-		}
-	})
-	err := c.command(pctx, l, key, program).Run()
-	stop()
-	watch.Wait()
-	var exit *exec.ExitError
-	switch {
-	case l.Err() != nil:
-		return fmt.Errorf("lost %s while the program ran: %s", election.Line(key, 200), lostText(l))
-	case errors.As(err, &exit) && exit.ExitCode() > 0:
-		return exitError(exit.ExitCode())
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &exit):
-		return killedBy(exit)
-	}
-	return err
-}
-
-// killedBy gives the exit code that a shell gives for a program which a signal
-// ended.
-func killedBy(exit *exec.ExitError) error {
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return exitError(128 + int(status.Signal()))
-	}
-	return exit
-}
-
-func (c *campaign) command(ctx context.Context, l *consulx.Leadership, key string, program []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.d.stdin, c.d.stdout, c.d.stderr
-	cmd.Env = append(os.Environ(), "CONSUL_LOCK_HELD=true", "ELECTOP_KEY="+key, "ELECTOP_SESSION="+l.Session())
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = stopGrace
-	return cmd
 }
 
 func (c *campaign) say(format string, args ...any) {

@@ -56,6 +56,100 @@ func TestCampaignStopsTheProgramWhenTheLeadershipIsLost(t *testing.T) {
 	}
 }
 
+func TestCampaignRefusesBeforeItWrites(t *testing.T) {
+	w := onMemory(t)
+	file := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"job", "--", "no-such-program"}, 127, "cannot run no-such-program: executable file not found"},
+		{[]string{"job", "--", "/no/such/program"}, 127, "cannot run /no/such/program: no such file"},
+		{[]string{"job", "--", file}, 126, "permission denied"},
+		{[]string{"job", "--", "/"}, 126, "cannot run /"},
+		{[]string{"job*", "--", "true"}, exitUsage, "contains a wildcard"},
+		{[]string{"service/*/leader"}, exitUsage, "contains a wildcard"},
+		{[]string{"job", "--read-only", "--", "true"}, exitUsage, "--read-only forbids campaign"},
+		{[]string{"job", "--read-only"}, exitUsage, "--read-only forbids campaign"},
+		{[]string{"job", "--ttl", "0", "--", "true"}, exitUsage, "two programs could run at once with --ttl 0"},
+		{[]string{"job", "--lock-delay", "0", "--", "true"}, exitUsage, "want 10s or more"},
+		{[]string{"job", "--lock-delay", "9s", "--", "true"}, exitUsage, "want 10s or more"},
+		{[]string{"job", "--try", "-1s"}, exitUsage, "--try"},
+	}
+	for _, tt := range tests {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			r := w.run(append([]string{"campaign"}, tt.args...)...).must(t, tt.code)
+			if strings.Count(r.errOut, "\n") != 1 || !strings.Contains(r.errOut, tt.says) {
+				t.Errorf("err %q", r.errOut)
+			}
+			pairs, _, err := w.client.KV().List("", nil)
+			if err != nil || len(pairs) > 0 || len(w.campaigns()) > 0 {
+				t.Errorf("it wrote: %v %v", pairs, err)
+			}
+		})
+	}
+}
+
+func TestCampaignLeavesPatroniAlone(t *testing.T) {
+	w := onMemory(t)
+	for key, value := range map[string]string{
+		"service/pg/config":       `{"ttl":30,"loop_wait":10}`,
+		"service/pg/initialize":   "7320000000000000001",
+		"service/pg/members/pg-1": `{"conn_url":"postgres://10.0.0.1:5432/postgres","api_url":"http://10.0.0.1:8008/patroni"}`,
+	} {
+		if _, err := w.client.KV().Put(&api.KVPair{Key: key, Value: []byte(value)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.run("campaign", "pg", "--", "true").must(t, exitFailed) // Patroni's key does not exist without a leader
+	if !strings.Contains(r.errOut, "service/pg/leader belongs to Patroni") || w.get("service/pg/leader") != nil || len(w.campaigns()) > 0 {
+		t.Errorf("err %q", r.errOut)
+	}
+}
+
+func TestCampaignWithoutAProgramWarnsOfAnUnsafeSession(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/job/leader", w.session(nil), "another")
+	for _, args := range [][]string{{"--ttl", "0"}, {"--lock-delay", "0"}} {
+		r := w.run(append([]string{"campaign", "job", "--try", "100ms"}, args...)...).must(t, exitFailed)
+		if !strings.Contains(r.errOut, "warning: two leaders are possible with "+args[0]) {
+			t.Errorf("err %q", r.errOut)
+		}
+	}
+}
+
+func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		w.acquire(p+"/job/leader", w.session(nil), "another")
+		for _, program := range [][]string{nil, {"--", "true"}} {
+			args := append([]string{"campaign", "job", "-k", p + "/*/leader", "--try", "200ms"}, program...)
+			r := w.run(args...).must(t, exitFailed)
+			if !strings.Contains(r.errOut, "gave up: "+p+"/job/leader was not won within 200ms") {
+				t.Errorf("err %q", r.errOut)
+			}
+			if left := w.campaigns(); len(left) > 0 {
+				t.Errorf("a session is left: %+v", left[0])
+			}
+		}
+		w.run("campaign", "free", "-k", p+"/*/leader", "--try", "30s", "--", "true").must(t, exitDone)
+	})
+}
+
+func TestCampaignWithBehaviorDeleteDeletesItsKey(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		w.run("campaign", "job", "-k", p+"/*/leader", "--behavior", "delete", "--", "true").must(t, exitDone)
+		if pair := w.get(p + "/job/leader"); pair != nil {
+			t.Errorf("the key is left: %+v", pair)
+		}
+	})
+}
+
 func TestCampaignLeavesSemaphoresAlone(t *testing.T) {
 	w := onMemory(t)
 	const key = "service/sem/leader"
@@ -146,3 +240,37 @@ func awaitFile(t *testing.T, path string) {
 		}
 	}
 }
+
+// campaigns are the sessions of campaigns.
+func (w *world) campaigns() (found []*api.SessionEntry) {
+	w.t.Helper()
+	sessions, _, err := w.client.Session().List(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if s.Name == "electop campaign" {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// awaitThat polls until something has happened.
+func awaitThat(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	timeout := time.After(takeover)
+	for !happened() {
+		select {
+		case <-again.C:
+		case <-timeout:
+			t.Fatalf("no %s within %s", what, takeover)
+		}
+	}
+}
+
+// takeover bounds the wait for a new leader. TTL and lock-delay are the most of
+// it; when Consul's leader changes the TTL begins anew.
+const takeover = 150 * time.Second

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,16 @@ import (
 	"electop/internal/memconsul"
 )
 
+// mainEnv makes the test binary run electop itself.
+const mainEnv = "ELECTOP_TEST_MAIN"
+
 func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 2 && os.Args[1] == beatCommand:
+		beat(os.Args[2:])
+	case os.Getenv(mainEnv) != "" || len(os.Args) > 1 && os.Args[1] == superviseCommand:
+		os.Exit(Main())
+	}
 	goleak.VerifyTestMain(consultest.Wrap(m), goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
@@ -237,4 +247,15 @@ func (l *lines) until(kind string) map[string]any {
 			return e
 		}
 	}
+}
+
+// led gives a watched world some elections to write initial events of.
+func led(t *testing.T, n int) *world {
+	t.Helper()
+	w := onMemory(t)
+	s := w.session(nil)
+	for i := range n {
+		w.acquire(fmt.Sprintf("service/web%02d/leader", i), s, fmt.Sprint("leader-", i))
+	}
+	return w
 }

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"electop/election"
+	"electop/internal/ttyguard"
 )
 
 const defaultConfigText = "$XDG_CONFIG_HOME/electop/config.yaml"
@@ -45,7 +46,9 @@ func applyConfig(cmd *cobra.Command, o *options) error {
 	if err := yaml.Unmarshal(text, &settings); err != nil {
 		return usagef("config file %s: %v", path, err)
 	}
-	warnReadable(cmd, path, settings)
+	if !ttyguard.Child() { // its parent has warned
+		warnReadable(cmd, path, settings)
+	}
 	for name, node := range settings {
 		if err := applySetting(cmd, name, node); err != nil {
 			return usagef("config file %s: %v", path, err)

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -21,6 +23,10 @@ func dashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
 		return errors.New("the dashboard needs a terminal that can draw; without one use `electop list` or `electop watch`")
 	}
+	return d.guard(o, func() error { return runDashboard(ctx, d, o) })
+}
+
+func runDashboard(ctx context.Context, d deps, o *options) error {
 	client, ps, err := o.prepare()
 	if err != nil {
 		return err
@@ -53,6 +59,13 @@ func openBoard(ctx context.Context, d deps, b board) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { spareMemory(ctx); return nil })
 	g.Go(func() error { return observer.Run(ctx) })
+	if tty, ok := d.stdin.(*os.File); ok {
+		// Bubble Tea ignores the end of its input, and SIGHUP may be ignored.
+		g.Go(func() error { return pollHangup(ctx, tty) })
+	}
+	if d.guarded {
+		g.Go(func() error { return awaitReaderGone(ctx, d.stderr) }) // the parent is gone
+	}
 	g.Go(func() error {
 		defer cancel()
 		return runScreen(ctx, d, b, observer)
@@ -94,12 +107,41 @@ func spareMemory(ctx context.Context) {
 
 func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer) error {
 	op := consulx.NewOperator(b.client, observer.Note)
-	return ui.Run(ctx, ui.Options{
+	jobs := newJobControl()
+	defer jobs.close()
+	options := []tea.ProgramOption{tea.WithInput(d.stdin), tea.WithOutput(stream(d.stdout))}
+	if d.guarded {
+		options = append(options, tea.WithoutCatchPanics()) // the parent handles panics of every goroutine alike
+	}
+	left := make(chan error, 1)
+	go func() {
+		unfinished, err := ui.Run(ctx, uiOptions(b, observer, op, jobs), options...)
+		reportUnfinished(d.stderr, unfinished)
+		left <- err
+	}()
+	select {
+	case err := <-left:
+		return err
+	case <-jobs.ended:
+		return nil
+	}
+}
+
+// reportUnfinished writes a line for each action whose end the dashboard did not
+// observe.
+func reportUnfinished(w io.Writer, left []ui.Unfinished) {
+	for _, u := range left {
+		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
+	}
+}
+
+func uiOptions(b board, observer *consulx.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
+	return ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
-		Rights: op.Rights, Holdings: b.holdings,
-	}, tea.WithInput(d.stdin), tea.WithOutput(d.stdout))
+		Rights: op.Rights, Holdings: b.holdings, Suspend: jobs.suspend, Interludes: jobs.next,
+	}
 }
 
 // holdings searches for keys of sessions and tells apart what the token may

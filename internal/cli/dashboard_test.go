@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"electop/election"
+	"electop/ui"
 )
 
 // garbage tells how much garbage may pile up now.
@@ -41,5 +45,15 @@ func TestBoardSparesMemoryUntilItEnds(t *testing.T) {
 				t.Errorf("GOGC=%q: %d %%, want %d", c.env, got, c.later)
 			}
 		})
+	}
+}
+
+func TestUnfinishedActionsAreLines(t *testing.T) {
+	var b bytes.Buffer
+	reportUnfinished(&b, []ui.Unfinished{{Name: "web", Outcome: election.Outcome{
+		Action: election.ActionRelease, Kind: election.OutcomeUnknown, Reason: "no answer",
+	}}})
+	if want := "electop: release web: not known whether the release was applied: no answer\n"; b.String() != want {
+		t.Errorf("got %q", b.String())
 	}
 }

@@ -59,6 +59,13 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 	if !c.headless && !c.d.interactive {
 		return errors.New("the dashboard needs a terminal; without one use `electop demo --headless`")
 	}
+	if c.headless {
+		return c.perform(ctx, real)
+	}
+	return c.d.guard(c.o, func() error { return c.perform(ctx, real) })
+}
+
+func (c *demoCommand) perform(ctx context.Context, real bool) error {
 	if real {
 		c.play.Prefix, c.play.NodePrefix = demo.RealPrefix, strings.ReplaceAll(demo.RealPrefix, "/", "-")
 		return c.playOn(ctx, c.o.consul, "on "+election.Line(c.o.consul.Address, 60))

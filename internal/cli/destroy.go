@@ -20,7 +20,8 @@ destroyed once and reported for each.
 Consul cannot destroy a session on a condition. electop reads the key again
 immediately before and acts only if the session still holds it.
 
---session ID destroys this session whatever it holds. The result has one line
+--session ID destroys this session whatever it holds. If it no longer holds one
+of the keys that electop found, nothing is destroyed. The result has one line
 for each watched election that the session leads, or, if there is none, one line
 with an empty election and key.
 
@@ -38,7 +39,7 @@ no plan and no search; --scan asks for both and shows them before acting.
 	}
 	a.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&a.session, "session", "", "destroy the session with this ID")
+	f.Var((*selector)(&a.session), "session", "destroy the session with this ID")
 	f.BoolVar(&a.scan, "scan", false, "search the whole KV store and show the plan, also with --yes")
 	f.BoolVar(&a.noScan, "no-scan", false, "skip the search of the whole KV store")
 	return cmd

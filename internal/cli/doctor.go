@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +86,7 @@ func acts(subject string) bool {
 }
 
 func writeReport(w io.Writer, r consulx.Report) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := newColumns(w)
 	fmt.Fprintln(tw, "WHAT\tSTATUS\tDETAIL\tMISSING RULE")
 	for _, row := range r.Rows {
 		rule := row.Rule

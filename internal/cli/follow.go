@@ -27,7 +27,8 @@ func (j *job) actAndFollow(ctx context.Context) error {
 
 func (j *job) follow(ctx context.Context, observer *consulx.Observer, ps election.Patterns) error {
 	if _, err := firstLook(ctx, j.client, ps, observer.Snapshots()); err != nil {
-		return err
+		j.abandon(err)
+		return nil
 	}
 	j.act(ctx, consulx.NewOperator(j.client, observer.Note))
 	open := j.open()
@@ -78,16 +79,10 @@ func (j *job) awaitLeaders(ctx context.Context, snapshots <-chan *election.Snaps
 	return last
 }
 
-// follow looks for the next term and reports whether it was found. Why an action
-// was in doubt no longer matters then.
+// follow looks for the next term and reports whether it was found.
 func (s *subject) follow(e *election.Election) bool {
-	o := s.outcome
-	o.Reason = ""
-	if o = o.Follow(e); !o.Settled() {
-		return false
-	}
-	s.outcome = o
-	return true
+	s.outcome = s.outcome.Follow(e)
+	return s.outcome.Settled()
 }
 
 // unfollowed ends the wait for an election without a next leader.

@@ -40,10 +40,10 @@ func contend(t *testing.T, w *world, key, session, value string) {
 
 // resultLine is one line of `release -o json`.
 type resultLine struct {
-	Election, Key, Action, Result, Reason string
-	Old                                   struct{ Leader, Session, Node string }
-	New                                   *struct{ Leader, Session, Node string }
-	VacancyMS                             *int64 `json:"vacancy_ms"`
+	Election, Key, Action, Result, Reason, Note string
+	Old                                         struct{ Leader, Session, Node string }
+	New                                         *struct{ Leader, Session, Node string }
+	VacancyMS                                   *int64 `json:"vacancy_ms"`
 }
 
 func resultLines(t *testing.T, out string) []resultLine {
@@ -111,6 +111,39 @@ func TestWaitReportsEachElection(t *testing.T) {
 				has(t, r.errOut, "waiting up to 30s for the next leader of web, mail\n")
 			})
 		})
+	}
+}
+
+func TestWaitWritesTheNoteOfALargeRelease(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/web/leader", w.session(nil), strings.Repeat("x", 450<<10))
+	has(t, plan(t, w, "release", "web"), "warning   The value is too large for a transaction: the release is bound to the session, but cannot check the index.")
+	r := w.run("release", "web", "--yes", "--wait", "50ms").must(t, exitFailed)
+	has(t, r.out, "no leader: no candidate acquired the key", "; the value is too large for a transaction: the release was bound to the session, but could not check the index")
+	has(t, r.errOut, "electop: web: The value is too large for a transaction")
+}
+
+// What the operator must know about a release is reported however the wait ends.
+func TestWaitKeepsTheNoteOfALargeRelease(t *testing.T) {
+	const note = "the value is too large for a transaction"
+	for _, contended := range []bool{true, false} {
+		w := onMemory(t)
+		key := "service/web/leader"
+		w.acquire(key, w.session(nil), strings.Repeat("x", 450<<10))
+		wait, code := "50ms", exitFailed
+		if contended {
+			wait, code = "30s", exitDone
+			contend(t, w, key, w.session(nil), "web-2")
+		}
+		r := w.run("release", "web", "--yes", "--wait", wait, "-o", "json").must(t, code)
+		if l := resultLines(t, r.out); len(l) != 1 || !strings.HasPrefix(l[0].Note, note) {
+			t.Errorf("%s", r.out)
+		}
+		if !contended {
+			w.acquire(key, w.session(nil), strings.Repeat("x", 450<<10))
+			r = w.run("release", "web", "--yes").must(t, exitDone)
+			has(t, r.out, "; it may already lead again; "+note)
+		}
 	}
 }
 
@@ -218,7 +251,7 @@ func TestResultsAreSafeToShow(t *testing.T) {
 func TestALaterTermResolvesAnUnknownOutcome(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := &subject{outcome: election.Outcome{
-		Action: election.ActionRelease, Kind: election.OutcomeUnknown, Reason: "it may have been applied",
+		Action: election.ActionRelease, Kind: election.OutcomeUnknown, Reason: "it may have been applied", Note: "noted",
 		Target: election.Target{Key: "k", Session: "a", Leader: "web-1", CreateIndex: 1, LockIndex: 3, Term: 3},
 	}}
 	e := &election.Election{Exists: true, Pair: election.Pair{Key: "k"}, Terms: []election.Term{
@@ -228,7 +261,7 @@ func TestALaterTermResolvesAnUnknownOutcome(t *testing.T) {
 		t.Errorf("%+v", s.outcome)
 	}
 	e.Terms = append(e.Terms, election.Term{Session: "b", Leader: "web-2", Number: 4, CreateIndex: 1, Start: at.Add(2 * time.Second), StartKnown: true})
-	if !s.follow(e) || s.summary() != "web-1 → web-2 after 1s" {
+	if !s.follow(e) || s.summary() != "web-1 → web-2 after 1s; noted" {
 		t.Errorf("%+v", s.outcome)
 	}
 }

@@ -20,7 +20,9 @@ type insight struct {
 	semaphore  *election.Semaphore
 	software   *election.Software
 	advice     []election.Advice
-	why        string // nobody leads, empty while somebody does
+	vacant     *election.Election // the election, if it has no leader
+	situation  election.Situation
+	why        string // there is no leader, empty while there is one
 	probe      *consulx.ProbeResult
 	likely     int // candidates with a strong reason, -1 when unknown
 }
@@ -42,7 +44,11 @@ func newInsight(s *election.Snapshot, e *election.Election, around election.Surr
 	if in.likely == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
 		in.likely = -1 // that there is none is not known
 	}
-	in.why = election.WhyVacant(e, election.Situation{Now: s.At, Connection: s.Connection, Candidates: in.likely})
+	in.situation = election.Situation{Now: s.At, Connection: s.Connection, Candidates: in.likely}
+	in.why = election.WhyVacant(e, in.situation)
+	if in.why != "" {
+		in.vacant = e
+	}
 	return in
 }
 
@@ -163,7 +169,7 @@ func (in insight) semaphoreRows(row func(string, string, ...any)) {
 		row("  waiter", "%s", contender(w))
 	}
 	if !s.ContendersKnown {
-		row("", "who waits and which holders are gone is not known")
+		row("", "Unknown: waiters and holders that are gone.")
 	}
 }
 
@@ -172,7 +178,7 @@ func contender(h election.SemaphoreHolder) string {
 	if h.Name != "" {
 		text += " " + h.Name
 	}
-	if h.Node != "" {
+	if h.Node != "" && !election.NamesNode(h.Name, h.Node) {
 		text += " on " + h.Node
 	}
 	return text
@@ -202,15 +208,27 @@ func (in insight) nobodyNext() string {
 	if len(in.unread()) > 0 {
 		return "not known: " + strings.Join(in.unread(), "; ")
 	}
-	return "no likely candidate is seen"
+	return "no candidate was seen among " + election.Plural(uint64(len(in.around.Sessions)), "session")
 }
 
 // probed takes what Consul itself says, which beats what was inferred.
 func (in *insight) probed(found consulx.ProbeResult) {
 	in.probe = &found
-	if found.State == consulx.LockDelayed {
-		in.why = "No leader: a lock-delay runs, and Consul refuses every candidate."
+	switch {
+	case in.vacant == nil && found.State != consulx.LockHeld:
+		in.why = "The leader lost the key after electop read it: " + probeText(found) + "."
+		return
+	case in.vacant == nil:
+		return
+	case found.State == consulx.LockHeld:
+		in.why = "There was no leader when electop read the key; it is now " + probeText(found) + "."
+		return
+	case found.State == consulx.LockDelayed:
+		in.situation.LockDelay = election.DelayActive
+	case found.State == consulx.LockFree:
+		in.situation.LockDelay = election.DelayNone
 	}
+	in.why = election.WhyVacant(in.vacant, in.situation)
 }
 
 func probeText(p consulx.ProbeResult) string {
@@ -218,12 +236,12 @@ func probeText(p consulx.ProbeResult) string {
 	case consulx.LockHeld:
 		return "held by session " + election.Line(p.Session, 40)
 	case consulx.LockDelayed:
-		return "a lock-delay runs: Consul refuses every candidate now"
+		return "a lock-delay is active: Consul rejects every acquire"
 	case consulx.LockFree:
 		if !p.Exists {
-			return "free: no lock-delay runs, whoever asks first makes the key and leads"
+			return "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"
 		}
-		return "free: no lock-delay runs, whoever asks first leads"
+		return "free: no lock-delay is active; the next candidate that acquires the key leads"
 	}
 	return string(p.State)
 }
@@ -235,7 +253,7 @@ func (in insight) next() string {
 	}
 	names := make([]string, 0, 3)
 	for _, c := range in.candidates[:min(len(in.candidates), cap(names))] {
-		names = append(names, fmt.Sprintf("%s (%s)", c.Name, reason(c)))
+		names = append(names, fmt.Sprintf("%s (%s)", election.ShortLeader(c.Name), reason(c)))
 	}
 	text := "likely: " + strings.Join(names, ", ")
 	if more := len(in.candidates) - len(names); more > 0 {

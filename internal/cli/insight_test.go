@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -105,7 +106,7 @@ func TestShowSaysWhyNobodyLeads(t *testing.T) {
 		w.acquire(key, s, "billing-1")
 		w.unlock(key, s)
 		got := show1(t, w, "billing", "-k", p+"/*/leader")
-		has(t, got.WhyVacant, "No leader when electop started", "No likely candidate seen.")
+		has(t, got.WhyVacant, "No leader when electop started", "No candidate was seen.")
 		w.session(func(s *api.SessionEntry) { s.Name = "billing-2" })
 		got = show1(t, w, "billing", "-k", p+"/*/leader")
 		has(t, got.WhyVacant, "A lock-delay may still be active.", "1 likely candidate seen")
@@ -150,29 +151,33 @@ func TestShowProbesTheLockDelay(t *testing.T) {
 		key := p + "/web/leader"
 		s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
 		w.acquire(key, s, "web-1")
-		probe := func() (state, session string) {
+		// What the probe says replaces what was inferred before.
+		probe := func(why string) (state, session string) {
 			got := show1(t, w, "web", "--probe", "-k", p+"/*/leader")
 			if got.Probe == nil {
 				t.Fatal("no probe")
 			}
+			if !strings.Contains(got.WhyVacant, why) || (why == "") != (got.WhyVacant == "") || strings.Contains(got.WhyVacant, "may still be active") {
+				t.Errorf("%s: %q", got.Probe.State, got.WhyVacant)
+			}
 			return got.Probe.State, got.Probe.Session
 		}
-		if state, session := probe(); state != "held" || session != s {
+		if state, session := probe(""); state != "held" || session != s {
 			t.Error(state, session)
 		}
 		w.unlock(key, s)
-		if state, _ := probe(); state != "free" {
+		if state, _ := probe("No lock-delay is active: a candidate can acquire the key now."); state != "free" {
 			t.Error(state)
 		}
 		w.acquire(key, s, "web-1")
 		if _, err := w.client.Session().Destroy(s, nil); err != nil {
 			t.Fatal(err)
 		}
-		if state, _ := probe(); state != "delayed" {
+		if state, _ := probe("A lock-delay is active: Consul rejects every acquire."); state != "delayed" {
 			t.Error(state)
 		}
 		r := w.run("show", "web", "--probe", "-k", p+"/*/leader").must(t, exitDone)
-		has(t, r.out, "a lock-delay runs: Consul refuses every candidate now")
+		has(t, r.out, "a lock-delay is active: Consul rejects every acquire")
 		if got := show1(t, w, "web", "-k", p+"/*/leader"); got.Probe != nil {
 			t.Error("a probe that nobody asked for")
 		}
@@ -244,12 +249,47 @@ func TestInsightTellsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
+	in := insight{semaphore: &election.Semaphore{Limit: 2}}
+	var text strings.Builder
+	in.semaphoreRows(func(label, format string, args ...any) { fmt.Fprintf(&text, label+": "+format+"\n", args...) })
+	has(t, text.String(), "limit 2", ": Unknown: waiters and holders that are gone.\n")
+}
+
 func TestProbeText(t *testing.T) {
-	for _, p := range []consulx.ProbeResult{
-		{State: consulx.LockHeld, Session: "a\x1bb"}, {State: consulx.LockDelayed}, {State: consulx.LockFree}, {State: consulx.LockFree, Exists: true},
+	for _, tt := range []struct {
+		probe consulx.ProbeResult
+		want  string
+	}{
+		{consulx.ProbeResult{State: consulx.LockHeld, Session: "a\x1bb"}, "held by session a␛b"},
+		{consulx.ProbeResult{State: consulx.LockDelayed}, "a lock-delay is active: Consul rejects every acquire"},
+		{consulx.ProbeResult{State: consulx.LockFree}, "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"},
+		{consulx.ProbeResult{State: consulx.LockFree, Exists: true}, "free: no lock-delay is active; the next candidate that acquires the key leads"},
 	} {
-		if text := probeText(p); text == "" || election.Sanitize(text) != text {
-			t.Errorf("%q", text)
+		if text := probeText(tt.probe); text != tt.want {
+			t.Errorf("%q, want %q", text, tt.want)
+		}
+	}
+}
+
+// Between the read and the probe the lock may have moved.
+func TestAProbeAfterTheLockMoved(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	led := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: "s"}}
+	vacant := &election.Election{Exists: true, Pair: election.Pair{Key: "k"}}
+	for _, tt := range []struct {
+		e     *election.Election
+		found consulx.ProbeResult
+		why   string
+	}{
+		{led, consulx.ProbeResult{State: consulx.LockHeld, Session: "s"}, ""},
+		{led, consulx.ProbeResult{State: consulx.LockFree, Exists: true}, "The leader lost the key after electop read it: free: no lock-delay is active"},
+		{vacant, consulx.ProbeResult{State: consulx.LockHeld, Session: "s2"}, "There was no leader when electop read the key; it is now held by session s2."},
+	} {
+		in := newInsight(&election.Snapshot{At: at, Elections: []*election.Election{tt.e}}, tt.e, election.Surroundings{Key: "k"})
+		in.probed(tt.found)
+		if !strings.HasPrefix(in.why, tt.why) || (tt.why == "") != (in.why == "") {
+			t.Errorf("%s: %q, want %q", tt.found.State, in.why, tt.why)
 		}
 	}
 }

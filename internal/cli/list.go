@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,7 +80,7 @@ func writeJSONArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)
 }
 
 func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := newColumns(w)
 	fmt.Fprintln(tw, "ELECTION\tSTATE\tLEADER\tNODE\tTERM\tSESSION\tTTL\tLOCK-DELAY\tKEY")
 	for _, e := range elections {
 		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"

@@ -33,9 +33,7 @@ func settled(o election.Outcome, err error) election.Outcome {
 
 // noted adds what the operator must know about a release that was carried out.
 func noted(o election.Outcome, released consulx.Released) election.Outcome {
-	if note := released.Note(); note != "" {
-		o.Reason = note
-	}
+	o.Note = released.Note()
 	return o
 }
 
@@ -71,23 +69,45 @@ func bySeverity() [6]int {
 // verdict gives the most severe exit code of all elections. What happened to
 // each has been reported.
 func (j *job) verdict() error {
-	codes := map[int]bool{}
-	var same []*subject
+	byCode := map[int][]*subject{}
 	for _, s := range j.subjects {
-		codes[exitOf(s.outcome, j.wait > 0)] = true
-		if s.outcome.Kind == election.OutcomeReturned {
-			same = append(same, s)
+		code := exitOf(s.outcome, j.wait > 0)
+		byCode[code] = append(byCode[code], s)
+	}
+	severity := bySeverity()
+	decides := exitDone
+	for _, code := range slices.Backward(severity[:]) {
+		all := byCode[code]
+		if len(all) == 0 || code == exitDone {
+			continue
+		}
+		decides = code // the last line names what decides
+		if len(j.subjects) > 1 {
+			fmt.Fprintf(j.d.stderr, "electop: %d of %d %s: %s\n", len(all), len(j.subjects), verdictText(code), names(all))
+		} else if code == exitSameLeader {
+			fmt.Fprintln(j.d.stderr, "electop: done, but the same leader leads again: "+names(all))
 		}
 	}
-	if len(same) > 0 {
-		fmt.Fprintln(j.d.stderr, "electop: done, but the same leader leads again: "+names(same))
-	}
-	for _, code := range bySeverity() {
-		if codes[code] && code != exitDone {
-			return exitError(code)
-		}
+	if decides != exitDone {
+		return exitError(decides)
 	}
 	return j.written
+}
+
+// verdictText says what happened to the elections that stand for an exit code.
+func verdictText(code int) string {
+	switch code {
+	case exitDenied:
+		return "denied"
+	case exitMoved:
+		return "changed before the action"
+	case exitNoLeader:
+		return "without a leader"
+	case exitSameLeader:
+		return "done, but the same leader leads again"
+	default:
+		return "failed"
+	}
 }
 
 // report writes what became of one election: JSON to stdout; text to stdout or,
@@ -116,7 +136,7 @@ func (j *job) reportJSON(o election.Outcome) error {
 func (j *job) reportText(s *subject) error {
 	line := s.name() + ": " + s.summary()
 	if !carriedOut(s.outcome.Kind) {
-		fmt.Fprintln(j.d.stderr, "electop: "+line)
+		j.explainLine("electop: " + line)
 		if s.outcome.Kind == election.OutcomeRefused && s.effect.Better != "" {
 			fmt.Fprintln(j.d.stderr, "  instead   "+s.effect.Better)
 		}
@@ -144,25 +164,32 @@ func (s *subject) name() string {
 // it is not known who leads.
 func (s *subject) summary() string {
 	o := s.outcome
-	switch {
-	case o.Kind != election.OutcomeDone:
+	if o.Kind != election.OutcomeDone {
 		return o.Summary()
-	case o.Reason != "":
-		return s.doneText() + ": " + o.Reason
-	case o.Action == election.ActionRelease:
-		return s.doneText() + "; it may already lead again"
 	}
-	return s.doneText() + ". " + s.effect.Delay
+	text := s.doneText()
+	switch {
+	case o.Reason != "":
+		text += ": " + o.Reason
+	case o.Action == election.ActionRelease:
+		text += "; it may already lead again"
+	default:
+		text += ". " + s.effect.Delay
+	}
+	if o.Note != "" {
+		text += "; " + o.Note
+	}
+	return text
 }
 
 func (s *subject) doneText() string {
 	switch t := s.target(); {
 	case s.outcome.Action == election.ActionRelease:
-		return t.Leader + " was released"
+		return election.ShortLeader(t.Leader) + " was released"
 	case t.Key == "":
 		return "destroyed"
 	default:
-		return fmt.Sprintf("session %s of %s was destroyed", election.Line(t.Session, 40), t.Leader)
+		return fmt.Sprintf("session %s of %s was destroyed", election.Line(t.Session, 40), election.ShortLeader(t.Leader))
 	}
 }
 
@@ -170,7 +197,7 @@ func (s *subject) doneText() string {
 func (j *job) warn() {
 	for _, s := range j.pending() {
 		for _, text := range s.effect.Warnings {
-			fmt.Fprintf(j.d.stderr, "electop: %s: %s\n", s.name(), text)
+			j.explainLine(fmt.Sprintf("electop: %s: %s", s.name(), text))
 		}
 	}
 }

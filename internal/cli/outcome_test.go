@@ -113,3 +113,36 @@ func TestDescriptionsFit80Columns(t *testing.T) {
 		}
 	}
 }
+
+// The last line on stderr names what the exit code stands for.
+func TestTheLastLineNamesWhatDecides(t *testing.T) {
+	kinds := map[string]election.OutcomeKind{
+		"big": election.OutcomeVacant, "billing": election.OutcomeReturned, "vacant": election.OutcomeNoLeader,
+		"db": election.OutcomeRefused, "web": election.OutcomeMoved, "mail": election.OutcomeDenied, "chat": election.OutcomeChanged,
+	}
+	for _, tt := range []struct{ names, last string }{
+		{"big billing vacant db", "2 of 4 failed: big, db"},
+		{"web billing vacant mail", "1 of 4 denied: mail"},
+		{"web billing vacant chat", "1 of 4 changed before the action: chat"},
+		{"web billing vacant", "1 of 3 without a leader: vacant"},
+		{"web billing", "1 of 2 done, but the same leader leads again: billing"},
+		{"billing", "done, but the same leader leads again: billing"},
+		{"web", ""},
+		{"db", ""}, // the only election has been reported
+	} {
+		for _, format := range []string{"text", "json"} {
+			var errOut bytes.Buffer
+			j := &job{action: &action{d: deps{stderr: &errOut}, wait: 1, output: format}}
+			for _, name := range strings.Fields(tt.names) {
+				j.subjects = append(j.subjects, &subject{outcome: election.Outcome{
+					Kind: kinds[name], Target: election.Target{Election: name, Key: name},
+				}})
+			}
+			_ = j.verdict()
+			lines := strings.Split(strings.TrimSuffix(errOut.String(), "\n"), "\n")
+			if last := strings.TrimPrefix(lines[len(lines)-1], "electop: "); last != tt.last {
+				t.Errorf("%s: %q, want %q", tt.names, last, tt.last)
+			}
+		}
+	}
+}

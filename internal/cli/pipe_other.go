@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// pollReaderGone has no way to ask here: the next write finds out.
-func pollReaderGone(context.Context, *os.File) error { return nil }
+// pollHangup cannot find out on this system; the next write will.
+func pollHangup(context.Context, *os.File) error { return nil }

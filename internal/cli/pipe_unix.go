@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollReaderGone waits until the reading end of the pipe f is closed, which is
-// EPIPE, or until the context ends.
-func pollReaderGone(ctx context.Context, f *os.File) error {
+// pollHangup waits until the other end of the pipe or terminal f is closed, which
+// is EPIPE, or until the context ends.
+func pollHangup(ctx context.Context, f *os.File) error {
 	wake, end, err := os.Pipe()
 	if err != nil {
 		return err
@@ -33,8 +33,10 @@ func pollReaderGone(ctx context.Context, f *os.File) error {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return err
-		case fds[0].Revents != 0:
+		case fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0:
 			return syscall.EPIPE
+		case fds[0].Revents != 0: // no terminal that poll knows (macOS): nothing will be heard of it
+			return nil
 		default:
 			return ctx.Err()
 		}

@@ -8,6 +8,9 @@ import (
 	"electop/election"
 )
 
+// betterLabel begins the line with the software's own method.
+const betterLabel = "  better    "
+
 // shownKeys is how many keys of a session the plan names.
 const shownKeys = 10
 
@@ -15,21 +18,18 @@ const shownKeys = 10
 // question.
 func (j *job) showPlan() {
 	pending := j.pending()
+	var lines []string
 	for _, s := range pending {
-		for _, line := range s.headLines() {
-			fmt.Fprintln(j.d.stderr, line)
+		lines = append(lines, s.headLines()...)
+	}
+	lines = append(lines, effectLines(pending)...)
+	if j.kind == election.ActionDestroy {
+		for _, t := range j.sessions() {
+			lines = append(lines, j.sessionLines(t)...)
 		}
 	}
-	for _, line := range effectLines(pending) {
-		fmt.Fprintln(j.d.stderr, line)
-	}
-	if j.kind != election.ActionDestroy {
-		return
-	}
-	for _, t := range j.sessions() {
-		for _, line := range j.sessionLines(t) {
-			fmt.Fprintln(j.d.stderr, line)
-		}
+	for _, line := range lines {
+		fmt.Fprintln(j.d.stderr, wrapped(line, planWidth(j.d.stderr)))
 	}
 }
 
@@ -52,34 +52,39 @@ func (s *subject) headLines() []string {
 
 // holder names who holds a key.
 func holder(t election.Target) string {
-	text := fmt.Sprintf("%s, term %d, session %s", t.Leader, t.Term, election.Line(t.Session, 40))
-	if t.Node != "" {
+	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, election.Line(t.Session, 40))
+	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		text += " on " + election.Line(t.Node, 60)
 	}
 	return text
 }
 
-// effectLines say what the action does, once for all elections on which it has
-// the same effect.
+// effectLines say what the action does: what is the same for all elections once,
+// then what differs, once for all elections for which it is the same.
 func effectLines(all []*subject) []string {
-	var texts []string
+	if len(all) == 1 {
+		return effectRows(all[0].effect)
+	}
+	shared := effectRows(all[0].effect)
+	for _, s := range all[1:] {
+		rows := effectRows(s.effect)
+		shared = slices.DeleteFunc(shared, func(row string) bool { return !slices.Contains(rows, row) })
+	}
+	var lines, groups []string
 	named := map[string][]*subject{}
 	for _, s := range all {
-		text := effectText(s.effect)
-		if named[text] == nil {
-			texts = append(texts, text)
+		own := slices.DeleteFunc(effectRows(s.effect), func(row string) bool { return slices.Contains(shared, row) })
+		text := strings.Join(own, "\n")
+		if text != "" && named[text] == nil {
+			groups = append(groups, text)
 		}
 		named[text] = append(named[text], s)
 	}
-	var lines []string
-	for _, text := range texts {
-		switch {
-		case len(texts) > 1:
-			lines = append(lines, "For "+shortNames(named[text])+":")
-		case len(all) > 1:
-			lines = append(lines, "For each of them:")
-		}
-		lines = append(lines, text)
+	if len(shared) > 0 {
+		lines = append([]string{"For each of them:"}, shared...)
+	}
+	for _, text := range groups {
+		lines = append(append(lines, "For "+shortNames(named[text])+":"), strings.Split(text, "\n")...)
 	}
 	return lines
 }
@@ -93,15 +98,15 @@ func shortNames(all []*subject) string {
 	return text
 }
 
-func effectText(f election.Effect) string {
+func effectRows(f election.Effect) []string {
 	lines := []string{"  key       " + f.Key, "  holder    " + f.Holder, "  delay     " + f.Delay}
 	for _, text := range f.Warnings {
 		lines = append(lines, "  warning   "+text)
 	}
 	if f.Better != "" {
-		lines = append(lines, "  better    "+f.Better)
+		lines = append(lines, betterLabel+f.Better)
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // sessionLines list the keys that fall with a session: how many, and the first
@@ -149,7 +154,7 @@ func (j *job) countLine(t election.Target, n int) string {
 	case j.held == nil:
 		return fmt.Sprintf("%s holds at least %s. Keys that match no pattern were not searched (--no-scan).", line, count)
 	case j.held.incomplete:
-		return fmt.Sprintf("%s holds at least %s. This token may not read all keys.", line, count)
+		return fmt.Sprintf("%s holds at least %s. Not all keys could be read.", line, count)
 	case n == 0:
 		return line + " holds no key."
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hashicorp/consul/api"
 )
@@ -14,7 +15,17 @@ func plan(t *testing.T, w *world, args ...string) string {
 	t.Helper()
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, args...).must(t, exitFailed)
 	has(t, r.errOut, "? [y/N] ", "nothing was done")
-	return r.errOut
+	for line := range strings.Lines(r.errOut) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && strings.Count(strings.TrimSpace(line), " ") > 20 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	return unwrapped(r.errOut)
+}
+
+// unwrapped joins the lines that were broken to fit the terminal.
+func unwrapped(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\n"+strings.Repeat(" ", labelColumn), " "), "\n"+strings.Repeat(" ", headIndent), " ")
 }
 
 func TestThePlanOfADestroyShowsEveryKeyThatFalls(t *testing.T) {
@@ -91,7 +102,7 @@ func TestAReleaseWithoutOtherCandidatesWarns(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(func(s *api.SessionEntry) { s.Name = "lonely" })
 	w.acquire("service/web/leader", s, "web-1")
-	has(t, plan(t, w, "release", "web"), "next      no likely candidate is seen", "warning   No other candidate")
+	has(t, plan(t, w, "release", "web"), "next      no candidate was seen among 1 session", "warning   No other candidate")
 	r := w.run("release", "web", "--yes").must(t, exitDone)
 	has(t, r.errOut, "electop: web: No other candidate")
 }
@@ -120,7 +131,7 @@ func TestScanWithYes(t *testing.T) {
 	w.acquire("service/web/leader", s, "web-1")
 	w.acquire("hidden", s, "x")
 	r := w.run("destroy", "web", "--yes", "--scan").must(t, exitDone)
-	has(t, r.errOut, "searched 2 of 2 keys", "released  hidden (not watched)")
+	has(t, unwrapped(r.errOut), "searched 2 of 2 keys", "released  hidden (not watched)")
 	if strings.Contains(r.errOut, "\r") || w.get("hidden").Session != "" {
 		t.Errorf("%q", r.errOut)
 	}

@@ -44,3 +44,12 @@ func (q *eventQueue) pop(ctx context.Context) ([]election.Event, error) {
 		}
 	}
 }
+
+// drop removes what is left and gives its number.
+func (q *eventQueue) drop() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := len(q.events)
+	q.events = nil
+	return n
+}

@@ -49,8 +49,9 @@ its result is known; plan, question and messages go to standard error:
    "new":{"leader":"web-2","session":"…","node":"node-2"},"vacancy_ms":2}
 
 "new" and "vacancy_ms" are present only when observed, "reason" says what went
-wrong. "result" is one of these; with several elections the exit code is that of
-the first line that applies:
+wrong, and "note" that a release was carried out with less protection, because
+the value is too large for a transaction. "result" is one of these; with several
+elections the exit code is that of the first line that applies:
 
   result               exit  meaning
   failed, refused         1  nothing was written

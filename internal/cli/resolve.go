@@ -25,6 +25,9 @@ func look(ctx context.Context, client *consulx.Client, ps election.Patterns) (*e
 // resolve finds the one election that name means: an election's name or its
 // full key, with or without a leading "/".
 func resolve(s *election.Snapshot, name string) (*election.Election, error) {
+	if strings.TrimPrefix(name, "/") == "" {
+		return nil, usagef("NAME is empty")
+	}
 	found := s.Named(name)
 	if len(found) == 0 {
 		found = s.Named(strings.TrimPrefix(name, "/"))

@@ -58,7 +58,7 @@ func newRootCommand(d deps) *cobra.Command {
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o),
 		newReleaseCommand(d, o), newDestroyCommand(d, o), newCampaignCommand(d, o),
-		newDoctorCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o),
+		newDoctorCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
 	)
 	return cmd
 }

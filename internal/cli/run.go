@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/charmbracelet/x/term"
+
+	"electop/internal/ttyguard"
 )
 
 // deps are what a command meets of the world, so that tests can give it
@@ -21,6 +23,8 @@ type deps struct {
 	stderr io.Writer
 	// interactive reports that a person sits at stdin and stdout.
 	interactive bool
+	// guarded reports that this process is the dashboard's, started by ttyguard.
+	guarded bool
 }
 
 // Main runs electop with the arguments, the streams and the signals of the
@@ -30,17 +34,34 @@ func Main() int {
 	// with a signal. Programs that electop runs would inherit it if the signal
 	// were ignored.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := notifyContext(context.Background(), endSignals()...)
 	defer stop()
 	d := deps{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, guarded: ttyguard.Child(),
 		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
 	}
-	return run(ctx, d, os.Args[1:])
+	code := run(ctx, d, os.Args[1:])
+	if d.guarded {
+		ttyguard.Leave()
+	}
+	return code
+}
+
+// endSignals are the signals that end a command. Those that were ignored when
+// electop started stay ignored: nohup and background jobs of a script rely on it.
+func endSignals() []os.Signal {
+	all := []os.Signal{syscall.SIGTERM}
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			all = append(all, sig)
+		}
+	}
+	return all
 }
 
 // run executes one command line and gives its exit code.
 func run(ctx context.Context, d deps, args []string) int {
+	d.stdout, d.stderr = newOutput(ctx, d.stdout), newOutput(ctx, d.stderr)
 	cmd := newRootCommand(d)
 	cmd.SetArgs(args)
 	cmd.SetIn(d.stdin)

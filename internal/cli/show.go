@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -123,7 +122,7 @@ func writeElectionJSON(w io.Writer, e *election.Election, in insight, now time.T
 }
 
 func writeElection(w io.Writer, e *election.Election, checks *election.NodeChecks, in insight, now time.Time) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := newColumns(w)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(tw, "%s\t%s\n", name, election.Line(fmt.Sprintf(format, args...), 1000))
 	}

@@ -44,7 +44,7 @@ func (j *job) choose(ctx context.Context, names []string) error {
 		return err
 	}
 	if j.node != "" {
-		if chosen, err = ledOn(chosen, j.node); err != nil {
+		if chosen, err = j.ledOn(ctx, chosen); err != nil {
 			return err
 		}
 	}
@@ -68,24 +68,44 @@ func (j *job) add(e *election.Election) {
 	}
 }
 
-// ledOn keeps the elections that a session on the node leads. A leader whose
-// session the token may not read could be on any node: that is an error.
-func ledOn(all []*election.Election, node string) ([]*election.Election, error) {
+// ledOn keeps the elections that a session on the node of --node leads.
+func (j *job) ledOn(ctx context.Context, all []*election.Election) ([]*election.Election, error) {
 	var found []*election.Election
 	for _, e := range all {
-		switch {
-		case !e.Exists || !e.Pair.Held():
-		case e.Session == nil:
-			return nil, fmt.Errorf("%w: the node of %s's leader is unknown, because this token may not read its session",
-				consulx.ErrDenied, election.Line(e.Name, 100))
-		case e.Session.Node == node:
+		if !e.Exists || !e.Pair.Held() {
+			continue
+		}
+		node, err := j.nodeOf(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if node == j.node {
 			found = append(found, e)
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: no session on node %s leads one", errNoElection, election.Line(node, 60))
+		return nil, fmt.Errorf("%w: no session on node %s leads one", errNoElection, election.Line(j.node, 60))
 	}
 	return found, nil
+}
+
+// nodeOf gives the node of the leader, empty when its session has ended. A leader
+// whose session the token may not read could be on any node: that is an error.
+func (j *job) nodeOf(ctx context.Context, e *election.Election) (string, error) {
+	if e.Session != nil {
+		return e.Session.Node, nil
+	}
+	session, err := j.readSession(ctx, e.Pair.Session)
+	switch {
+	case errors.Is(err, consulx.ErrNoSession):
+		return "", nil
+	case errors.Is(err, consulx.ErrDenied):
+		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token may not read its session",
+			consulx.ErrDenied, election.Line(e.Name, 100))
+	case err != nil:
+		return "", err
+	}
+	return session.Node, nil
 }
 
 // chooseSession finds what --session stands for: the elections that the session
@@ -102,8 +122,8 @@ func (j *job) chooseSession(ctx context.Context) error {
 	if j.wait > 0 {
 		return usagef("--wait: session %s leads no election that the patterns match", election.Line(j.session, 40))
 	}
-	session, err := j.readSession(ctx)
-	if err != nil {
+	session, err := j.readSession(ctx, j.session)
+	if err != nil && !errors.Is(err, consulx.ErrDenied) {
 		return err
 	}
 	t := election.Target{Session: j.session}
@@ -114,23 +134,24 @@ func (j *job) chooseSession(ctx context.Context) error {
 	return nil
 }
 
-// readSession reads the session of --session, nil if the token may not.
-func (j *job) readSession(ctx context.Context) (*election.Session, error) {
+// readSession reads one session. It fails with ErrDenied where the token may not
+// read all sessions, and with ErrNoSession where there is none with this ID.
+func (j *job) readSession(ctx context.Context, id string) (*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	sessions, err := consulx.Sessions(ctx, j.client)
 	for _, s := range sessions {
-		if s.ID == j.session {
+		if s.ID == id {
 			return s, nil
 		}
 	}
 	switch {
-	case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
-		return nil, nil
+	case errors.Is(err, consulx.ErrIncomplete):
+		return nil, consulx.ErrDenied
 	case err != nil:
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %s", consulx.ErrNoSession, election.Line(j.session, 40))
+	return nil, fmt.Errorf("%w: %s", consulx.ErrNoSession, election.Line(id, 40))
 }
 
 // surveySession says what destroying a session that leads no watched election

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -26,6 +24,8 @@ type watch struct {
 	o      *options
 	output string
 	exec   string
+	// execTimeout is how long one command of --exec may run, 0 for no limit.
+	execTimeout time.Duration
 }
 
 func newWatchCommand(d deps, o *options) *cobra.Command {
@@ -36,17 +36,27 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 		Long: `Write every event the moment it is known, a line each.
 
 It begins with one event per election as it stands ("initial": true). A vacated
-event never waits for its cause: an explained event follows within a second.`,
+event never waits for its cause: an explained event follows within a second.
+
+With --exec, a shell runs the command for each event, in order, one at a time.
+Lines are written without waiting for it. A command has ended when every process
+that it started in its process group has; after --exec-timeout they get SIGTERM,
+2s later SIGKILL, and the next event's command runs. The same ends the command
+that runs when watch itself ends.`,
 		Example:           "  electop watch\n  electop watch -o json web | jq -c .type\n  electop watch --exec 'notify-send \"$(jq -r .election)\"'",
 		ValidArgsFunction: completeNames(o),
 		RunE:              func(cmd *cobra.Command, names []string) error { return w.run(cmd.Context(), names) },
 	}
 	outputFlag(cmd, &w.output, "text", "json")
 	cmd.Flags().StringVar(&w.exec, "exec", "", "shell command to run for each event, one after the other, with the event's JSON on standard input")
+	cmd.Flags().DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "how long a command of --exec may run; 0 for no limit")
 	return cmd
 }
 
 func (w *watch) run(ctx context.Context, names []string) error {
+	if w.execTimeout < 0 {
+		return usagef("--exec-timeout %s: want 0 or more", w.execTimeout)
+	}
 	client, ps, err := w.o.prepare()
 	if err != nil {
 		return err
@@ -67,6 +77,11 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(gctx) })
 	g.Go(func() error { return awaitReaderGone(gctx, w.d.stdout) })
+	hooked := newEventQueue()
+	if w.exec != "" {
+		h := &hooks{d: w.d, command: w.exec, timeout: w.execTimeout, queue: hooked}
+		g.Go(func() error { return h.run(gctx) })
+	}
 	g.Go(func() error {
 		first, err := firstLook(gctx, client, ps, observer.Snapshots())
 		if err != nil {
@@ -76,7 +91,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		return w.write(gctx, queue, wanted)
+		return w.write(gctx, queue, hooked, wanted)
 	})
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
@@ -131,7 +146,8 @@ func (w *watch) wanted(first *election.Snapshot, names []string) (map[string]boo
 	return keys, nil
 }
 
-func (w *watch) write(ctx context.Context, queue *eventQueue, wanted map[string]bool) error {
+// write writes the events of the queue, then hands them to the hooks.
+func (w *watch) write(ctx context.Context, queue, hooked *eventQueue, wanted map[string]bool) error {
 	for {
 		events, err := queue.pop(ctx)
 		if err != nil {
@@ -140,8 +156,11 @@ func (w *watch) write(ctx context.Context, queue *eventQueue, wanted map[string]
 		if wanted != nil {
 			events = slices.DeleteFunc(events, func(e election.Event) bool { return e.Key != "" && !wanted[e.Key] })
 		}
-		if err := w.all(ctx, events); err != nil {
+		if err := w.all(events); err != nil {
 			return err
+		}
+		if w.exec != "" {
+			hooked.push(events)
 		}
 	}
 }
@@ -152,7 +171,7 @@ const writeSize = 64 << 10
 
 // all writes events that are known together at once: at the start there is one
 // for every election.
-func (w *watch) all(ctx context.Context, events []election.Event) error {
+func (w *watch) all(events []election.Event) error {
 	var lines []byte
 	for i, e := range events {
 		line, err := w.line(e)
@@ -160,16 +179,11 @@ func (w *watch) all(ctx context.Context, events []election.Event) error {
 			return err
 		}
 		lines = append(lines, line...)
-		if i == len(events)-1 || len(lines) >= writeSize || w.exec != "" {
+		if i == len(events)-1 || len(lines) >= writeSize {
 			if _, err := w.d.stdout.Write(lines); err != nil {
 				return err
 			}
 			lines = lines[:0]
-		}
-		if w.exec != "" {
-			if err := w.hook(ctx, e); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -188,23 +202,6 @@ func jsonLine(e election.Event) ([]byte, error) {
 	return append(election.EscapeJSON(text), '\n'), err
 }
 
-// hook runs the command of --exec. That it fails is told and nothing more:
-// the next event may well succeed.
-func (w *watch) hook(ctx context.Context, e election.Event) error {
-	event, err := jsonLine(e)
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, "sh", "-c", w.exec)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), w.d.stdout, w.d.stderr
-	ownGroup(cmd)
-	cmd.WaitDelay = 5 * time.Second
-	if err := cmd.Run(); err != nil && ctx.Err() == nil {
-		fmt.Fprintf(w.d.stderr, "electop: --exec: %v\n", err)
-	}
-	return nil
-}
-
 // eventLine is an event as a line of text, safe to show.
 func eventLine(e election.Event) string {
 	name := election.Line(e.Election, 40)
@@ -217,8 +214,8 @@ func eventLine(e election.Event) string {
 // awaitReaderGone ends with io.ErrClosedPipe's kin when nobody reads the output
 // any more, so that `electop watch | head -1` does not wait for a next event.
 func awaitReaderGone(ctx context.Context, out io.Writer) error {
-	if f, ok := out.(*os.File); ok && isPipe(f) {
-		return pollReaderGone(ctx, f)
+	if f, ok := stream(out).(*os.File); ok && isPipe(f) {
+		return pollHangup(ctx, f)
 	}
 	return nil
 }

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,5 +152,122 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 			}
 			_ = r.Close()
 		})
+	}
+}
+
+// A write to a pipe that no process reads does not keep a command from ending.
+func TestABlockedWriteEndsWithTheCommand(t *testing.T) {
+	for _, args := range [][]string{{"watch"}, {"watch", "-o", "json"}, {"list"}, {"show", "web00"}, {"--help"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			w := led(t, 1)
+			r, out := io.Pipe()
+			defer r.Close()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			done := make(chan int, 1)
+			go func() {
+				d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &buffer{}}
+				done <- run(ctx, d, append([]string{"--http-addr", w.addr}, args...))
+			}()
+			if _, err := r.Read(make([]byte, 1)); err != nil { // the rest of the write blocks
+				t.Fatal(err)
+			}
+			cancel()
+			select {
+			case <-done:
+			case <-time.After(patience):
+				t.Fatal("the command is still there")
+			}
+		})
+	}
+}
+
+// A process sees the first SIGTERM although its pipe is full.
+func TestWatchEndsAtTheFirstSignalWithAFullPipe(t *testing.T) {
+	w := led(t, 1)
+	program := electop(t)
+	r, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command(program, "--http-addr", w.addr, "watch")
+	cmd.Stdout = out
+	for full := false; !full; { // leaves no room for the first line
+		_ = out.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+		_, err := out.Write(make([]byte, 4096))
+		full = errors.Is(err, os.ErrDeadlineExceeded)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = out.Close()
+	awaitBlockedWrite(t, cmd.Process.Pid)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		_ = cmd.Process.Kill()
+		t.Fatal("still there after SIGTERM")
+	}
+}
+
+// awaitBlockedWrite waits until a thread of the process is blocked in a write to
+// a pipe.
+func awaitBlockedWrite(t *testing.T, pid int) {
+	t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	timeout := time.After(patience)
+	for {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
+		for _, path := range threads {
+			if text, _ := os.ReadFile(path); strings.Contains(string(text), "pipe_write") {
+				return
+			}
+		}
+		select {
+		case <-again.C:
+		case <-timeout:
+			t.Skip("/proc does not tell where a thread is blocked")
+		}
+	}
+}
+
+// A signal that was ignored when electop started stays ignored.
+func TestWatchSurvivesIgnoredSignals(t *testing.T) {
+	w := led(t, 1)
+	program := electop(t)
+	r, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command("sh", "-c", `trap '' HUP INT; exec "$0" "$@"`, program, "--http-addr", w.addr, "watch")
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = out.Close()
+	lines := bufio.NewScanner(r)
+	lines.Scan()
+	for i, sig := range []os.Signal{syscall.SIGHUP, os.Interrupt} {
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		w.acquire(fmt.Sprintf("service/after%d/leader", i), w.session(nil), "x")
+		if !lines.Scan() || !strings.Contains(lines.Text(), fmt.Sprint("after", i)) {
+			t.Errorf("after %v: %q", sig, lines.Text())
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }

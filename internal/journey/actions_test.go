@@ -57,7 +57,7 @@ func TestALongDialogIsReadFirst(t *testing.T) {
 		s.held("web", s.a)
 		term.keys("j")
 	}
-	term.await("more lines above")
+	term.await("more lines above", "Release      y re")
 	s.held("web", s.a)
 	term.keys("y")
 	term.until("the key released", func(string) bool { return s.get("web").Session == "" })

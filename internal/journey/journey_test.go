@@ -137,7 +137,7 @@ func TestReleaseWithR(t *testing.T) {
 			t.Fatal("Cancel released the key")
 		}
 		term.keys("r")
-		term.await("Release web")
+		term.await("Release web", "y release")
 		term.keys("y")
 		term.await("1 vacant", "no leader")
 		if pair := s.get("web"); pair.Session != "" || string(pair.Value) != "web-a" {
@@ -157,7 +157,7 @@ func TestDestroyWithX(t *testing.T) {
 		term := s.open(width, height)
 		term.await("2 led")
 		term.keys("x")
-		term.await("Destroy", "mail", "Cancel")
+		term.await("Destroy", "mail", "y destroy")
 		term.keys("y")
 		term.await("2 lock-delay")
 		if e, _, err := s.agent.Client().Session().Info(s.a, nil); err != nil || e != nil {
@@ -198,7 +198,7 @@ func TestSessionsViewDestroysAnOrphan(t *testing.T) {
 		term.write(orphan)
 		term.await("nothing watched")
 		term.keys("Enter", "x")
-		term.await("Destroy", id, "Cancel")
+		term.await("Destroy", id, "y destroy")
 		term.keys("y")
 		term.until("the session gone", func(string) bool {
 			e, _, err := s.agent.Client().Session().Info(id, nil)

@@ -47,11 +47,15 @@ func (s *stage) board(ctx context.Context, writing cpu) (r boardResult, err erro
 	if _, r.own, err = t.start(ctx, full, "sh", "-c", "echo '"+full+"'; exec cat"); err != nil {
 		return r, err
 	}
-	pid, first, err := t.start(ctx, full, s.o.electop, "--http-addr", s.addr())
+	guard, first, err := t.start(ctx, full, s.o.electop, "--http-addr", s.addr())
 	if err != nil {
 		return r, err
 	}
 	r.first = first
+	pid, err := childOf(guard) // the process that electop started waits for this one
+	if err != nil {
+		return r, err
+	}
 	if err := waitFor(ctx, settleTime); err != nil {
 		return r, err
 	}
@@ -62,7 +66,7 @@ func (s *stage) board(ctx context.Context, writing cpu) (r boardResult, err erro
 		return r, err
 	}
 	r.perCPU.server -= writing.server
-	if r.rss, r.peak, err = memory(pid); err != nil {
+	if r.rss, r.peak, err = memory(pid, guard); err != nil {
 		return r, err
 	}
 	r.conns, err = connections(pid, s.port())

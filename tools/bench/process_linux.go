@@ -27,13 +27,34 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// memory is the resident memory of a process in bytes, now and at its peak.
-func memory(pid int) (now, peak int64, err error) {
-	text, err := os.ReadFile(procPath(pid, "status"))
-	if err != nil {
-		return 0, 0, err
+// memory is the resident memory of processes in bytes, now and at its peak.
+func memory(pids ...int) (now, peak int64, err error) {
+	for _, pid := range pids {
+		text, err := os.ReadFile(procPath(pid, "status"))
+		if err != nil {
+			return 0, 0, err
+		}
+		now += statusKB(string(text), "VmRSS:") << 10
+		peak += statusKB(string(text), "VmHWM:") << 10
 	}
-	return statusKB(string(text), "VmRSS:") << 10, statusKB(string(text), "VmHWM:") << 10, nil
+	return now, peak, nil
+}
+
+// childOf is the only child of a process.
+func childOf(pid int) (int, error) {
+	lists, err := filepath.Glob(procPath(pid, "task/*/children"))
+	if err != nil {
+		return 0, err
+	}
+	all := ""
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			return 0, err
+		}
+		all += string(text)
+	}
+	return strconv.Atoi(strings.TrimSpace(all))
 }
 
 // statusKB is a number of kilobytes in /proc/PID/status, 0 if it is not there.

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// intercept puts a proxy before the Consul of w. before sees each request first
+// and reports whether it has answered it.
+func intercept(t *testing.T, w *world, before func(http.ResponseWriter, *http.Request) bool) *world {
+	t.Helper()
+	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.addr})
+	transport := &http.Transport{}
+	forward.Transport, forward.ErrorLog = transport, log.New(io.Discard, "", 0)
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !before(rw, r) {
+			forward.ServeHTTP(rw, r)
+		}
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		transport.CloseIdleConnections()
+	})
+	proxied := *w
+	proxied.addr = strings.TrimPrefix(s.URL, "http://")
+	return &proxied
+}
+
+// resultsOf maps the elections to their results.
+func resultsOf(t *testing.T, r result) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, l := range resultLines(t, r.out) {
+		all[l.Election] = l.Result
+	}
+	return all
+}
+
+// A session that was chosen by its ID is destroyed only while it holds every key
+// that the plan listed.
+func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
+	for _, tt := range []struct {
+		name, patterns string
+		moved          []string
+		results        map[string]string
+	}{
+		{"all", "/*/leader", []string{"/web/leader", "/mail/leader"}, map[string]string{"web": "changed", "mail": "changed"}},
+		{"some", "/*/leader", []string{"/web/leader"}, map[string]string{"web": "changed", "mail": "changed"}},
+		{"one that is not watched", "/*/leader", []string{"/hidden"}, map[string]string{"web": "changed", "mail": "changed"}},
+		{"none is watched", "/nothing/*", []string{"/hidden"}, map[string]string{"": "changed"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				p := prefix(t)
+				s, other := w.session(nil), w.session(nil)
+				held := []string{"/web/leader", "/mail/leader", "/hidden"}
+				for _, key := range held {
+					w.acquire(p+key, s, "x")
+				}
+				person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+					for _, key := range tt.moved {
+						w.unlock(p+key, s)
+						w.acquire(p+key, other, "y")
+					}
+				}}
+				d := deps{stdin: person, interactive: true}
+				r := w.runWith(d, "destroy", "--session", s, "-o", "json", "-k", p+tt.patterns).must(t, exitMoved)
+				if got := resultsOf(t, r); !maps.Equal(got, tt.results) {
+					t.Errorf("%v, want %v", got, tt.results)
+				}
+				has(t, r.out, "the session no longer holds "+p+tt.moved[len(tt.moved)-1])
+				if e, _, err := w.client.Session().Info(s, nil); e == nil || err != nil {
+					t.Errorf("the session was destroyed: %v", err)
+				}
+				for _, key := range held {
+					if w.get(p+key).Session == "" {
+						t.Errorf("%s lost its lock", key)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Of several elections that one session leads, only the one that moved is left out.
+func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := prefix(t)
+		s, other := w.session(nil), w.session(nil)
+		for _, name := range []string{"web", "mail", "chat"} {
+			w.acquire(p+"/"+name+"/leader", s, name)
+		}
+		var once sync.Once
+		proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
+			// The operator reads the session like this, and then the key.
+			if r.URL.Path == "/v1/session/info/"+s && r.URL.Query().Has("consistent") {
+				once.Do(func() {
+					w.unlock(p+"/web/leader", s)
+					w.acquire(p+"/web/leader", other, "web-2")
+				})
+			}
+			return false
+		})
+		r := proxied.run("destroy", "web", "mail", "chat", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitMoved)
+		if got, want := resultsOf(t, r), map[string]string{"web": "changed", "mail": "done", "chat": "done"}; !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		if w.get(p+"/web/leader").Session != other || w.get(p+"/mail/leader").Session != "" {
+			t.Error("the wrong locks were released")
+		}
+	})
+}
+
+// Every election has a line, also when the command fails before it acts.
+func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
+	for _, tt := range []struct {
+		name, breaks string // breaks is the text on stderr, or the path, that Consul fails after
+		args         []string
+		results      map[string]string
+	}{
+		{"rights", "/v1/internal/acl/authorize", []string{"release", "mail", "db", "web"}, map[string]string{"mail": "no_leader", "db": "refused", "web": "failed"}},
+		{"search", "/v1/kv/?keys", []string{"destroy", "mail", "web"}, map[string]string{"mail": "no_leader", "web": "failed"}},
+		{"observation", "No other candidate", []string{"release", "mail", "db", "web", "--yes", "--wait", "30s"}, map[string]string{"mail": "no_leader", "db": "refused", "web": "failed"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := onMemory(t)
+			p := prefix(t)
+			cluster(w, p)
+			s := w.session(nil)
+			w.acquire(p+"/web/leader", s, "web-1")
+			w.acquire(p+"/mail/leader", s, "mail-1")
+			w.unlock(p+"/mail/leader", s)
+			var broken atomic.Bool
+			proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
+				path := r.URL.Path
+				if r.URL.Query().Has("keys") {
+					path += "?keys"
+				}
+				if path != tt.breaks && !broken.Load() {
+					return false
+				}
+				panic(http.ErrAbortHandler) // closes the connection
+			})
+			var out buffer
+			d := deps{stdin: strings.NewReader("y\n"), stdout: &out, interactive: true}
+			d.stderr = &stopper{word: tt.breaks, stop: func() { broken.Store(true) }}
+			args := append([]string{"--http-addr", proxied.addr, "-k", p + "/*/leader", "-o", "json"}, tt.args...)
+			r := result{code: run(t.Context(), d, args), out: out.String()}.must(t, exitFailed)
+			if got := resultsOf(t, r); !maps.Equal(got, tt.results) {
+				t.Errorf("%v, want %v", got, tt.results)
+			}
+			if w.get(p+"/web/leader").Session != s {
+				t.Error("the lock was released")
+			}
+		})
+	}
+}
+
+// What decides whether a session is destroyed is never read stale.
+func TestWithStaleTheKeysAreReadConsistentlyBeforeADestroy(t *testing.T) {
+	w := onMemory(t)
+	p := prefix(t)
+	s := w.session(nil)
+	w.acquire(p+"/web/leader", s, "x")
+	w.acquire(p+"/mail/leader", s, "x")
+	var asked atomic.Bool
+	var consistent atomic.Int32
+	proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
+		if q := r.URL.Query(); asked.Load() && q.Has("stale") {
+			t.Errorf("a stale read: %s", r.URL)
+		} else if asked.Load() && r.URL.Path == "/v1/txn" && q.Has("consistent") {
+			consistent.Add(1)
+		}
+		return false
+	})
+	person := &interlude{answer: strings.NewReader("y\n"), happens: func() { asked.Store(true) }}
+	proxied.runWith(deps{stdin: person, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitDone)
+	if consistent.Load() == 0 {
+		t.Error("no consistent read")
+	}
+}

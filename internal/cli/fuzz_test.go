@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/memconsul"
+)
+
+// commandTime is how long a command may run: what it has not written by then is
+// another input's.
+const commandTime = 500 * time.Millisecond
+
+// hostile are seeds of the fuzz tests in this file.
+func hostile() []string {
+	return []string{
+		"\x1b[2J\x1b]0;owned\x07", "\u009b31m\u202e", "a\nb\r\tc", "\xff\xfe\x00", "e\u0301\u0302\u0303", "👨\u200d👩🏽🇩🇪\ufe0f", "ᄀ\u1161क\u094dषก\u0e33", "\u2028\u00ad\ue000\U000e0041",
+		`{"Limit":2,"Holders":{"\u001b[2J":true}}`, `{"name":"\u009b\u202e"}`, "%s%n\x1b[31m", "-\x1b", "`\u202e`", "//..//.", "\"\x7f\"",
+	}
+}
+
+// checkOutput fails on anything but text and line feeds.
+func checkOutput(t *testing.T, what, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		for _, r := range line {
+			if s := "a" + string(r); election.Sanitize(s) != s {
+				t.Errorf("%s: %U got through: %q", what, r, line)
+				return
+			}
+		}
+		if !utf8.ValidString(line) {
+			t.Errorf("%s: not UTF-8: %q", what, line)
+		}
+	}
+}
+
+// firstLine ends a command once it has written a line.
+type firstLine struct {
+	buffer
+	end context.CancelFunc
+}
+
+func (f *firstLine) Write(p []byte) (int, error) {
+	defer f.end()
+	return f.buffer.Write(p)
+}
+
+// commandLines are commands that read and show what Consul holds.
+func commandLines(key string) [][]string {
+	return [][]string{
+		{"list"}, {"list", "-o", "json"}, {"list", "--advice"}, {"list", "--advice", "-o", "json"}, {"show", key}, {"show", key, "-o", "json"},
+		{"doctor"}, {"doctor", "-o", "json"}, {"watch"}, {"watch", "-o", "json"}, {"release", key}, {"destroy", key},
+		{"__complete", "show", ""}, {"__complete", "list", key}, {"list", "nothing"},
+	}
+}
+
+// checkCommand runs a command line and checks what it writes.
+func checkCommand(t *testing.T, addr string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
+	defer cancel()
+	var out io.Writer = &buffer{}
+	if args[0] == "watch" {
+		out = &firstLine{end: cancel}
+	}
+	errOut := &buffer{}
+	d := deps{stdin: strings.NewReader("n\n"), stdout: out, stderr: errOut, interactive: args[0] == "release" || args[0] == "destroy"}
+	run(ctx, d, append([]string{"--http-addr", addr}, args...))
+	text := strings.ReplaceAll(out.(fmt.Stringer).String(), "\t", "") // completion separates descriptions by tabs
+	checkOutput(t, fmt.Sprintf("%q", args), text)
+	progress := strings.NewReplacer("\r\x1b[K", "", "\r  searched ", "")
+	checkOutput(t, fmt.Sprintf("%q on standard error", args), progress.Replace(errOut.String()))
+	for i, arg := range args {
+		if arg == "json" && args[i-1] == "-o" && args[0] != "watch" && text != "" && !json.Valid([]byte(text)) {
+			t.Errorf("%q: not JSON: %s", args, text)
+		}
+	}
+}
+
+// FuzzCommandsOnHostileConsul shows keys, values, sessions and checks that hold
+// anything.
+func FuzzCommandsOnHostileConsul(f *testing.F) {
+	for i, seed := range hostile() {
+		f.Add(seed, seed, seed, uint64(0), uint8(i))
+		f.Add("web", seed, "name", uint64(api.SemaphoreFlagValue), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, name, value, text string, flags uint64, command uint8) {
+		agent := memconsul.New(memconsul.Config{NodeName: text, Datacenter: "dc1"})
+		server := httptest.NewServer(agent)
+		defer server.Close()
+		defer agent.Close()
+		key := "service/" + name + "/leader"
+		plant(t, server.Listener.Addr().String(), key, value, text, flags)
+		lines := commandLines(key)
+		checkCommand(t, server.Listener.Addr().String(), append(lines[int(command)%len(lines)], "-k", "service/**")...)
+	})
+}
+
+// plant stores an election, as far as Consul takes it.
+func plant(t *testing.T, addr, key, value, text string, flags uint64) {
+	t.Helper()
+	client, err := api.NewClient(&api.Config{Address: addr, HttpClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = client.Agent().ServiceRegister(&api.AgentServiceRegistration{
+		ID: text, Name: "web", Check: &api.AgentServiceCheck{CheckID: "c" + text, Name: text, TTL: "1h", Status: api.HealthWarning},
+	})
+	_ = client.Agent().UpdateTTL("c"+text, text, api.HealthWarning)
+	session, _, err := client.Session().Create(&api.SessionEntry{
+		Name: text, NodeChecks: []string{}, ServiceChecks: []api.ServiceCheck{{ID: "c" + text}}, Behavior: "release",
+	}, nil)
+	if err != nil {
+		if session, _, err = client.Session().CreateNoChecks(&api.SessionEntry{Name: text}, nil); err != nil {
+			t.Skip("no session")
+		}
+	}
+	verb := api.KVLock
+	if flags == api.SemaphoreFlagValue {
+		verb = api.KVSet
+	}
+	_, _, _, _ = client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: verb, Key: key, Value: []byte(value), Flags: flags, Session: session}}}, nil)
+	_, _, _, _ = client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key + "/" + session, Value: []byte(value), Flags: flags, Session: session}}}, nil)
+}
+
+// FuzzCommandsOnErrors shows what a server or a proxy answers instead of Consul.
+func FuzzCommandsOnErrors(f *testing.F) {
+	for i, seed := range hostile() {
+		f.Add(seed, seed, uint16(200), uint8(i))
+		f.Add(seed, seed, uint16(403), uint8(i))
+		f.Add("Permission denied: "+seed, seed, uint16(500+i%5), uint8(i))
+		f.Add(fmt.Sprintf(`[{"Key":%q,"Value":%q,"Session":%q}]`, seed, seed, seed), seed, uint16(200), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, body, header string, status uint16, command uint8) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Consul-Index", "1")
+			w.Header().Set("X-Consul-Default-Acl-Policy", strings.Map(printable, header))
+			w.Header().Set("Location", strings.Map(printable, header))
+			w.WriteHeader(200 + int(status)%400)
+			_, _ = io.WriteString(w, body)
+		}))
+		defer server.Close()
+		lines := commandLines("service/web/leader")
+		checkCommand(t, server.Listener.Addr().String(), lines[int(command)%len(lines)]...)
+	})
+}
+
+func printable(r rune) rune {
+	if r < ' ' || r == 0x7f {
+		return -1
+	}
+	return r
+}
+
+// FuzzArguments shows what was typed.
+func FuzzArguments(f *testing.F) {
+	for i, seed := range hostile() {
+		for form := range uint8(24) {
+			if int(form)%len(hostile()) == i%8 {
+				f.Add(seed, form)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, form uint8) {
+		forms := [][]string{
+			{text}, {"list", text}, {"--" + text}, {"-" + text}, {"--" + text + "=1"}, {"help", text}, {"help", "list", text}, {"completion", text},
+			{"completion", "bash", text}, {"__complete", text}, {"__complete", "list", "--" + text}, {"version", text}, {"list", "-o", text}, {"list", "-k", text},
+			{"--max-watches", text, "list"}, {"watch", "--exec-timeout", text}, {"--log-level", text, "list"}, {"--config", text, "list"},
+			{"--token-file", text, "list"}, {"--ca-file", text, "list"}, {"--http-addr", text, "list"}, {"campaign", text, text}, {"campaign", "web", "--behavior", text},
+			{"campaign", "a", "--ttl", text}, {"destroy", "--session", text, "--yes"}, {"release", text, "--wait", text}, {"demo", text}, {"demo", "--services", text},
+			{"--log-file", text + "/x", "list"}, {"--client-cert", text, "--client-key", text, "list"}, {"--namespace", text, "list"}, {"--datacenter", text, "list"},
+		}
+		if strings.ContainsRune(text, 0) {
+			t.Skip("no argument holds NUL")
+		}
+		checkCommand(t, "127.0.0.1:1", forms[int(form)%len(forms)]...)
+	})
+}
+
+// FuzzEnvironment shows what variables and the config file hold.
+func FuzzEnvironment(f *testing.F) {
+	for i, seed := range hostile() {
+		f.Add(seed, uint8(i), uint8(i))
+		f.Add("http://"+seed, uint8(i+7), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, text string, name, command uint8) {
+		names := []string{
+			"CONSUL_HTTP_ADDR", "CONSUL_HTTP_TOKEN", "CONSUL_HTTP_TOKEN_FILE", "CONSUL_HTTP_SSL", "CONSUL_HTTP_SSL_VERIFY", "CONSUL_CACERT", "CONSUL_CAPATH",
+			"CONSUL_CLIENT_CERT", "CONSUL_CLIENT_KEY", "CONSUL_TLS_SERVER_NAME", "CONSUL_NAMESPACE", "CONSUL_PARTITION", "CONSUL_HTTP_AUTH", "HTTP_PROXY",
+			"XDG_CONFIG_HOME", "HOME", "TERM", "config",
+		}
+		if strings.ContainsRune(text, 0) {
+			t.Skip("no variable holds NUL")
+		}
+		args := commandLines("service/web/leader")[int(command)%15]
+		args = append([]string{"--http-addr", "127.0.0.1:1"}, args...)
+		switch name := names[int(name)%len(names)]; name {
+		case "config":
+			args = append([]string{"--config", writeFile(t, text)}, args...)
+		case "CONSUL_HTTP_ADDR":
+			args = args[2:]
+			text = "127.0.0.1:1/" + text // no other host
+			t.Setenv(name, text)
+		default:
+			t.Setenv(name, text)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), commandTime)
+		defer cancel()
+		var out, errOut buffer
+		run(ctx, deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}, args)
+		checkOutput(t, fmt.Sprintf("%q", args), strings.ReplaceAll(out.String(), "\t", ""))
+		checkOutput(t, fmt.Sprintf("%q on standard error", args), errOut.String())
+	})
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

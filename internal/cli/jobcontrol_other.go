@@ -1,0 +1,19 @@
+//go:build !unix
+
+package cli
+
+import "context"
+
+// jobControl does nothing: this system has no signals that stop a process.
+type jobControl struct{ ended chan struct{} }
+
+func newJobControl() *jobControl { return &jobControl{} }
+
+func (*jobControl) close() {}
+
+func (*jobControl) suspend() {}
+
+func (*jobControl) next(ctx context.Context) (func(), bool) {
+	<-ctx.Done()
+	return nil, false
+}

@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"electop/consulx"
+)
+
+// beats reads the file of a program that beats.
+func beats(t *testing.T, path string) []time.Time {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var all []time.Time
+	for line := range bytes.Lines(text) {
+		ns, err := strconv.ParseInt(strings.TrimSuffix(string(line), "\n"), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line[len(line)-1] == '\n' {
+			all = append(all, time.Unix(0, ns))
+		}
+	}
+	return all
+}
+
+// process is electop in a process of its own. Wait fails with exec.ErrWaitDelay
+// when a process that it started, however indirectly, is left.
+type process struct {
+	*exec.Cmd
+	out, errOut bytes.Buffer
+}
+
+func start(t *testing.T, program string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(program, args...)}
+	p.Env = append(os.Environ(), mainEnv+"=1")
+	p.Stdout, p.Stderr = &p.out, &p.errOut
+	p.WaitDelay = patience
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if p.ProcessState == nil {
+			_ = p.Process.Kill()
+			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+				t.Error("a program runs on after electop was killed")
+			}
+		}
+	})
+	return p
+}
+
+// programs are programs that beat, as command lines: one that ends at SIGTERM,
+// one that ignores it, and a child of a shell.
+func programs(file string) map[string][]string {
+	return map[string][]string{
+		"plain":   {os.Args[0], beatCommand, file},
+		"ignores": {os.Args[0], beatCommand, file, ignoreTerm},
+		"child":   {"sh", "-c", `"$0" "$@" & wait`, os.Args[0], beatCommand, file, ignoreTerm},
+	}
+}
+
+func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
+	for name := range programs("") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := onMemory(t)
+			file := filepath.Join(t.TempDir(), "beats")
+			p := start(t, os.Args[0], append([]string{"--http-addr", w.addr, "campaign", "job", "--"}, programs(file)[name]...)...)
+			awaitThat(t, "beat", func() bool { return len(beats(t, file)) > 0 })
+			if err := p.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			killed := time.Now()
+			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+				t.Error("the program runs on")
+			}
+			t.Logf("the program ended %s after electop", time.Since(killed))
+			if !strings.Contains(p.errOut.String(), "stopped the program") {
+				t.Errorf("err %q", p.errOut.String())
+			}
+		})
+	}
+}
+
+// group is the process group that a shell program wrote to a file, with the
+// supervisor that started it.
+func group(t *testing.T, file string) (group, supervisor int) {
+	t.Helper()
+	awaitFile(t, file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(string(text), &group, &supervisor); err != nil {
+		t.Fatalf("%v: %q", err, text)
+	}
+	return group, supervisor
+}
+
+// running lists the processes of a group but for zombies.
+func running(t *testing.T, group int) (found []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		// PID (name) state parent group …
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if f := strings.Fields(rest); len(f) > 2 && f[2] == fmt.Sprint(group) && f[0] != "Z" {
+			found = append(found, string(text))
+		}
+	}
+	return found
+}
+
+// shell is a program that says who it is and leaves a child behind when it ends.
+func shell(file, then string) []string {
+	return []string{"sh", "-c", `trap '' TERM; sleep 1000 & echo $$ $PPID > ` + file + `.new; mv ` + file + `.new ` + file + `; ` + then}
+}
+
+func TestCampaignLeavesNoProcessBehind(t *testing.T) {
+	tests := map[string]struct {
+		then  string
+		after func(t *testing.T, w *world, supervisor int)
+		code  int
+		says  string
+	}{
+		"the program ends":         {then: "exit 3", code: 3},
+		"the supervisor is killed": {then: "wait", after: send(syscall.SIGKILL), code: exitFailed, says: "its supervisor ended"},
+		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *world, supervisor int) {
+			send(syscall.SIGSTOP)(t, w, supervisor)
+			destroyHolder(t, w, "service/job/leader")
+		}, code: exitFailed, says: "lost service/job/leader while the program ran"},
+		"the session is destroyed": {then: "wait", after: func(t *testing.T, w *world, _ int) {
+			destroyHolder(t, w, "service/job/leader")
+		}, code: exitFailed, says: "lost service/job/leader while the program ran"},
+		"the key is deleted": {then: "wait", after: func(t *testing.T, w *world, _ int) {
+			if _, err := w.client.KV().Delete("service/job/leader", nil); err != nil {
+				t.Fatal(err)
+			}
+		}, code: exitFailed, says: "lost service/job/leader while the program ran: service/job/leader was deleted"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := onMemory(t)
+			file := filepath.Join(t.TempDir(), "pids")
+			done := make(chan result, 1)
+			go func() { done <- w.run(append([]string{"campaign", "job", "--"}, shell(file, tt.then)...)...) }()
+			pgid, supervisor := group(t, file)
+			if tt.after != nil {
+				tt.after(t, w, supervisor)
+			}
+			r := (<-done).must(t, tt.code)
+			if left := running(t, pgid); len(left) > 0 || !strings.Contains(r.errOut, tt.says) {
+				t.Errorf("running %q, err %q", left, r.errOut)
+			}
+		})
+	}
+}
+
+func send(sig syscall.Signal) func(*testing.T, *world, int) {
+	return func(t *testing.T, _ *world, pid int) {
+		if err := syscall.Kill(pid, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func destroyHolder(t *testing.T, w *world, key string) {
+	t.Helper()
+	if _, err := w.client.Session().Destroy(w.get(key).Session, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
+	w := onMemory(t)
+	for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, kind := range []string{"without a program", "with a program", "while it waits"} {
+			t.Run(fmt.Sprint(sig, " ", kind), func(t *testing.T) {
+				name := fmt.Sprintf("job-%d-%d", i, len(kind))
+				key := "service/" + name + "/leader"
+				args := []string{"--http-addr", w.addr, "campaign", name}
+				file := filepath.Join(t.TempDir(), "beats")
+				switch kind {
+				case "with a program":
+					args = append(args, "--", os.Args[0], beatCommand, file)
+				case "while it waits":
+					w.acquire(key, w.session(nil), "another")
+				}
+				p := start(t, os.Args[0], args...)
+				switch kind {
+				case "with a program":
+					awaitFile(t, file)
+				case "while it waits":
+					awaitThat(t, "a session", func() bool { return len(w.campaigns()) == 1 })
+				default:
+					awaitThat(t, "a leader", func() bool { pair := w.get(key); return pair != nil && pair.Session != "" })
+				}
+				if err := p.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				_ = p.Wait()
+				if code := p.ProcessState.ExitCode(); code != 128+int(sig) {
+					t.Errorf("exit code %d, err %q", code, p.errOut.String())
+				}
+				if left := w.campaigns(); len(left) > 0 {
+					t.Errorf("a session is left: %+v", left[0])
+				}
+				if pair := w.get(key); kind != "while it waits" && (pair == nil || pair.Session != "") {
+					t.Errorf("the key is %+v", pair)
+				}
+			})
+		}
+	}
+}
+
+func TestOrdersKeepTheirDeadlineOnTheWayToTheSupervisor(t *testing.T) {
+	sent := time.Now()
+	o := order{term: sent.Add(10 * time.Second), grace: 3 * time.Second, kill: sent.Add(13 * time.Second)}
+	// Read 4s late: the deadlines stay where they are.
+	got, err := readOrder(o.line(), sent.Add(4*time.Second))
+	if err != nil || !got.term.Equal(o.term) || got.grace != o.grace || !got.kill.Equal(o.kill) {
+		t.Errorf("%v %+v, want %+v", err, got, o)
+	}
+	if _, err := readOrder("1 2\n", sent); err == nil {
+		t.Error("half an order was read")
+	}
+	// The machine was suspended: the wall clock alone went on.
+	suspended := sent.Round(0).Add(time.Hour)
+	if !reached(suspended, got.kill) || reached(sent, got.kill) {
+		t.Error("an hour of suspension was not noticed")
+	}
+}
+
+func TestReignStopsTheProgramInTime(t *testing.T) {
+	w := onMemory(t)
+	client, err := consulx.NewClient(consulx.Config{Address: w.addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	c := consulx.NewCandidate(client, consulx.CandidateOptions{Key: "service/job/leader", StopTime: stopGrace})
+	defer c.Close(context.Background())
+	l, err := c.Campaign(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	r := reign{l: l}
+	if o := r.order(now); !o.term.Add(stopGrace).Equal(o.kill) || o.kill.After(now.Add(13*time.Second)) || !o.term.After(now) {
+		t.Errorf("while leading: SIGTERM in %s, SIGKILL in %s", o.term.Sub(now), o.kill.Sub(now))
+	}
+	r.signal = now
+	if o := r.order(now); !o.term.Equal(now) || o.grace != signalGrace || o.kill.After(now.Add(13*time.Second)) {
+		t.Errorf("after a signal: SIGTERM in %s, SIGKILL in %s", o.term.Sub(now), o.kill.Sub(now))
+	}
+	r.lost = now
+	if o := r.order(now); !o.term.Equal(now) || o.kill.After(now.Add(stopGrace)) {
+		t.Errorf("after the loss: SIGTERM in %s, SIGKILL in %s", o.term.Sub(now), o.kill.Sub(now))
+	}
+}

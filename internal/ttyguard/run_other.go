@@ -1,0 +1,11 @@
+//go:build !unix
+
+package ttyguard
+
+import (
+	"errors"
+	"os"
+)
+
+// Run is not available on this system.
+func Run(_, _ *os.File) (End, error) { return End{}, errors.ErrUnsupported }

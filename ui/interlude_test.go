@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+// recorder keeps what a program writes.
+type recorder struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.Write(p)
+}
+
+func (r *recorder) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.String()
+}
+
+// ctrl-z asks for the stop; what comes of it runs while the terminal is as it was
+// before the dashboard, which then draws itself anew.
+func TestSuspendGivesTheTerminalBack(t *testing.T) {
+	snaps := make(chan *election.Snapshot, 1)
+	snaps <- mixedSnapshot()
+	var out recorder
+	in, keyboard := io.Pipe()
+	requests, before := make(chan func()), ""
+	over := make(chan struct{})
+	opts := Options{
+		Snapshots: snaps, Now: testNow,
+		Suspend: func() { requests <- func() { before = out.String(); close(over) } },
+		Interludes: func(ctx context.Context) (func(), bool) {
+			select {
+			case run := <-requests:
+				return run, true
+			case <-ctx.Done():
+				return nil, false
+			}
+		},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := Run(ctx, opts, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		done <- err
+	}()
+	if _, err := io.WriteString(keyboard, "\x1a"); err != nil { // ctrl-z
+		t.Fatal(err)
+	}
+	<-over
+	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
+	if strings.Count(before, enter) != strings.Count(before, leave) {
+		t.Errorf("the alternate screen was still on: %q", before)
+	}
+	drawn := time.NewTicker(5 * time.Millisecond)
+	defer drawn.Stop()
+	for after := ""; !strings.Contains(after, enter) || !strings.Contains(after, "billing"); {
+		select {
+		case <-drawn.C:
+			after = strings.TrimPrefix(out.String(), before)
+		case err := <-done:
+			t.Fatalf("the dashboard ended: %v", err)
+		case <-time.After(40 * time.Second):
+			t.Fatalf("the board was not drawn anew: %q", after)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Without a function the screen is drawn anew, and the next request is awaited.
+func TestInterludeWithoutAFunctionRedraws(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24, func(o *Options) {
+		o.Interludes = func(context.Context) (func(), bool) { return nil, false }
+	})
+	cmds, err := commandsOf(d.send(interludeMsg{})())
+	if err != nil || len(cmds) != 2 || cmds[1]() != nil {
+		t.Errorf("%v %v", cmds, err)
+	}
+}

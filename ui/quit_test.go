@@ -1,0 +1,176 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+)
+
+func TestQuittingTellsOfRunningWrites(t *testing.T) {
+	for _, again := range []string{"ctrl+c", "q"} {
+		d := drive(t, mixedSnapshot(), 120, 36)
+		d.keys("g", "space", "space", "r")
+		cmds := sequence(t, d.keys("y")())
+		if cmd := d.keys("ctrl+c"); cmd != nil {
+			t.Error("the first ctrl+c quits")
+		}
+		d.wants("2 releases are still running; press again to quit")
+		d.now = d.now.Add(2 * noteTime)
+		d.send(cmds[0]())
+		if cmd := d.keys("ctrl+c"); cmd != nil {
+			t.Error("a request of long ago counts")
+		}
+		d.wants("1 release is still running; press again to quit")
+		if again == "q" {
+			d.keys("esc")
+		}
+		if cmd := d.keys(again); cmd == nil || cmd() != tea.Quit() {
+			t.Errorf("the second %s does not quit", again)
+		}
+		left := d.m.actions.unfinished()
+		if cmds[1]() != nil || len(d.op.released) != 1 {
+			t.Error("a release started after the end")
+		}
+		var got []string
+		for _, u := range left {
+			got = append(got, u.Name+": "+u.Outcome.Summary())
+		}
+		want := []string{
+			"auth: auth-2 was released; it may already lead again",
+			"billing: nothing was changed: not started, because the dashboard ended",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("unfinished: %q", got)
+		}
+	}
+}
+
+// Waiting for the next leader does not keep the dashboard open.
+func TestQuittingWhileALeaderIsAwaited(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k", "r")
+	d.perform(d.keys("y"))
+	if cmd := d.keys("q"); cmd == nil || cmd() != tea.Quit() {
+		t.Error("q does not quit")
+	}
+}
+
+func TestTheWriteInFlightIsReported(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Operator = hangingOperator{} })
+	d.keys("k", "r")
+	cmd := d.keys("y")
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan tea.Msg)
+		go func() { ended <- cmd() }()
+		synctest.Wait()
+		left := d.m.actions.unfinished()
+		if len(left) != 1 || left[0].Outcome.Kind != election.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
+			t.Errorf("unfinished: %+v", left)
+		}
+		<-ended // by its time limit
+	})
+}
+
+// hangingOperator answers when its time is over.
+type hangingOperator struct{}
+
+func (hangingOperator) Release(ctx context.Context, _ election.Target) election.Outcome {
+	<-ctx.Done()
+	return election.Outcome{Kind: election.OutcomeUnknown}
+}
+
+func (o hangingOperator) DestroySession(ctx context.Context, t election.Target) election.Outcome {
+	return o.Release(ctx, t)
+}
+
+func TestRunReturnsNothingUnfinished(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in, _ := io.Pipe()
+	if left, err := Run(ctx, Options{Now: testNow}, tea.WithInput(in), tea.WithOutput(io.Discard)); len(left) > 0 || err != nil {
+		t.Errorf("left %v, error %v", left, err)
+	}
+}
+
+// Keys that were typed ahead of a dialog confirm nothing.
+func TestTypedAheadKeysConfirmNothing(t *testing.T) {
+	for _, ahead := range [][]string{{"r", "y"}, {"r", "tab", "enter"}, {"x", "y", "y"}} {
+		d := drive(t, mixedSnapshot(), 120, 36)
+		d.keys("k")
+		d.hasty = true
+		d.keys(ahead...)
+		d.nothingDone(strings.Join(ahead, " "))
+	}
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("k")
+	d.hasty = true
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		open := d.keys("r")
+		d.wants("(Release)")
+		d.keys("y")
+		d.wants("Release billing", "Nothing was done: the text is new. Read it, then confirm again.")
+		msg := open()
+		if since := time.Since(began); since != noticeTime {
+			t.Errorf("enabled after %s", since)
+		}
+		d.send(msg)
+	})
+	d.wants("y release")
+	d.keys("right")
+	d.send(snapshotMsg{func() *election.Snapshot {
+		s := mixedSnapshot()
+		s.Find(keyOf("billing")).Session.LockDelay = time.Minute
+		s.Find(keyOf("billing")).Session.Behavior = election.BehaviorDelete
+		return s
+	}()})
+	d.wants("[(Release)]")
+	if d.keys("enter"); d.m.dialog == nil {
+		t.Error("enter on the action cancels")
+	}
+	d.nothingDone("a text that just changed")
+	if d.keys("esc"); d.m.dialog != nil {
+		t.Error("esc does not cancel")
+	}
+}
+
+// A session that leads several marked elections is destroyed once and reported
+// for each.
+func TestElectionsThatShareASession(t *testing.T) {
+	s := mixedSnapshot()
+	auth := s.Find(keyOf("auth"))
+	for _, name := range []string{"billing", "orders"} {
+		e := s.Find(keyOf(name))
+		e.Session, e.Pair.Session = auth.Session, auth.Pair.Session
+	}
+	d := drive(t, s, 120, 40)
+	for _, name := range []string{"auth", "billing", "orders"} {
+		d.m.table.marks[keyOf(name)] = true
+	}
+	d.keys("x")
+	d.wants("Destroy the session of 3 elections", "auth ", "billing ", "orders ", "! Candidates were not checked for several elections.")
+	d.perform(d.keys("y"))
+	if len(d.op.destroyed) != 1 || len(d.m.actions.batches[0]) != 3 {
+		t.Errorf("destroyed %v, actions %v", d.op.destroyed, d.m.actions.batches)
+	}
+	d.wants("Results: destroy the session of 3 elections", "auth-2: its session", "billing-3: its session", "orders-1: its session")
+}
+
+// What the filter shows by the time of the confirmation decides nothing.
+func TestOnlyTheMarksOfTheTargetsAreRemoved(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g", "space", "space", "/", "'billing", "enter", "r")
+	d.m.setFilter("")
+	d.keys("y")
+	if m := d.m.table.marks; len(m) != 1 || !m[keyOf("auth")] {
+		t.Errorf("marks %v", m)
+	}
+}
