@@ -165,7 +165,8 @@ func (l *loop) run(ctx context.Context) {
 			l.backoff.reset()
 			l.retried = false
 		}
-		at.index, at.gap = next, err != nil
+		// Asked anew from the beginning, Consul's state may have been replaced.
+		at.index, at.gap = next, err != nil || next == 0
 		leave()
 	}
 }

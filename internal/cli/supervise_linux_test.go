@@ -50,6 +50,7 @@ func start(t *testing.T, program string, args ...string) *process {
 	p.Env = append(os.Environ(), mainEnv+"=1")
 	p.Stdout, p.Stderr = &p.out, &p.errOut
 	p.WaitDelay = patience
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // tests stop it; see consultest
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}

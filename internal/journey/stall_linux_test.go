@@ -39,6 +39,9 @@ func TestAStoppedWatchClaimsNothingAboutThatTime(t *testing.T) {
 	lock(client.KV().Acquire, one)
 
 	cmd := exec.Command(program, "--http-addr", agent.Addr(), "watch", "-o", "json")
+	// A stopped member of the test's own process group would have the group hung up
+	// when the shell that started it ends.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
