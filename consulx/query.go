@@ -165,8 +165,7 @@ func (l *loop) run(ctx context.Context) {
 			l.backoff.reset()
 			l.retried = false
 		}
-		// Asked anew from the beginning, Consul's state may have been replaced.
-		at.index, at.gap = next, err != nil || next == 0
+		at.index, at.gap = next, err != nil
 		leave()
 	}
 }

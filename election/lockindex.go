@@ -1,5 +1,7 @@
 package election
 
+import "time"
+
 // furthest is how far a key has come in all reads. The key itself is behind that
 // after Consul's data was lost or an older snapshot was restored, and after a write
 // that restarted LockIndex.
@@ -105,4 +107,28 @@ func lossIndex(old, p *Pair) uint64 {
 		return 0
 	}
 	return p.ModifyIndex
+}
+
+// foundWithin is how long a key may exist before it is read for the first time,
+// while others were read already: a list of names finds it, at most every 3 s.
+const foundWithin = 10 * time.Second
+
+// settledIndex remembers an index for a while.
+type settledIndex struct {
+	before, current uint64
+	since           time.Time
+}
+
+// at gives the index as it was between foundWithin and twice that ago, at first
+// that of the first read.
+func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
+	switch {
+	case s.since.IsZero():
+		s.since = now // nothing was read yet
+	case s.current == 0:
+		s.before, s.current = newest, newest // the first read was complete
+	case now.Sub(s.since) >= foundWithin:
+		s.before, s.current, s.since = s.current, newest, now
+	}
+	return s.before
 }

@@ -178,3 +178,20 @@ func playRestores(seed uint64) error {
 	}
 	return nil
 }
+
+// A key is found by a list of names, while others that changed later were read
+// already: its terms are counted all the same.
+func TestTermsOfAKeyThatIsFoundLateAreCounted(t *testing.T) {
+	s := newScene(t)
+	all := PrefixRange("service/")
+	early := Pair{Key: "service/a/leader", CreateIndex: 10, ModifyIndex: 10, LockIndex: 1, Session: "s1"}
+	s.observe(KeysRead{At: t0, Range: all, Pairs: []Pair{early}})
+	later := early
+	later.ModifyIndex, later.LockIndex, later.Session = 40, 2, "s2"
+	s.observe(KeysRead{At: t0.Add(time.Second), Range: KeyRange(early.Key), Pairs: []Pair{later}})
+	found := Pair{Key: "service/b/leader", CreateIndex: 20, ModifyIndex: 30, LockIndex: 3, Session: "s3"}
+	events := s.observe(KeysRead{At: t0.Add(2 * time.Second), Range: all, Pairs: []Pair{later, found}})
+	if len(events) < 2 || events[0].Type != Missed || events[0].Count != 2 || events[1].Type != Elected {
+		t.Errorf("%+v", events)
+	}
+}

@@ -29,9 +29,10 @@ type Tracker struct {
 	lent       bool                // elections is part of a snapshot and must not be written
 	peaks      map[string]furthest // by [Election.ID]
 	newest     uint64              // the latest Raft index of a key that was read
-	gone       int                 // how many of them no longer exist
-	unreadable int                 // how many may not be read
-	keep       int                 // how many terms and events each of them keeps
+	settled    settledIndex
+	gone       int // how many of them no longer exist
+	unreadable int // how many may not be read
+	keep       int // how many terms and events each of them keeps
 	pruned     time.Time
 	sessions   map[string]*Session
 	unread     map[string]int // how many elections each session holds that was not read
@@ -161,7 +162,8 @@ type rangeRead struct {
 	// lost and regained say that an event for all of them tells that they are
 	// unreadable now, or readable again.
 	lost, regained bool
-	// newest is the latest Raft index of a key in all reads before.
+	// newest is the latest Raft index of a key in reads that are older than
+	// foundWithin.
 	newest uint64
 }
 
@@ -181,7 +183,7 @@ func (t *Tracker) keysRead(o KeysRead) {
 		asked = o.At
 	}
 	o.At = wall(o.At)
-	r := rangeRead{KeysRead: o, known: t.elections[lo:hi], newest: t.newest}
+	r := rangeRead{KeysRead: o, known: t.elections[lo:hi], newest: t.settled.at(o.At, t.newest)}
 	t.announce(&r)
 	if merged, changed := t.merge(&r); changed {
 		t.replace(lo, hi, merged)
