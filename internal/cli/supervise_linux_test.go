@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -197,6 +198,11 @@ func destroyHolder(t *testing.T, w *world, key string) {
 
 func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 	w := onMemory(t)
+	// Under nohup, and in the background of a script, signals are ignored, which a
+	// child inherits; of those that are handled, it inherits nothing.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGINT, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(handled) })
 	for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, kind := range []string{"without a program", "with a program", "while it waits"} {
 			t.Run(fmt.Sprint(sig, " ", kind), func(t *testing.T) {
