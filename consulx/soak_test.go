@@ -168,9 +168,10 @@ func (s *soak) settled(what string) {
 		s.count()
 		held, _, err := s.api.KV().List("service/", nil)
 		untold := slices.DeleteFunc(slices.Clone(s.names), func(key string) bool { return !s.busy(key) })
-		done := err == nil && len(untold) == 0 && sameBoard(s.board, held)
+		// A snapshot may be there a moment before its events are delivered.
+		done := err == nil && len(untold) == 0 && sameBoard(s.board, held) && len(s.uncounted()) == 0
 		if late := time.Since(start); !done && late > patience/2 {
-			s.t.Errorf("%s: after %s it is still to be told of %q; Consul: %v", what, late, untold, err)
+			s.t.Errorf("%s: after %s it is still to be told of %q; %q; Consul: %v", what, late, untold, s.uncounted(), err)
 			given = true
 		}
 		return done || given
@@ -178,8 +179,11 @@ func (s *soak) settled(what string) {
 	if given {
 		s.t.FailNow()
 	}
-	s.board.mu.Lock()
-	defer s.board.mu.Unlock()
+}
+
+// uncounted lists the keys of which not every term was told or counted. The board
+// is locked.
+func (s *soak) uncounted() (keys []string) {
 	counted := map[string]uint64{}
 	for _, e := range s.board.events {
 		switch e.Type {
@@ -191,9 +195,10 @@ func (s *soak) settled(what string) {
 	}
 	for _, key := range s.turnKeys {
 		if counted[key] != s.turns[key] {
-			s.t.Errorf("%s: %d terms, of which %d were told or counted", key, s.turns[key], counted[key])
+			keys = append(keys, fmt.Sprintf("%s: %d terms, of which %d were told or counted", key, s.turns[key], counted[key]))
 		}
 	}
+	return keys
 }
 
 // sameBoard reports that the newest snapshot shows exactly these keys.

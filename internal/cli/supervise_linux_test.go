@@ -146,9 +146,12 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 		after func(t *testing.T, w *world, supervisor int)
 		code  int
 		says  string
+		// dying says that nobody waits for what was killed: the kernel may take a
+		// moment to remove it.
+		dying bool
 	}{
 		"the program ends":         {then: "exit 3", code: 3},
-		"the supervisor is killed": {then: "wait", after: send(syscall.SIGKILL), code: exitFailed, says: "its supervisor ended"},
+		"the supervisor is killed": {then: "wait", after: send(syscall.SIGKILL), code: exitFailed, says: "its supervisor ended", dying: true},
 		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *world, supervisor int) {
 			send(syscall.SIGSTOP)(t, w, supervisor)
 			destroyHolder(t, w, "service/job/leader")
@@ -174,6 +177,9 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 				tt.after(t, w, supervisor)
 			}
 			r := (<-done).must(t, tt.code)
+			if tt.dying {
+				awaitThat(t, "end of what was killed", func() bool { return len(running(t, pgid)) == 0 })
+			}
 			if left := running(t, pgid); len(left) > 0 || !strings.Contains(r.errOut, tt.says) {
 				t.Errorf("running %q, err %q", left, r.errOut)
 			}
