@@ -10,6 +10,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
+
+	"electop/internal/ttyguard"
 )
 
 // jobControl lets a shell stop the dashboard and continue it.
@@ -22,7 +24,7 @@ type jobControl struct {
 }
 
 func newJobControl() *jobControl {
-	j := &jobControl{ended: make(chan struct{}), signals: make(chan os.Signal, 1), tty: os.Stdin.Fd()}
+	j := &jobControl{ended: make(chan struct{}), signals: make(chan os.Signal, 8), tty: os.Stdin.Fd()}
 	j.listen()
 	return j
 }
@@ -55,29 +57,25 @@ func (j *jobControl) raw() bool {
 	return err != nil || mode.Lflag&unix.ICANON == 0
 }
 
-// stop stops this process until it is continued. SIGSTOP works also in a process
-// group that no shell controls; the parent then continues it at once.
+// stop stops this process until it is continued.
 func (j *jobControl) stop() {
-	continued, ends := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(continued, syscall.SIGCONT)
-	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT)
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	<-continued
-	signal.Stop(continued)
-	signal.Stop(ends)
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, endSignals()...)
+	defer signal.Stop(ends)
+	continued := make(chan struct{})
+	go func() { defer close(continued); ttyguard.Suspend() }()
 	select {
+	case <-continued:
 	case <-ends:
 		// Ended in the background (`kill %1`), where the terminal is the shell's: the
 		// screen must not take it again, not even to give it back.
 		close(j.ended)
 		select {}
-	default:
 	}
 	// This stop has answered the requests that came in until now.
 	signal.Stop(j.signals)
-	select {
-	case <-j.signals:
-	default:
+	for len(j.signals) > 0 {
+		<-j.signals
 	}
 	j.listen()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -79,6 +80,13 @@ func (s *shell) board(prefix, program string, args ...string) dashboards {
 	s.line(prefix + program + " demo --every 60s " + strings.Join(args, " ") + "; echo left with $?")
 	s.await("8 led")
 	return s.processes(program)
+}
+
+// left waits until electop has ended and the shell has said so.
+func (s *shell) left() string {
+	s.t.Helper()
+	code := regexp.MustCompile(`left with \d`)
+	return s.until("the exit code", code.MatchString)
 }
 
 func (s *shell) processes(program string) (d dashboards) {
@@ -218,7 +226,7 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 		sig  syscall.Signal
 		want string
 	}{
-		{syscall.SIGTERM, "left with "}, {syscall.SIGINT, "left with "}, {syscall.SIGHUP, "left with "},
+		{syscall.SIGTERM, "left with 0"}, {syscall.SIGINT, "left with 0"}, {syscall.SIGHUP, "left with 0"},
 		{syscall.SIGQUIT, "crashed: SIGQUIT: quit; its stacks are in "},
 		{syscall.SIGABRT, "crashed: SIGABRT: abort; its stacks are in "},
 		{syscall.SIGSEGV, "crashed: SIGSEGV: segmentation violation; its stacks are in "},
@@ -233,7 +241,8 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 					pid = d.child
 				}
 				s.kill(pid, c.sig)
-				s.await("left with ", c.want)
+				s.await(c.want)
+				s.left()
 				s.restored()
 				s.ended(d.child)
 			})
@@ -257,7 +266,8 @@ func TestErrorsOfTheDashboardAreShown(t *testing.T) {
 		"--token-file /does/not":    "electop: token file: open /does/not: no such file or directory",
 	} {
 		s.line("clear; " + program + " " + args + "; echo left with $?")
-		screen := s.await("left with ", want)
+		s.await(want)
+		screen := s.left()
 		if strings.Contains(screen, "left with 0") || strings.Count(screen, "electop: ") != 1 {
 			t.Errorf("%s", screen)
 		}
@@ -296,6 +306,30 @@ func TestSuspendAndContinue(t *testing.T) {
 			s.await("─ Help")
 			s.keys("Escape")
 			s.gone("─ Help")
+			s.keys("q")
+			s.gone("8 led")
+			s.restored()
+		})
+	}
+}
+
+// SIGSTOP leaves no time to restore the terminal: the shell does what it can, and
+// fg brings the board back.
+func TestContinueAfterSIGSTOP(t *testing.T) {
+	for _, child := range []bool{false, true} {
+		t.Run(fmt.Sprint("child=", child), func(t *testing.T) {
+			t.Parallel()
+			s := openShell(t)
+			d := s.board("", program)
+			pid := d.parent
+			if child {
+				pid = d.child
+			}
+			s.kill(pid, syscall.SIGSTOP)
+			s.await("Stopped")
+			s.line("clear; fg")
+			s.gone("Stopped")
+			s.await("8 led", "Latest events")
 			s.keys("q")
 			s.gone("8 led")
 			s.restored()

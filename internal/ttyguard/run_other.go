@@ -9,3 +9,6 @@ import (
 
 // Run is not available on this system.
 func Run(_, _ *os.File) (End, error) { return End{}, errors.ErrUnsupported }
+
+// Suspend is not available on this system.
+func Suspend() {}

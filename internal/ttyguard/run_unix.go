@@ -10,24 +10,19 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 )
 
-// stopTime is how long SIGTTOU may take to stop this process. The kernel ignores
-// it where no shell could continue the process group.
-const stopTime = 100 * time.Millisecond
-
 // restoreScreen undoes every mode of the terminal that the dashboard may have
 // set. CAN ends an escape sequence that was cut short; the scroll region is reset
 // first because that moves the cursor.
 const restoreScreen = "\x18" + "\x1b[r" + ansi.ResetStyle + ansi.ResetModeSynchronizedOutput +
 	ansi.ResetModifyOtherKeys + "\x1b[<1u" + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent +
-	ansi.ResetModeMouseExtSgr + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste +
-	ansi.ResetModeAltScreenSaveCursor + ansi.SetModeTextCursorEnable + "\r" + ansi.EraseLineRight
+	ansi.ResetModeMouseExtSgr + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore +
+	ansi.ResetModeAltScreenSaveCursor + ansi.SetModeTextCursorEnable + "\x1b]2;\x07" + "\r" + ansi.EraseLineRight
 
 // Run starts this program again with the same arguments and waits until that
 // child has ended. The terminal is then as it was before. An error says that
@@ -37,16 +32,13 @@ func Run(stdin, stdout *os.File) (End, error) {
 	if err != nil {
 		return End{}, err
 	}
-	g := &guard{signals: make(chan os.Signal, 16), stops: make(chan os.Signal, 1)}
+	g := &guard{signals: make(chan os.Signal, 16), output: make(chan []byte, 1), requests: make(chan struct{})}
 	signal.Notify(g.signals, forwarded()...)
-	signal.Notify(g.stops, syscall.SIGTSTP)
 	defer signal.Stop(g.signals)
-	defer signal.Stop(g.stops)
-	output, err := g.start(stdin, stdout)
-	if err != nil {
+	if err := g.start(stdin, stdout); err != nil {
 		return End{}, err
 	}
-	end := ending(g.await(), <-output)
+	end := ending(g.await(), <-g.output)
 	if end.Crashed {
 		_ = term.Restore(stdin.Fd(), terminal) // the terminal itself may be gone
 		_, _ = io.WriteString(stdout, restoreScreen)
@@ -60,7 +52,7 @@ func Run(stdin, stdout *os.File) (End, error) {
 func forwarded() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,
-		syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGCONT,
+		syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGTSTP, syscall.SIGCONT,
 	}
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
@@ -70,40 +62,64 @@ func forwarded() []os.Signal {
 	return all
 }
 
+// guard is the parent's side.
 type guard struct {
-	pid     int
-	signals chan os.Signal
-	stops   chan os.Signal // SIGTSTP
+	pid      int
+	signals  chan os.Signal
+	output   chan []byte   // what the child wrote to standard error
+	requests chan struct{} // the child has restored the terminal and wants to be stopped
+	resume   *os.File      // tells the child that it was continued
 }
 
-// start starts the child and gives what it will have written to standard error.
-func (g *guard) start(stdin, stdout *os.File) (<-chan []byte, error) {
+// start starts the child. Its end of the pipes is closed here, so that they end
+// with the child.
+func (g *guard) start(stdin, stdout *os.File) error {
 	path, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
+	var near, far [3]*os.File // standard error, requests, resume
+	for i := range near {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		near[i], far[i] = r, w
 	}
-	defer w.Close()
-	cmd := &exec.Cmd{Path: path, Args: append([]string{childName}, os.Args[1:]...), Stdin: stdin, Stdout: stdout, Stderr: w}
+	near[2], far[2] = far[2], near[2]
+	cmd := &exec.Cmd{Path: path, Args: append([]string{childName}, os.Args[1:]...), Stdin: stdin, Stdout: stdout, Stderr: far[0]}
+	cmd.ExtraFiles = []*os.File{requestFile - 3: far[1], resumeFile - 3: far[2]}
 	if err := cmd.Start(); err != nil {
-		_ = r.Close()
-		return nil, err
+		return err
 	}
-	g.pid = cmd.Process.Pid
-	output := make(chan []byte, 1)
-	go func() {
-		defer r.Close()
-		text, _ := io.ReadAll(io.LimitReader(r, maxOutput))
-		_, _ = io.Copy(io.Discard, r) // a child that may not write would not end
-		output <- text
-	}()
-	return output, nil
+	for _, f := range far {
+		_ = f.Close()
+	}
+	g.pid, g.resume = cmd.Process.Pid, near[2]
+	go g.read(near[0])
+	go g.receive(near[1])
+	return nil
 }
 
-// await passes signals on until the child has ended.
+func (g *guard) read(r *os.File) {
+	defer r.Close()
+	text, _ := io.ReadAll(io.LimitReader(r, maxOutput))
+	_, _ = io.Copy(io.Discard, r) // a child that may not write would not end
+	g.output <- text
+}
+
+func (g *guard) receive(r *os.File) {
+	defer r.Close()
+	request := make([]byte, 1)
+	for {
+		if _, err := r.Read(request); err != nil {
+			return
+		}
+		g.requests <- struct{}{}
+	}
+}
+
+// await passes signals on and stops the group until the child has ended.
 func (g *guard) await() syscall.WaitStatus {
 	states := make(chan syscall.WaitStatus)
 	go g.wait(states)
@@ -111,15 +127,15 @@ func (g *guard) await() syscall.WaitStatus {
 		select {
 		case sig := <-g.signals:
 			g.pass(sig)
-		case sig := <-g.stops:
-			g.pass(sig)
+		case <-g.requests:
+			g.suspend()
 		case state := <-states:
 			if !state.Stopped() {
 				return state
 			}
-			// SIGTTIN and SIGTTOU have stopped the whole group already.
-			if sig := state.StopSignal(); sig == syscall.SIGSTOP || sig == syscall.SIGTSTP {
-				g.stop()
+			if state.StopSignal() == syscall.SIGSTOP { // from outside; others stop the whole group
+				stopGroup()
+				g.pass(syscall.SIGCONT)
 			}
 		}
 	}
@@ -146,41 +162,20 @@ func (g *guard) pass(sig os.Signal) {
 	}
 }
 
-// stop stops the whole process group, as ctrl-z does, once the child has restored
-// the terminal and stopped. It returns when the user continues the group.
-func (g *guard) stop() {
-	continued := make(chan os.Signal, 1)
-	signal.Notify(continued, syscall.SIGCONT)
-	defer signal.Stop(continued)
-	signal.Stop(g.stops)
-	select {
-	case <-g.stops: // what asked for this stop
-	default:
-	}
-	_ = syscall.Kill(0, syscall.SIGTSTP)
-	// A Go process that once asked for SIGTSTP cannot be stopped by it any more.
-	_ = syscall.Kill(os.Getpid(), syscall.SIGTTOU)
-	late := time.NewTimer(stopTime)
-	defer late.Stop()
-	select {
-	case <-continued:
-	case <-late.C:
-	}
-	signal.Notify(g.stops, syscall.SIGTSTP)
-	g.passAll() // `kill %1` ends a stopped job: the child needs to know before it takes the terminal
+// suspend stops the group as the child has asked. A child that was told to end
+// meanwhile (`kill %1`) is not resumed: the terminal is the shell's.
+func (g *guard) suspend() {
+	stopGroup()
 	g.pass(syscall.SIGCONT)
-}
-
-// passAll passes on what has arrived.
-func (g *guard) passAll() {
-	for {
-		select {
-		case sig := <-g.signals:
-			g.pass(sig)
+	for len(g.signals) > 0 {
+		switch sig := <-g.signals; sig {
+		case syscall.SIGTSTP, syscall.SIGCONT: // answered by this stop
 		default:
+			g.pass(sig)
 			return
 		}
 	}
+	_, _ = g.resume.Write([]byte{0})
 }
 
 // ending says how the child ended.

@@ -16,6 +16,12 @@ const childName = "electop-dashboard"
 // crashes.
 const orderly = 0
 
+// Files by which a child asks to be stopped and learns that it was continued.
+const (
+	requestFile = 3
+	resumeFile  = 4
+)
+
 // maxOutput bounds how much of the child's standard error is kept: a dump of a
 // thousand goroutines takes about 1 MB.
 const maxOutput = 8 << 20
