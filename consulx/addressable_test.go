@@ -63,7 +63,7 @@ func TestSparingReadsFindKeysThatCannotBeNamed(t *testing.T) {
 			b.put(t, p+name+"/leader", name)
 		}
 		ps := patterns(t, p+"*/leader")
-		got, _, err := b.client.readKeys(planWatches(ps, 1)[0], ps, reading{}, true, b.client.read(t.Context()))
+		got, _, err := b.client.readKeys(planWatches(ps, 1)[0], ps, true, b.client.read(t.Context()))
 		if err != nil || len(got.pairs) != 3 {
 			t.Errorf("%d keys, %v", len(got.pairs), err)
 		}

@@ -13,17 +13,17 @@ import (
 // read all of them, the error is ErrIncomplete and comes with the others;
 // ErrDenied says that it may read none.
 func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
-	all, err := c.allSessions(c.read(ctx), nil)
+	all, err := c.allSessions(c.read(ctx))
 	if errors.Is(err, errPartly) {
 		return all, fail(ErrIncomplete, "may be incomplete: this token may not read all sessions")
 	}
 	return all, err
 }
 
-// allSessions lists every session of the datacenter. known gives those that were
-// read before; nil knows none. errPartly comes with what could be read.
-func (c *Client) allSessions(q *api.QueryOptions, known func(id []byte) *election.Session) ([]*election.Session, error) {
-	sessions, meta, err := c.listSessions(q, known)
+// allSessions lists every session of the datacenter. errPartly comes with what
+// could be read.
+func (c *Client) allSessions(q *api.QueryOptions) ([]*election.Session, error) {
+	sessions, meta, err := c.listSessions(q)
 	if err != nil {
 		return nil, err
 	}
@@ -31,15 +31,16 @@ func (c *Client) allSessions(q *api.QueryOptions, known func(id []byte) *electio
 }
 
 // listSessions reads every session (GET /v1/session/list).
-func (c *Client) listSessions(q *api.QueryOptions, known func(id []byte) *election.Session) ([]*election.Session, *api.QueryMeta, error) {
-	t := &tap{}
-	_, meta, err := c.api.Session().List(q.WithContext(tapped(q.Context(), t)))
+func (c *Client) listSessions(q *api.QueryOptions) ([]*election.Session, *api.QueryMeta, error) {
+	entries, meta, err := c.api.Session().List(q)
 	if err != nil {
 		return nil, nil, c.wrap(err)
 	}
-	r := sessionReader{known: known}
-	_, err = c.buffers.with(t, r.read)
-	return r.got, meta, c.wrap(err)
+	sessions := make([]*election.Session, len(entries))
+	for i, entry := range entries {
+		sessions[i] = toSession(entry)
+	}
+	return sessions, meta, nil
 }
 
 // judgeSessions tells whether a list of sessions is all that there are.

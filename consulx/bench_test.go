@@ -59,47 +59,8 @@ func BenchmarkDecodeKeys(b *testing.B) {
 				if _, err := k.ask(c.read(b.Context())); err != nil {
 					b.Fatal(err)
 				}
-				if k.state.last = k.answer; len(k.answer.pairs) != n {
+				if len(k.answer.pairs) != n {
 					b.Fatalf("%d elections", len(k.answer.pairs))
-				}
-			}
-		})
-	}
-}
-
-// What a list of sessions costs: read for the first time, and again.
-func BenchmarkDecodeSessions(b *testing.B) {
-	const n = 10_000
-	entries := make([]*api.SessionEntry, n)
-	for i := range entries {
-		entries[i] = &api.SessionEntry{
-			ID: fmt.Sprintf("695bfbd0-6350-7587-addf-%012d", i), Name: fmt.Sprintf("candidate-%05d", i), Node: "node-1",
-			Behavior: "release", NodeChecks: []string{"serfHealth"}, CreateIndex: uint64(i),
-		}
-	}
-	text, err := json.Marshal(entries)
-	if err != nil {
-		b.Fatal(err)
-	}
-	first := sessionReader{}
-	if err := first.read(text); err != nil {
-		b.Fatal(err)
-	}
-	known := make(map[string]*election.Session, n)
-	for _, s := range first.got {
-		known[s.ID] = s
-	}
-	for _, bench := range []struct {
-		name  string
-		known func([]byte) *election.Session
-	}{{"first", nil}, {"again", func(id []byte) *election.Session { return known[string(id)] }}} {
-		b.Run(bench.name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				r := sessionReader{known: bench.known}
-				if err := r.read(text); err != nil || len(r.got) != n {
-					b.Fatalf("%d sessions, %v", len(r.got), err)
 				}
 			}
 		})

@@ -1,11 +1,6 @@
 package consulx
 
-import (
-	"net/http"
-	"sync"
-
-	"github.com/hashicorp/consul/api"
-)
+import "sync"
 
 const (
 	// defaultConns keeps one electop far below the 200 connections that an agent
@@ -87,12 +82,11 @@ type lanes struct {
 }
 
 // openLanes gives the client its connections.
-func (c *Client) openLanes(b *budget, connect func(conns int) (*api.Client, *http.Transport, error)) (*Client, error) {
+func (c *Client) openLanes(b *budget, connect func(lane *Client, conns int) error) (*Client, error) {
 	c.lanes = &lanes{budget: b}
-	open := func(conns int) (lane *Client, err error) {
-		view := *c
-		view.api, view.transport, err = connect(conns)
-		return &view, err
+	open := func(conns int) (*Client, error) {
+		lane := *c
+		return &lane, connect(&lane, conns)
 	}
 	var err error
 	if c.waiting, err = open(b.blocking); err != nil {

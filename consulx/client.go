@@ -55,6 +55,8 @@ type Config struct {
 	// MaxConnections is how many connections there may be at once, 13 at least;
 	// 0 means 64.
 	MaxConnections int
+	// Transport, if not nil, sends all requests instead of the network.
+	Transport http.RoundTripper
 }
 
 // Client is a connection to one Consul agent. It may be used by many
@@ -62,7 +64,11 @@ type Config struct {
 type Client struct {
 	*lanes
 	api        *api.Client // of the lane that this client sends through
+	http       *http.Client
 	transport  *http.Transport
+	endpoint   *url.URL
+	token      string
+	auth       *api.HttpBasicAuth
 	address    string
 	datacenter string
 	namespace  string
@@ -70,7 +76,6 @@ type Client struct {
 	anonymous  bool
 	stale      bool
 	secrets    secrets
-	buffers    *buffers
 }
 
 // NewClient sets up a client the way Consul's CLI does. It sends nothing. The
@@ -93,7 +98,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
-	conf.Address, conf.Scheme = target.url(), target.scheme
+	conf.Address, conf.Scheme = target.url().String(), target.scheme
 	fromAddress := target.auth()
 	secrets := newSecrets(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
 	if conf.HttpAuth == nil {
@@ -103,19 +108,23 @@ func NewClient(cfg Config) (*Client, error) {
 	// was given by name.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		address: election.Sanitize(target.shown()), buffers: &buffers{},
+		address: election.Sanitize(target.shown()), endpoint: target.url(), token: token, auth: conf.HttpAuth,
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
 	large := make(chan struct{}, 1)
-	return c.openLanes(newBudget(cfg.MaxConnections), func(conns int) (*api.Client, *http.Transport, error) {
-		transport := newTransport(target, tlsConfig.Clone(), conns)
-		watch := &certificateWatch{RoundTripper: transport}
-		watch.observe(transport.TLSClientConfig)
+	return c.openLanes(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
+		view.transport = newTransport(target, tlsConfig.Clone(), conns)
+		watch := &certificateWatch{RoundTripper: view.transport}
+		watch.observe(view.transport.TLSClientConfig)
+		if cfg.Transport != nil {
+			watch.RoundTripper = cfg.Transport
+		}
+		view.http = &http.Client{Transport: guard{RoundTripper: watch, large: large}, CheckRedirect: refuseRedirect}
 		lane := *conf
-		lane.HttpClient = &http.Client{Transport: guarded(watch, large), CheckRedirect: refuseRedirect}
-		client, err := api.NewClient(&lane)
-		return client, transport, err
+		lane.HttpClient = view.http
+		view.api, err = api.NewClient(&lane)
+		return err
 	})
 }
 
@@ -299,12 +308,12 @@ func (t target) shown() string {
 	return t.host + t.prefix
 }
 
-// url is the address as Consul's library wants it.
-func (t target) url() string {
+// url is the address that requests name.
+func (t target) url() *url.URL {
 	if t.socket != "" {
-		return "localhost"
+		return &url.URL{Scheme: "http", Host: "localhost"}
 	}
-	return t.scheme + "://" + t.host + t.prefix
+	return &url.URL{Scheme: t.scheme, Host: t.host, Path: t.prefix}
 }
 
 // loopback reports an agent on this machine.

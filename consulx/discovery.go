@@ -35,7 +35,7 @@ type nameQuestion struct {
 }
 
 func (n *nameQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
-	names, meta, err := n.o.client.waiting.readNames(n.prefix, n.o.patterns, n.names, q)
+	names, meta, err := n.o.client.waiting.readNames(n.prefix, n.o.patterns, q)
 	if err == nil {
 		n.names = names
 	}

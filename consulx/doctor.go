@@ -234,7 +234,7 @@ func (d *doctor) keys(p election.Pattern) {
 // sessions tells whether the sessions behind the holds are readable.
 func (d *doctor) sessions() {
 	rule := aclRule("session_prefix", "", "read")
-	all, err := d.client.allSessions(d.client.read(d.ctx), nil)
+	all, err := d.client.allSessions(d.client.read(d.ctx))
 	allowed, known := d.may("session", "", "read")
 	found := election.Plural(uint64(len(all)), "session")
 	const without = "; leaders are named by their values only, and causes stay unknown"

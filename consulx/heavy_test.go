@@ -109,7 +109,7 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 		all.Go(func() {
 			q := c.waiting.read(t.Context())
 			q.WaitIndex = 5
-			if _, _, err := c.waiting.readKeys(prefixWatch("a"), nil, reading{}, false, q); err != nil {
+			if _, _, err := c.waiting.readKeys(prefixWatch("a"), nil, false, q); err != nil {
 				t.Error(err)
 			}
 		})

@@ -181,7 +181,7 @@ func TestStaleReadsAreOfTheBoardOnly(t *testing.T) {
 		return answer(r, 200, 1, "[]"), nil
 	}))
 	c.stale = true
-	_, _, _ = c.readKeys(keyWatch("k"), nil, reading{}, false, c.read(t.Context()))
+	_, _, _ = c.readKeys(keyWatch("k"), nil, false, c.read(t.Context()))
 	_, _ = c.session(t.Context(), "s")
 	_, _ = c.readKey(t.Context(), "k")
 	want := map[string]string{"/v1/kv/k": "stale=", "/v1/session/info/s": "consistent=", "/v1/txn": "consistent="}

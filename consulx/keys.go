@@ -52,7 +52,7 @@ type keyState struct {
 
 func (k *keyQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
-	k.answer, meta, err = k.o.client.waiting.readKeys(k.watch, k.patterns, k.state.last, k.state.heavy, q)
+	k.answer, meta, err = k.o.client.waiting.readKeys(k.watch, k.patterns, k.state.heavy, q)
 	return meta, err
 }
 

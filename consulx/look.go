@@ -41,7 +41,7 @@ func Look(ctx context.Context, c *Client, ps election.Patterns) (*election.Snaps
 
 // readOnce reads what a watch would.
 func (c *Client) readOnce(ctx context.Context, w watch, ps election.Patterns) (election.KeysRead, error) {
-	got, meta, err := c.waiting.readKeys(w, ps, reading{}, false, c.read(ctx))
+	got, meta, err := c.waiting.readKeys(w, ps, false, c.read(ctx))
 	if err != nil {
 		return election.KeysRead{}, err
 	}

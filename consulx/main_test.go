@@ -76,16 +76,7 @@ func over(t *testing.T, rt http.RoundTripper) *Client {
 // overAt is over for a transport that needs an address.
 func overAt(t *testing.T, addr string, rt http.RoundTripper) *Client {
 	t.Helper()
-	c := &Client{address: addr, buffers: &buffers{}}
-	c, err := c.openLanes(newBudget(0), func(int) (*api.Client, *http.Transport, error) {
-		transport := guarded(rt, make(chan struct{}, 1))
-		client, err := api.NewClient(&api.Config{Address: addr, HttpClient: &http.Client{Transport: transport}})
-		return client, &http.Transport{}, err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return newClient(t, Config{Address: addr, Transport: rt})
 }
 
 // prefix is a part of the KV store that belongs to one test.

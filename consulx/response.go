@@ -30,13 +30,7 @@ var errTooLarge = fmt.Errorf("the response is larger than %d MB", bodyLimit>>20)
 // come from Consul and bounds their bodies.
 type guard struct {
 	http.RoundTripper
-	large chan struct{}
-}
-
-// guarded puts everything that every request passes on top of a transport.
-// large is held by the one body that is larger than largeBody.
-func guarded(rt http.RoundTripper, large chan struct{}) http.RoundTripper {
-	return tapTransport{guard{RoundTripper: asPost{rt}, large: large}}
+	large chan struct{} // held by the one body that is larger than largeBody
 }
 
 // RoundTrip sends a request and checks the response.

@@ -89,7 +89,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		name, want string
 		answer     func(w http.ResponseWriter)
 	}{
-		{"an endless list", "larger than 256 MB", func(w http.ResponseWriter) { endless(w) }},
+		{"an endless list", "larger than 256 MB", func(w http.ResponseWriter) { _, _ = io.WriteString(w, `["`); endless(w) }},
 		{"an endless error", "Consul answered 500", func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); endless(w) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,6 +138,7 @@ func TestOneLargeBodyAtATime(t *testing.T) {
 	server := httptest.NewServer(probes(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Consul-Index", "7")
 		w.Header().Set("X-Consul-LastContact", "0")
+		_, _ = io.WriteString(w, `["`)
 		endless(w)
 	}))
 	t.Cleanup(server.Close)

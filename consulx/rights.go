@@ -3,7 +3,6 @@ package consulx
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,18 +13,6 @@ import (
 // authorizePath is an endpoint that Consul's own web interface uses. It is a
 // help where it answers, never a must.
 const authorizePath = "/v1/internal/acl/authorize"
-
-// asPost sends as POST what Consul takes as nothing else. The raw calls of its
-// library know PUT only.
-type asPost struct{ http.RoundTripper }
-
-func (t asPost) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, authorizePath) {
-		r = r.Clone(r.Context())
-		r.Method = http.MethodPost
-	}
-	return t.RoundTripper.RoundTrip(r)
-}
 
 // right is one thing that a token may do or not.
 type right struct {
@@ -42,8 +29,8 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 	for i := range rights {
 		rights[i].Namespace, rights[i].Partition = c.namespace, c.partition
 	}
-	if _, err := c.api.Raw().Write(authorizePath, rights, &answers, c.write(ctx)); err != nil {
-		return nil, c.wrap(err)
+	if err := c.post(ctx, authorizePath, rights, &answers); err != nil {
+		return nil, err
 	}
 	if len(answers) != len(rights) {
 		return nil, fail(nil, "Consul answers %d of %d questions about rights", len(answers), len(rights))

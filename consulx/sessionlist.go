@@ -83,7 +83,7 @@ type sessionsQuestion struct {
 }
 
 func (s *sessionsQuestion) ask(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
-	s.answer, meta, err = s.o.client.waiting.listSessions(q, s.o.sessions.lookup)
+	s.answer, meta, err = s.o.client.waiting.listSessions(q)
 	return meta, err
 }
 

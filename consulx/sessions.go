@@ -112,7 +112,7 @@ func (b *sessionBook) firstRead() (first sessionsRead, ok bool) {
 
 // list reads all sessions. errPartly comes with what could be read.
 func (b *sessionBook) list(ctx context.Context) ([]*election.Session, error) {
-	all, err := b.client.allSessions(b.client.read(ctx), b.lookup)
+	all, err := b.client.allSessions(b.client.read(ctx))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pruneNowAndThen()
@@ -175,16 +175,6 @@ func (b *sessionBook) collect(ids []string) []*election.Session {
 		}
 	}
 	return sessions
-}
-
-// lookup is get for an id as it stands in an answer.
-func (b *sessionBook) lookup(id []byte) *election.Session {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s := b.known[string(id)]; s != nil {
-		return s
-	}
-	return b.older[string(id)]
 }
 
 func (b *sessionBook) find(id string) *election.Session {
@@ -384,7 +374,7 @@ func (c *Client) readSessions(ctx context.Context, ids []string) (found []*elect
 
 // pickSessions reads all sessions for the sake of some.
 func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
-	all, meta, err := c.listSessions(c.read(ctx), nil)
+	all, meta, err := c.listSessions(c.read(ctx))
 	switch {
 	case isDenied(err):
 		return nil, true, nil

@@ -252,11 +252,3 @@ func compareListed(a, b listed) int { return strings.Compare(a.key, b.key) }
 func differ(a, b []listed) bool {
 	return !slices.EqualFunc(a, b, func(a, b listed) bool { return a.key == b.key })
 }
-
-// holds reports that a key belongs to the watch.
-func (w watch) holds(key []byte) bool {
-	if w.Exact {
-		return string(key) == w.Prefix
-	}
-	return len(key) >= len(w.Prefix) && string(key[:len(w.Prefix)]) == w.Prefix
-}

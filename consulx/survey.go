@@ -28,7 +28,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	g.Go(func() error {
-		sessions, sessionsErr = c.allSessions(c.read(ctx), nil)
+		sessions, sessionsErr = c.allSessions(c.read(ctx))
 		return nil
 	})
 	for i, key := range keys {
