@@ -3,6 +3,7 @@ package consulx
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -119,13 +120,18 @@ func existing(keys []string, all api.TxnErrors) []string {
 	return rest
 }
 
+func (c *Client) keyNames(prefix string, q *api.QueryOptions) (keys []string, meta *api.QueryMeta, err error) {
+	meta, err = c.get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, &keys)
+	return keys, meta, err
+}
+
 // listKeys names every key under a prefix that the HTTP API takes literally.
 // errPartly comes with what could be read.
 func (c *Client) listKeys(ctx context.Context, prefix string) ([]string, error) {
-	keys, meta, err := c.api.KV().Keys(prefix, "", c.read(ctx))
+	keys, meta, err := c.keyNames(prefix, c.read(ctx))
 	switch {
 	case err != nil:
-		return nil, c.wrap(err)
+		return nil, err
 	case len(keys) == 0 && c.filtered(meta):
 		return nil, fail(ErrDenied, "keys under %s may not be read with this token", prefix)
 	case c.filtered(meta):

@@ -61,9 +61,9 @@ func (c *Client) readSparingly(w watch, ps election.Patterns, q *api.QueryOption
 
 // readNames lists the keys under a prefix, sorted, and tells elections.
 func (c *Client) readNames(prefix string, ps election.Patterns, q *api.QueryOptions) ([]listed, *api.QueryMeta, error) {
-	keys, meta, err := c.api.KV().Keys(prefix, "", q)
+	keys, meta, err := c.keyNames(prefix, q)
 	if err != nil {
-		return nil, nil, c.wrap(err)
+		return nil, nil, err
 	}
 	names := make([]listed, len(keys))
 	for i, key := range keys {
