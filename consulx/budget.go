@@ -21,9 +21,9 @@ const (
 	maxChecks   = 16
 )
 
-// budget divides the connections that one client may keep. It is the only place
+// Budget divides the connections that one client may keep. It is the only place
 // that knows how many there are for what.
-type budget struct {
+type Budget struct {
 	blocking int // connections for blocking queries
 
 	mu      sync.Mutex
@@ -31,16 +31,16 @@ type budget struct {
 	changed func(n int) // is told how many checks may be watched
 }
 
-func newBudget(conns int) *budget {
+func newBudget(conns int) *Budget {
 	if conns <= 0 {
 		conns = defaultConns
 	}
-	return &budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
+	return &Budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
 }
 
-// forKeys is how many blocking queries over keys there may be, and, if limit is
+// ForKeys is how many blocking queries over keys there may be, and, if limit is
 // not 0, with so many connections in all.
-func (b *budget) forKeys(limit int) int {
+func (b *Budget) ForKeys(limit int) int {
 	blocking := b.blocking
 	if limit > 0 {
 		blocking = min(blocking, newBudget(limit).blocking)
@@ -48,9 +48,9 @@ func (b *budget) forKeys(limit int) int {
 	return max(1, blocking-sessionListConns-min(leastChecks, blocking/5))
 }
 
-// use counts blocking queries over keys that begin, or end when n is negative.
+// Use counts blocking queries over keys that begin, or end when n is negative.
 // Those for checks get what is left.
-func (b *budget) use(n int) {
+func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
 	left, changed := b.checks(), b.changed
@@ -59,13 +59,13 @@ func (b *budget) use(n int) {
 }
 
 // checks is how many nodes' checks may be watched now. The mutex is held.
-func (b *budget) checks() int {
+func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
 
-// onChange has f told how many nodes' checks may be watched, now and whenever
+// OnChange has f told how many nodes' checks may be watched, now and whenever
 // that changes. f must not block.
-func (b *budget) onChange(f func(n int)) {
+func (b *Budget) OnChange(f func(n int)) {
 	b.mu.Lock()
 	b.changed = f
 	left := b.checks()
@@ -76,13 +76,13 @@ func (b *budget) onChange(f func(n int)) {
 // lanes are clients of the same agent with connections of their own. The client
 // that embeds them sends short reads.
 type lanes struct {
-	budget  *budget
-	waiting *Client // for blocking queries
-	urgent  *Client // for the probe and for the operator's actions
+	budget  *Budget
+	waiting *Client // see Blocking
+	urgent  *Client // see Urgent
 }
 
 // openLanes gives the client its connections.
-func (c *Client) openLanes(b *budget, connect func(lane *Client, conns int) error) (*Client, error) {
+func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) error) (*Client, error) {
 	c.lanes = &lanes{budget: b}
 	open := func(conns int) (*Client, error) {
 		lane := *c
@@ -98,3 +98,13 @@ func (c *Client) openLanes(b *budget, connect func(lane *Client, conns int) erro
 	c.urgent.stale = false // what decides about an action is never stale
 	return open(shortConns)
 }
+
+// Blocking is the client for blocking queries.
+func (c *Client) Blocking() *Client { return c.waiting }
+
+// Urgent is the client for probes and for the operator's actions. Its reads are
+// never stale.
+func (c *Client) Urgent() *Client { return c.urgent }
+
+// Budget divides this client's connections.
+func (c *Client) Budget() *Budget { return c.budget }

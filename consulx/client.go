@@ -2,36 +2,17 @@ package consulx
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/transport"
 	"electop/election"
-)
-
-// A connection whose other end is gone without a word is noticed after 14 s: the
-// kernel asks after 5 s of silence, and three times more. Where a proxy answers
-// for Consul, the deadline of the query notices it.
-const (
-	keepAliveIdle     = 5 * time.Second
-	keepAliveInterval = 3 * time.Second
-	keepAliveCount    = 3
-)
-
-const (
-	dialTimeout  = 5 * time.Second
-	idleTimeout  = 90 * time.Second
-	tlsHandshake = 5 * time.Second
 )
 
 // Config says where Consul is and who asks. What is empty is taken from
@@ -65,7 +46,7 @@ type Client struct {
 	*lanes
 	api        *api.Client // of the lane that this client sends through
 	http       *http.Client
-	transport  *http.Transport
+	transport  *transport.Transport
 	endpoint   *url.URL
 	token      string
 	auth       *api.HttpBasicAuth
@@ -85,7 +66,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	conf := api.DefaultConfig()
-	target, err := parseTarget(or(cfg.Address, conf.Address), conf.Scheme)
+	target, err := transport.ParseAddress(or(cfg.Address, conf.Address), conf.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +79,8 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
-	conf.Address, conf.Scheme = target.url().String(), target.scheme
-	fromAddress := target.auth()
+	conf.Address, conf.Scheme = target.URL().String(), target.Scheme
+	fromAddress := target.Auth()
 	secrets := newSecrets(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
@@ -108,19 +89,14 @@ func NewClient(cfg Config) (*Client, error) {
 	// was given by name.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		address: election.Sanitize(target.shown()), endpoint: target.url(), token: token, auth: conf.HttpAuth,
+		address: election.Sanitize(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
 	large := make(chan struct{}, 1)
 	return c.openLanes(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
-		view.transport = newTransport(target, tlsConfig.Clone(), conns)
-		watch := &certificateWatch{RoundTripper: view.transport}
-		watch.observe(view.transport.TLSClientConfig)
-		if cfg.Transport != nil {
-			watch.RoundTripper = cfg.Transport
-		}
-		view.http = &http.Client{Transport: guard{RoundTripper: watch, large: large}, CheckRedirect: refuseRedirect}
+		view.transport = transport.New(target, tlsConfig.Clone(), conns, cfg.Transport, large)
+		view.http = &http.Client{Transport: view.transport, CheckRedirect: transport.RefuseRedirect}
 		lane := *conf
 		lane.HttpClient = view.http
 		view.api, err = api.NewClient(&lane)
@@ -138,6 +114,18 @@ func (c *Client) Redact(text string) string { return c.redact(text) }
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
 
+// CloseIdleConnections closes connections that carry no request.
+func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
+
+// Stale says whether any server may answer reads.
+func (c *Client) Stale() bool { return c.stale }
+
+// Anonymous says that no token is configured.
+func (c *Client) Anonymous() bool { return c.anonymous }
+
+// Datacenter is the one that was configured, empty for the agent's own.
+func (c *Client) Datacenter() string { return c.datacenter }
+
 // Close gives idle connections back. The client stays usable.
 func (c *Client) Close() {
 	for _, lane := range []*Client{c, c.waiting, c.urgent} {
@@ -145,37 +133,34 @@ func (c *Client) Close() {
 	}
 }
 
-// read asks for what the board shows.
-func (c *Client) read(ctx context.Context) *api.QueryOptions {
+// Read asks for what the board shows.
+func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// consistent asks the leader, which first makes sure that it still is one.
-func (c *Client) consistent(ctx context.Context) *api.QueryOptions {
+// Consistent asks the leader, which first makes sure that it still is one.
+func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }
 
-func (c *Client) write(ctx context.Context) *api.WriteOptions {
+// Write is the options of a write.
+func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 	return (&api.WriteOptions{}).WithContext(ctx)
 }
 
-// filtered reports that the answer may lack what the token may not read. Consul
+// Filtered reports that the answer may lack what the token may not read. Consul
 // never says so to an anonymous caller; that everything is denied by default
 // is then the only hint.
-func (c *Client) filtered(meta *api.QueryMeta) bool {
+func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// doubtful reports that a key that is missing in the answer may still exist.
+// MayOmit reports that a key that is missing in the answer may still exist.
 // Consul does not always say that it filtered: a query that was blocked when its
 // token was revoked answers once more, empty and without a word.
-func (c *Client) doubtful(meta *api.QueryMeta) bool {
+func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
-
-// refuseRedirect keeps the token from other hosts, and a request from another
-// key: Consul redirects paths that hold "//" or "..".
-func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // checkEnvironment refuses what Consul's library would only warn about, on
 // standard error and once per client; an unreadable CONSUL_HTTP_SSL_VERIFY even
@@ -215,8 +200,8 @@ func proxyAuths() []*api.HttpBasicAuth {
 	var all []*api.HttpBasicAuth
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
 		// An address that cannot be read may hold credentials too.
-		t, _ := parseTarget(os.Getenv(name), "http")
-		all = append(all, t.auth())
+		t, _ := transport.ParseAddress(os.Getenv(name), "http")
+		all = append(all, t.Auth())
 	}
 	return all
 }
@@ -238,113 +223,4 @@ func or(first, second string) string {
 		return first
 	}
 	return second
-}
-
-// target is an address of Consul taken apart.
-type target struct {
-	scheme string // http or https
-	host   string
-	prefix string // of the path, for a reverse proxy
-	socket string // path of a unix socket
-	user   *url.Userinfo
-}
-
-// parseTarget reads an address as Consul's library does, and user:password@ in
-// front of the host besides, which that library would take for a part of the
-// host and show in its errors.
-func parseTarget(address, scheme string) (target, error) {
-	t := target{scheme: scheme}
-	rest := address
-	if before, after, ok := strings.Cut(address, "://"); ok {
-		switch before {
-		case "http": // never undoes CONSUL_HTTP_SSL
-		case "https":
-			t.scheme = "https"
-		case "unix":
-			t.socket = after
-			return t, nil
-		default:
-			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", election.Line(before, 20))
-		}
-		rest = after
-	}
-	if host, path, ok := strings.Cut(rest, "/"); ok {
-		rest = host
-		if path = strings.TrimSuffix(path, "/"); path != "" {
-			t.prefix = "/" + path
-		}
-	}
-	if i := strings.LastIndex(rest, "@"); i >= 0 {
-		name, password, _ := strings.Cut(rest[:i], ":")
-		t.user, rest = url.UserPassword(unescape(name), unescape(password)), rest[i+1:]
-	}
-	t.host = rest
-	if probe, err := url.Parse("http://" + t.host); t.host == "" || err != nil || probe.Host != t.host {
-		return t, errors.New("address of Consul: want host:port, http://…, https://… or unix://…")
-	}
-	return t, nil
-}
-
-func unescape(text string) string {
-	if plain, err := url.PathUnescape(text); err == nil {
-		return plain
-	}
-	return text
-}
-
-// auth is what the address holds in front of the host, nil if nothing.
-func (t target) auth() *api.HttpBasicAuth {
-	if t.user == nil {
-		return nil
-	}
-	password, _ := t.user.Password()
-	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
-}
-
-func (t target) shown() string {
-	if t.socket != "" {
-		return t.socket
-	}
-	return t.host + t.prefix
-}
-
-// url is the address that requests name.
-func (t target) url() *url.URL {
-	if t.socket != "" {
-		return &url.URL{Scheme: "http", Host: "localhost"}
-	}
-	return &url.URL{Scheme: t.scheme, Host: t.host, Path: t.prefix}
-}
-
-// loopback reports an agent on this machine.
-func (t target) loopback() bool {
-	if t.socket != "" {
-		return true
-	}
-	host := (&url.URL{Host: t.host}).Hostname()
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
-}
-
-func newTransport(t target, tlsConfig *tls.Config, conns int) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
-	}}
-	dial := dialer.DialContext
-	proxy := http.ProxyFromEnvironment
-	if t.socket != "" {
-		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", t.socket)
-		}
-		proxy = nil
-	}
-	return &http.Transport{
-		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
-		// Packing a large answer costs more than carrying it over loopback.
-		DisableCompression: t.loopback(),
-		ForceAttemptHTTP2:  true,
-		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},
-		MaxConnsPerHost:    conns, MaxIdleConns: conns, MaxIdleConnsPerHost: conns,
-		IdleConnTimeout: idleTimeout,
-	}
 }

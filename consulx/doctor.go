@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
+	"electop/consulx/internal/wire"
 	"electop/election"
 )
 
@@ -42,7 +44,7 @@ type Report struct {
 func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error) {
 	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address()}}
 	info, err := c.Info(ctx)
-	if err != nil && !isDenied(err) {
+	if err != nil && !IsDenied(err) {
 		return d.report, err
 	}
 	d.report.Info = info
@@ -86,7 +88,7 @@ func (d *doctor) add(subject string, status Status, rule, detail string, args ..
 // whole report.
 func (d *doctor) fails(subject, rule string, err error) {
 	switch {
-	case isDenied(err):
+	case IsDenied(err):
 		d.add(subject, StatusDenied, rule, "%s", Describe(err))
 	default:
 		if errors.Is(err, ErrUnreachable) && d.failure == nil {
@@ -128,8 +130,8 @@ func (d *doctor) acls() (known bool) {
 		d.add("ACLs", StatusOK, "", off)
 		return true
 	}
-	token, _, err := d.client.api.ACL().TokenReadSelf(d.client.read(d.ctx))
-	err = d.client.wrap(err)
+	token, _, err := d.client.api.ACL().TokenReadSelf(d.client.Read(d.ctx))
+	err = d.client.Wrap(err)
 	switch {
 	case err == nil:
 		name := token.AccessorID
@@ -140,9 +142,9 @@ func (d *doctor) acls() (known bool) {
 	case aclsOff(err):
 		d.open = true
 		d.add("ACLs", StatusOK, "", off)
-	case isDenied(err) && d.client.anonymous:
+	case IsDenied(err) && d.client.anonymous:
 		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, the anonymous one is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
-	case isDenied(err):
+	case IsDenied(err):
 		d.add("ACLs", StatusDenied, "", "%s", Describe(err))
 		return false
 	default:
@@ -159,7 +161,7 @@ func aclsOff(err error) bool {
 
 // policy is the default policy as an answer that everybody gets names it.
 func (d *doctor) policy() string {
-	_, meta, err := d.client.api.Session().Info(noSession, d.client.read(d.ctx))
+	_, meta, err := d.client.api.Session().Info(NoSession, d.client.Read(d.ctx))
 	if err != nil || meta.DefaultACLPolicy == "" {
 		return "not told"
 	}
@@ -209,20 +211,21 @@ func keyRule(p election.Pattern, policy string) string {
 // means.
 func (d *doctor) keys(p election.Pattern) {
 	subject, rule := "keys "+p.String(), keyRule(p, "read")
-	ps := election.Patterns{p}
-	read, err := d.client.readOnce(d.ctx, planWatches(ps, 1)[0], ps)
+	keys, meta, err := d.client.KeyNames(wire.LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
 	if err != nil {
 		d.fails(subject, rule, err)
 		return
 	}
-	found := election.Plural(uint64(len(read.Pairs)), "election")
+	keys = slices.DeleteFunc(keys, func(key string) bool { _, ok := p.Match(key); return !ok })
+	filtered := meta.ResultsFilteredByACLs || d.client.Filtered(meta) && len(keys) == 0
+	found := election.Plural(uint64(len(keys)), "election")
 	allowed, known := d.may("key", p.Prefix(), "read")
 	switch {
-	case allowed && !read.Filtered:
+	case allowed && !filtered:
 		d.add(subject, StatusOK, "", "%s; an empty answer means that there is none", found)
-	case len(read.Pairs) == 0 && (read.Filtered || known && !allowed):
+	case len(keys) == 0 && (filtered || known && !allowed):
 		d.add(subject, StatusDenied, rule, "none readable: the answer is empty whether there are elections or not")
-	case read.Filtered:
+	case filtered:
 		d.add(subject, StatusLimited, rule, "%s readable; Consul says that it left keys out", found)
 	case known || d.client.anonymous:
 		d.add(subject, StatusLimited, rule, "%s readable; keys that this token may not read look like keys that do not exist", found)
@@ -234,14 +237,14 @@ func (d *doctor) keys(p election.Pattern) {
 // sessions tells whether the sessions behind the holds are readable.
 func (d *doctor) sessions() {
 	rule := aclRule("session_prefix", "", "read")
-	all, err := d.client.allSessions(d.client.read(d.ctx))
+	all, err := d.client.AllSessions(d.client.Read(d.ctx))
 	allowed, known := d.may("session", "", "read")
 	found := election.Plural(uint64(len(all)), "session")
 	const without = "; leaders are named by their values only, and causes stay unknown"
 	switch {
-	case isDenied(err), known && !allowed && len(all) == 0:
+	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
-	case errors.Is(err, errPartly), known && !allowed:
+	case errors.Is(err, ErrPartly), known && !allowed:
 		d.add("sessions", StatusLimited, rule, "%s readable, others may not be", found)
 	case err != nil:
 		d.fails("sessions", rule, err)
@@ -253,13 +256,13 @@ func (d *doctor) sessions() {
 // catalog tells whether nodes and health checks are readable.
 func (d *doctor) catalog() {
 	const without = "; why a leader was lost stays unknown where a check or its node decides"
-	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.read(d.ctx))
+	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
 	rule := aclRule("node_prefix", "", "read")
 	allowed, known := d.may("node", "", "read")
 	found := election.Plural(uint64(len(nodes)), "node")
 	switch {
 	case err != nil:
-		d.fails("nodes and their checks", rule, d.client.wrap(err))
+		d.fails("nodes and their checks", rule, d.client.Wrap(err))
 	case len(nodes) == 0:
 		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
 	case meta.ResultsFilteredByACLs, known && !allowed:

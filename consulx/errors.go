@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/transport"
 	"electop/election"
 )
 
@@ -67,11 +68,13 @@ func (f *lineError) Unwrap() []error {
 	return all
 }
 
-func fail(kind error, format string, args ...any) error {
+// Fail is an error of a kind, in one line.
+func Fail(kind error, format string, args ...any) error {
 	return &lineError{text: election.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
-func noQuorum() error { return fail(ErrNoQuorum, "Consul has no consensus leader") }
+// NoQuorum is the error of a Consul without a leader.
+func NoQuorum() error { return Fail(ErrNoQuorum, "Consul has no consensus leader") }
 
 // Describe is an error as one line for people: safe to show, without a token.
 func Describe(err error) string {
@@ -89,8 +92,8 @@ func Describe(err error) string {
 	return election.Line(err.Error(), errorLength)
 }
 
-// wrap turns an error of Consul's library into one clear line.
-func (c *Client) wrap(err error) error {
+// Wrap turns an error of Consul's library into one clear line.
+func (c *Client) Wrap(err error) error {
 	var done *lineError
 	if err == nil || errors.As(err, &done) {
 		return err
@@ -212,7 +215,7 @@ func innermost(err error) string {
 		unknown x509.UnknownAuthorityError
 		netw    net.Error
 		asked   *url.Error
-		cert    *certificateError
+		cert    *transport.CertificateError
 	)
 	switch {
 	case errors.As(err, &cert):
@@ -235,4 +238,10 @@ func innermost(err error) string {
 	return err.Error()
 }
 
-func isDenied(err error) bool { return errors.Is(err, ErrDenied) }
+// IsDenied reports that ACLs refused a call.
+func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
+
+// Unanswered reports an error other than that the token may not read something.
+func Unanswered(err error) bool {
+	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrPartly)
+}

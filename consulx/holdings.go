@@ -24,8 +24,8 @@ func Holdings(
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	keys, err := c.listKeys(ctx, "")
-	incomplete := isDenied(err) || errors.Is(err, errPartly)
+	keys, err := c.ListKeys(ctx, "")
+	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
 	if err != nil && !incomplete {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Holdings(
 	var held []election.Pair
 	progress(0, len(keys))
 	for done := 0; done < len(keys); {
-		some := keys[done:min(done+txnReads, len(keys))]
+		some := keys[done:min(done+TxnReads, len(keys))]
 		pairs, hidden, err := c.readPairs(ctx, some)
 		if err != nil {
 			return held, err
@@ -51,7 +51,7 @@ func Holdings(
 		progress(done, len(keys))
 	}
 	if incomplete {
-		return held, fail(ErrIncomplete, "may be incomplete: this token may not read all keys")
+		return held, Fail(ErrIncomplete, "may be incomplete: this token may not read all keys")
 	}
 	return held, nil
 }

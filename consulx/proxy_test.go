@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"electop/internal/consultest"
 )
 
 // proxied starts a proxy in front of a Consul and gives its address. handle gets
@@ -52,28 +54,11 @@ func isRelease(r *http.Request) bool {
 
 func isDestroy(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") }
 
-// hookTransport calls functions before each request and after its response.
-type hookTransport struct {
-	next          http.RoundTripper
-	before, after func(*http.Request)
-}
-
-func (h *hookTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if h.before != nil {
-		h.before(r)
-	}
-	response, err := h.next.RoundTrip(r)
-	if h.after != nil {
-		h.after(r)
-	}
-	return response, err
-}
-
 // hooked makes a client of addr whose requests pass a hook first.
-func hooked(t *testing.T, addr string) (*Client, *hookTransport) {
+func hooked(t *testing.T, addr string) (*Client, *consultest.Hook) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: defaultConns}
 	t.Cleanup(transport.CloseIdleConnections)
-	hook := &hookTransport{next: transport}
-	return overAt(t, addr, hook), hook
+	hook := &consultest.Hook{Next: transport}
+	return newClient(t, Config{Address: addr, Transport: hook}), hook
 }

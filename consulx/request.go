@@ -15,9 +15,9 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// get sends a read and decodes the response into out, which stays as it is if
+// Get sends a read and decodes the response into out, which stays as it is if
 // Consul answers 404. Consul's library takes twice as long to decode a list.
-func (c *Client) get(path string, params url.Values, q *api.QueryOptions, out any) (*api.QueryMeta, error) {
+func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, out any) (*api.QueryMeta, error) {
 	if q.AllowStale {
 		params.Set("stale", "")
 	}
@@ -30,7 +30,7 @@ func (c *Client) get(path string, params url.Values, q *api.QueryOptions, out an
 	}
 	header, err := c.request(q.Context(), http.MethodGet, path, params, nil, out)
 	if err != nil {
-		return nil, c.wrap(err)
+		return nil, c.Wrap(err)
 	}
 	meta := &api.QueryMeta{
 		KnownLeader:           header.Get("X-Consul-Knownleader") == "true",
@@ -48,7 +48,7 @@ func (c *Client) post(ctx context.Context, path string, in, out any) error {
 		return err
 	}
 	_, err = c.request(ctx, http.MethodPost, path, url.Values{}, bytes.NewReader(body), out)
-	return c.wrap(err)
+	return c.Wrap(err)
 }
 
 func (c *Client) request(

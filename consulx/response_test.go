@@ -17,7 +17,8 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/election"
+	"electop/consulx/internal/transport"
+	"electop/internal/consultest"
 )
 
 // lookThrough looks at elections behind a handler that stands where Consul should.
@@ -28,7 +29,7 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	client := newClient(t, Config{Address: server.Listener.Addr().String()})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_, err := Look(ctx, client, patterns(t, election.DefaultPattern))
+	_, _, err := client.KeyNames("service/", client.Read(ctx))
 	return err
 }
 
@@ -111,7 +112,7 @@ func TestCompressedBodiesAreBounded(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
 	_, _ = io.WriteString(z, `["`)
-	for range bodyLimit >> 20 {
+	for range transport.BodyLimit >> 20 {
 		_, _ = io.WriteString(z, strings.Repeat("x", 1<<20))
 	}
 	if err := z.Close(); err != nil {
@@ -128,7 +129,7 @@ func TestCompressedBodiesAreBounded(t *testing.T) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
-	if _, err := over(t, transport).listKeys(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "larger than 256 MB") {
+	if _, err := over(t, transport).ListKeys(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "larger than 256 MB") {
 		t.Errorf("got %v, want an error that names the limit", err)
 	}
 }
@@ -148,7 +149,7 @@ func TestOneLargeBodyAtATime(t *testing.T) {
 	results := make(chan error)
 	for range readers {
 		go func() {
-			_, err := client.listKeys(ctx, "")
+			_, err := client.ListKeys(ctx, "")
 			results <- err
 		}()
 	}
@@ -169,7 +170,7 @@ func TestOneLargeBodyAtATime(t *testing.T) {
 		}
 	}
 	// One body, what its decoder's buffer took while it grew, and the others.
-	if limit := uint64(12 * bodyLimit); peak > limit {
+	if limit := uint64(12 * transport.BodyLimit); peak > limit {
 		t.Errorf("%d endless bodies at once took %d MB, want less than %d", readers, peak>>20, limit>>20)
 	}
 }
@@ -181,7 +182,7 @@ func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
 		"true": "true <nil>", "false\n": "false <nil>",
 		`<html><script async="true">`: "the response is not Consul's", "": "the response is not Consul's", "null": "the response is not Consul's",
 	} {
-		client := over(t, tripper(func(r *http.Request) (*http.Response, error) { return answer(r, 200, 0, body), nil }))
+		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 0, body), nil }))
 		for name, write := range map[string]func(*api.KVPair, *api.WriteOptions) (bool, *api.WriteMeta, error){
 			"acquire": client.api.KV().Acquire, "release": client.api.KV().Release,
 		} {

@@ -33,7 +33,7 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 		return nil, err
 	}
 	if len(answers) != len(rights) {
-		return nil, fail(nil, "Consul answers %d of %d questions about rights", len(answers), len(rights))
+		return nil, Fail(nil, "Consul answers %d of %d questions about rights", len(answers), len(rights))
 	}
 	return answers, nil
 }
@@ -52,7 +52,7 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	answers, err := op.client.authorize(ctx, wanted)
 	switch {
 	case ctx.Err() != nil:
-		return election.Rights{}, op.client.wrap(ctx.Err())
+		return election.Rights{}, op.client.Wrap(ctx.Err())
 	case errors.Is(err, ErrUnreachable):
 		return election.Rights{}, err
 	case err != nil:

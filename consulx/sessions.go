@@ -2,368 +2,90 @@ package consulx
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"sync"
-	"time"
 
+	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
 
+	"electop/consulx/internal/wire"
 	"electop/election"
 )
 
-const (
-	// manySessions is from how many unknown sessions on the whole list is
-	// cheaper than one question each.
-	manySessions = 20
-	// sessionTries and sessionRetry bound what is done for a session that
-	// can't be read; it is asked for again with a later answer about its key.
-	sessionTries  = 3
-	sessionRetry  = 250 * time.Millisecond
-	sessionForget = 30 * time.Second
-	sessionPrune  = time.Minute
-	sessionLimit  = 10 * time.Second
-	// listPatience is how long answers about keys are held back for the first
-	// list of sessions: the board is drawn once, and whole.
-	listPatience = time.Second
-)
+// ManySessions is from how many sessions on the whole list is cheaper than one
+// request each.
+const ManySessions = 20
 
-// sessionBook reads every session once: it never changes after its creation.
-type sessionBook struct {
-	client *Client
-	spawn  func(func())              // runs what the observer waits for
-	late   func([]*election.Session) // is told of sessions nobody waited for
-	ctx    context.Context           // the lifetime of what spawn runs, set before anything is asked
-
-	mu      sync.Mutex
-	known   map[string]*election.Session
-	older   map[string]*election.Session // known before the latest prune
-	fetches map[string]*fetch
-	absent  map[string]time.Time // when a session could not be read
-	held    map[string][]string  // by watch
-	pruned  time.Time
-
-	first *firstList // nil when it was never asked for
-	// missed is signalled when a session that is needed could not be read.
-	missed chan struct{}
-}
-
-// firstList is the list of all sessions that is read while the keys are.
-type firstList struct {
-	done         chan struct{}
-	sessionsRead // set when done is closed; the book's mutex guards it from then on
-}
-
-// sessionsRead is a list of all sessions and when it was there.
-type sessionsRead struct {
-	sessions []*election.Session
-	err      error
-	at       time.Time
-}
-
-// fetch is one attempt to read some sessions.
-type fetch struct {
-	done chan struct{}
-	late bool // somebody went on without it
-}
-
-func newSessionBook(c *Client, spawn func(func()), late func([]*election.Session)) *sessionBook {
-	return &sessionBook{
-		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
-		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{}, missed: make(chan struct{}, 1),
-	}
-}
-
-// readFirst reads all sessions, so that those that lead are at hand when the keys
-// are. It must come before any other call.
-func (b *sessionBook) readFirst() {
-	f := &firstList{done: make(chan struct{})}
-	b.first = f
-	b.spawn(func() {
-		defer close(f.done)
-		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
-		defer cancel()
-		f.sessions, f.err = b.list(ctx)
-		f.at = time.Now()
-	})
-}
-
-// reading reports that the first list is not there yet.
-func (b *sessionBook) reading() bool {
-	if b.first == nil {
-		return false
-	}
-	select {
-	case <-b.first.done:
-		return false
-	default:
-		return true
-	}
-}
-
-// firstRead is the first list once it was read.
-func (b *sessionBook) firstRead() (first sessionsRead, ok bool) {
-	if b.first == nil || b.reading() {
-		return sessionsRead{}, false
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.first.sessionsRead, !unanswered(b.first.err)
-}
-
-// list reads all sessions. errPartly comes with what could be read.
-func (b *sessionBook) list(ctx context.Context) ([]*election.Session, error) {
-	all, err := b.client.allSessions(b.client.read(ctx))
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pruneNowAndThen()
-	if len(b.known) == 0 {
-		b.known = make(map[string]*election.Session, len(all))
-	}
-	for _, s := range all {
-		b.known[s.ID] = s
+// Sessions reads every session of the datacenter once. Where the token may not
+// read all of them, the error is ErrIncomplete and comes with the others;
+// ErrDenied says that it may read none.
+func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
+	all, err := c.AllSessions(c.Read(ctx))
+	if errors.Is(err, ErrPartly) {
+		return all, Fail(ErrIncomplete, "may be incomplete: this token may not read all sessions")
 	}
 	return all, err
 }
 
-// await gives the sessions with these ids that are known within patience; the
-// others are told to late once they are read.
-func (b *sessionBook) await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
-	if len(ids) == 0 {
-		return nil
+// AllSessions lists every session of the datacenter. ErrPartly comes with what
+// could be read.
+func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
+	sessions, meta, err := c.ListSessions(q)
+	if err != nil {
+		return nil, err
 	}
-	timer := time.NewTimer(listPatience)
-	defer timer.Stop()
-	if b.first != nil && len(ids) > manySessions {
-		waitsOut(ctx, b.first.done, timer)
-	}
-	timer.Reset(patience)
-	for _, f := range b.request(ids) {
-		if !waitsOut(ctx, f.done, timer) {
-			break
-		}
-	}
-	return b.collect(ids)
+	return sessions, c.JudgeSessions(sessions, meta)
 }
 
-// waitsOut waits until done is closed. It reports false when the timer ran out or
-// ctx ended before.
-func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
-	select {
-	case <-done:
-		return true
-	default:
+// ListSessions reads every session (GET /v1/session/list).
+func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.QueryMeta, error) {
+	entries, meta, err := c.api.Session().List(q)
+	if err != nil {
+		return nil, nil, c.Wrap(err)
 	}
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
+	sessions := make([]*election.Session, len(entries))
+	for i, entry := range entries {
+		sessions[i] = wire.Session(entry)
 	}
-	return false
+	return sessions, meta, nil
 }
 
-// collect gives what is known and marks what is still under way as late.
-func (b *sessionBook) collect(ids []string) []*election.Session {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	sessions := make([]*election.Session, 0, len(ids))
-	for _, id := range ids {
-		if s := b.find(id); s != nil {
-			sessions = append(sessions, s)
-		} else if f := b.fetches[id]; f != nil {
-			f.late = true
-		}
+// JudgeSessions tells whether a list of sessions is all that there are.
+func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta) error {
+	switch {
+	case len(sessions) == 0 && c.Filtered(meta):
+		return Fail(ErrDenied, "sessions may not be read with this token")
+	case meta.ResultsFilteredByACLs:
+		return ErrPartly
 	}
-	return sessions
+	return nil
 }
 
-func (b *sessionBook) find(id string) *election.Session {
-	if s := b.known[id]; s != nil {
-		return s
-	}
-	return b.older[id]
-}
-
-// get is a session as far as it is known.
-func (b *sessionBook) get(id string) *election.Session {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.find(id)
-}
-
-// request begins to read the sessions that are neither known nor being read, and
-// gives what is under way.
-func (b *sessionBook) request(ids []string) (under []*fetch) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	f := &fetch{done: make(chan struct{})}
-	var unknown []string
-	for _, id := range ids {
-		switch other := b.fetches[id]; {
-		case b.find(id) != nil:
-		case other != nil:
-			if other != f && !slices.Contains(under, other) {
-				under = append(under, other)
-			}
-		case time.Since(b.absent[id]) > sessionForget:
-			unknown = append(unknown, id)
-			b.fetches[id] = f
-		}
-	}
-	if len(unknown) > 0 {
-		under = append(under, f)
-		b.spawn(func() { b.fetch(f, unknown) })
-	}
-	return under
-}
-
-func (b *sessionBook) fetch(f *fetch, ids []string) {
-	ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
-	defer cancel()
-	found, missing := b.awaitFirst(ctx, ids)
-	for try := 0; try < sessionTries && len(missing) > 0 && ctx.Err() == nil; try++ {
-		if try > 0 {
-			sleep(ctx, sessionRetry<<try)
-		}
-		read, hidden, _ := b.client.readSessions(ctx, missing) // tried again
-		found = append(found, read...)
-		if missing = without(missing, read); hidden {
-			break
-		}
-	}
-	b.settle(f, ids, found, missing)
-}
-
-// awaitFirst takes what it can from the first list. A few are sooner asked for.
-func (b *sessionBook) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
-	if b.first == nil || len(ids) <= manySessions {
-		return nil, ids
-	}
-	select {
-	case <-b.first.done:
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, id := range ids {
-		if s := b.find(id); s != nil {
-			found = append(found, s)
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	return found, missing
-}
-
-// settle files what was read and tells whom nobody waited for.
-func (b *sessionBook) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
-	b.mu.Lock()
-	for _, s := range found {
-		b.known[s.ID] = s
-	}
-	for _, id := range missing {
-		b.absent[id] = time.Now()
-	}
-	for _, id := range ids {
-		delete(b.fetches, id)
-	}
-	late := f.late
-	close(f.done)
-	b.mu.Unlock()
-	if len(missing) > 0 {
-		select {
-		case b.missed <- struct{}{}:
-		default:
-		}
-	}
-	if late && len(found) > 0 {
-		b.late(found)
-	}
-}
-
-// holding says which sessions hold the keys of a watch.
-func (b *sessionBook) holding(watch string, pairs []election.Pair) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.held[watch] = appendHolders(b.held[watch][:0], pairs)
-	b.pruneNowAndThen()
-}
-
-// released says that a watch has ended.
-func (b *sessionBook) released(watch string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.held, watch)
-}
-
-// pruneNowAndThen forgets sessions that hold nothing: not at once, for one that was
-// just read may not hold anything yet.
-func (b *sessionBook) pruneNowAndThen() {
-	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
-		b.pruned = now
-		b.prune()
-	}
-}
-
-func (b *sessionBook) prune() {
-	kept := make(map[string]*election.Session, len(b.known))
-	for _, ids := range b.held {
-		for _, id := range ids {
-			if s := b.find(id); s != nil {
-				kept[id] = s
-			}
-		}
-	}
-	b.known, b.older = kept, b.known
-	if b.first != nil && !b.reading() {
-		b.first.sessionsRead = sessionsRead{} // nobody wants it any more
-	}
-	for id, at := range b.absent {
-		if time.Since(at) > sessionForget {
-			delete(b.absent, id)
-		}
-	}
-}
-
-func without(ids []string, read []*election.Session) []string {
-	got := make(map[string]bool, len(read))
-	for _, s := range read {
-		got[s.ID] = true
-	}
-	var rest []string
-	for _, id := range ids {
-		if !got[id] {
-			rest = append(rest, id)
-		}
-	}
-	return rest
-}
-
-// readSessions reads sessions by their ids, those that can be read. hidden says
+// SessionsByID reads sessions by their ids, those that can be read. hidden says
 // that the token may not read some of the others, err why else one could not be
 // read; it comes with what was found.
-func (c *Client) readSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
-	if len(ids) > manySessions {
+func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
+	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
 	}
 	var mu sync.Mutex
 	var g errgroup.Group
-	g.SetLimit(parallel)
+	g.SetLimit(Parallel)
 	for _, id := range ids {
 		g.Go(func() error {
-			entry, meta, err := c.api.Session().Info(id, c.read(ctx))
-			err = c.wrap(err)
+			entry, meta, err := c.api.Session().Info(id, c.Read(ctx))
+			err = c.Wrap(err)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case isDenied(err):
+			case IsDenied(err):
 				hidden = true
 			case err != nil:
 				return err
 			case entry != nil:
-				found = append(found, toSession(entry))
+				found = append(found, wire.Session(entry))
 			default:
-				hidden = hidden || c.filtered(meta)
+				hidden = hidden || c.Filtered(meta)
 			}
 			return nil
 		})
@@ -374,9 +96,9 @@ func (c *Client) readSessions(ctx context.Context, ids []string) (found []*elect
 
 // pickSessions reads all sessions for the sake of some.
 func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
-	all, meta, err := c.listSessions(c.read(ctx))
+	all, meta, err := c.ListSessions(c.Read(ctx))
 	switch {
-	case isDenied(err):
+	case IsDenied(err):
 		return nil, true, nil
 	case err != nil:
 		return nil, false, err
@@ -390,5 +112,19 @@ func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*elect
 			found = append(found, s)
 		}
 	}
-	return found, c.filtered(meta), nil
+	return found, c.Filtered(meta), nil
+}
+
+// session reads one session, consistently.
+func (c *Client) session(ctx context.Context, id string) (*election.Session, error) {
+	entry, meta, err := c.api.Session().Info(id, c.Consistent(ctx))
+	switch {
+	case err != nil:
+		return nil, c.Wrap(err)
+	case entry == nil && c.Filtered(meta):
+		return nil, Fail(ErrDenied, "session %s may not be read with this token, or does not exist", election.ShortID(id))
+	case entry == nil:
+		return nil, Fail(ErrNoSession, "session %s does not exist", election.Line(id, 40))
+	}
+	return wire.Session(entry), nil
 }

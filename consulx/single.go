@@ -6,11 +6,12 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/wire"
 	"electop/election"
 )
 
-// parallel is how many small reads run at once.
-const parallel = 8
+// Parallel is how many small reads run at once.
+const Parallel = 8
 
 // kvOp is one operation of a transaction. Consul takes namespace and partition of
 // each operation from the body, not from the URL.
@@ -18,21 +19,21 @@ func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
 }
 
-// readKey reads one key, consistently. It does so in a transaction, which names
+// ReadKey reads one key, consistently. It does so in a transaction, which names
 // keys exactly; a URL is cleaned and may name another key. The answer is nil for
 // a key that does not exist and ErrDenied for one that does and may not be read.
-func (c *Client) readKey(ctx context.Context, key string) (*election.Pair, error) {
+func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
-	ok, answer, _, err := c.api.Txn().Txn(ops, c.consistent(ctx))
+	ok, answer, _, err := c.api.Txn().Txn(ops, c.Consistent(ctx))
 	switch {
 	case err != nil:
-		return nil, c.wrap(err)
+		return nil, c.Wrap(err)
 	case !ok:
 		return nil, c.readKeyError(answer.Errors)
 	case len(answer.Results) == 0 || answer.Results[0].KV == nil:
-		return nil, fail(ErrDenied, "key %s may not be read with this token", key)
+		return nil, Fail(ErrDenied, "key %s may not be read with this token", key)
 	}
-	pair := toPair(answer.Results[0].KV)
+	pair := wire.Pair(answer.Results[0].KV)
 	return &pair, nil
 }
 
@@ -42,9 +43,9 @@ func (c *Client) readKeyError(all api.TxnErrors) error {
 		return nil
 	}
 	if txnDenial(all) {
-		return fail(ErrDenied, "%s", c.redact(text))
+		return Fail(ErrDenied, "%s", c.redact(text))
 	}
-	return fail(nil, "Consul refuses to read the key: %s", c.redact(text))
+	return Fail(nil, "Consul refuses to read the key: %s", c.redact(text))
 }
 
 func txnText(all api.TxnErrors) string {

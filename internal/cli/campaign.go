@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
+	candidacy "electop/consulx/campaign"
 	"electop/election"
 )
 
@@ -18,7 +19,7 @@ type campaign struct {
 	d       deps
 	o       *options
 	value   string
-	session consulx.SessionOptions
+	session candidacy.SessionOptions
 	ttl     time.Duration
 	delay   time.Duration
 	try     time.Duration
@@ -125,8 +126,8 @@ func (c *campaign) checkSafety(program []string) error {
 	switch {
 	case c.ttl == 0:
 		unsafe = "--ttl 0: the session does not end when this host stops, and its health check may end it unnoticed"
-	case c.delay < consulx.MinLockDelay:
-		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; want %s or more", c.delay, consulx.MinLockDelay)
+	case c.delay < candidacy.MinLockDelay:
+		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; want %s or more", c.delay, candidacy.MinLockDelay)
 	default:
 		return nil
 	}
@@ -174,7 +175,7 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 		return err
 	}
 	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
-	candidate := consulx.NewCandidate(client, consulx.CandidateOptions{
+	candidate := candidacy.New(client, candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: c.stopTime(program), Logger: log,
 	})
 	err = c.stand(ctx, trial, candidate, key, program)
@@ -249,7 +250,7 @@ func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Ele
 
 // stand campaigns until a program has run, or a signal arrives. Only the first
 // campaign is bound to --try.
-func (c *campaign) stand(ctx, trial context.Context, candidate *consulx.Candidate, key string, program []string) error {
+func (c *campaign) stand(ctx, trial context.Context, candidate *candidacy.Candidate, key string, program []string) error {
 	for limit := trial; ; limit = ctx {
 		c.say("competing for %s", key)
 		l, err := candidate.Campaign(limit)
@@ -269,7 +270,7 @@ func (c *campaign) stand(ctx, trial context.Context, candidate *consulx.Candidat
 	}
 }
 
-func lostText(l *consulx.Leadership) string {
+func lostText(l *candidacy.Leadership) string {
 	if err := l.Err(); err != nil {
 		return consulx.Describe(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/ui"
 )
@@ -53,7 +54,7 @@ type board struct {
 func openBoard(ctx context.Context, d deps, b board) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	observer := consulx.NewObserver(b.client, consulx.ObserverOptions{
+	observer := observe.New(b.client, observe.Options{
 		Patterns: b.patterns, OnEvents: logEvents(b.log), Logger: b.log,
 	})
 	g, ctx := errgroup.WithContext(ctx)
@@ -105,7 +106,7 @@ func spareMemory(ctx context.Context) {
 	}
 }
 
-func runScreen(ctx context.Context, d deps, b board, observer *consulx.Observer) error {
+func runScreen(ctx context.Context, d deps, b board, observer *observe.Observer) error {
 	op := consulx.NewOperator(b.client, observer.Note)
 	jobs := newJobControl()
 	defer jobs.close()
@@ -135,7 +136,7 @@ func reportUnfinished(w io.Writer, left []ui.Unfinished) {
 	}
 }
 
-func uiOptions(b board, observer *consulx.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
+func uiOptions(b board, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
 	return ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,

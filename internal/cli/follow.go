@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 )
 
@@ -16,7 +17,7 @@ import (
 // measured and a term from before the action is never taken for the next one.
 func (j *job) actAndFollow(ctx context.Context) error {
 	ps := exactPatterns(j.pending())
-	observer := consulx.NewObserver(j.client, consulx.ObserverOptions{Patterns: ps})
+	observer := observe.New(j.client, observe.Options{Patterns: ps})
 	octx, cancel := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error { return observer.Run(octx) })
@@ -25,7 +26,7 @@ func (j *job) actAndFollow(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-func (j *job) follow(ctx context.Context, observer *consulx.Observer, ps election.Patterns) error {
+func (j *job) follow(ctx context.Context, observer *observe.Observer, ps election.Patterns) error {
 	if _, err := firstLook(ctx, j.client, ps, observer.Snapshots()); err != nil {
 		j.abandon(err)
 		return nil

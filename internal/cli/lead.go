@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"electop/consulx"
+	candidacy "electop/consulx/campaign"
 	"electop/election"
 )
 
@@ -16,7 +16,7 @@ const (
 	// signalGrace is the same when a signal ends the campaign: the leadership
 	// lasts meanwhile.
 	signalGrace = 10 * time.Second
-	// stopMargin is what consulx.SessionOptions.Hold leaves for a busy machine.
+	// stopMargin is what candidacy.SessionOptions.Hold leaves for a busy machine.
 	stopMargin = 2 * time.Second
 	// beatEvery is how often the supervisor gets an order. It has to be short
 	// beside the time that a session protects, which is 8s or more.
@@ -28,7 +28,7 @@ const (
 
 // reign is one term during which a program runs.
 type reign struct {
-	l      *consulx.Leadership
+	l      *candidacy.Leadership
 	lost   time.Time // when the leadership was lost
 	signal time.Time // when a signal ended the campaign
 }
@@ -49,7 +49,7 @@ func (r *reign) order(now time.Time) order {
 
 // lead runs the program until it ends, the leadership is lost or a signal
 // arrives. No process of the program is left when it returns.
-func (c *campaign) lead(ctx context.Context, l *consulx.Leadership, key string, program []string) error {
+func (c *campaign) lead(ctx context.Context, l *candidacy.Leadership, key string, program []string) error {
 	r := reign{l: l}
 	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}
 	s, err := startSupervisor(c.d, program, env, r.order(time.Now()))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 )
 
@@ -19,7 +20,7 @@ const lookTimeout = 30 * time.Second
 func look(ctx context.Context, client *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	return consulx.Look(ctx, client, ps)
+	return observe.Once(ctx, client, ps)
 }
 
 // resolve finds the one election that name means: an election's name or its
@@ -85,7 +86,7 @@ func completeNames(o *options) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), 2*time.Second)
 		defer cancel()
-		s, err := consulx.Look(ctx, client, ps)
+		s, err := observe.Once(ctx, client, ps)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 )
 
@@ -68,7 +69,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
 	queue := newEventQueue()
 	note := logEvents(log)
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{
+	observer := observe.New(client, observe.Options{
 		Patterns: ps, Logger: log, EventsOnly: true, OnEvents: func(events []election.Event) {
 			note(events)
 			queue.push(events)
@@ -122,7 +123,7 @@ func firstLook(
 		}
 		// A snapshot tells in words what is wrong, a look with the kind of error
 		// that the exit code stands for.
-		if _, err := consulx.Look(ctx, client, ps); err != nil {
+		if _, err := observe.Once(ctx, client, ps); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/campaign"
 	"electop/election"
 )
 
@@ -87,7 +88,7 @@ type member struct {
 	down    chan time.Duration // crash, and come back after this long
 
 	mu        sync.Mutex
-	candidate *consulx.Candidate
+	candidate *campaign.Candidate
 	leading   bool
 	healthy   string
 	output    string
@@ -150,9 +151,9 @@ func (m *member) live(ctx context.Context) {
 // stand campaigns again and again. When life ends before ctx does, the member
 // crashes: Consul is told nothing, and the session lives on unrenewed.
 func (m *member) stand(life, ctx context.Context) {
-	c := consulx.NewCandidate(m.service.client, consulx.CandidateOptions{
+	c := campaign.New(m.service.client, campaign.Options{
 		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,
-		Session: consulx.SessionOptions{
+		Session: campaign.SessionOptions{
 			Name: m.service.name, Node: m.node.name, TTL: sessionTTL, LockDelay: m.service.lockDelay,
 			Behavior: m.service.behavior, NodeChecks: []string{nodeCheck}, ServiceChecks: []string{m.check()},
 		},
@@ -176,7 +177,7 @@ func (m *member) stand(life, ctx context.Context) {
 }
 
 // lead waits for the leadership and keeps it while it lasts.
-func (m *member) lead(life context.Context, c *consulx.Candidate) bool {
+func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that not always the same one wins
 	l, err := c.Campaign(life)
 	if err != nil {

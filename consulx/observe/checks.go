@@ -1,0 +1,137 @@
+package observe
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+// checkWatches keeps one blocking query for each of the nodes that are asked for,
+// as far as the connections last.
+type checkWatches struct {
+	mu     sync.Mutex
+	asked  []string // the most wanted first
+	limit  int
+	nodes  []string // that are watched, sorted
+	change chan struct{}
+}
+
+func newCheckWatches() *checkWatches { return &checkWatches{change: make(chan struct{}, 1)} }
+
+// set replaces the nodes that are asked for.
+func (w *checkWatches) set(nodes []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = slices.Clone(nodes)
+	w.choose()
+}
+
+// allow bounds how many nodes are watched.
+func (w *checkWatches) allow(limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit = limit
+	w.choose()
+}
+
+// choose has run start and end queries if others are wanted than before. The
+// mutex is held.
+func (w *checkWatches) choose() {
+	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
+	if slices.Equal(w.nodes, wanted) {
+		return
+	}
+	w.nodes = wanted
+	select {
+	case w.change <- struct{}{}:
+	default:
+	}
+}
+
+func (w *checkWatches) wanted() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.nodes
+}
+
+// run starts and ends queries as the set of nodes changes, until ctx ends, and
+// waits for them.
+func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
+	running := map[string]context.CancelFunc{}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for {
+		wanted := w.wanted()
+		for node, cancel := range running {
+			if !slices.Contains(wanted, node) {
+				cancel()
+				delete(running, node)
+			}
+		}
+		for _, node := range wanted {
+			if running[node] == nil && node != "" {
+				nctx, cancel := context.WithCancel(ctx)
+				running[node] = cancel
+				wg.Go(func() { start(nctx, node) })
+			}
+		}
+		select {
+		case <-ctx.Done():
+			for _, cancel := range running {
+				cancel()
+			}
+			return
+		case <-w.change:
+		}
+	}
+}
+
+// watchChecks asks for the checks of one node until ctx ends.
+func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epochs) {
+	l := &blocking.Loop{Poller: &checkQuestion{o: o, node: node}, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	l.Run(ctx)
+}
+
+// checkQuestion asks for the checks of one node.
+type checkQuestion struct {
+	o      *Observer
+	node   string
+	answer []election.Check
+	last   []election.Check
+	asked  bool
+}
+
+func (k *checkQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	checks, meta, err := k.o.client.Blocking().API().Health().Node(k.node, q)
+	if err != nil {
+		return nil, k.o.client.Wrap(err)
+	}
+	k.answer = wire.Checks(checks)
+	return meta, nil
+}
+
+func (k *checkQuestion) Accept(_ context.Context, a blocking.Answer) (bool, error) {
+	if k.asked && !a.Gap && slices.Equal(k.answer, k.last) {
+		return false, nil
+	}
+	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer, Partial: k.o.client.Filtered(a.QueryMeta)}
+	if len(k.answer) == 0 && (k.o.client.Filtered(a.QueryMeta) || len(k.last) > 0 && k.o.client.MayOmit(a.QueryMeta)) {
+		read.Err = "not readable with this token"
+	}
+	k.last, k.asked = k.answer, true
+	k.o.send(true, read)
+	return true, nil
+}
+
+func (k *checkQuestion) Failed(err error, _ time.Time) {
+	k.asked = false
+	k.o.send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})
+}

@@ -1,0 +1,368 @@
+package observe
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+)
+
+const (
+	// settlePace spaces changes of the layout by what working one out costs.
+	settlePace = 10 * time.Microsecond
+	// settleAfter leaves the first board the time to be drawn before it is divided.
+	settleAfter = 100 * time.Millisecond
+	// listGrace is how long a shard may take to tell what a list of names
+	// already shows.
+	listGrace = 100 * time.Millisecond
+)
+
+// area reads everything under one prefix: in one query while there are few keys,
+// in shards that follow the keys when there are many.
+//
+// No change falls between two layouts. A shard that is closed hands nothing over
+// any more, and tells how far it came; those that read its keys from then on wait
+// beyond the same index, or read them anew. Everything that any query has shown to
+// exist is read by some shard: so the end of a key is told, too, before its shard
+// goes.
+type area struct {
+	o      *Observer
+	layout shard.Layout
+	rounds *blocking.Epochs
+	ready  <-chan struct{}
+
+	moved   chan struct{} // something about the keys of a shard
+	lists   chan listing  // nil while nobody asks for names
+	list    listing
+	open    map[shard.Watch]*openShard
+	finding context.CancelFunc // ends the question for names
+	// answered is when the first answer came, settled when the layout was looked
+	// at last.
+	answered, settled time.Time
+	loops             sync.WaitGroup
+}
+
+// openShard is a shard that is being read.
+type openShard struct {
+	question *keyQuestion
+	cancel   context.CancelFunc
+	doubt    doubt
+}
+
+// doubt is about a shard that knows other keys than the newest list shows.
+type doubt struct {
+	since    time.Time // zero: there is none
+	answered time.Time // when the shard's answer came
+	later    bool      // the list came later
+}
+
+func newArea(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, ready <-chan struct{}) *area {
+	return &area{
+		o: o, layout: shard.Layout{Root: root, Limit: limit}, rounds: r, ready: ready,
+		moved: make(chan struct{}, 1), open: map[shard.Watch]*openShard{},
+	}
+}
+
+// run reads until ctx ends and waits for its queries.
+func (a *area) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer a.loops.Wait()
+	defer cancel() // a panic must not wait for queries that know nothing of it
+	a.start(ctx, a.layout.Root, keyState{})
+	settle, check := stoppedTimer(), stoppedTimer()
+	defer settle.Stop()
+	defer check.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.moved:
+			settle.Reset(a.untilSettle())
+		case <-settle.C:
+			a.settle(ctx)
+		case list := <-a.lists:
+			if a.take(list) {
+				a.settle(ctx)
+			}
+			check.Reset(a.compare(ctx))
+		case <-check.C:
+			check.Reset(a.compare(ctx))
+		}
+	}
+}
+
+// untilSettle is how long the layout is left as it is.
+func (a *area) untilSettle() time.Duration {
+	if a.answered.IsZero() {
+		a.answered = time.Now()
+	}
+	pace := time.Duration(len(a.list.names)) * settlePace
+	return max(0, settleAfter-time.Since(a.answered), pace-time.Since(a.settled))
+}
+
+// stir has the layout looked at. It never blocks.
+func (a *area) stir() {
+	select {
+	case a.moved <- struct{}{}:
+	default:
+	}
+}
+
+// keepNewest puts a list in the place of one that nobody took. It never blocks.
+func keepNewest(lists chan listing, l listing) {
+	select {
+	case before := <-lists:
+		l.gap = l.gap || before.gap
+	default:
+	}
+	lists <- l
+}
+
+// take uses a list and reports whether it names other keys than the one before.
+func (a *area) take(l listing) bool {
+	before := a.list
+	a.list = l
+	return before.at.IsZero() || shard.Differ(before.names, l.names)
+}
+
+// settle brings the layout in line with the keys that are known to exist.
+func (a *area) settle(ctx context.Context) {
+	a.settled = time.Now()
+	states, ok := a.states()
+	if !ok {
+		return // a shard that is under way tells when it has an answer, or fails
+	}
+	want := a.present()
+	var retired []retiredShard
+	for {
+		a.layout.Fixed = failing(states)
+		want = a.o.arrange(a.layout, a.keys(states, retired), want)
+		closed := a.closeOthers(want)
+		if len(closed) == 0 {
+			break
+		}
+		// What they told last may ask for another layout.
+		retired = append(retired, closed...)
+		for _, r := range closed {
+			delete(states, r.Watch)
+		}
+	}
+	for _, w := range want {
+		if a.open[w] == nil {
+			a.start(ctx, w, a.inherit(w, retired))
+		}
+	}
+	a.find(ctx, len(want) > 1 || want[0] != a.layout.Root)
+}
+
+// states tells how far every shard has come; ok is false while one of them is
+// under way to its first answer.
+func (a *area) states() (states map[shard.Watch]keyState, ok bool) {
+	states = make(map[shard.Watch]keyState, len(a.open))
+	for w, s := range a.open {
+		state := s.question.known()
+		if !state.delivered && !state.failing {
+			return nil, false
+		}
+		a.layout.Fine = a.layout.Fine || state.heavy
+		states[w] = state
+	}
+	return states, true
+}
+
+// failing are the shards that can't be read at present. They stay: others in
+// their place would fail as well, and would tell of it anew.
+func failing(states map[shard.Watch]keyState) []shard.Watch {
+	var watches []shard.Watch
+	for w, state := range states {
+		if state.failing {
+			watches = append(watches, w)
+		}
+	}
+	return shard.Disjoint(watches)
+}
+
+func (a *area) present() []shard.Watch {
+	watches := make([]shard.Watch, 0, len(a.open))
+	for w := range a.open {
+		watches = append(watches, w)
+	}
+	return shard.Disjoint(watches)
+}
+
+// keys are all that a shard or the list knows of.
+func (a *area) keys(states map[shard.Watch]keyState, retired []retiredShard) []shard.Key {
+	lists := make([][]shard.Key, 0, 2*(len(states)+len(retired))+1)
+	for _, state := range states {
+		lists = append(lists, state.keys, state.unseen())
+	}
+	for _, r := range retired {
+		lists = append(lists, r.state.keys, r.state.unseen())
+	}
+	return shard.Unite(append(lists, a.list.names)...)
+}
+
+// unseen are the elections that may no longer be read.
+func (s keyState) unseen() []shard.Key {
+	keys := make([]shard.Key, len(s.hidden))
+	for i, key := range s.hidden {
+		keys[i] = shard.Key{Name: key, Election: true}
+	}
+	return keys
+}
+
+// retiredShard is a shard that was closed and how far it came.
+type retiredShard struct {
+	shard.Watch
+	state keyState
+}
+
+func (a *area) closeOthers(want []shard.Watch) []retiredShard {
+	wanted := make(map[shard.Watch]bool, len(want))
+	for _, w := range want {
+		wanted[w] = true
+	}
+	var closed []retiredShard
+	for w, s := range a.open {
+		if !wanted[w] {
+			closed = append(closed, retiredShard{Watch: w, state: a.close(w, s)})
+		}
+	}
+	return closed
+}
+
+func (a *area) close(w shard.Watch, s *openShard) keyState {
+	state := s.question.close()
+	s.cancel()
+	delete(a.open, w)
+	return state
+}
+
+// inherit is what a new watch begins with.
+func (a *area) inherit(w shard.Watch, retired []retiredShard) keyState {
+	state := inherit(w, retired)
+	state.next.Gap = state.next.Gap || a.list.gap
+	return state
+}
+
+// inherit is the state of the watch that read all of w's keys before. Where w
+// reads more than that it begins with what is known and reads everything anew.
+func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
+	for _, r := range retired {
+		if r.Covers(w) || r.within(w) {
+			return r.state.part(w.Range)
+		}
+		if w.Covers(r.Watch) {
+			state.join(r.state)
+		}
+	}
+	state.last.sort()
+	slices.Sort(state.hidden)
+	state.keys = state.last.keys()
+	return state
+}
+
+// part is how far a question about a range has come that another one was part of.
+func (s keyState) part(r election.Range) keyState {
+	s.last, s.hidden = s.last.part(r), shard.Cut(s.hidden, r, func(key string) string { return key })
+	s.keys, s.heavy, s.failing = s.last.keys(), false, false
+	return s
+}
+
+// join adds what another question has read, whose moves may have been missed.
+func (s *keyState) join(other keyState) {
+	s.last.pairs = append(s.last.pairs, other.last.pairs...)
+	s.last.passed = append(s.last.passed, other.last.passed...)
+	s.hidden = append(s.hidden, other.hidden...)
+	s.next.Gap = s.next.Gap || other.next.Gap
+	if s.next.Epoch == 0 || other.next.Epoch < s.next.Epoch {
+		s.next.Epoch = other.next.Epoch
+	}
+}
+
+// within reports that the single key of w lies under the prefix of r.
+func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
+
+// start opens a watch.
+func (a *area) start(ctx context.Context, w shard.Watch, state keyState) {
+	question := &keyQuestion{
+		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, told: a.stir, state: state,
+	}
+	a.o.sessions.Holding(w.Name(), holders(state.last.pairs))
+	ctx, cancel := context.WithCancel(ctx)
+	a.open[w] = &openShard{question: question, cancel: cancel}
+	a.o.client.Budget().Use(1)
+	l := &blocking.Loop{Poller: question, Wait: a.o.wait, Epochs: a.rounds, Client: a.o.client.Blocking(), From: state.next}
+	a.loops.Go(func() {
+		defer cancel()
+		defer a.o.client.Budget().Use(-1)
+		l.Run(ctx)
+	})
+}
+
+// find begins or ends to ask for names.
+func (a *area) find(ctx context.Context, on bool) {
+	if on == (a.lists != nil) {
+		return
+	}
+	if !on {
+		a.finding()
+		a.lists, a.list = nil, listing{}
+		return
+	}
+	a.o.client.Budget().Use(1)
+	ctx, a.finding = context.WithCancel(ctx)
+	lists := make(chan listing, 1)
+	a.lists = lists
+	names := &nameQuestion{o: a.o, prefix: a.layout.Root.Prefix, tell: func(l listing) { keepNewest(lists, l) }}
+	l := &blocking.Loop{Poller: names, Wait: a.o.wait, Epochs: a.rounds, Client: a.o.client.Blocking(), Rest: names.rest}
+	a.loops.Go(func() {
+		defer a.o.client.Budget().Use(-1)
+		l.Run(ctx)
+		names.end()
+	})
+}
+
+// compare has shards read anew whose keys the list shows differently, though they
+// had the time to tell of it: all keys of a shard may vanish at once without
+// waking its query, when something above them is deleted. It gives how long it
+// need not be called.
+func (a *area) compare(ctx context.Context) (rest time.Duration) {
+	rest = blocking.DefaultWait
+	for w, s := range maps.Clone(a.open) {
+		state := s.question.known()
+		if !state.delivered || !shard.Differ(state.keys, shard.Cut(a.list.names, w.Range, shard.KeyName)) {
+			s.doubt = doubt{}
+			continue
+		}
+		left := s.doubt.left(state.at, a.list)
+		if left > 0 {
+			rest = min(rest, left)
+			continue
+		}
+		last := a.close(w, s)
+		last.next, last.delivered = blocking.Position{Gap: true}, false
+		a.start(ctx, w, last)
+	}
+	return rest
+}
+
+// left is how much time a shard has left to show the keys that the list shows,
+// or the list to show those of a shard whose answer came later. An answer may
+// have been on its way for longer than the other: so both are given the time.
+func (d *doubt) left(answered time.Time, list listing) time.Duration {
+	now, later := time.Now(), answered.Before(list.at)
+	if d.since.IsZero() || !d.answered.Equal(answered) || d.later != later {
+		*d = doubt{since: now, answered: answered, later: later}
+	}
+	grace := listGrace
+	if !later {
+		grace += namesRest(len(list.names))
+	}
+	return grace - now.Sub(d.since)
+}

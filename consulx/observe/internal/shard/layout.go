@@ -1,0 +1,271 @@
+package shard
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+const (
+	// shardKeys is how many keys one query should read: fewer make it no faster,
+	// because every answer has a price of its own.
+	shardKeys = 100
+	// shardFrom is how many keys one query may read before they are divided.
+	shardFrom = 2 * shardKeys
+)
+
+// Key is a key that exists.
+type Key struct {
+	Name     string
+	Election bool
+}
+
+// KeyName is the name of a key, for Cut.
+func KeyName(l Key) string { return l.Name }
+
+// shard is a watch and the keys that it reads.
+type shard struct {
+	Watch
+	keys []Key
+}
+
+// Layout says which watches read every election among keys, which are sorted:
+// at most limit of them, disjoint and none without an election. Where that is
+// good enough it is the present layout with as few changes as can be. fine asks
+// for watches of single keys wherever others stand beside them. Those that are
+// fixed stay as they are, unless that leaves too few for the other keys.
+type Layout struct {
+	Root  Watch
+	Limit int
+	Fine  bool
+	Fixed []Watch
+}
+
+func (l Layout) aim() int {
+	if l.Fine {
+		return 1
+	}
+	return shardKeys
+}
+
+// Next is the layout for keys. All of them under one Watch, the root, is what
+// few keys get, and none.
+func (l Layout) Next(keys []Key, present []Watch) []Watch {
+	enough := shardFrom
+	if len(present) != 1 || present[0] != l.Root {
+		enough = shardKeys
+	}
+	few := !slices.ContainsFunc(keys, isElection) || !l.Fine && len(keys) <= enough
+	if few && len(l.Fixed) == 0 {
+		return []Watch{l.Root}
+	}
+	best, ok := l.ideal(keys)
+	if !ok {
+		l.Fixed = nil
+		return l.Next(keys, present)
+	}
+	kept, ok := l.patched(keys, present)
+	if slack := l.aim() * l.aim(); ok && 2*cost(kept) <= 3*cost(best)+slack {
+		best = kept
+	}
+	return watchesOf(best)
+}
+
+func watchesOf(shards []shard) []Watch {
+	watches := make([]Watch, len(shards))
+	for i, s := range shards {
+		watches[i] = s.Watch
+	}
+	return watches
+}
+
+func isElection(l Key) bool { return l.Election }
+
+// cost is proportional to how many keys are read for a change, on average.
+func cost(all []shard) int {
+	sum := 0
+	for _, s := range all {
+		sum += len(s.keys) * len(s.keys)
+	}
+	return sum
+}
+
+func newShard(w Watch, keys []Key) shard {
+	return shard{Watch: w, keys: Cut(keys, w.Range, KeyName)}
+}
+
+// ideal divides the largest shard again and again, as long as there are watches
+// left. It reports false when there are too few beside those that are fixed.
+func (l Layout) ideal(keys []Key) ([]shard, bool) {
+	var done []shard
+	todo := []shard{newShard(l.Root, keys)}
+	if n := len(l.Fixed); n > 0 {
+		around, ok := l.patched(keys, l.Fixed)
+		if !ok {
+			return nil, false
+		}
+		done, todo = slices.Clip(around[:n]), around[n:]
+	}
+	for len(todo) > 0 {
+		largest := 0
+		for i, s := range todo {
+			if len(s.keys) > len(todo[largest].keys) {
+				largest = i
+			}
+		}
+		s := todo[largest]
+		if len(s.keys) <= l.aim() {
+			break
+		}
+		todo = slices.Delete(todo, largest, largest+1)
+		if parts := s.split(); parts == nil || len(todo)+len(done)+len(parts) > l.Limit {
+			done = append(done, s)
+		} else {
+			todo = append(todo, parts...)
+		}
+	}
+	return append(done, todo...), true
+}
+
+// split divides a shard at the first byte in which its elections differ. Keys
+// that are none are left out where that is possible. It gives nil when the shard
+// can't be divided.
+func (s shard) split() []shard {
+	own := make([]string, 0, len(s.keys))
+	for _, l := range s.keys {
+		if l.Election {
+			own = append(own, l.Name)
+		}
+	}
+	if s.Exact || len(own) == 0 {
+		return nil
+	}
+	shared := commonPrefix(own[0], own[len(own)-1])
+	var parts []shard
+	for len(own) > 0 {
+		w, ok := partWatch(own, len(shared))
+		if !ok {
+			return nil
+		}
+		rest := own
+		for len(rest) > 0 && w.Range.Contains(rest[0]) {
+			rest = rest[1:]
+		}
+		own = rest
+		parts = append(parts, newShard(w, s.keys))
+	}
+	if len(parts) == 1 && len(parts[0].keys) == len(s.keys) {
+		return nil
+	}
+	return parts
+}
+
+// partWatch is the widest watch that reads those of the sorted keys that have the
+// same byte at this place as the first one.
+func partWatch(keys []string, at int) (Watch, bool) {
+	first := keys[0]
+	if len(first) == at {
+		return KeyWatch(first), Askable(first)
+	}
+	end := slices.IndexFunc(keys, func(key string) bool { return key[at] != first[at] })
+	if end < 0 {
+		end = len(keys)
+	}
+	shared := commonPrefix(first, keys[end-1])
+	for n := at + 1; n <= len(shared); n++ {
+		if Askable(shared[:n]) {
+			return PrefixWatch(shared[:n]), true
+		}
+	}
+	return Watch{}, false
+}
+
+// Askable reports a text that can be asked for and stands for itself. A key that
+// is no UTF-8 is shown with replacement characters, under which nothing is found.
+func Askable(text string) bool {
+	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
+}
+
+// patched is the present layout without watches that have no election, unless
+// they are fixed, and with watches for elections that none reads. It reports
+// false when that needs more than there may be.
+func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
+	var kept []shard
+	for _, w := range present {
+		if s := newShard(w, keys); slices.Contains(l.Fixed, w) || slices.ContainsFunc(s.keys, isElection) {
+			kept = append(kept, s)
+		}
+	}
+	for _, key := range unread(keys, kept) {
+		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
+			continue // a watch for one before reads it too
+		}
+		w, ok := l.beside(key, kept)
+		if !ok || len(kept) >= l.Limit {
+			return nil, false
+		}
+		kept = append(kept, newShard(w, keys))
+	}
+	return kept, len(kept) <= l.Limit
+}
+
+// unread lists the elections among keys that no shard reads.
+func unread(keys []Key, shards []shard) []string {
+	sorted := slices.SortedFunc(slices.Values(shards), func(a, b shard) int { return strings.Compare(a.Range.From, b.Range.From) })
+	var missing []string
+	for _, k := range keys {
+		for len(sorted) > 0 && sorted[0].Range.To != "" && sorted[0].Range.To <= k.Name {
+			sorted = sorted[1:]
+		}
+		if k.Election && (len(sorted) == 0 || !sorted[0].Range.Contains(k.Name)) {
+			missing = append(missing, k.Name)
+		}
+	}
+	return missing
+}
+
+// beside is the widest watch that reads a key and nothing that another one reads.
+func (l Layout) beside(key string, others []shard) (Watch, bool) {
+	for n := len(l.Root.Prefix); n <= len(key); n++ {
+		w := PrefixWatch(key[:n])
+		if Askable(key[:n]) && !slices.ContainsFunc(others, func(s shard) bool { return w.Covers(s.Watch) }) {
+			return w, true
+		}
+	}
+	return KeyWatch(key), Askable(key)
+}
+
+// Unite merges sorted lists without keys in common order into one.
+func Unite(lists ...[]Key) []Key {
+	var all []Key
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	if !slices.IsSortedFunc(all, compareListed) {
+		slices.SortFunc(all, compareListed)
+	}
+	return slices.CompactFunc(all, func(a, b Key) bool { return a.Name == b.Name })
+}
+
+func compareListed(a, b Key) int { return strings.Compare(a.Name, b.Name) }
+
+// Differ reports whether two sorted lists name different keys.
+func Differ(a, b []Key) bool {
+	return !slices.EqualFunc(a, b, func(a, b Key) bool { return a.Name == b.Name })
+}
+
+// Cut is the part of a sorted list whose keys lie in a range.
+func Cut[T any](list []T, r election.Range, key func(T) string) []T {
+	search := func(at string) int {
+		i, _ := slices.BinarySearchFunc(list, at, func(e T, at string) int { return strings.Compare(key(e), at) })
+		return i
+	}
+	from, to := search(r.From), len(list)
+	if r.To != "" {
+		to = search(r.To)
+	}
+	return list[from:to:to]
+}

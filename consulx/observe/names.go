@@ -1,0 +1,78 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+)
+
+const (
+	// A list of names costs as much as a few reads of a shard, so that there is
+	// one in namesPace for each name at most.
+	namesPace    = 60 * time.Microsecond
+	namesPaceMin = 50 * time.Millisecond
+	namesPaceMax = 3 * time.Second
+)
+
+// listing is the names of all keys under a prefix.
+type listing struct {
+	names []shard.Key
+	at    time.Time // when they had been read
+	gap   bool      // when they came is not known: the link was broken before
+}
+
+// nameQuestion asks which keys there are: those that no shard reads are found by
+// it, and those that vanished while a shard's query slept on.
+type nameQuestion struct {
+	o      *Observer
+	prefix string
+	tell   func(listing)
+	names  []shard.Key
+	lost   bool
+}
+
+func (n *nameQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	names, meta, err := readNames(n.o.client.Blocking(), n.prefix, n.o.patterns, q)
+	if err == nil {
+		n.names = names
+	}
+	return meta, err
+}
+
+func (n *nameQuestion) Accept(_ context.Context, a blocking.Answer) (bool, error) {
+	now := time.Now()
+	if n.lost {
+		n.lost = false
+		n.o.send(true, election.LinkUp{At: now, Source: n.source()})
+	}
+	n.tell(listing{names: n.names, at: now, gap: a.Gap})
+	return true, nil
+}
+
+func (n *nameQuestion) Failed(err error, retryAt time.Time) {
+	n.lost = true
+	n.o.log.Debug("query failed", "query", n.source(), "error", consulx.Describe(err))
+	n.o.send(true, election.LinkLost{At: time.Now(), Source: n.source(), Error: consulx.Describe(err), RetryAt: retryAt})
+}
+
+// end takes back what was told of trouble.
+func (n *nameQuestion) end() {
+	if n.lost {
+		n.o.send(false, election.LinkUp{At: time.Now(), Source: n.source()})
+	}
+}
+
+func (n *nameQuestion) source() string { return "names under " + n.prefix }
+
+// rest spaces the lists by what they cost.
+func (n *nameQuestion) rest() time.Duration { return namesRest(len(n.names)) }
+
+func namesRest(names int) time.Duration {
+	return min(max(time.Duration(names)*namesPace, namesPaceMin), namesPaceMax)
+}

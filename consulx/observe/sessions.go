@@ -1,0 +1,122 @@
+package observe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+// sessionListGap keeps the list of all sessions, which wakes on every session of
+// the datacenter, at two answers a second.
+const sessionListGap = 500 * time.Millisecond
+
+// WatchSessions keeps every session of the datacenter in the snapshots while it
+// is on. Nothing is asked while it is off, as it is at first.
+func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
+
+// toggle is something that runs while it is wanted.
+type toggle struct {
+	mu     sync.Mutex
+	on     bool
+	change chan struct{}
+}
+
+func newToggle() *toggle { return &toggle{change: make(chan struct{}, 1)} }
+
+func (t *toggle) set(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.on == on {
+		return
+	}
+	t.on = on
+	select {
+	case t.change <- struct{}{}:
+	default:
+	}
+}
+
+func (t *toggle) wanted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.on
+}
+
+// run starts and ends do as it is wanted, until ctx ends, and waits for it.
+func (t *toggle) run(ctx context.Context, do func(context.Context)) {
+	var wg sync.WaitGroup
+	for stop := context.CancelFunc(func() {}); ; {
+		stop()
+		wg.Wait()
+		if ctx.Err() != nil {
+			return
+		}
+		dctx, cancel := context.WithCancel(ctx)
+		stop = cancel
+		if t.wanted() {
+			wg.Go(func() { do(dctx) })
+		}
+		select {
+		case <-ctx.Done():
+		case <-t.change:
+		}
+	}
+}
+
+// watchSessions asks for all sessions until ctx ends.
+func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
+	l := &blocking.Loop{Poller: &sessionsQuestion{o: o}, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	l.Run(ctx)
+}
+
+// sessionsQuestion asks for every session of the datacenter.
+type sessionsQuestion struct {
+	o      *Observer
+	answer []*election.Session
+	last   []*election.Session
+	asked  bool
+	denied bool
+}
+
+func (s *sessionsQuestion) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+	s.answer, meta, err = s.o.client.Blocking().ListSessions(q)
+	return meta, err
+}
+
+func (s *sessionsQuestion) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
+	at, meta := time.Now(), a.QueryMeta
+	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.MayOmit(meta) {
+		// A token that was revoked gets one more answer, empty and without a
+		// word. Asked anew, Consul tells.
+		var err error
+		if meta, err = s.Poll(s.o.client.Consistent(ctx)); err != nil {
+			return false, err
+		}
+	}
+	sessions, err := s.answer, s.o.client.JudgeSessions(s.answer, meta)
+	denied := consulx.IsDenied(err)
+	s.answer = nil
+	news := !s.asked || a.Gap || denied != s.denied || !sameSessions(sessions, s.last)
+	s.last, s.asked, s.denied = sessions, true, denied
+	if !news {
+		return false, nil
+	}
+	read := election.SessionListRead{At: at, Sessions: sessions}
+	if denied {
+		read.Err = consulx.ReadProblem("sessions", err)
+	}
+	s.o.send(true, read)
+	blocking.Sleep(ctx, sessionListGap-time.Since(at))
+	return true, nil
+}
+
+func (s *sessionsQuestion) Failed(err error, _ time.Time) {
+	s.asked = false
+	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err)})
+}
