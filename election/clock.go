@@ -112,7 +112,13 @@ func (t *Tracker) clockSet(o ClockSet) {
 	for source, lost := range t.links {
 		move(&lost.At)
 		move(&lost.RetryAt)
+		move(&lost.Since)
 		t.links[source] = lost
+	}
+	t.conn.Stale = slices.Clone(t.conn.Stale)
+	for i := range t.conn.Stale {
+		move(&t.conn.Stale[i].Since)
+		move(&t.conn.Stale[i].RetryAt)
 	}
 	for _, at := range []*time.Time{
 		&t.seenUntil, &t.pruned, &t.conn.Since, &t.conn.LastContact, &t.conn.RetryAt,

@@ -48,9 +48,16 @@ type ChecksRead struct {
 
 // LinkLost says that a query of the named source (any unique text) failed.
 type LinkLost struct {
-	At      time.Time
-	Source  string
-	Error   string
+	At     time.Time
+	Source string
+	// Part is what the source reads; zero is everything.
+	Part  Part
+	Error string
+	// Since is when the part was last known to be current; zero is at the last
+	// contact.
+	Since time.Time
+	// RetryAt is when the next attempt is made. Zero means that the first one is
+	// under way.
 	RetryAt time.Time
 	// Refused is set when Consul did answer, and refused.
 	Refused bool

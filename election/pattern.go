@@ -93,6 +93,14 @@ func (p Pattern) Prefix() string { return p.prefix }
 // Exact reports a pattern without wildcards: it names one key.
 func (p Pattern) Exact() bool { return p.exact }
 
+// watched is the range that has every key which can match.
+func (p Pattern) watched() Range {
+	if p.exact {
+		return KeyRange(p.text)
+	}
+	return PrefixRange(p.prefix)
+}
+
 // Match tells whether key is an election of this pattern and how it is named:
 // what the wildcards matched, joined by "/", or the whole key for a pattern
 // without wildcards.

@@ -114,7 +114,8 @@ type Connection struct {
 	State ConnectionState
 	// Since is when the state began.
 	Since time.Time
-	// LastContact is when everything that is shown was last known to be fresh.
+	// LastContact is when everything that is shown was last known to be fresh,
+	// but for the parts in Stale.
 	LastContact time.Time
 	// Latency is how long the latest probe took.
 	Latency time.Duration
@@ -125,6 +126,8 @@ type Connection struct {
 	// Refused is set when Consul answers and refuses, as it does a token that
 	// was revoked.
 	Refused bool
+	// Stale are the parts whose sources do not respond, unless State is Lost.
+	Stale []StalePart
 }
 
 func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -47,7 +47,8 @@ type Tracker struct {
 
 	links map[string]LinkLost
 	conn  Connection
-	// seenUntil is the last contact before the latest loss of the link.
+	// seenUntil is until when everything was observed before the latest loss of
+	// the link or of a part.
 	seenUntil time.Time
 	stop      *stop // the latest gap, until every range was read after it
 	pending   map[termID]*pendingEnd
@@ -126,16 +127,7 @@ func (t *Tracker) Snapshot(at time.Time) *Snapshot {
 
 // Loaded reports whether every key that the patterns can match was asked for.
 func (t *Tracker) Loaded() bool {
-	for _, p := range t.patterns {
-		r := PrefixRange(p.prefix)
-		if p.exact {
-			r = KeyRange(p.text)
-		}
-		if !t.covered.covers(r) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.patterns, func(p Pattern) bool { return !t.covered.covers(p.watched()) })
 }
 
 // emit tells an event and gives it as it is told: the first one of an election
