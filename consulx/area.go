@@ -278,6 +278,9 @@ func (s *keyState) join(other keyState) {
 	s.last.passed = append(s.last.passed, other.last.passed...)
 	s.hidden = append(s.hidden, other.hidden...)
 	s.next.gap = s.next.gap || other.next.gap
+	if s.at.IsZero() || other.at.Before(s.at) {
+		s.at = other.at
+	}
 	if s.next.round == 0 || other.next.round < s.next.round {
 		s.next.round = other.next.round
 	}
@@ -317,7 +320,7 @@ func (a *area) find(ctx context.Context, on bool) {
 	ctx, a.finding = context.WithCancel(ctx)
 	lists := make(chan listing, 1)
 	a.lists = lists
-	names := &nameQuestion{o: a.o, prefix: a.layout.root.Prefix, tell: func(l listing) { keepNewest(lists, l) }}
+	names := newNameQuestion(a.o, a.layout.root.Prefix, func(l listing) { keepNewest(lists, l) })
 	l := &loop{question: names, wait: a.o.wait, rounds: a.rounds, client: a.o.client.waiting, rest: names.rest}
 	a.loops.Go(func() {
 		defer a.o.client.budget.use(-1)

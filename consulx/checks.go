@@ -93,13 +93,16 @@ func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, 
 
 // watchChecks asks for the checks of one node until ctx ends.
 func (o *Observer) watchChecks(ctx context.Context, node string, r *rounds) {
-	l := &loop{question: &checkQuestion{o: o, node: node}, wait: o.wait, rounds: r, client: o.client.waiting}
+	part := election.Part{Kind: election.PartChecks, Node: node}
+	q := &checkQuestion{link: link{o: o, source: "checks of " + node, part: part}, node: node}
+	defer q.end()
+	l := &loop{question: q, wait: o.wait, rounds: r, client: o.client.waiting}
 	l.run(ctx)
 }
 
 // checkQuestion asks for the checks of one node.
 type checkQuestion struct {
-	o      *Observer
+	link
 	node   string
 	answer []election.Check
 	last   []election.Check
@@ -116,6 +119,7 @@ func (k *checkQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (k *checkQuestion) take(_ context.Context, a answered) (bool, error) {
+	k.restore()
 	if k.asked && !a.gap && slices.Equal(k.answer, k.last) {
 		return false, nil
 	}
@@ -128,7 +132,8 @@ func (k *checkQuestion) take(_ context.Context, a answered) (bool, error) {
 	return true, nil
 }
 
-func (k *checkQuestion) failed(err error, _ time.Time) {
+func (k *checkQuestion) failed(err error, retryAt time.Time) {
 	k.asked = false
+	k.lose(err, retryAt)
 	k.o.send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: Describe(err)})
 }

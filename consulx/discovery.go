@@ -27,11 +27,15 @@ type listing struct {
 // nameQuestion asks which keys there are: those that no shard reads are found by
 // it, and those that vanished while a shard's query slept on.
 type nameQuestion struct {
-	o      *Observer
+	link
 	prefix string
 	tell   func(listing)
 	names  []listed
-	lost   bool
+}
+
+func newNameQuestion(o *Observer, prefix string, tell func(listing)) *nameQuestion {
+	part := election.Part{Kind: election.PartNames, Range: election.PrefixRange(prefix)}
+	return &nameQuestion{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
 }
 
 func (n *nameQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
@@ -43,29 +47,14 @@ func (n *nameQuestion) ask(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (n *nameQuestion) take(_ context.Context, a answered) (bool, error) {
-	now := time.Now()
-	if n.lost {
-		n.lost = false
-		n.o.send(true, election.LinkUp{At: now, Source: n.source()})
-	}
-	n.tell(listing{names: n.names, at: now, gap: a.gap})
+	n.restore()
+	n.tell(listing{names: n.names, at: time.Now(), gap: a.gap})
 	return true, nil
 }
 
 func (n *nameQuestion) failed(err error, retryAt time.Time) {
-	n.lost = true
-	n.o.log.Debug("query failed", "query", n.source(), "error", Describe(err))
-	n.o.send(true, election.LinkLost{At: time.Now(), Source: n.source(), Error: Describe(err), RetryAt: retryAt})
+	n.lose(err, retryAt)
 }
-
-// end takes back what was told of trouble.
-func (n *nameQuestion) end() {
-	if n.lost {
-		n.o.send(false, election.LinkUp{At: time.Now(), Source: n.source()})
-	}
-}
-
-func (n *nameQuestion) source() string { return "names under " + n.prefix }
 
 // rest spaces the lists by what they cost.
 func (n *nameQuestion) rest() time.Duration { return namesRest(len(n.names)) }

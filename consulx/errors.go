@@ -120,7 +120,7 @@ func (c *Client) wrap(err error) error {
 
 func plainCause(err error) error {
 	var status api.StatusError
-	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED} {
+	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED, syscall.ETIMEDOUT} {
 		if errors.Is(err, sentinel) {
 			return sentinel
 		}

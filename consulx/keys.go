@@ -3,7 +3,6 @@ package consulx
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -153,10 +152,8 @@ func (k *keyQuestion) failed(err error, retryAt time.Time) {
 	if first {
 		k.told()
 	}
-	k.o.fold(true, election.LinkLost{
-		At: time.Now(), Source: k.watch.name(), Error: Describe(err), RetryAt: retryAt,
-		Refused: errors.Is(err, ErrDenied),
-	})
+	part := election.Part{Kind: election.PartKeys, Range: k.watch.Range}
+	k.o.fold(true, lossOf(k.watch.name(), part, err, k.state.at, retryAt))
 }
 
 // recheckHidden finds out which keys that are missing in the response exist and

@@ -76,7 +76,8 @@ type question interface {
 	// take handles the answer kept. news is false when nothing of interest
 	// changed.
 	take(ctx context.Context, a answered) (news bool, err error)
-	// failed tells why there is no answer and when the next attempt is made.
+	// failed tells why there is no answer and when the next attempt is made. Zero
+	// means that the first one is under way.
 	failed(err error, retryAt time.Time)
 }
 
@@ -153,8 +154,12 @@ func (l *loop) run(ctx context.Context) {
 			l.backoff.reset()
 		case err != nil && at.index > 0 && !l.retried:
 			// Proxies and firewalls cut connections that wait: what was missed is
-			// read at once, and only if that fails is the source lost.
+			// read at once, and only if that fails is the source lost. A response that
+			// is overdue makes it stale already: the second read may take long, too.
 			l.retried = true
+			if overdue(err) {
+				l.failed(err, time.Time{})
+			}
 		case err != nil:
 			pause := l.backoff.next()
 			l.failed(err, time.Now().Add(pause))

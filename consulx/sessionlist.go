@@ -69,13 +69,15 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 
 // watchSessions asks for all sessions until ctx ends.
 func (o *Observer) watchSessions(ctx context.Context, r *rounds) {
-	l := &loop{question: &sessionsQuestion{o: o}, wait: o.wait, rounds: r, client: o.client.waiting}
+	q := &sessionsQuestion{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
+	defer q.end()
+	l := &loop{question: q, wait: o.wait, rounds: r, client: o.client.waiting}
 	l.run(ctx)
 }
 
 // sessionsQuestion asks for every session of the datacenter.
 type sessionsQuestion struct {
-	o      *Observer
+	link
 	answer []*election.Session
 	last   []*election.Session
 	asked  bool
@@ -97,6 +99,7 @@ func (s *sessionsQuestion) take(ctx context.Context, a answered) (bool, error) {
 			return false, err
 		}
 	}
+	s.restore()
 	sessions, err := s.answer, s.o.client.judgeSessions(s.answer, meta)
 	denied := isDenied(err)
 	s.answer = nil
@@ -114,7 +117,8 @@ func (s *sessionsQuestion) take(ctx context.Context, a answered) (bool, error) {
 	return true, nil
 }
 
-func (s *sessionsQuestion) failed(err error, _ time.Time) {
+func (s *sessionsQuestion) failed(err error, retryAt time.Time) {
 	s.asked = false
+	s.lose(err, retryAt)
 	s.o.send(true, election.SessionListRead{At: time.Now(), Err: plainWords("sessions", err)})
 }

@@ -148,10 +148,10 @@ func (t *Tracker) judgeLinks(at time.Time) {
 }
 
 // failing lists the stale parts in order, and what makes the connection lost: the
-// link itself, or else all sources of keys. One that retries for the first time
-// makes its part stale and no loss.
+// link itself, or else every source of elections. One that retries for the first
+// time makes its part stale, and no loss.
 func (t *Tracker) failing() (stale []StalePart, causes []LinkLost) {
-	var keys rangeSet
+	var keys, names rangeSet
 	var whole, ofKeys []LinkLost
 	for _, source := range slices.Sorted(maps.Keys(t.links)) {
 		o := t.links[source]
@@ -160,56 +160,50 @@ func (t *Tracker) failing() (stale []StalePart, causes []LinkLost) {
 			continue
 		}
 		stale = append(stale, StalePart{Part: o.Part, Since: o.Since, Error: o.Error, RetryAt: o.RetryAt})
-		if o.Part.Kind == PartKeys && !o.RetryAt.IsZero() {
+		switch {
+		case o.RetryAt.IsZero():
+		case o.Part.Kind == PartKeys:
 			ofKeys = append(ofKeys, o)
 			keys.add(o.Part.Range)
+		case o.Part.Kind == PartNames:
+			names.add(o.Part.Range)
 		}
 	}
 	slices.SortStableFunc(stale, func(a, b StalePart) int { return strings.Compare(a.Range.From, b.Range.From) })
-	if len(whole) > 0 {
+	switch {
+	case len(whole) > 0:
 		return stale, whole
-	}
-	if len(ofKeys) > 0 && t.allWithin(keys) {
+	case len(ofKeys) > 0 && !slices.ContainsFunc(t.patterns, func(p Pattern) bool { return t.readable(p.watched(), keys, names) }):
 		return stale, ofKeys
 	}
 	return stale, nil
 }
 
-// allWithin reports that a set has every key that is watched. A pattern may be
-// read in ranges that leave gaps where there is no election.
-func (t *Tracker) allWithin(keys rangeSet) bool {
-	for _, p := range t.patterns {
-		r := p.watched()
-		if keys.covers(r) {
-			continue
-		}
-		if exist, all := t.existWithin(r, keys); !exist || !all {
-			return false
-		}
+// readable reports that a source for a range responds: one for all of it, or, where
+// ranges leave gaps that have no election, the list of keys or a range among them.
+func (t *Tracker) readable(r Range, keys, names rangeSet) bool {
+	if keys.covers(r) {
+		return false
 	}
-	return true
+	return !names.covers(r) || t.existOutside(r, keys)
 }
 
-// existWithin reports whether there are elections in a range, and whether the set
-// has all of them.
-func (t *Tracker) existWithin(r Range, keys rangeSet) (exist, all bool) {
+// existOutside reports an election in a range that is not in the set.
+func (t *Tracker) existOutside(r Range, keys rangeSet) bool {
 	sorted := keys.ranges
 	for _, e := range t.elections[t.search(r.From):] {
 		key := e.Key()
 		if !r.Contains(key) {
-			break
-		}
-		if !e.Exists {
-			continue
+			return false
 		}
 		for len(sorted) > 0 && sorted[0].To != "" && sorted[0].To <= key {
 			sorted = sorted[1:]
 		}
-		if exist = true; len(sorted) == 0 || !sorted[0].Contains(key) {
-			return true, false
+		if e.Exists && (len(sorted) == 0 || !sorted[0].Contains(key)) {
+			return true
 		}
 	}
-	return exist, exist
+	return false
 }
 
 // describeLoss shows the first of several causes, and the next attempt of any.

@@ -47,6 +47,7 @@ func TestFailingSourcesMakeTheirPartsStale(t *testing.T) {
 	probe := LinkLost{At: at, Source: "probe", Error: "refused", RetryAt: at}
 	up := func(source string) LinkUp { return LinkUp{At: at.Add(time.Second), Source: source} }
 	a, b, vault := lostShard("service/a"), lostShard("service/b"), lostShard("vault/")
+	all := []Observation{a, b, vault, names}
 	for what, c := range map[string]struct {
 		observed []Observation
 		want     string // state, kinds of stale parts, stale elections, events
@@ -57,9 +58,13 @@ func TestFailingSourcesMakeTheirPartsStale(t *testing.T) {
 		"a shard that came back":       {[]Observation{a, up(a.Source)}, "live [] 0 of 3 []"},
 		"a shard, the probe is fine":   {[]Observation{a, up("probe")}, "live [keys] 1 of 3 []"},
 		"all shards of one pattern":    {[]Observation{a, b}, "live [keys keys] 2 of 3 []"},
-		"all shards":                   {[]Observation{a, b, vault}, "lost [] 0 of 3 [connection_lost]"},
-		"all shards, one retries":      {[]Observation{a, b, retrying(vault)}, "live [keys keys keys] 3 of 3 []"},
-		"all shards, one came back":    {[]Observation{a, b, vault, up("vault/")}, "live [keys keys] 2 of 3 [connection_lost connection_restored]"},
+		"all shards, the list is fine": {all[:3], "live [keys keys keys] 3 of 3 []"},
+		"all shards and the list":      {all, "lost [] 0 of 3 [connection_lost]"},
+		"all, but a shard of them":     {all[1:], "live [names keys keys] 2 of 3 []"},
+		"all, and one retries":         {append(all[:2:2], names, retrying(vault)), "live [names keys keys keys] 3 of 3 []"},
+		"all, and one came back":       {append(all[:4:4], up("vault/")), "live [names keys keys] 2 of 3 [connection_lost connection_restored]"},
+		"one query for everything":     {[]Observation{lostShard("")}, "lost [] 0 of 3 [connection_lost]"},
+		"one for everything, retrying": {[]Observation{retrying(lostShard(""))}, "live [keys] 3 of 3 []"},
 		"the probe":                    {[]Observation{probe}, "lost [] 0 of 3 [connection_lost]"},
 		"the probe, then a shard":      {[]Observation{probe, a, up("probe")}, "live [keys] 1 of 3 [connection_lost connection_restored]"},
 		"list, checks and sessions":    {[]Observation{names, checks, sessions}, "live [checks sessions names] 0 of 3 []"},
