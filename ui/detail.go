@@ -12,6 +12,7 @@ func detailDoc(d *doc, s *scene, e *election.Election) {
 	if e.Unaddressable {
 		d.para(roleDelay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
 	}
+	staleDetail(d, s)
 	switch standingOf(e, s.asOf) {
 	case standsLed:
 		ledDetail(d, s, e)

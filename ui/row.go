@@ -85,6 +85,8 @@ type rowContext struct {
 	address func(*election.Election) string
 	judge   func(*election.Election) judgement
 	fullID  bool
+	// stale says that the election is stale and others are not.
+	stale bool
 }
 
 func describe(e *election.Election, c rowContext) row {
@@ -104,6 +106,9 @@ func describe(e *election.Election, c rowContext) row {
 	}
 	if e.Unaddressable {
 		r.extra, r.extraSign = span{roleDelay, "unaddressable"}, "!"
+	}
+	if c.stale {
+		r.extra, r.extraSign = span{roleDelay, "stale"}, "!"
 	}
 	if r.mark.text == "" && r.stands != standsUnreadable && c.judge(e).urgent {
 		r.mark = span{roleDelay, c.sym.urgent}

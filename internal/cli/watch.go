@@ -115,7 +115,7 @@ func firstLook(
 			if s.Loaded {
 				return s, nil
 			}
-			if s.Connection.State != election.Lost {
+			if s.Connection.State != election.Lost && len(s.Connection.Stale) == 0 {
 				continue
 			}
 		case <-ctx.Done():
