@@ -1,10 +1,8 @@
 package consulx
 
 import (
-	"context"
 	"errors"
 	"net"
-	"syscall"
 	"time"
 
 	"electop/election"
@@ -56,5 +54,5 @@ func lossOf(source string, part election.Part, err error, seen, retryAt time.Tim
 // kernel's.
 func overdue(err error) bool {
 	var silent net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, syscall.ETIMEDOUT) || errors.As(err, &silent) && silent.Timeout()
+	return errors.As(err, &silent) && silent.Timeout()
 }

@@ -1,10 +1,17 @@
 package consulx
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,7 +35,7 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 			index, body = 8, strings.ReplaceAll(body, `"ModifyIndex":5`, `"ModifyIndex":8,"Session":"s"`)
 		}
 		switch {
-		case prefix == "b/" && time.Since(f.start)+waitOf(r) > 0 && dead.Load():
+		case prefix == "b/" && dead.Load() && (asked != "" || time.Since(f.start) > time.Second):
 			hang(r, time.Hour)
 		case asked == fmt.Sprint(index):
 			hang(r, waitOf(r))
@@ -96,5 +103,64 @@ func TestProxyThatSilencesOneShard(t *testing.T) {
 	_, _ = board.event(n, election.Elected, "web/other")
 	for _, e := range board.of("") {
 		t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+	}
+}
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The list of keys, the checks of a node and the list of sessions are sources of
+// their own, whose failure concerns no election.
+func TestOtherSourcesReportTheirPart(t *testing.T) {
+	consul := memconsul.New(memconsul.Config{})
+	t.Cleanup(consul.Close)
+	b := backend{t: t, api: over(t, consul).api}
+	b.put(t, "web/leader", "v")
+	var failing atomic.Bool
+	client := over(t, transportFunc(func(r *http.Request) (*http.Response, error) {
+		if failing.Load() && (strings.HasPrefix(r.URL.Path, "/v1/health/node/") || r.URL.Path == "/v1/session/list") {
+			return answer(r, 500, 0, "rpc error making call"), nil
+		}
+		return consul.RoundTrip(r)
+	}))
+	failing.Store(true)
+	board := observe(t, client, "web/*")
+	board.loaded()
+	board.o.WatchChecks([]string{"node-1"})
+	board.o.WatchSessions(true)
+	stale := func(want ...election.PartKind) func() bool {
+		return func() bool {
+			var kinds []election.PartKind
+			for _, p := range board.last.Connection.Stale {
+				kinds = append(kinds, p.Kind)
+			}
+			return slices.Equal(kinds, want) && board.last.Connection.State == election.Live && board.last.CountStale() == 0
+		}
+	}
+	board.until("stale checks and sessions", stale(election.PartChecks, election.PartSessions))
+	board.o.WatchChecks(nil)
+	board.until("stale sessions only", stale(election.PartSessions))
+	failing.Store(false)
+	board.until("nothing stale", stale())
+	for _, e := range board.of("") {
+		t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+	}
+}
+
+func TestOverdue(t *testing.T) {
+	c := &Client{}
+	asked := func(err error) error { return c.wrap(&url.Error{Op: "Get", URL: "http://consul.test", Err: err}) }
+	for err, want := range map[error]bool{
+		asked(context.DeadlineExceeded): true,
+		asked(&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)}):    true,
+		asked(&net.OpError{Op: "dial", Err: os.NewSyscallError("dial", syscall.ECONNREFUSED)}): false,
+		asked(io.EOF):           false,
+		asked(context.Canceled): false,
+		noQuorum():              false,
+	} {
+		if got := overdue(err); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }
