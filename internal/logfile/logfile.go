@@ -133,7 +133,7 @@ func (f *File) missing() error {
 // run writes until the file is closed and nothing is pending.
 func (f *File) run(path string, opened chan<- error) {
 	defer close(f.done)
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // a path of the user
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	f.mu.Lock()
 	f.file = file
 	if err != nil {
