@@ -19,8 +19,8 @@ const (
 	maxPending = 4 << 20
 	// openTime is how long Open waits to report an error.
 	openTime = 500 * time.Millisecond
-	// flushTime is how long Close waits for the file to accept a write, twice.
-	flushTime = 500 * time.Millisecond
+	// closeTime is how long Close waits. A write to a pipe has half of it.
+	closeTime = 500 * time.Millisecond
 )
 
 var (
@@ -99,7 +99,7 @@ func (f *File) Close() error {
 	f.filled.Signal()
 	f.limit()
 	f.mu.Unlock()
-	late := time.NewTimer(2 * flushTime)
+	late := time.NewTimer(closeTime)
 	defer late.Stop()
 	select {
 	case <-f.done:
@@ -112,7 +112,7 @@ func (f *File) Close() error {
 // deadlines. The mutex is held.
 func (f *File) limit() {
 	if f.closed && f.file != nil {
-		_ = f.file.SetWriteDeadline(time.Now().Add(flushTime))
+		_ = f.file.SetWriteDeadline(time.Now().Add(closeTime / 2))
 	}
 }
 
