@@ -201,7 +201,7 @@ func whyVacant(s *scene, e *election.Election) string {
 // lastTermDetail tells of the latest term that ended.
 func lastTermDetail(d *doc, s *scene, last *election.Term) {
 	who := append(make([]span, 0, 3), span{roleStrong, last.Leader})
-	if last.Node != "" {
+	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
 		who = append(who, span{roleText, " on " + clean(last.Node)})
 	}
 	held := atLeast(d.sym, duration(last.Held(s.asOf)), last.HeldKnown())

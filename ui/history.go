@@ -57,7 +57,7 @@ func termLines(d *doc, s *scene, t *election.Term) {
 	line := []span{
 		{roleQuiet, padTo("term "+number(t.Number), 9)}, {r, sign + " "}, {roleStrong, t.Leader},
 	}
-	if t.Node != "" {
+	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		line = append(line, span{roleText, " on " + clean(t.Node)})
 	}
 	line = append(line,

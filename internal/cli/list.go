@@ -30,12 +30,9 @@ they are configured. What takes time to see, such as flapping, is not among it.`
 			if err != nil {
 				return err
 			}
-			chosen, err := choose(snapshot, names)
+			chosen, err := lookup{d, client, ps, snapshot}.choose(cmd.Context(), names)
 			if err != nil {
 				return err
-			}
-			if len(names) == 0 {
-				warnFiltered(d, snapshot)
 			}
 			if advice {
 				return listAdvice(cmd.Context(), d, client, snapshot, chosen, output)

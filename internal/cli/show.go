@@ -62,7 +62,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	e, err := resolve(snapshot, name)
+	e, err := lookup{s.d, client, ps, snapshot}.resolve(ctx, name)
 	if err != nil {
 		return err
 	}
