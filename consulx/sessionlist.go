@@ -67,10 +67,12 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	}
 }
 
-// watchSessions asks for all sessions until ctx ends.
+// watchSessions asks for all sessions until ctx ends, and says then that the list is
+// no longer current.
 func (o *Observer) watchSessions(ctx context.Context, r *rounds) {
 	l := &loop{question: &sessionsQuestion{o: o}, wait: o.wait, rounds: r, client: o.client.waiting}
 	l.run(ctx)
+	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
 // sessionsQuestion asks for every session of the datacenter.
@@ -100,12 +102,13 @@ func (s *sessionsQuestion) take(ctx context.Context, a answered) (bool, error) {
 	sessions, err := s.answer, s.o.client.judgeSessions(s.answer, meta)
 	denied := isDenied(err)
 	s.answer = nil
-	news := !s.asked || a.gap || denied != s.denied || !sameSessions(sessions, s.last)
+	first := !s.asked || a.gap
+	news := first || denied != s.denied || !sameSessions(sessions, s.last)
 	s.last, s.asked, s.denied = sessions, true, denied
 	if !news {
 		return false, nil
 	}
-	read := election.SessionListRead{At: at, Sessions: sessions}
+	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first}
 	if denied {
 		read.Err = plainWords("sessions", err)
 	}

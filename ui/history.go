@@ -55,7 +55,7 @@ func termLines(d *doc, s *scene, t *election.Term) {
 		start = "before " + start
 	}
 	line := []span{
-		{roleQuiet, padTo("term "+number(t.Number), 9)}, {r, sign + " "}, {roleStrong, t.Leader},
+		{roleQuiet, padTo("term "+termNumber(t.Number), 9)}, {r, sign + " "}, {roleStrong, t.Leader},
 	}
 	if t.Node != "" {
 		line = append(line, span{roleText, " on " + clean(t.Node)})
