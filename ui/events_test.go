@@ -123,3 +123,45 @@ func TestActionsStandAmongEventsNewestFirst(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
+
+// storied is a snapshot in which billing had n terms, each of a minute.
+func storied(n int) *election.Snapshot {
+	s := mixedSnapshot()
+	e := s.Find("service/billing/leader")
+	e.Terms, e.Events = nil, nil
+	for i := range n {
+		start := testNow().Add(time.Duration(i-100) * time.Minute)
+		e.Terms = append(e.Terms, election.Term{
+			Number: uint64(i + 1), CreateIndex: 40, Session: sessionID(i), Leader: fmt.Sprintf("billing-%d", i%2), Node: "node-1",
+			Start: start, StartKnown: true, End: start.Add(time.Minute), Cause: election.Released, Evidence: "the session still exists",
+		})
+		e.Events = append(e.Events, election.Event{Time: start, Type: election.Elected, Key: e.Key(), Leader: "billing", Term: uint64(i + 1)})
+	}
+	e.Term = uint64(n)
+	e.Terms[n-1].End = time.Time{}
+	return s
+}
+
+func TestScrolledHistoryStaysInItsPlace(t *testing.T) {
+	for _, down := range []int{2, 9, 10, 11, 85} {
+		d := drive(t, storied(40), 120, 36)
+		d.keys("k", "tab", "tab", "enter")
+		d.wants("term 40")
+		for range down {
+			d.keys("j")
+		}
+		screen := func() string {
+			lines := strings.Split(d.text(), "\n")
+			return strings.Join(lines[2:len(lines)-6], "\n") // without the row that counts the lines below
+		}
+		before := screen()
+		d.send(snapshotMsg{storied(43)})
+		if after := screen(); after != before {
+			t.Errorf("scrolled down %d lines:\n%s\nthen\n%s", down, before, after)
+		}
+		d.keys("g")
+		d.wants("term 43")
+		d.send(snapshotMsg{storied(44)})
+		d.wants("term 44")
+	}
+}
