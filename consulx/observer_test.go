@@ -149,7 +149,16 @@ func TestWatchChecks(t *testing.T) {
 			t.Fatal(err)
 		}
 		board.until("a critical check", status(election.StatusCritical))
-		board.o.WatchChecks(nil)
+		for range 3 {
+			board.o.WatchChecks(nil)
+			board.until("checks that are no longer current", func() bool {
+				return !board.last.Checks[b.node].Until.IsZero() && status(election.StatusCritical)()
+			})
+			board.o.WatchChecks([]string{b.node})
+			board.until("checks that are current", func() bool {
+				return board.last.Checks[b.node].Current() && status(election.StatusCritical)()
+			})
+		}
 	})
 }
 

@@ -67,12 +67,14 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	}
 }
 
-// watchSessions asks for all sessions until ctx ends.
+// watchSessions asks for all sessions until ctx ends, and says then that the list is
+// no longer current.
 func (o *Observer) watchSessions(ctx context.Context, r *rounds) {
 	q := &sessionsQuestion{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
 	l := &loop{question: q, wait: o.wait, rounds: r, client: o.client.waiting}
 	l.run(ctx)
+	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
 // sessionsQuestion asks for every session of the datacenter.
@@ -103,12 +105,13 @@ func (s *sessionsQuestion) take(ctx context.Context, a answered) (bool, error) {
 	sessions, err := s.answer, s.o.client.judgeSessions(s.answer, meta)
 	denied := isDenied(err)
 	s.answer = nil
-	news := !s.asked || a.gap || denied != s.denied || !sameSessions(sessions, s.last)
+	first := !s.asked || a.gap
+	news := first || denied != s.denied || !sameSessions(sessions, s.last)
 	s.last, s.asked, s.denied = sessions, true, denied
 	if !news {
 		return false, nil
 	}
-	read := election.SessionListRead{At: at, Sessions: sessions}
+	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first}
 	if denied {
 		read.Err = plainWords("sessions", err)
 	}

@@ -46,6 +46,13 @@ type ChecksRead struct {
 	Err     string
 }
 
+// ChecksUnwatched says that the checks of a node are no longer watched: what was
+// read of them grows old.
+type ChecksUnwatched struct {
+	At   time.Time
+	Node string
+}
+
 // LinkLost says that a query of the named source (any unique text) failed.
 type LinkLost struct {
 	At     time.Time
@@ -126,16 +133,17 @@ type ClockSet struct {
 	By time.Duration
 }
 
-func (o KeysRead) observed() time.Time       { return o.At }
-func (o SessionsRead) observed() time.Time   { return o.At }
-func (o ChecksRead) observed() time.Time     { return o.At }
-func (o LinkLost) observed() time.Time       { return o.At }
-func (o LinkUp) observed() time.Time         { return o.At }
-func (o OperatorAction) observed() time.Time { return o.At }
-func (o TermEvidence) observed() time.Time   { return o.At }
-func (o Clock) observed() time.Time          { return o.At }
-func (o Gap) observed() time.Time            { return o.At }
-func (o ClockSet) observed() time.Time       { return o.At }
+func (o KeysRead) observed() time.Time        { return o.At }
+func (o SessionsRead) observed() time.Time    { return o.At }
+func (o ChecksRead) observed() time.Time      { return o.At }
+func (o ChecksUnwatched) observed() time.Time { return o.At }
+func (o LinkLost) observed() time.Time        { return o.At }
+func (o LinkUp) observed() time.Time          { return o.At }
+func (o OperatorAction) observed() time.Time  { return o.At }
+func (o TermEvidence) observed() time.Time    { return o.At }
+func (o Clock) observed() time.Time           { return o.At }
+func (o Gap) observed() time.Time             { return o.At }
+func (o ClockSet) observed() time.Time        { return o.At }
 
 // DatacenterRead says which datacenter the answers come from.
 type DatacenterRead struct {

@@ -32,10 +32,15 @@ type Snapshot struct {
 	SessionList *SessionList
 }
 
-// NodeChecks are the health checks of one node, as read at one moment.
+// NodeChecks are the health checks of one node. They are current while the node is
+// watched and Until is zero.
 type NodeChecks struct {
+	// At is when Checks were read.
 	At     time.Time
 	Checks []Check
+	// Until is when Checks were last known to be current: when the node was no
+	// longer watched, or could no longer be read.
+	Until time.Time
 	// Partial is set when the token may not read all checks of the node: one
 	// that is missing may be there.
 	Partial bool

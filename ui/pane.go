@@ -124,10 +124,10 @@ func paneSign(sym *symbols, s *scene, e *election.Election) (string, role) {
 	if stands != standsLed {
 		return sign, r
 	}
-	switch t := tallyChecks(e.Session, s.snap.Checks); {
-	case t.critical > 0:
+	switch critical, warning := tallyChecks(e.Session, s.snap.Checks).risk(); {
+	case critical:
 		r = roleBad
-	case t.warning > 0 || e.Overwritten():
+	case warning || e.Overwritten():
 		r = roleDelay
 	}
 	return sign, r

@@ -222,7 +222,10 @@ func checksText(ids []string, read *election.NodeChecks) string {
 }
 
 func checkText(id string, read *election.NodeChecks) string {
-	if read == nil || read.Err != "" || read.Partial && !slices.ContainsFunc(read.Checks, func(c election.Check) bool { return c.ID == id }) {
+	if read != nil && read.Err != "" {
+		return id + " (" + read.Err + ")"
+	}
+	if read == nil || read.Partial && !slices.ContainsFunc(read.Checks, func(c election.Check) bool { return c.ID == id }) {
 		return id + " (not readable with this token)"
 	}
 	for _, c := range read.Checks {
