@@ -123,7 +123,7 @@ func (c *Client) Wrap(err error) error {
 
 func plainCause(err error) error {
 	var status api.StatusError
-	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED} {
+	for _, sentinel := range []error{context.Canceled, context.DeadlineExceeded, syscall.ECONNREFUSED, syscall.ETIMEDOUT} {
 		if errors.Is(err, sentinel) {
 			return sentinel
 		}

@@ -53,6 +53,8 @@ func (t *Tracker) stopped(o Gap) {
 		s.since = t.stop.since
 	}
 	t.stop = s
+	t.outdateChecks(s.since)
+	t.listed = 0
 	for _, p := range t.ends {
 		p.loss.Gap = true // its evidence is collected later than it should be
 	}
@@ -112,7 +114,13 @@ func (t *Tracker) clockSet(o ClockSet) {
 	for source, lost := range t.links {
 		move(&lost.At)
 		move(&lost.RetryAt)
+		move(&lost.Since)
 		t.links[source] = lost
+	}
+	t.conn.Stale = slices.Clone(t.conn.Stale)
+	for i := range t.conn.Stale {
+		move(&t.conn.Stale[i].Since)
+		move(&t.conn.Stale[i].RetryAt)
 	}
 	for _, at := range []*time.Time{
 		&t.seenUntil, &t.pruned, &t.conn.Since, &t.conn.LastContact, &t.conn.RetryAt,
@@ -130,7 +138,12 @@ func (t *Tracker) moveReads(move func(*time.Time)) {
 	t.checks, t.checksLent = maps.Clone(t.checks), false
 	for node, c := range t.checks {
 		move(&c.At)
+		move(&c.Until)
 		t.checks[node] = c
+	}
+	for id, seen := range t.seen {
+		move(&seen.At)
+		t.seen[id] = seen
 	}
 	if t.surroundings != nil {
 		s := *t.surroundings
@@ -140,12 +153,8 @@ func (t *Tracker) moveReads(move func(*time.Time)) {
 	if t.sessionList != nil {
 		s := *t.sessionList
 		move(&s.At)
-		move(&s.Began)
-		s.FirstSeen = maps.Clone(s.FirstSeen)
-		for id, at := range s.FirstSeen {
-			move(&at)
-			s.FirstSeen[id] = at
-		}
+		move(&s.Until)
+		s.FirstSeen = t.seenOf(s.Sessions)
 		t.sessionList = &s
 	}
 }

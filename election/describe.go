@@ -58,6 +58,9 @@ func (e Event) who() string {
 		return ""
 	}
 	who := fmt.Sprintf("%s, term %d", e.Leader, e.Term)
+	if e.Term == 0 { // the key was written without the lock before it was first read
+		who = e.Leader + ", term unknown"
+	}
 	if e.Node != "" && e.Type == Elected && !NamesNode(e.Leader, e.Node) {
 		who += ", " + Line(e.Node, labelLength)
 	}

@@ -35,8 +35,9 @@ type Election struct {
 	// LastSession is the session of the latest term that ended, nil when none was
 	// seen or the session could not be read.
 	LastSession *Session
-	// Term is the current term's number: LockIndex, or what it was before
-	// somebody wrote the key without the lock.
+	// Term is the number of the current term, or of the latest one: LockIndex, or
+	// what it was before a client wrote the key without the lock. While the key is
+	// held, 0 is unknown: it was never read before such a write.
 	Term uint64
 	// Since is when the current term was first seen; SinceKnown is false when
 	// it may have begun earlier.

@@ -149,7 +149,9 @@ func (c *change) release(l Loss) {
 // settle takes over a pair while no term lasts, and begins what it shows.
 func (c *change) settle(p *Pair, a advance, vacancy Event) {
 	c.t.replacePair(c.e, p)
-	c.e.Term = p.LockIndex
+	if p.Held() || p.LockIndex > 0 || a.remade || a.replayed {
+		c.e.Term = p.LockIndex
+	}
 	if p.semaphore() {
 		c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
 		c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false

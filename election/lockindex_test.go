@@ -195,3 +195,26 @@ func TestTermsOfAKeyThatIsFoundLateAreCounted(t *testing.T) {
 		t.Errorf("%+v", events)
 	}
 }
+
+// A write without the lock restarts LockIndex. The term that is known as the latest
+// keeps its number, whether it lasts or has ended.
+func TestAnOverwrittenTermKeepsItsNumber(t *testing.T) {
+	wants := func(s *scene, term uint64) {
+		t.Helper()
+		e := s.web()
+		if last := e.Terms[len(e.Terms)-1]; e.Term != term || last.Number != term {
+			t.Errorf("term %d of the election, %d of its latest term, want %d", e.Term, last.Number, term)
+		}
+	}
+	s := newScene(t)
+	s.read(web("a", 44, 1, 10, "a"))
+	s.read(web("a", 0, 1, 11, "b"))
+	wants(s, 44)
+	s.read(web("", 0, 1, 12, "b"))
+	wants(s, 44)
+	s.read(web("a", 1, 1, 13, "a"))
+	wants(s, 1)
+	s.read(web("", 1, 1, 14, "a"))
+	s.read(web("", 0, 1, 15, "c"))
+	wants(s, 1)
+}

@@ -46,11 +46,25 @@ type ChecksRead struct {
 	Err     string
 }
 
+// ChecksUnwatched says that the checks of a node are no longer watched: what was
+// read of them grows old.
+type ChecksUnwatched struct {
+	At   time.Time
+	Node string
+}
+
 // LinkLost says that a query of the named source (any unique text) failed.
 type LinkLost struct {
-	At      time.Time
-	Source  string
-	Error   string
+	At     time.Time
+	Source string
+	// Part is what the source reads; zero is everything.
+	Part  Part
+	Error string
+	// Since is when the part was last known to be current; zero is at the last
+	// contact.
+	Since time.Time
+	// RetryAt is when the next attempt is made. Zero means that the first one is
+	// under way.
 	RetryAt time.Time
 	// Refused is set when Consul did answer, and refused.
 	Refused bool
@@ -119,16 +133,17 @@ type ClockSet struct {
 	By time.Duration
 }
 
-func (o KeysRead) observed() time.Time       { return o.At }
-func (o SessionsRead) observed() time.Time   { return o.At }
-func (o ChecksRead) observed() time.Time     { return o.At }
-func (o LinkLost) observed() time.Time       { return o.At }
-func (o LinkUp) observed() time.Time         { return o.At }
-func (o OperatorAction) observed() time.Time { return o.At }
-func (o TermEvidence) observed() time.Time   { return o.At }
-func (o Clock) observed() time.Time          { return o.At }
-func (o Gap) observed() time.Time            { return o.At }
-func (o ClockSet) observed() time.Time       { return o.At }
+func (o KeysRead) observed() time.Time        { return o.At }
+func (o SessionsRead) observed() time.Time    { return o.At }
+func (o ChecksRead) observed() time.Time      { return o.At }
+func (o ChecksUnwatched) observed() time.Time { return o.At }
+func (o LinkLost) observed() time.Time        { return o.At }
+func (o LinkUp) observed() time.Time          { return o.At }
+func (o OperatorAction) observed() time.Time  { return o.At }
+func (o TermEvidence) observed() time.Time    { return o.At }
+func (o Clock) observed() time.Time           { return o.At }
+func (o Gap) observed() time.Time             { return o.At }
+func (o ClockSet) observed() time.Time        { return o.At }
 
 // DatacenterRead says which datacenter the answers come from.
 type DatacenterRead struct {

@@ -21,9 +21,12 @@ type Pattern struct {
 	expr   *regexp.Regexp
 }
 
+// foreignWildcards have a meaning in the patterns of shells and of other tools.
+const foreignWildcards = `[]{}?\`
+
 // ParsePattern reads a pattern. One leading "/" is dropped: Consul's keys have
-// none. It fails on an empty pattern, on `**` that is not a whole segment and
-// on bytes that no key can be asked for with (control characters).
+// none. It fails on an empty pattern, on `**` that is not a whole segment, on
+// wildcards of other tools, and on control characters.
 func ParsePattern(text string) (Pattern, error) {
 	shown := text
 	text = strings.TrimPrefix(text, "/")
@@ -32,6 +35,10 @@ func ParsePattern(text string) (Pattern, error) {
 	}
 	if Sanitize(text) != text {
 		return Pattern{}, fmt.Errorf("pattern %q holds control or invisible characters", Sanitize(shown))
+	}
+	if i := strings.IndexAny(text, foreignWildcards); i >= 0 {
+		return Pattern{}, fmt.Errorf(`pattern "%s": %c is not supported; the wildcards are * and **; `+
+			"to match a key that contains %[2]c, write * in its place", text, text[i])
 	}
 	expr, err := patternExpr(text)
 	if err != nil {
@@ -92,6 +99,14 @@ func (p Pattern) Prefix() string { return p.prefix }
 
 // Exact reports a pattern without wildcards: it names one key.
 func (p Pattern) Exact() bool { return p.exact }
+
+// watched is the range that has every key which can match.
+func (p Pattern) watched() Range {
+	if p.exact {
+		return KeyRange(p.text)
+	}
+	return PrefixRange(p.prefix)
+}
 
 // Match tells whether key is an election of this pattern and how it is named:
 // what the wildcards matched, joined by "/", or the whole key for a pattern

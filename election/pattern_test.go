@@ -60,6 +60,31 @@ func TestBadPatternsAreRefused(t *testing.T) {
 	}
 }
 
+// Other tools have more wildcards. Taken literally they would match nothing,
+// without a word.
+func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
+	for text, names := range map[string]string{
+		"[a": "[", "a]": "]", "{a,b}": "{", "service/{web,api}/leader": "{", "b}": "}", "service/web-?/leader": "?",
+		`service/\*/leader`: `\`, "[abc]/x": "[",
+	} {
+		if _, err := ParsePattern(text); err == nil {
+			t.Errorf("%q was taken", text)
+		} else if !strings.Contains(err.Error(), `"`+Sanitize(text)+`"`) || !strings.Contains(err.Error(), " "+names+" ") {
+			t.Errorf("%q: %v does not say that %s is wrong", text, err, names)
+		}
+	}
+	for _, key := range []string{"a[b]", "a{b}", `a\b`} {
+		if _, ok := KeyPattern(key).Match(key); !ok {
+			t.Errorf("the key %q cannot be watched", key)
+		}
+		if p, err := ParsePattern("a*b*"); err != nil {
+			t.Error(err)
+		} else if _, ok := p.Match(key); !ok {
+			t.Errorf("* does not stand for what is in %q", key)
+		}
+	}
+}
+
 func FuzzPatternPrefix(f *testing.F) {
 	f.Add("service/*/leader", "service/web/leader")
 	f.Add("**/x*", "a/b/xc")

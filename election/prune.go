@@ -141,12 +141,13 @@ func (t *Tracker) pruneSessions() {
 	t.sessions = held
 }
 
-// pruneChecks forgets the checks that were read longest ago.
+// pruneChecks forgets the checks that are outdated for longest. Those that are
+// watched come last: they are not read again while they do not change.
 func (t *Tracker) pruneChecks() {
 	for len(t.checks) > maxCheckedNodes {
 		var oldest string
 		for node, c := range t.checks {
-			if oldest == "" || c.At.Before(t.checks[oldest].At) {
+			if oldest == "" || c.olderThan(t.checks[oldest]) {
 				oldest = node
 			}
 		}

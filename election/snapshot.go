@@ -32,10 +32,15 @@ type Snapshot struct {
 	SessionList *SessionList
 }
 
-// NodeChecks are the health checks of one node, as read at one moment.
+// NodeChecks are the health checks of one node. They are current while the node is
+// watched and Until is zero.
 type NodeChecks struct {
+	// At is when Checks were read.
 	At     time.Time
 	Checks []Check
+	// Until is when Checks were last known to be current: when the node was no
+	// longer watched, or could no longer be read.
+	Until time.Time
 	// Partial is set when the token may not read all checks of the node: one
 	// that is missing may be there.
 	Partial bool
@@ -114,7 +119,8 @@ type Connection struct {
 	State ConnectionState
 	// Since is when the state began.
 	Since time.Time
-	// LastContact is when everything that is shown was last known to be fresh.
+	// LastContact is when everything that is shown was last known to be fresh,
+	// but for the parts in Stale.
 	LastContact time.Time
 	// Latency is how long the latest probe took.
 	Latency time.Duration
@@ -125,6 +131,8 @@ type Connection struct {
 	// Refused is set when Consul answers and refuses, as it does a token that
 	// was revoked.
 	Refused bool
+	// Stale are the parts whose sources do not respond, unless State is Lost.
+	Stale []StalePart
 }
 
 func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }

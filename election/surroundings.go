@@ -2,7 +2,6 @@ package election
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"time"
 )
@@ -35,11 +34,11 @@ type SessionList struct {
 	// At is when Sessions were read, or tried to be for the first time.
 	At       time.Time
 	Sessions []*Session
-	// FirstSeen tells when each session was first in the list; those of the
-	// first list may be older than that.
-	FirstSeen map[string]time.Time
-	// Began is when the first list was read, zero before one was.
-	Began time.Time
+	// Until is when Sessions were last known to be current, zero while they are
+	// watched.
+	Until time.Time
+	// FirstSeen tells of each of them when it was first reported.
+	FirstSeen map[string]Seen
 	// Err says why the sessions could not be read; Sessions is then old.
 	Err string
 }
@@ -49,57 +48,25 @@ type SessionList struct {
 type SessionListRead struct {
 	At       time.Time
 	Sessions []*Session
+	// Index is the Raft index of the answer (X-Consul-Index), 0 if unknown.
+	Index uint64
+	// AfterGap marks the first answer, and the first after the sessions were not
+	// watched for a while: new ones may have been created at any time before.
+	AfterGap bool
 	Err      string
 }
 
-func (o SessionListRead) observed() time.Time { return o.At }
+// SessionListUnwatched says that the list of sessions is no longer watched.
+type SessionListUnwatched struct{ At time.Time }
+
+func (o SessionListRead) observed() time.Time      { return o.At }
+func (o SessionListUnwatched) observed() time.Time { return o.At }
 
 // Parent is the part of a key under which its candidates may leave keys of their
 // own: everything up to the last "/", "" for a key without one.
 func Parent(key string) string {
 	i := strings.LastIndexByte(key, '/')
 	return key[:i+1]
-}
-
-func (t *Tracker) sessionListRead(o SessionListRead) {
-	o.At = wall(o.At)
-	old := t.sessionList
-	if o.Err != "" {
-		t.sessionList = &SessionList{At: o.At, Err: o.Err}
-		if old != nil {
-			kept := *old // what is shown is as old as it was
-			kept.Err = o.Err
-			t.sessionList = &kept
-		}
-		return
-	}
-	next := SessionList{At: o.At, Sessions: o.Sessions, Began: o.At}
-	var seen map[string]time.Time
-	if old != nil {
-		seen = old.FirstSeen
-		if !old.Began.IsZero() {
-			next.Began = old.Began
-		}
-	}
-	next.FirstSeen = firstSeen(seen, o)
-	t.sessionList = &next
-}
-
-// firstSeen tells when each session was first read. While no session comes or
-// goes, that is the very map that snapshots show already.
-func firstSeen(before map[string]time.Time, o SessionListRead) map[string]time.Time {
-	isNew := func(s *Session) bool { _, ok := before[s.ID]; return !ok }
-	if len(before) == len(o.Sessions) && !slices.ContainsFunc(o.Sessions, isNew) {
-		return before
-	}
-	seen := make(map[string]time.Time, len(o.Sessions))
-	for _, s := range o.Sessions {
-		seen[s.ID] = o.At
-		if at, ok := before[s.ID]; ok {
-			seen[s.ID] = at
-		}
-	}
-	return seen
 }
 
 // base is the last segment of a key.

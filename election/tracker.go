@@ -1,7 +1,6 @@
 package election
 
 import (
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -41,13 +40,18 @@ type Tracker struct {
 
 	surroundings *Surroundings
 	sessionList  *SessionList
+	seen         map[string]Seen // sessions, by their ids
+	// listed is the Raft index of the latest list of sessions, 0 when they are
+	// not watched without interruption since.
+	listed uint64
 
 	covered  rangeSet
 	filtered map[Range]struct{}
 
 	links map[string]LinkLost
 	conn  Connection
-	// seenUntil is the last contact before the latest loss of the link.
+	// seenUntil is until when everything was observed before the latest loss of
+	// the link or of a part.
 	seenUntil time.Time
 	stop      *stop // the latest gap, until every range was read after it
 	pending   map[termID]*pendingEnd
@@ -68,7 +72,7 @@ func NewTracker(o Options) *Tracker {
 	return &Tracker{
 		patterns: o.Patterns, recentN: o.RecentEvents,
 		sessions: map[string]*Session{}, unread: map[string]int{}, checks: map[string]NodeChecks{},
-		filtered: map[Range]struct{}{}, links: map[string]LinkLost{},
+		seen: map[string]Seen{}, filtered: map[Range]struct{}{}, links: map[string]LinkLost{},
 		pending: map[termID]*pendingEnd{}, keep: keptPerElection, peaks: map[string]furthest{},
 		conn: Connection{State: Connecting},
 	}
@@ -87,6 +91,8 @@ func (t *Tracker) Observe(o Observation) []Event {
 		t.sessionsRead(o)
 	case ChecksRead:
 		t.checksRead(o)
+	case ChecksUnwatched:
+		t.checksUnwatched(o.Node, at)
 	case LinkLost:
 		t.linkLost(o)
 	case LinkUp:
@@ -98,10 +104,11 @@ func (t *Tracker) Observe(o Observation) []Event {
 	case DatacenterRead:
 		t.datacenter = o.Datacenter
 	case SurroundingsRead:
-		o.Surroundings.At = at
-		t.surroundings = &o.Surroundings
+		t.surroundingsRead(o.Surroundings, at)
 	case SessionListRead:
 		t.sessionListRead(o)
+	case SessionListUnwatched:
+		t.sessionListUnwatched(at)
 	case Gap:
 		t.stopped(o)
 	case ClockSet:
@@ -126,16 +133,7 @@ func (t *Tracker) Snapshot(at time.Time) *Snapshot {
 
 // Loaded reports whether every key that the patterns can match was asked for.
 func (t *Tracker) Loaded() bool {
-	for _, p := range t.patterns {
-		r := PrefixRange(p.prefix)
-		if p.exact {
-			r = KeyRange(p.text)
-		}
-		if !t.covered.covers(r) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.patterns, func(p Pattern) bool { return !t.covered.covers(p.watched()) })
 }
 
 // emit tells an event and gives it as it is told: the first one of an election
@@ -315,6 +313,10 @@ func (t *Tracker) sessionsRead(o SessionsRead) {
 	if !fresh {
 		return
 	}
+	if t.surroundings != nil || t.sessionList != nil { // otherwise no list shows ages
+		t.noteSeen(wall(o.At), o.Sessions)
+		t.pruneSeen()
+	}
 	for _, p := range t.pending {
 		if p.loss.Session == nil {
 			p.loss.Session = t.sessions[p.event.Session]
@@ -342,18 +344,6 @@ func withSession(e *Election, s *Session) *Election {
 		n.Terms[last].Node, n.Terms[last].Leader = s.Node, n.Leader
 	}
 	return &n
-}
-
-func (t *Tracker) checksRead(o ChecksRead) {
-	if t.checksLent {
-		t.checks, t.checksLent = maps.Clone(t.checks), false
-	}
-	read := NodeChecks{At: wall(o.At), Checks: o.Checks, Partial: o.Partial, Err: o.Err}
-	if o.Err != "" {
-		read.Checks = t.checks[o.Node].Checks
-	}
-	t.checks[o.Node] = read
-	t.pruneChecks()
 }
 
 // appendBounded appends to a list of which only the last limit elements matter.

@@ -241,7 +241,7 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	e := live.Find(a.Target.Key)
 	next := a.Follow(e)
 	a.over = next.Settled()
-	if !a.over && now.Sub(a.done) > nextLeaderTime && live.Connection.State == election.Live {
+	if _, stale := live.StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true
 		if next.Kind == election.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
 			next.Kind, next.Reason = election.OutcomeVacant, "none within "+duration(nextLeaderTime)

@@ -43,7 +43,7 @@ func (t *table) drawCell(l *line, e *election.Election, r *row, c column, asOf t
 	case colSession:
 		l.cell(r.session.role, r.session.text, c.width)
 	case colChecks:
-		drawChecks(l, r, c.width)
+		drawChecks(l, r, c.width, asOf)
 	case colLane:
 		t.drawLane(l, e, c.width, asOf)
 	case colChanges:
@@ -89,7 +89,7 @@ func drawLeader(l *line, r *row, width int) {
 	l.cell(extra.role, extra.text, end-l.used)
 }
 
-func drawChecks(l *line, r *row, width int) {
+func drawChecks(l *line, r *row, width int, asOf time.Time) {
 	switch {
 	case r.stands != standsLed:
 		l.fill(roleFaint, l.sym.dash, 1)
@@ -100,6 +100,8 @@ func drawChecks(l *line, r *row, width int) {
 		l.cell(roleQuiet, "unread", width)
 	case r.checks.total() == 0:
 		l.cell(roleQuiet, "none", width)
+	case !r.checks.until.IsZero():
+		writeOldTally(l, r.checks, asOf, width)
 	default:
 		writeTally(l, r.checks, width)
 	}

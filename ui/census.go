@@ -183,7 +183,11 @@ func (c *census) measure(e *election.Election, n int32) {
 		leader = max(leader, len(semaphoreWord)+len("2 of 3"))
 	}
 	c.leaders.add(leader, n)
-	c.terms.add(digits(e.Term), n)
+	term := digits(e.Term)
+	if e.Overwritten() {
+		term++ // its mark
+	}
+	c.terms.add(term, n)
 	if e.Session != nil {
 		c.nodes.add(textWidth(clean(e.Session.Node)), n)
 	} else if last := e.LastTerm(); last != nil {
@@ -207,7 +211,7 @@ func sameChecks(a, b map[string]election.NodeChecks) bool {
 	}
 	for node, x := range a {
 		y, found := b[node]
-		if !found || !x.At.Equal(y.At) || x.Err != y.Err || len(x.Checks) != len(y.Checks) ||
+		if !found || !x.At.Equal(y.At) || !x.Until.Equal(y.Until) || x.Err != y.Err || len(x.Checks) != len(y.Checks) ||
 			len(x.Checks) > 0 && &x.Checks[0] != &y.Checks[0] {
 			return false
 		}
@@ -221,7 +225,7 @@ func (c *census) findSick() {
 	before := len(c.sick)
 	c.sick = map[string]bool{}
 	for node, known := range c.checks {
-		if known.Err == "" && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing }) {
+		if known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing }) {
 			c.sick[node] = true
 		}
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"time"
 
 	"electop/election"
 )
@@ -9,11 +10,22 @@ import (
 // tally counts the checks that keep one session alive by their status.
 type tally struct {
 	passing, warning, critical, unknown int
+	// until is when these were last known to be current, zero if they are.
+	until time.Time
 }
 
 func (t tally) total() int { return t.passing + t.warning + t.critical + t.unknown }
 
-// worst orders tallies: more trouble is greater.
+// risk are the checks that endanger a leader now, as far as is known.
+func (t tally) risk() (critical, warning bool) {
+	if !t.until.IsZero() {
+		return false, false
+	}
+	return t.critical > 0, t.warning > 0
+}
+
+// worst orders tallies: more trouble is greater. The age must not matter: a row that
+// moved when it leaves the screen, and back when it is visible, would never rest.
 func (t tally) worst() int64 {
 	return int64(t.critical)<<32 + int64(t.warning)<<16 + int64(t.unknown)
 }
@@ -26,6 +38,7 @@ func tallyChecks(s *election.Session, nodes map[string]election.NodeChecks) tall
 		return t
 	}
 	known := nodes[s.Node]
+	t.until = known.Until
 	t.count(s.NodeChecks, known)
 	t.count(s.ServiceChecks, known)
 	return t
@@ -59,10 +72,10 @@ func findCheck(id string, known election.NodeChecks) *election.Check {
 
 // riskDetail warns of a leader that may fall.
 func riskDetail(d *doc, s *scene, e *election.Election) {
-	switch t := tallyChecks(e.Session, s.snap.Checks); {
-	case t.critical > 0:
+	switch critical, warning := tallyChecks(e.Session, s.snap.Checks).risk(); {
+	case critical:
 		d.para(roleBad, d.sym.critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
-	case t.warning > 0:
+	case warning:
 		d.para(roleDelay, d.sym.warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
 	}
 }
@@ -102,6 +115,29 @@ func writeTally(l *line, t tally, n int) {
 		first = false
 	}
 	l.gap(end - l.used)
+}
+
+// writeOldTally draws "! 12m ago" into exactly n cells, without the sign where there
+// is no room.
+func writeOldTally(l *line, t tally, asOf time.Time, n int) {
+	text := age(asOf.Sub(t.until)) + " ago"
+	if sign := t.sign(l.sym); textWidth(sign)+1+len(text) <= n {
+		text = sign + " " + text
+	}
+	l.cell(roleQuiet, text, n)
+}
+
+// sign is that of the worst check.
+func (t tally) sign(sym *symbols) string {
+	switch {
+	case t.critical > 0:
+		return sym.critical
+	case t.warning > 0:
+		return sym.warning
+	case t.unknown > 0:
+		return sym.unknown
+	}
+	return sym.passing
 }
 
 // checkSign is the sign, role and word of one check's status.

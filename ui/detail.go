@@ -12,12 +12,13 @@ func detailDoc(d *doc, s *scene, e *election.Election) {
 	if e.Unaddressable {
 		d.para(roleDelay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
 	}
+	staleDetail(d, s)
 	switch standingOf(e, s.asOf) {
 	case standsLed:
 		ledDetail(d, s, e)
 	case standsUnreadable:
 		d.para(roleDelay, "The token may no longer read this key: what is shown is what was read before.")
-		d.field("Last read", span{roleText, e.Leader}, span{roleQuiet, "  term " + number(e.Term)})
+		d.field("Last read", append([]span{{roleText, e.Leader}}, termSpans(d.sym, e)...)...)
 		valueDetail(d, e)
 	case standsSemaphore:
 		semaphoreDetail(d, s, e)
@@ -35,8 +36,7 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 			"the value may not be the leader's.")
 	}
 	riskDetail(d, s, e)
-	leader := []span{{roleStrong, e.Leader}, {roleQuiet, "  term " + number(e.Term)}}
-	d.field("Leader", leader...)
+	d.field("Leader", append([]span{{roleStrong, e.Leader}}, termSpans(d.sym, e)...)...)
 	since := []span{{roleText, sinceText(s, e.Since)}, {roleQuiet, "  for " + duration(s.asOf.Sub(e.Since))}}
 	if !e.SinceKnown {
 		since = []span{{roleText, "at least since " + clock(e.Since, s.now)},
@@ -50,6 +50,10 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 		d.head("Before")
 		lastTermDetail(d, s, last)
 	}
+}
+
+func termSpans(sym *symbols, e *election.Election) []span {
+	return []span{{roleQuiet, "  term "}, termSpan(e, sym)}
 }
 
 func sinceText(s *scene, t time.Time) string { return clock(t, s.now) }
@@ -126,12 +130,16 @@ func checksDetail(d *doc, s *scene, ses *election.Session) {
 		d.field(label, span{roleDelay, clean(known.Err)})
 		label = ""
 	}
+	if !known.Until.IsZero() {
+		d.field(label, span{roleDelay, "as of " + clock(known.Until, s.now) + ", " + duration(s.asOf.Sub(known.Until)) + " ago"})
+		label = ""
+	}
 	for _, kind := range []struct {
 		ids  []string
 		word string
 	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
 		for _, id := range kind.ids {
-			d.field(label, checkSpans(d.sym, id, kind.word, findCheck(id, known), whyMissing(known, read))...)
+			d.field(label, checkSpans(d.sym, id, kind.word, known, whyMissing(known, read))...)
 			label = ""
 		}
 	}
@@ -153,15 +161,19 @@ func whyMissing(known election.NodeChecks, read bool) string {
 }
 
 // checkSpans tells of one check. missing says why there is none.
-func checkSpans(sym *symbols, id, kind string, c *election.Check, missing string) []span {
+func checkSpans(sym *symbols, id, kind string, known election.NodeChecks, missing string) []span {
+	c := findCheck(id, known)
 	sign, r, word := checkSign(sym, c)
-	if c == nil && missing != "" {
+	switch {
+	case c == nil && missing != "":
 		word = missing
+	case !known.Until.IsZero():
+		r, word = roleQuiet, word+" then"
 	}
 	spans := []span{{r, sign + " "}, {roleText, clean(id)}, {roleQuiet, "  " + kind + " check, "}, {r, word}}
 	if c != nil && c.Output != "" {
 		output := roleQuiet
-		if c.Status != election.StatusPassing {
+		if c.Status != election.StatusPassing && known.Until.IsZero() {
 			output = roleText
 		}
 		spans = append(spans, span{output, "  " + oneLine(c.Output, 240)})
@@ -200,11 +212,11 @@ func whyVacant(s *scene, e *election.Election) string {
 // lastTermDetail tells of the latest term that ended.
 func lastTermDetail(d *doc, s *scene, last *election.Term) {
 	who := append(make([]span, 0, 3), span{roleStrong, last.Leader})
-	if last.Node != "" {
+	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
 		who = append(who, span{roleText, " on " + clean(last.Node)})
 	}
 	held := atLeast(d.sym, duration(last.Held(s.asOf)), last.HeldKnown())
-	who = append(who, span{roleQuiet, ", term " + number(last.Number) + ", led for " + held})
+	who = append(who, span{roleQuiet, ", term " + termNumber(last.Number) + ", led for " + held})
 	d.field("Last leader", who...)
 	d.field("Lost at", span{roleText, endText(s, last)})
 	d.field("Lost because", causeSpans(s, last)...)

@@ -173,9 +173,11 @@ func (d *dialog) judge(live *election.Snapshot, s *scene) {
 		if t.changed != "" || t.denied != "" {
 			continue
 		}
-		switch {
+		switch _, stale := live.StaleSince(t.Key); {
 		case d.bare:
 			t.effect = election.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
+		case stale && !d.offline: // offline, the dialog says so for all of them
+			t.effect = election.Effect{Refusal: "This data is stale: Consul does not respond to the query for this key."}
 		case len(d.targets) == 1:
 			t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, candidates)
 		default:

@@ -60,7 +60,7 @@ func (m *Model) unreachable(d *doc, s *scene) {
 		d.para(roleText, oneLine(c.Error, 400))
 		d.blank()
 	}
-	d.para(roleQuiet, silence+duration(s.now.Sub(c.Since))+"; "+retryText(s, c)+". This screen recovers by itself.")
+	d.para(roleQuiet, silence+duration(s.now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen recovers by itself.")
 	d.blank()
 	source := "The address comes from --http-addr or CONSUL_HTTP_ADDR."
 	if c.Refused {

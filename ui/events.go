@@ -111,7 +111,7 @@ func leaderSpans(ev *election.Event) []span {
 	if ev.Leader == "" {
 		return nil
 	}
-	return []span{{roleText, clean(ev.Leader)}, {roleQuiet, ", term " + number(ev.Term)}}
+	return []span{{roleText, clean(ev.Leader)}, {roleQuiet, ", term " + termNumber(ev.Term)}}
 }
 
 func electedSpans(sym *symbols, ev *election.Event) []span {
@@ -180,7 +180,7 @@ func (m *Model) drawStrip(p *painter, s *scene, width, height int) []string {
 	return p.pad(lines, width, height)
 }
 
-// eventsView is the second view: all events that are kept, oldest first.
+// eventsView is the second view: all events that are kept, newest first.
 type eventsView struct {
 	lines  []eventLine
 	filter filter
@@ -190,37 +190,34 @@ type eventsView struct {
 	follow bool
 }
 
-// refresh makes the lines anew, with the operator's actions among the events. The
-// cursor stays on its event, unless it follows the newest.
+// refresh makes the lines anew, with the operator's actions among the events. Unless
+// it follows the newest, the cursor stays on its event and that on its row.
 func (v *eventsView) refresh(snap *election.Snapshot, actions []eventLine) {
-	var at *election.Event
-	if v.index < len(v.lines) {
-		at = v.lines[v.index].ev
-	}
-	v.lines = foldEvents(snap.Events, v.filter.matchEvent, -1)
-	slices.Reverse(v.lines)
-	v.lines = insertActions(v.lines, actions, v.filter.matchEvent)
-	if v.follow {
-		at = nil
-		v.index = len(v.lines) - 1
+	at, before := v.selected(), v.index
+	v.lines = insertActions(foldEvents(snap.Events, v.filter.matchEvent, -1), actions, v.filter.matchEvent)
+	if v.follow || at == nil {
+		v.moveTo(0)
+		return
 	}
 	for i := range v.lines {
-		if at != nil && sameEvent(at, v.lines[i].ev) {
+		if sameEvent(at, v.lines[i].ev) {
 			v.index = i
+			break
 		}
 	}
-	v.moveTo(v.index, v.follow)
+	v.index = max(0, min(v.index, len(v.lines)-1))
+	v.offset += v.index - before
 }
 
-// insertActions puts each action that the filter keeps before the first event
-// that is later.
+// insertActions puts each action that the filter keeps before the first event that
+// is not later.
 func insertActions(lines, actions []eventLine, keep func(*election.Event) bool) []eventLine {
 	at := 0
-	for _, a := range actions {
+	for _, a := range slices.Backward(actions) {
 		if !keep(a.ev) {
 			continue
 		}
-		for at < len(lines) && !lines[at].ev.Time.After(a.ev.Time) {
+		for at < len(lines) && lines[at].ev.Time.After(a.ev.Time) {
 			at++
 		}
 		lines = slices.Insert(lines, at, a)
@@ -233,9 +230,10 @@ func sameEvent(a, b *election.Event) bool {
 	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
 }
 
-func (v *eventsView) moveTo(i int, follow bool) {
+// moveTo puts the cursor on a line. On the first one it follows the newest.
+func (v *eventsView) moveTo(i int) {
 	v.index = max(0, min(i, len(v.lines)-1))
-	v.follow = follow || v.index == len(v.lines)-1
+	v.follow = v.index == 0
 }
 
 // selected is the event under the cursor, nil when there is none.
@@ -256,10 +254,10 @@ func (v *eventsView) scroll(rows int) {
 func (m *Model) drawEvents(p *painter, s *scene, width, height int) []string {
 	v := m.events
 	v.scroll(height - 1)
-	title := []span{{roleStrong, "Events"}, {roleQuiet, "  " + plural(len(v.lines), "line") + ", the newest last"}}
+	title := []span{{roleStrong, "Events"}, {roleQuiet, "  " + plural(len(v.lines), "line") + ", newest first"}}
 	state := []span{{roleQuiet, "follows the newest"}}
 	if !v.follow {
-		state = []span{{roleAccent, "G follows the newest"}}
+		state = []span{{roleAccent, "g follows the newest"}}
 	}
 	lines := append(make([]string, 0, height), p.rule(width, title, state))
 	l := newLine(p, width)

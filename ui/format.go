@@ -62,6 +62,20 @@ func two(b []byte, high int64, unit byte, low int64, lowUnit byte) []byte {
 	return append(strconv.AppendInt(b, low, 10), lowUnit)
 }
 
+// age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
+func age(d time.Duration) string {
+	d = max(0, d)
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 24*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+}
+
 // short writes a setting: 15s, 1m30s, 1ms.
 func short(d time.Duration) string {
 	text := d.String()

@@ -86,6 +86,11 @@ func (p *poisoner) snapshot() *election.Snapshot {
 	if p.rand.IntN(4) == 0 {
 		snap.Connection = lostSnapshot().Connection
 	}
+	if p.rand.IntN(4) == 0 {
+		kinds := []election.PartKind{election.PartKeys, election.PartNames, election.PartSessions, election.PartChecks}
+		snap.Connection.Stale = staleOnly(kinds[p.rand.IntN(len(kinds))])().Connection.Stale
+		snap.Connection.Stale = append(snap.Connection.Stale, staleOnly(election.PartKeys)().Connection.Stale...)
+	}
 	if p.rand.IntN(8) == 0 {
 		snap.Elections, snap.Filtered, snap.Connection.Refused = nil, p.rand.IntN(2) == 0, p.rand.IntN(2) == 0
 	}

@@ -40,6 +40,30 @@ func emptySnapshot(filtered bool) *election.Snapshot {
 	return s
 }
 
+// staleSnapshot has two shards that do not respond.
+func staleSnapshot() *election.Snapshot {
+	s := crowd(312)
+	part := func(prefix string, age, retry time.Duration) election.StalePart {
+		return election.StalePart{
+			Part:  election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)},
+			Since: ago(age), Error: "cannot reach Consul at 127.0.0.1:8500: no answer in time", RetryAt: testNow().Add(retry),
+		}
+	}
+	s.Connection.Stale = []election.StalePart{part("service/svc-0000", 14*time.Second, 3*time.Second), part("service/svc-0011", 12*time.Second, 5*time.Second)}
+	return s
+}
+
+// staleOnly has one part of a kind that makes no election stale.
+func staleOnly(kind election.PartKind) func() *election.Snapshot {
+	return func() *election.Snapshot {
+		s := mixedSnapshot()
+		s.Connection.Stale = []election.StalePart{{
+			Part: election.Part{Kind: kind, Range: election.PrefixRange("service/"), Node: "node-1"}, Since: ago(27 * time.Second), Error: "no answer in time",
+		}}
+		return s
+	}
+}
+
 // scenes are the screens whose text is kept in testdata, each at every size.
 func scenes() map[string]func(t *testing.T, w, h int) *driver {
 	board := func(keys ...string) func(*testing.T, int, int) *driver {
@@ -87,10 +111,25 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
 			return d
 		},
-		"lost":       snap(lostSnapshot),
-		"empty":      snap(func() *election.Snapshot { return emptySnapshot(false) }),
-		"hidden":     snap(func() *election.Snapshot { return emptySnapshot(true) }),
-		"connecting": snap(func() *election.Snapshot { return nil }),
+		"lost":  snap(lostSnapshot),
+		"stale": snap(staleSnapshot),
+		"stale-detail": func(t *testing.T, w, h int) *driver {
+			d := drive(t, staleSnapshot(), w, h)
+			d.m.openElection("service/svc-00110/leader")
+			return d
+		},
+		"stale-release": func(t *testing.T, w, h int) *driver {
+			d := drive(t, staleSnapshot(), w, h)
+			d.m.openElection("service/svc-00112/leader")
+			d.keys("r")
+			return d
+		},
+		"stale-list":     snap(staleOnly(election.PartNames)),
+		"stale-checks":   snap(staleOnly(election.PartChecks)),
+		"stale-sessions": snap(staleOnly(election.PartSessions)),
+		"empty":          snap(func() *election.Snapshot { return emptySnapshot(false) }),
+		"hidden":         snap(func() *election.Snapshot { return emptySnapshot(true) }),
+		"connecting":     snap(func() *election.Snapshot { return nil }),
 		"unreachable": snap(func() *election.Snapshot {
 			return &election.Snapshot{At: testNow(), Connection: lostSnapshot().Connection}
 		}),

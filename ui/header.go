@@ -152,6 +152,9 @@ func (m *Model) linkSpans(sym *symbols, s *scene, width int) []span {
 	}
 	switch c.State {
 	case election.Live:
+		if stale := m.staleSpans(sym, s.now, width); stale != nil {
+			return append([]span{{roleText, lead}}, stale...)
+		}
 		spans := []span{{roleText, lead}, {roleLed, sym.live + " live"}}
 		if m.latency > 0 && width >= 80 {
 			spans = append(spans, span{roleQuiet, " " + latency(m.latency)})
@@ -196,6 +199,9 @@ func (m *Model) banners(s *scene) []banner {
 	if m.live.Connection.State == election.Lost && m.hasBoard() {
 		lines = append(lines, m.lostBanner(s))
 	}
+	if b := m.staleBanner(s); b != nil {
+		lines = append(lines, b)
+	}
 	if m.paused {
 		lines = append(lines, banner{
 			{roleBadge, " " + sym.paused + " PAUSED "},
@@ -231,15 +237,15 @@ func (m *Model) lostBanner(s *scene) banner {
 	if !c.LastContact.IsZero() {
 		text += "The board is " + duration(s.now.Sub(c.LastContact)) + " old. "
 	}
-	b := banner{{roleAlarm, text}, {roleText, " "}, {roleBad, retryText(s, c)}}
+	b := banner{{roleAlarm, text}, {roleText, " "}, {roleBad, retryText(s, c.RetryAt)}}
 	if c.Error != "" {
 		b = append(b, span{roleText, "  " + oneLine(c.Error, 200)})
 	}
 	return b
 }
 
-func retryText(s *scene, c election.Connection) string {
-	if left := c.RetryAt.Sub(s.now); !c.RetryAt.IsZero() && left > 0 {
+func retryText(s *scene, at time.Time) string {
+	if left := at.Sub(s.now); !at.IsZero() && left > 0 {
 		return "next try in " + duration(left+time.Second-1)
 	}
 	return "trying now"

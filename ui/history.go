@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	"electop/election"
@@ -55,9 +56,9 @@ func termLines(d *doc, s *scene, t *election.Term) {
 		start = "before " + start
 	}
 	line := []span{
-		{roleQuiet, padTo("term "+number(t.Number), 9)}, {r, sign + " "}, {roleStrong, t.Leader},
+		{roleQuiet, padTo("term "+termNumber(t.Number), 9)}, {r, sign + " "}, {roleStrong, t.Leader},
 	}
-	if t.Node != "" {
+	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		line = append(line, span{roleText, " on " + clean(t.Node)})
 	}
 	line = append(line,
@@ -79,4 +80,42 @@ func eventsOfElection(d *doc, s *scene, e *election.Election) {
 		spans := append([]span{{eventRole(ev), padTo(eventWord(ev), eventWordWidth)}}, eventSpans(d.sym, ev)...)
 		d.add(append([]span{{roleQuiet, clock(ev.Time, s.now) + "  "}}, spans...)...)
 	}
+}
+
+// historyMark is how many lines identify a place in a history: one of a term has its
+// time, but those about its end may be alike.
+const historyMark = 4
+
+// historyTop are the first visible lines of a history that is scrolled down, nil of
+// one that shows the newest.
+func (m *Model) historyTop() [][]span {
+	lines, offset := m.historyLines(), m.pane.offset
+	if offset >= len(lines) {
+		return nil
+	}
+	return lines[offset:min(len(lines), offset+historyMark)]
+}
+
+// keepHistoryTop scrolls to the lines that were visible before: what is new is above
+// them.
+func (m *Model) keepHistoryTop(top [][]span) {
+	if top == nil {
+		return
+	}
+	lines := m.historyLines()
+	for i := m.pane.offset; i+len(top) <= len(lines); i++ {
+		if slices.EqualFunc(lines[i:i+len(top)], top, slices.Equal) {
+			m.pane.offset = i
+			return
+		}
+	}
+}
+
+// historyLines are those of a history that is scrolled down.
+func (m *Model) historyLines() [][]span {
+	e := m.table.selected()
+	if e == nil || m.pane.tab != tabHistory || m.pane.offset == 0 {
+		return nil
+	}
+	return m.pane.lines(m.scene(), m.sym, e, m.where().pane.w-2)
 }

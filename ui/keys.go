@@ -79,9 +79,10 @@ func (k KeyMap) zoomHelp() []key.Binding {
 
 // eventsHelp are the keys of the footer in the events view.
 func (k KeyMap) eventsHelp() []key.Binding {
-	open := k.Open
+	open, newest := k.Open, k.Top
 	open.SetHelp(open.Help().Key, "its election")
-	return []key.Binding{k.Down, open, k.Filter, k.Bottom, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
+	newest.SetHelp(newest.Help().Key, "newest")
+	return []key.Binding{k.Down, open, k.Filter, newest, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
 // sessionsHelp are the keys of the footer in the sessions view, or while one

@@ -10,7 +10,7 @@ func (m *Model) clicked(at tea.Mouse) {
 	sc := m.where()
 	switch {
 	case m.view == viewEvents && sc.body.contains(at.X, at.Y) && at.Y > sc.body.y:
-		m.events.moveTo(m.events.offset+at.Y-sc.body.y-1, false)
+		m.events.moveTo(m.events.offset + at.Y - sc.body.y - 1)
 	case m.view == viewSessions:
 		head := sc.body.h - m.visibleSessions()
 		if row := at.Y - sc.body.y - head; !m.sessions.open && row >= 0 && sc.body.contains(at.X, at.Y) {
@@ -74,7 +74,7 @@ func (m *Model) wheeled(at tea.Mouse) {
 		m.results.text.scroll(step)
 	case m.mode != modeBoard:
 	case m.view == viewEvents:
-		m.events.moveTo(m.events.index+step, false)
+		m.events.moveTo(m.events.index + step)
 	case m.view == viewSessions && m.sessions.open:
 		m.sessions.top = max(0, m.sessions.top+step)
 	case m.view == viewSessions:

@@ -14,6 +14,9 @@ type scene struct {
 	// was paused or the link was lost. now is the clock's.
 	asOf, now time.Time
 	stale     bool
+	// staleSince is since when the election that is drawn is stale, if others are
+	// not.
+	staleSince time.Time
 	// live is the newest snapshot, which a paused board does not show.
 	live     *election.Snapshot
 	insights *insightCache
@@ -78,6 +81,10 @@ func (p *pane) lines(s *scene, sym *symbols, e *election.Election, width int) []
 // draw draws the pane's title and the part of its text that is scrolled to.
 func (p *pane) draw(pt *painter, s *scene, e *election.Election, width, height int) []string {
 	lines := make([]string, 0, height)
+	if s = s.of(e); s.partStale() {
+		data := *pt
+		data.tone, pt = toneStale, &data
+	}
 	lines = append(lines, p.title(pt, s, e, width))
 	if e == nil || height <= 1 {
 		return pt.pad(lines, width, height)
@@ -117,10 +124,10 @@ func paneSign(sym *symbols, s *scene, e *election.Election) (string, role) {
 	if stands != standsLed {
 		return sign, r
 	}
-	switch t := tallyChecks(e.Session, s.snap.Checks); {
-	case t.critical > 0:
+	switch critical, warning := tallyChecks(e.Session, s.snap.Checks).risk(); {
+	case critical:
 		r = roleBad
-	case t.warning > 0 || e.Overwritten():
+	case warning || e.Overwritten():
 		r = roleDelay
 	}
 	return sign, r

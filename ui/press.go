@@ -261,7 +261,7 @@ func (m *Model) eventsKey(msg tea.KeyPressMsg) {
 	v := m.events
 	rows := max(1, m.where().body.h-1)
 	if step, ok := m.step(msg, rows, len(v.lines)); ok {
-		v.moveTo(v.index+step, false)
+		v.moveTo(v.index + step)
 		return
 	}
 	if ev := v.selected(); key.Matches(msg, m.keys.Open) && ev != nil {

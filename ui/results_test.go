@@ -188,8 +188,8 @@ func TestActionsAreSortedAmongEvents(t *testing.T) {
 	d.send(snapshotMsg{s})
 	d.keys("2")
 	text := d.text()
-	before, operator, after := strings.Index(text, "503 Service"), strings.Index(text, "operator "), strings.Index(text, "billing-9, term 19")
-	if before > operator || operator > after || operator < 0 {
+	before, operator, after := strings.Index(text, "search-2, term 57"), strings.Index(text, "operator "), strings.Index(text, "billing-9, term 19")
+	if before < operator || operator < after || after < 0 {
 		t.Errorf("order %d %d %d:\n%s", before, operator, after, text)
 	}
 }

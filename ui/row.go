@@ -2,7 +2,6 @@ package ui
 
 import (
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -85,13 +84,15 @@ type rowContext struct {
 	address func(*election.Election) string
 	judge   func(*election.Election) judgement
 	fullID  bool
+	// stale says that the election is stale and others are not.
+	stale bool
 }
 
 func describe(e *election.Election, c rowContext) row {
 	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, changesWindow)}
 	r.sign, r.signRole = r.stands.sign(c.sym)
 	r.name = span{roleText, election.Sanitize(e.Name)}
-	r.term = span{roleQuiet, strconv.FormatUint(e.Term, 10)}
+	r.term = termSpan(e, c.sym)
 	switch r.stands {
 	case standsLed:
 		r.describeLed(e, c)
@@ -104,6 +105,9 @@ func describe(e *election.Election, c rowContext) row {
 	}
 	if e.Unaddressable {
 		r.extra, r.extraSign = span{roleDelay, "unaddressable"}, "!"
+	}
+	if c.stale {
+		r.extra, r.extraSign = span{roleDelay, "stale"}, "!"
 	}
 	if r.mark.text == "" && r.stands != standsUnreadable && c.judge(e).urgent {
 		r.mark = span{roleDelay, c.sym.urgent}
@@ -126,16 +130,36 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	if e.Overwritten() {
 		r.signRole = roleDelay
 		r.extra, r.extraSign = span{roleDelay, "overwritten"}, "!"
-		r.term = span{roleDelay, r.term.text + "!"}
 	}
+}
+
+// termSpan is the number of the current term, or of the latest one while there is no
+// leader, as every part of the screen shows it.
+func termSpan(e *election.Election, sym *symbols) span {
+	switch {
+	case e.Overwritten():
+		return span{roleDelay, termNumber(e.Term) + "!"}
+	case e.Term == 0:
+		return span{roleFaint, sym.dash}
+	}
+	return span{roleQuiet, number(e.Term)}
+}
+
+// termNumber writes the number of a term that had a leader. It is 0 if the key was
+// written without the lock before electop first read it.
+func termNumber(n uint64) string {
+	if n == 0 {
+		return "?"
+	}
+	return number(n)
 }
 
 // warn makes a leader that is about to fall meet the eye.
 func (r *row) warn(sym *symbols) {
-	switch {
-	case r.checks.critical > 0:
+	switch critical, warning := r.checks.risk(); {
+	case critical:
 		r.name.role, r.signRole, r.mark = roleBad, roleBad, span{roleBad, sym.critical}
-	case r.checks.warning > 0:
+	case warning:
 		r.name.role, r.signRole, r.mark = roleDelay, roleDelay, span{roleDelay, sym.warning}
 	}
 }

@@ -47,12 +47,11 @@ func sessionDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 		d.field("Name", span{roleText, clean(r.ses.Name)})
 	}
 	d.field("Node", span{roleText, clean(r.ses.Node)})
-	seen := []span{{roleText, clock(r.seen, s.now)}, {roleQuiet, "  " + duration(s.asOf.Sub(r.seen)) + " ago"}}
-	if !r.fresh {
-		seen = []span{{roleText, "at least since " + clock(r.seen, s.now)},
-			{roleQuiet, "  " + r.age(d.sym, s) + "; it was there when the list was first read"}}
+	label, note := "First seen", "; Consul does not record when a session was created"
+	if r.created {
+		label, note = "Created", " ago"
 	}
-	d.field("Seen since", seen...)
+	d.field(label, span{roleText, clock(r.seen, s.now)}, span{roleQuiet, "  " + r.age(d.sym, s) + note})
 	sessionSettings(d, s, r.ses)
 	d.head("Holds")
 	heldDoc(d, s, r, scan)
@@ -66,7 +65,7 @@ func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 	for _, e := range r.holds {
 		d.beside([]span{{roleLed, d.sym.led + " "}}, 2, span{roleStrong, election.Sanitize(e.Name)},
 			span{roleQuiet, "  " + election.Sanitize(e.Key())},
-			span{roleText, "  term " + number(e.Term) + ", for " + atLeast(d.sym, duration(s.asOf.Sub(e.Since)), e.SinceKnown)})
+			span{roleText, "  term "}, termSpan(e, d.sym), span{roleText, ", for " + atLeast(d.sym, duration(s.asOf.Sub(e.Since)), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
 		d.beside([]span{{roleTermB, d.sym.semaphore + " "}}, 2, span{roleStrong, election.Sanitize(e.Name)},

@@ -64,8 +64,8 @@ type sessionRow struct {
 	scanned, partly bool
 	alike           int // sessions that look left behind, this one too
 	seen            time.Time
-	// fresh says that the session was not yet in the first list.
-	fresh bool
+	// created says that its creation was observed: before seen it did not exist.
+	created bool
 }
 
 // manyAlike is from how many idle sessions of one name, node and checks on they
@@ -124,8 +124,8 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 	idle := map[kin]int{}
 	v.rows = make([]sessionRow, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
-		r := sessionRow{ses: s, stands: sessionHolding, holds: holds[s.ID], slots: slots[s.ID], seen: v.list.FirstSeen[s.ID]}
-		r.fresh = r.seen.After(v.list.Began)
+		r := sessionRow{ses: s, stands: sessionHolding, holds: holds[s.ID], slots: slots[s.ID]}
+		r.remember(v.list.FirstSeen[s.ID])
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
 			r.stands = sessionIdle
@@ -141,6 +141,15 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 		if !slices.ContainsFunc(v.list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 			delete(v.marks, id)
 		}
+	}
+}
+
+// remember takes over when the session was first seen. It is at least as old as the
+// terms that it leads.
+func (r *sessionRow) remember(first election.Seen) {
+	r.seen, r.created = first.At, first.Created
+	for i := 0; i < len(r.holds) && !r.created; i++ {
+		r.seen = earlier(r.seen, r.holds[i].Since)
 	}
 }
 

@@ -157,7 +157,9 @@ func (m *Model) sessionTrouble(s *scene) (string, role) {
 	case list.Err != "" && len(list.Sessions) == 0:
 		return capital(clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", roleDelay
 	case list.Err != "":
-		return capital(clean(list.Err)) + ". This list is " + duration(s.now.Sub(list.At)) + " old.", roleDelay
+		return capital(clean(list.Err)) + ". This list is " + duration(s.now.Sub(list.Until)) + " old.", roleDelay
+	case !list.Until.IsZero():
+		return "This list is " + duration(s.now.Sub(list.Until)) + " old.", roleDelay
 	case len(list.Sessions) == 0:
 		return "No session is visible. Consul omits those that the token may not read, so there may be some.", roleDelay
 	case len(v.order) == 0:
@@ -304,8 +306,7 @@ func (r *sessionRow) holdsText() span {
 	return span{roleText, count + ": " + text}
 }
 
-// age is how long the session was seen, at least that for those that were there
-// when somebody first looked.
+// age is how long the session has existed, at least as far as electop knows.
 func (r *sessionRow) age(sym *symbols, s *scene) string {
-	return atLeast(sym, duration(s.asOf.Sub(r.seen)), r.fresh)
+	return atLeast(sym, duration(s.asOf.Sub(r.seen)), r.created)
 }

@@ -22,11 +22,11 @@ func studiedSnapshot(key string) *election.Snapshot {
 	pg.Pair.Value, pg.Leader = []byte("pg1"), "pg1"
 	s.Elections = append(s.Elections, legacy, pg, semaphoreElection())
 	slices.SortFunc(s.Elections, func(a, b *election.Election) int { return cmpKeys(a.Key(), b.Key()) })
-	s.SessionList = &election.SessionList{At: testNow(), Began: ago(10 * time.Minute), Sessions: allSessions(s), FirstSeen: map[string]time.Time{}}
+	s.SessionList = &election.SessionList{At: testNow(), Sessions: allSessions(s), FirstSeen: map[string]election.Seen{}}
 	for i, ses := range s.SessionList.Sessions {
-		s.SessionList.FirstSeen[ses.ID] = s.SessionList.Began
+		s.SessionList.FirstSeen[ses.ID] = election.Seen{At: ago(10 * time.Minute)}
 		if i%4 == 3 {
-			s.SessionList.FirstSeen[ses.ID] = ago(time.Duration(i) * 17 * time.Second)
+			s.SessionList.FirstSeen[ses.ID] = election.Seen{At: ago(time.Duration(i) * 17 * time.Second), Created: true}
 		}
 	}
 	if key != "" {

@@ -184,7 +184,12 @@ func (t *table) draw(p *painter, s *scene, width, height int) []string {
 		if selected {
 			ground++ // the selected variant follows its plain one
 		}
+		s := s.of(e)
+		if s.partStale() {
+			ground += toneStale - tonePlain
+		}
 		l.reset(ground)
+		ctx.asOf, ctx.stale = s.asOf, s.partStale()
 		t.drawRow(l, e, describe(e, ctx), columns, s.asOf, selected)
 		lines = append(lines, l.done())
 	}

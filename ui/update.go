@@ -75,8 +75,10 @@ func (m *Model) received(snap *election.Snapshot) {
 		m.latency = snap.Connection.Latency
 	}
 	if !m.paused {
+		top := m.historyTop()
 		m.shown = snap
 		m.refresh()
+		m.keepHistoryTop(top)
 		if first && m.table.offset == 0 && m.table.index == 0 {
 			m.showTrouble()
 		}

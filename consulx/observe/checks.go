@@ -65,44 +65,57 @@ func (w *checkWatches) wanted() []string {
 // run starts and ends queries as the set of nodes changes, until ctx ends, and
 // waits for them.
 func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
-	running := map[string]context.CancelFunc{}
-	var wg sync.WaitGroup
-	defer wg.Wait()
+	running := map[string]func(){} // end a query and wait for it
+	defer func() { endAll(running, nil) }()
 	for {
 		wanted := w.wanted()
-		for node, cancel := range running {
-			if !slices.Contains(wanted, node) {
-				cancel()
-				delete(running, node)
-			}
-		}
+		endAll(running, wanted)
 		for _, node := range wanted {
 			if running[node] == nil && node != "" {
 				nctx, cancel := context.WithCancel(ctx)
-				running[node] = cancel
-				wg.Go(func() { start(nctx, node) })
+				done := make(chan struct{})
+				running[node] = func() { cancel(); <-done }
+				go func() {
+					defer close(done)
+					start(nctx, node)
+				}()
 			}
 		}
 		select {
 		case <-ctx.Done():
-			for _, cancel := range running {
-				cancel()
-			}
 			return
 		case <-w.change:
 		}
 	}
 }
 
-// watchChecks asks for the checks of one node until ctx ends.
+// endAll ends the queries for nodes that are not wanted. A node that is wanted again
+// must not be reported as unwatched afterwards, hence the wait.
+func endAll(running map[string]func(), wanted []string) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for node, end := range running {
+		if !slices.Contains(wanted, node) {
+			wg.Go(end)
+			delete(running, node)
+		}
+	}
+}
+
+// watchChecks asks for the checks of one node until ctx ends, and says then that
+// they are no longer current.
 func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epochs) {
-	l := &blocking.Loop{Poller: &checkQuestion{o: o, node: node}, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	part := election.Part{Kind: election.PartChecks, Node: node}
+	q := &checkQuestion{link: link{o: o, source: "checks of " + node, part: part}, node: node}
+	defer q.end()
+	l := &blocking.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
 	l.Run(ctx)
+	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 
 // checkQuestion asks for the checks of one node.
 type checkQuestion struct {
-	o      *Observer
+	link
 	node   string
 	answer []election.Check
 	last   []election.Check
@@ -119,6 +132,7 @@ func (k *checkQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (k *checkQuestion) Accept(_ context.Context, a blocking.Answer) (bool, error) {
+	k.restore()
 	if k.asked && !a.Gap && slices.Equal(k.answer, k.last) {
 		return false, nil
 	}
@@ -131,7 +145,8 @@ func (k *checkQuestion) Accept(_ context.Context, a blocking.Answer) (bool, erro
 	return true, nil
 }
 
-func (k *checkQuestion) Failed(err error, _ time.Time) {
+func (k *checkQuestion) Failed(err error, retryAt time.Time) {
 	k.asked = false
+	k.lose(err, retryAt)
 	k.o.send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})
 }

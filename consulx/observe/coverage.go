@@ -280,6 +280,9 @@ func (s *keyState) join(other keyState) {
 	s.last.passed = append(s.last.passed, other.last.passed...)
 	s.hidden = append(s.hidden, other.hidden...)
 	s.next.Gap = s.next.Gap || other.next.Gap
+	if s.at.IsZero() || other.at.Before(s.at) {
+		s.at = other.at
+	}
 	if s.next.Epoch == 0 || other.next.Epoch < s.next.Epoch {
 		s.next.Epoch = other.next.Epoch
 	}
@@ -319,7 +322,7 @@ func (a *area) find(ctx context.Context, on bool) {
 	ctx, a.finding = context.WithCancel(ctx)
 	lists := make(chan listing, 1)
 	a.lists = lists
-	names := &nameQuestion{o: a.o, prefix: a.layout.Root.Prefix, tell: func(l listing) { keepNewest(lists, l) }}
+	names := newNameQuestion(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
 	l := &blocking.Loop{Poller: names, Wait: a.o.wait, Epochs: a.rounds, Client: a.o.client.Blocking(), Rest: names.rest}
 	a.loops.Go(func() {
 		defer a.o.client.Budget().Use(-1)

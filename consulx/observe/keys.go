@@ -3,7 +3,6 @@ package observe
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,10 +155,8 @@ func (k *keyQuestion) Failed(err error, retryAt time.Time) {
 	if first {
 		k.told()
 	}
-	k.o.fold(true, election.LinkLost{
-		At: time.Now(), Source: k.watch.Name(), Error: consulx.Describe(err), RetryAt: retryAt,
-		Refused: errors.Is(err, consulx.ErrDenied),
-	})
+	part := election.Part{Kind: election.PartKeys, Range: k.watch.Range}
+	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
 
 // recheckHidden finds out which keys that are missing in the response exist and

@@ -89,9 +89,14 @@ const (
 // inBubble observes a fake Consul for some time and gives what was observed.
 func inBubble(t *testing.T, f *fakeConsul, test func(b *board)) {
 	t.Helper()
+	inBubbleWith(t, f, Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait}, test)
+}
+
+func inBubbleWith(t *testing.T, f *fakeConsul, o Options, test func(b *board)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f.start = time.Now()
-		b := observeWith(t, over(t, f), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
+		b := observeWith(t, over(t, f), o)
 		test(b)
 		b.stop()
 	})

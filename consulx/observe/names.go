@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx"
 	"electop/consulx/internal/blocking"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
@@ -30,11 +29,15 @@ type listing struct {
 // nameQuestion asks which keys there are: those that no shard reads are found by
 // it, and those that vanished while a shard's query slept on.
 type nameQuestion struct {
-	o      *Observer
+	link
 	prefix string
 	tell   func(listing)
 	names  []shard.Key
-	lost   bool
+}
+
+func newNameQuestion(o *Observer, prefix string, tell func(listing)) *nameQuestion {
+	part := election.Part{Kind: election.PartNames, Range: election.PrefixRange(prefix)}
+	return &nameQuestion{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
 }
 
 func (n *nameQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
@@ -46,29 +49,14 @@ func (n *nameQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (n *nameQuestion) Accept(_ context.Context, a blocking.Answer) (bool, error) {
-	now := time.Now()
-	if n.lost {
-		n.lost = false
-		n.o.send(true, election.LinkUp{At: now, Source: n.source()})
-	}
-	n.tell(listing{names: n.names, at: now, gap: a.Gap})
+	n.restore()
+	n.tell(listing{names: n.names, at: time.Now(), gap: a.Gap})
 	return true, nil
 }
 
 func (n *nameQuestion) Failed(err error, retryAt time.Time) {
-	n.lost = true
-	n.o.log.Debug("query failed", "query", n.source(), "error", consulx.Describe(err))
-	n.o.send(true, election.LinkLost{At: time.Now(), Source: n.source(), Error: consulx.Describe(err), RetryAt: retryAt})
+	n.lose(err, retryAt)
 }
-
-// end takes back what was told of trouble.
-func (n *nameQuestion) end() {
-	if n.lost {
-		n.o.send(false, election.LinkUp{At: time.Now(), Source: n.source()})
-	}
-}
-
-func (n *nameQuestion) source() string { return "names under " + n.prefix }
 
 // rest spaces the lists by what they cost.
 func (n *nameQuestion) rest() time.Duration { return namesRest(len(n.names)) }

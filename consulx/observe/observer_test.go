@@ -150,7 +150,16 @@ func TestWatchChecks(t *testing.T) {
 			t.Fatal(err)
 		}
 		board.until("a critical check", status(election.StatusCritical))
-		board.o.WatchChecks(nil)
+		for range 3 {
+			board.o.WatchChecks(nil)
+			board.until("checks that are no longer current", func() bool {
+				return !board.last.Checks[b.Node].Until.IsZero() && status(election.StatusCritical)()
+			})
+			board.o.WatchChecks([]string{b.Node})
+			board.until("checks that are current", func() bool {
+				return board.last.Checks[b.Node].Current() && status(election.StatusCritical)()
+			})
+		}
 	})
 }
 

@@ -69,15 +69,19 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	}
 }
 
-// watchSessions asks for all sessions until ctx ends.
+// watchSessions asks for all sessions until ctx ends, and says then that the list is
+// no longer current.
 func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
-	l := &blocking.Loop{Poller: &sessionsQuestion{o: o}, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	q := &sessionsQuestion{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
+	defer q.end()
+	l := &blocking.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
 	l.Run(ctx)
+	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
 // sessionsQuestion asks for every session of the datacenter.
 type sessionsQuestion struct {
-	o      *Observer
+	link
 	answer []*election.Session
 	last   []*election.Session
 	asked  bool
@@ -99,15 +103,17 @@ func (s *sessionsQuestion) Accept(ctx context.Context, a blocking.Answer) (bool,
 			return false, err
 		}
 	}
+	s.restore()
 	sessions, err := s.answer, s.o.client.JudgeSessions(s.answer, meta)
 	denied := consulx.IsDenied(err)
 	s.answer = nil
-	news := !s.asked || a.Gap || denied != s.denied || !sameSessions(sessions, s.last)
+	first := !s.asked || a.Gap
+	news := first || denied != s.denied || !sameSessions(sessions, s.last)
 	s.last, s.asked, s.denied = sessions, true, denied
 	if !news {
 		return false, nil
 	}
-	read := election.SessionListRead{At: at, Sessions: sessions}
+	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first}
 	if denied {
 		read.Err = consulx.ReadProblem("sessions", err)
 	}
@@ -116,7 +122,8 @@ func (s *sessionsQuestion) Accept(ctx context.Context, a blocking.Answer) (bool,
 	return true, nil
 }
 
-func (s *sessionsQuestion) Failed(err error, _ time.Time) {
+func (s *sessionsQuestion) Failed(err error, retryAt time.Time) {
 	s.asked = false
+	s.lose(err, retryAt)
 	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err)})
 }

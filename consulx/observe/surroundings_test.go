@@ -151,13 +151,22 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		listed(first, true)
 		second := b.Session(t, &api.SessionEntry{Name: "second"})
 		listed(second, true)
+		if seen := board.last.SessionList.FirstSeen; seen[first].Created || !seen[second].Created {
+			t.Errorf("created while the sessions were watched: first %+v, second %+v", seen[first], seen[second])
+		}
 		if _, err := b.API.Session().Destroy(second, nil); err != nil {
 			t.Fatal(err)
 		}
 		listed(second, false)
+		since := board.last.SessionList.FirstSeen[first]
 		board.o.WatchSessions(false)
-		board.o.WatchSessions(true)
+		board.until("a list that is no longer current", func() bool { return !board.last.SessionList.Until.IsZero() })
 		third := b.Session(t, &api.SessionEntry{Name: "third"})
+		board.o.WatchSessions(true)
 		listed(third, true)
+		list := board.last.SessionList
+		if !list.Until.IsZero() || list.FirstSeen[first] != since || list.FirstSeen[third].Created {
+			t.Errorf("until %v, first %+v instead of %+v, third %+v", list.Until, list.FirstSeen[first], since, list.FirstSeen[third])
+		}
 	})
 }

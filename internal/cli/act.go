@@ -69,7 +69,7 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	j := &job{action: a, client: client, snapshot: snapshot}
+	j := &job{action: a, client: client, patterns: ps, snapshot: snapshot}
 	if err := j.choose(ctx, names); err != nil {
 		return err
 	}
@@ -114,6 +114,7 @@ func (a *action) searches() bool {
 type job struct {
 	*action
 	client   *consulx.Client
+	patterns election.Patterns
 	snapshot *election.Snapshot
 	subjects []*subject
 	// held lists the keys of the sessions to destroy, nil when the store was not

@@ -170,11 +170,11 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 	if err != nil {
 		return c.gaveUp(ctx, trial, name, err)
 	}
-	log, closeLog, err := c.o.logger()
+	log, closeLog, err := c.o.logger(c.d)
 	if err != nil {
 		return err
 	}
-	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
+	defer closeLog()
 	candidate := candidacy.New(client, candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: c.stopTime(program), Logger: log,
 	})

@@ -94,6 +94,11 @@ func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	if name == "key" {
+		if _, err := election.ParsePatterns(values); err != nil {
+			return fmt.Errorf("key: %w", err)
+		}
+	}
 	for _, value := range values {
 		if err := setFlag(flag, value); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

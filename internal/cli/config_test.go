@@ -51,3 +51,15 @@ func TestReadableConfigFileWithASecretIsWarnedOf(t *testing.T) {
 		})
 	}
 }
+
+func TestMalformedPatternInTheConfigFileIsAUsageError(t *testing.T) {
+	w := onMemory(t)
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("key: ['service/*/leader', '[a']"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"list"}, {"watch"}, {"doctor"}, {}} {
+		r := w.run(append(args, "--config", path)...).must(t, exitUsage)
+		has(t, r.errOut, path, `key: pattern "[a": [ is not supported`)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/logfile"
 	"electop/internal/ttyguard"
 )
 
@@ -108,23 +109,19 @@ func crashReason(output string) string {
 }
 
 // keepStacks appends a crash report to the log file, or to a file of its own when
-// there is no log, and gives the file's path.
+// there is no log or it cannot be written, and gives the file's path.
 func keepStacks(logFile, output string) (string, error) {
-	path := logFile
-	if path == "" {
-		dir := stateDir()
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", err
-		}
-		path = filepath.Join(dir, "crash.log")
+	text := fmt.Sprintf("time=%s level=ERROR msg=\"the dashboard crashed\" version=%s\n%s\n",
+		time.Now().Format(time.RFC3339Nano), version(), strings.TrimRight(output, "\n"))
+	if logFile != "" && logfile.Append(logFile, text) == nil {
+		return logFile, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	dir := stateDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	_, err = fmt.Fprintf(f, "time=%s level=ERROR msg=\"the dashboard crashed\" version=%s\n%s\n",
-		time.Now().Format(time.RFC3339Nano), version(), strings.TrimRight(output, "\n"))
-	return path, cmp.Or(err, f.Close())
+	path := filepath.Join(dir, "crash.log")
+	return path, logfile.Append(path, text)
 }
 
 // stateDir is where electop keeps files that are neither settings nor a cache.

@@ -32,11 +32,11 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := o.logger()
+	log, closeLog, err := o.logger(d)
 	if err != nil {
 		return err
 	}
-	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
+	defer closeLog()
 	return openBoard(ctx, d, board{client: client, patterns: ps, log: log, readOnly: o.readOnly, ascii: o.ascii})
 }
 

@@ -108,11 +108,11 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := c.o.logger()
+	log, closeLog, err := c.o.logger(c.d)
 	if err != nil {
 		return err
 	}
-	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
+	defer closeLog()
 	c.play.Connect = func() (*consulx.Client, error) { return consulx.NewClient(cfg) }
 	c.play.Tell = func(line string) { log.Info("demo", "accident", line) }
 	if c.headless {

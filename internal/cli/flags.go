@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +11,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/internal/logfile"
 )
 
 // options are the flags that every command has.
@@ -115,21 +116,26 @@ func (o *options) level() (level slog.Level, err error) {
 	return level, nil
 }
 
-// logger writes to --log-file; without one nothing is logged. The file is
-// closed by the function that comes with it.
-func (o *options) logger() (*slog.Logger, func() error, error) {
+// logger writes to --log-file; without one nothing is logged. The function that
+// comes with it closes the file and reports what it lacks.
+func (o *options) logger(d deps) (*slog.Logger, func(), error) {
 	level, err := o.level()
 	if err != nil {
 		return nil, nil, err
 	}
 	if o.logFile == "" {
-		return slog.New(slog.DiscardHandler), func() error { return nil }, nil
+		return slog.New(slog.DiscardHandler), func() {}, nil
 	}
-	f, err := os.OpenFile(o.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := logfile.Open(o.logFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), f.Close, nil
+	end := func() {
+		if err := f.Close(); err != nil {
+			fmt.Fprintf(d.stderr, "electop: %s: %s\n", election.Line(o.logFile, 200), consulx.Describe(err))
+		}
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), end, nil
 }
 
 // logEvents writes what happens to the log, on its way to whoever else wants it.

@@ -86,6 +86,12 @@ func (s *subject) follow(e *election.Election) bool {
 	return s.outcome.Settled()
 }
 
+// stale reports an election that may differ from what the snapshot shows.
+func stale(s *election.Snapshot, e *election.Election) bool {
+	_, stale := s.StaleSince(e.Key())
+	return stale
+}
+
 // unfollowed ends the wait for an election without a next leader.
 func unfollowed(o election.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) election.Outcome {
 	var e *election.Election
@@ -96,7 +102,7 @@ func unfollowed(o election.Outcome, last *election.Snapshot, wait time.Duration,
 	switch {
 	case interrupted:
 		reason = "interrupted while waiting for the next leader"
-	case e == nil || last.Connection.State == election.Lost:
+	case e == nil || stale(last, e):
 		reason = "Consul did not respond; the current leader is unknown"
 	case e.State(last.At) == election.Led:
 		reason = "no later term was observed within " + wait.String()

@@ -276,6 +276,8 @@ func TestUnfollowed(t *testing.T) {
 		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: held}}
 		return &election.Snapshot{At: now, Elections: []*election.Election{e}, Connection: election.Connection{State: state}}
 	}
+	partly := snapshot("", election.Live)
+	partly.Connection.Stale = []election.StalePart{{Part: election.Part{Kind: election.PartKeys, Range: election.KeyRange("k")}}}
 	for _, tt := range []struct {
 		name        string
 		o           election.Outcome
@@ -286,6 +288,7 @@ func TestUnfollowed(t *testing.T) {
 	}{
 		{"vacant", done, snapshot("", election.Live), false, election.OutcomeVacant, "no candidate acquired the key within 1s"},
 		{"lost", done, snapshot("", election.Lost), false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"stale", done, partly, false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
 		{"no snapshot", done, nil, false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
 		{"led", done, snapshot("s", election.Live), false, election.OutcomeDone, "no later term was observed within 1s"},
 		{"interrupted", done, snapshot("", election.Live), true, election.OutcomeDone, "interrupted while waiting for the next leader"},

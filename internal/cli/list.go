@@ -30,12 +30,9 @@ they are configured. What takes time to see, such as flapping, is not among it.`
 			if err != nil {
 				return err
 			}
-			chosen, err := choose(snapshot, names)
+			chosen, err := lookup{d, client, ps, snapshot}.choose(cmd.Context(), names)
 			if err != nil {
 				return err
-			}
-			if len(names) == 0 {
-				warnFiltered(d, snapshot)
 			}
 			if advice {
 				return listAdvice(cmd.Context(), d, client, snapshot, chosen, output)
@@ -96,10 +93,17 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 				ttl = s.TTL.String()
 			}
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", election.Line(e.Name, 80), e.State(now),
-			election.Line(leader, 40), node, e.Term, session, ttl, delay, keyText(e))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", election.Line(e.Name, 80), e.State(now),
+			election.Line(leader, 40), node, shortTerm(e), session, ttl, delay, keyText(e))
 	}
 	return tw.Flush()
+}
+
+func shortTerm(e *election.Election) string {
+	if e.Overwritten() {
+		return "?" // LockIndex is 0, which is no number of a term
+	}
+	return fmt.Sprint(e.Term)
 }
 
 func keyText(e *election.Election) string {

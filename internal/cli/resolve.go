@@ -51,7 +51,7 @@ func notFound(s *election.Snapshot, name string) error {
 	if s.Filtered {
 		hint = " (keys may be hidden: this token may not read all of them)"
 	}
-	return fmt.Errorf("%w: %s%s", errNoElection, election.Line(name, 100), hint)
+	return &missingError{name: name, text: errNoElection.Error() + ": " + election.Line(name, 100) + hint}
 }
 
 // warnFiltered says that elections may be missing.

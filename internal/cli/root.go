@@ -46,7 +46,10 @@ func newRootCommand(d deps) *cobra.Command {
 			if err := applyConfig(cmd, o); err != nil {
 				return err
 			}
-			_, err := o.level()
+			if _, err := o.level(); err != nil {
+				return err
+			}
+			_, err := o.parsedPatterns()
 			return err
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return dashboard(cmd.Context(), d, o) },

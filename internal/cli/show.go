@@ -62,7 +62,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	e, err := resolve(snapshot, name)
+	e, err := lookup{s.d, client, ps, snapshot}.resolve(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,10 @@ func checksText(ids []string, read *election.NodeChecks) string {
 }
 
 func checkText(id string, read *election.NodeChecks) string {
-	if read == nil || read.Err != "" || read.Partial && !slices.ContainsFunc(read.Checks, func(c election.Check) bool { return c.ID == id }) {
+	if read != nil && read.Err != "" {
+		return id + " (" + read.Err + ")"
+	}
+	if read == nil || read.Partial && !slices.ContainsFunc(read.Checks, func(c election.Check) bool { return c.ID == id }) {
 		return id + " (not readable with this token)"
 	}
 	for _, c := range read.Checks {

@@ -36,10 +36,7 @@ func (j *job) choose(ctx context.Context, names []string) error {
 	if j.session != "" {
 		return j.chooseSession(ctx)
 	}
-	if len(names) == 0 {
-		warnFiltered(j.d, j.snapshot)
-	}
-	chosen, err := choose(j.snapshot, names)
+	chosen, err := lookup{j.d, j.client, j.patterns, j.snapshot}.choose(ctx, names)
 	if err != nil {
 		return err
 	}

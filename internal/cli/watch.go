@@ -36,8 +36,9 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 		Short: "Write every event as it happens",
 		Long: `Write every event the moment it is known, a line each.
 
-It begins with one event per election as it stands ("initial": true). A vacated
-event never waits for its cause: an explained event follows within a second.
+It begins with one event per election as it stands ("initial": true); a semaphore
+begins with one entered event per holder. A vacated event never waits for its
+cause: an explained event follows within a second.
 
 With --exec, a shell runs the command for each event, in order, one at a time.
 Lines are written without waiting for it. A command has ended when every process
@@ -62,11 +63,11 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	log, closeLog, err := w.o.logger()
+	log, closeLog, err := w.o.logger(w.d)
 	if err != nil {
 		return err
 	}
-	defer closeLog() //nolint:errcheck // a log that cannot be closed has no reader to tell
+	defer closeLog()
 	queue := newEventQueue()
 	note := logEvents(log)
 	observer := observe.New(client, observe.Options{
@@ -88,7 +89,11 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		wanted, err := w.wanted(first, names)
+		look := lookup{w.d, client, ps, first}
+		if len(names) == 0 {
+			g.Go(func() error { look.note(gctx); return nil }) // events must not wait for it
+		}
+		wanted, err := w.wanted(gctx, look, names)
 		if err != nil {
 			return err
 		}
@@ -116,7 +121,7 @@ func firstLook(
 			if s.Loaded {
 				return s, nil
 			}
-			if s.Connection.State != election.Lost {
+			if s.Connection.State != election.Lost && len(s.Connection.Stale) == 0 {
 				continue
 			}
 		case <-ctx.Done():
@@ -131,12 +136,11 @@ func firstLook(
 
 // wanted gives the keys to write of; nil means all. A name that nobody has is an
 // error.
-func (w *watch) wanted(first *election.Snapshot, names []string) (map[string]bool, error) {
+func (w *watch) wanted(ctx context.Context, look lookup, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
-		warnFiltered(w.d, first)
 		return nil, nil
 	}
-	chosen, err := choose(first, names)
+	chosen, err := look.choose(ctx, names)
 	if err != nil {
 		return nil, err
 	}

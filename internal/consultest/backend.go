@@ -1,9 +1,14 @@
 package consultest
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -159,4 +164,29 @@ func (b Backend) Token(t *testing.T, rules string) string {
 		t.Fatal(err)
 	}
 	return made.SecretID
+}
+
+// Proxy starts a proxy in front of a Consul and gives its address. handle gets
+// every request and the handler that forwards it.
+func Proxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
+	t.Helper()
+	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
+	transport := &http.Transport{}
+	forward.Transport = transport
+	forward.ErrorLog = log.New(io.Discard, "", 0)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The server closes a body when the response begins, which a proxy that
+		// still reads it takes for an error.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		handle(w, r, forward)
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		transport.CloseIdleConnections()
+	})
+	return strings.TrimPrefix(s.URL, "http://")
 }

@@ -5,6 +5,7 @@ package blocking
 import (
 	"context"
 	"errors"
+	"net"
 	"runtime"
 	"sync"
 	"time"
@@ -80,7 +81,8 @@ type Poller interface {
 	// Accept handles the answer kept. news is false when nothing of interest
 	// changed.
 	Accept(ctx context.Context, a Answer) (news bool, err error)
-	// Failed tells why there is no answer and when the next attempt is made.
+	// Failed tells why there is no answer and when the next attempt is made. Zero
+	// means that the first one is under way.
 	Failed(err error, retryAt time.Time)
 }
 
@@ -169,8 +171,12 @@ func (l *Loop) Run(ctx context.Context) {
 			l.backoff.Reset()
 		case err != nil && at.Index > 0 && !l.retried:
 			// Proxies and firewalls cut connections that wait: what was missed is
-			// read at once, and only if that fails is the source lost.
+			// read at once, and only if that fails is the source lost. A response that
+			// is overdue makes it stale already: the second read may take long, too.
 			l.retried = true
+			if Overdue(err) {
+				l.Failed(err, time.Time{})
+			}
 		case err != nil:
 			pause := l.backoff.Next()
 			l.Failed(err, time.Now().Add(pause))
@@ -244,4 +250,11 @@ func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api
 		q.WaitIndex, q.WaitTime = index, wait
 	}
 	return q
+}
+
+// Overdue reports a response that is overdue, by this program's deadline or the
+// kernel's.
+func Overdue(err error) bool {
+	var silent net.Error
+	return errors.As(err, &silent) && silent.Timeout()
 }

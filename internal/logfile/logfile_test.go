@@ -1,0 +1,184 @@
+//go:build unix
+
+package logfile_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"electop/internal/logfile"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, path string) *logfile.File {
+	t.Helper()
+	f, err := logfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func write(t *testing.T, f *logfile.File, lines string) {
+	t.Helper()
+	if n, err := f.Write([]byte(lines)); n != len(lines) || err != nil {
+		t.Fatal(n, err)
+	}
+}
+
+// fifo makes a FIFO without a reader.
+func fifo(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// read opens the other end of a FIFO, which lets it be opened for writing.
+func read(t *testing.T, path string) *os.File {
+	t.Helper()
+	r, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func TestLinesAreAppendedInOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, []byte("before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, path)
+	want := strings.Builder{}
+	want.WriteString("before\n")
+	for i := range 10_000 {
+		line := fmt.Sprintf("line %d of elections that are logged together\n", i)
+		write(t, f, line)
+		want.WriteString(line)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want.String() {
+		t.Errorf("%d bytes, want %d: %v", len(got), want.Len(), err)
+	}
+}
+
+func TestFileThatCannotBeOpenedIsAnError(t *testing.T) {
+	if _, err := logfile.Open(filepath.Join(t.TempDir(), "no", "log")); err == nil {
+		t.Error("a folder that does not exist is no error")
+	}
+}
+
+func TestFIFOWithoutAReaderBlocksNothing(t *testing.T) {
+	path := fifo(t)
+	f := open(t, path)
+	write(t, f, "one\ntwo\n")
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "the log lacks 2 lines") {
+		t.Errorf("%v", err)
+	}
+	write(t, f, "three\n")
+	r := read(t, path) // so that the goroutine ends
+	if got, err := io.ReadAll(r); err != nil || string(got) != "one\ntwo\n" {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+func TestDroppedLinesAreToldOnceTheFileAcceptsWrites(t *testing.T) {
+	path := fifo(t)
+	f := open(t, path)
+	line := strings.Repeat("x", 1<<16-1) + "\n"
+	const written = 100 // 6.4 MB, more than may wait
+	for range written {
+		write(t, f, line)
+	}
+	lines := bufio.NewReaderSize(read(t, path), len(line)+1)
+	kept := 0
+	for {
+		got, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got == line {
+			kept++
+			continue
+		}
+		if want := fmt.Sprintf("count=%d", written-kept); kept == 0 || kept == written ||
+			!strings.Contains(got, "log lines dropped") || !strings.Contains(got, want) {
+			t.Errorf("%d lines, then %q, want %s", kept, got, want)
+		}
+		break
+	}
+	write(t, f, "later\n")
+	if got, err := lines.ReadString('\n'); got != "later\n" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The pipe is open and full: its reader has stopped.
+func TestReaderThatStopsDoesNotBlockClose(t *testing.T) {
+	path := fifo(t)
+	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	f := open(t, path)
+	for range 50_000 {
+		write(t, f, "a line that the pipe has no room for\n")
+	}
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "it does not accept writes") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The reader went away and another one came.
+func TestWritesThatFailedAreTold(t *testing.T) {
+	path := fifo(t)
+	first, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, path)
+	write(t, f, "one\n")
+	if got, err := bufio.NewReader(first).ReadString('\n'); got != "one\n" || err != nil {
+		t.Fatalf("%q %v", got, err)
+	}
+	first.Close()
+	write(t, f, "two\n")
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "the log lacks 1 line: write ") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAppend(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	text := strings.Repeat("a stack\n", 1<<20) // 8 MB
+	if err := logfile.Append(path, text); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != text {
+		t.Errorf("%d bytes: %v", len(got), err)
+	}
+	blocked := fifo(t)
+	if err := logfile.Append(blocked, "a stack\n"); err == nil {
+		t.Error("a blocked file is no error")
+	}
+	_, _ = io.ReadAll(read(t, blocked))
+}

@@ -1,0 +1,159 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// staleParts are the stale parts of one kind, with the oldest of their times.
+type staleParts struct {
+	kind    election.PartKind
+	parts   []election.StalePart
+	since   time.Time
+	retryAt time.Time // zero: an attempt is under way
+}
+
+// staleOf collects the stale parts of the first of some kinds that has any.
+func staleOf(c election.Connection, kinds ...election.PartKind) (found staleParts, ok bool) {
+	if c.State == election.Lost {
+		return found, false // everything is stale
+	}
+	for _, kind := range kinds {
+		for _, p := range c.Stale {
+			if p.Kind == kind {
+				found.add(p)
+			}
+		}
+		if found.kind = kind; len(found.parts) > 0 {
+			return found, true
+		}
+	}
+	return found, false
+}
+
+func (s *staleParts) add(p election.StalePart) {
+	if len(s.parts) == 0 || p.Since.Before(s.since) {
+		s.since = p.Since
+	}
+	if len(s.parts) == 0 || p.RetryAt.Before(s.retryAt) {
+		s.retryAt = p.RetryAt
+	}
+	s.parts = append(s.parts, p)
+}
+
+// where names the keys of the parts, from the first to the last, in width cells.
+// What both begin with is left out if there is no room for it.
+func (s *staleParts) where(sym *symbols, width int) string {
+	first, last := s.parts[0].Range, s.parts[len(s.parts)-1].Range
+	text := rangeName(sym, first, 0)
+	if first != last {
+		shared := 0
+		for i := 0; i < min(len(first.From), len(last.From)) && first.From[i] == last.From[i]; i++ {
+			if first.From[i] == '/' {
+				shared = i + 1
+			}
+		}
+		text += " to " + rangeName(sym, last, 0)
+		if textWidth(text) > width {
+			text = rangeName(sym, first, shared) + " to " + rangeName(sym, last, shared)
+		}
+	}
+	text, _ = cutText(text, width, sym.ellipsis)
+	return text
+}
+
+// rangeName is a key, or a prefix with an ellipsis, without its first bytes.
+func rangeName(sym *symbols, r election.Range, from int) string {
+	if r == election.KeyRange(r.From) {
+		return clean(r.From[from:])
+	}
+	return clean(r.From[from:]) + sym.ellipsis
+}
+
+// staleWord says beside "live" what is stale, empty if nothing is.
+func (m *Model) staleWord(now time.Time) string {
+	stale, ok := staleOf(m.live.Connection, election.PartKeys, election.PartNames, election.PartSessions, election.PartChecks)
+	if !ok {
+		return ""
+	}
+	what := "list"
+	switch n := m.live.CountStale(); stale.kind {
+	case election.PartKeys:
+		what = "part"
+		if n > 0 {
+			what = strconv.Itoa(n)
+		}
+	case election.PartSessions, election.PartChecks:
+		what = string(stale.kind)
+	default:
+	}
+	return what + " stale " + duration(now.Sub(stale.since))
+}
+
+// staleSpans put what is stale in the place of the link's latency.
+func (m *Model) staleSpans(sym *symbols, now time.Time, width int) []span {
+	word := m.staleWord(now)
+	switch {
+	case word == "":
+		return nil
+	case width < 64:
+		_, word, _ = strings.Cut(word, " ") // the banner says what
+		return []span{{roleDelay, sym.warning + " " + word}}
+	}
+	return []span{{roleLed, sym.live + " live"}, {roleQuiet, " " + sym.dot + " "}, {roleDelay, word}}
+}
+
+// staleBanner says which elections are stale and since when, what failed and when
+// the next try is. It is empty if none is.
+func (m *Model) staleBanner(s *scene) banner {
+	stale, ok := staleOf(m.live.Connection, election.PartKeys, election.PartNames)
+	if !ok {
+		return nil
+	}
+	age, retry := "stale for "+duration(s.now.Sub(stale.since)), retryText(s, stale.retryAt)
+	text := "Keys " + age
+	switch n := m.live.CountStale(); {
+	case stale.kind == election.PartNames:
+		text = "List of keys " + age + ": new ones are not seen"
+	case n > 0:
+		text = strconv.Itoa(n) + " of " + plural(len(m.live.Elections), "election") + " " + age
+	}
+	room := m.width - textWidth("  () "+text+retry)
+	b := banner{{roleAlarm, " " + text + " (" + stale.where(m.sym, max(12, room)) + ") "}, {roleText, " "}, {roleBad, retry}}
+	if text := stale.parts[0].Error; text != "" {
+		b = append(b, span{roleText, "  " + oneLine(text, 200)})
+	}
+	return b
+}
+
+// of is the scene as an election is drawn in it: one of a stale part is looked at
+// as of when it was last current.
+func (s *scene) of(e *election.Election) *scene {
+	if e == nil || s.stale || len(s.live.Connection.Stale) == 0 {
+		return s
+	}
+	since, stale := s.live.StaleSince(e.Key())
+	if !stale {
+		return s
+	}
+	part := *s
+	part.staleSince = since
+	if since.Before(s.asOf) {
+		part.asOf = since
+	}
+	return &part
+}
+
+// partStale says that the election that is drawn is stale and others are not.
+func (s *scene) partStale() bool { return !s.staleSince.IsZero() }
+
+// staleDetail says that an election is shown as it was.
+func staleDetail(d *doc, s *scene) {
+	if s.partStale() {
+		d.para(roleDelay, "Stale for "+duration(s.now.Sub(s.staleSince))+": Consul does not respond to the query for this key. Last known at "+
+			clock(s.asOf, s.now)+":")
+	}
+}

@@ -1,0 +1,83 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// lineOf is the first line of the screen, with its colours, that names something.
+func lineOf(t *testing.T, d *driver, name string) string {
+	t.Helper()
+	for line := range strings.SplitSeq(d.m.View().Content, "\n") {
+		if strings.Contains(line, name) {
+			return line
+		}
+	}
+	t.Fatalf("%s is not on the screen", name)
+	return ""
+}
+
+func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
+	d := drive(t, staleSnapshot(), 120, 36)
+	led := d.m.styles.ink(tonePlain, roleLed)
+	if line := lineOf(t, d, "svc-00009 "); strings.Contains(line, led) || !strings.Contains(line, "stale") {
+		t.Errorf("a stale row looks current: %q", line)
+	}
+	if line := lineOf(t, d, "svc-00012 "); !strings.Contains(line, led) || strings.Contains(line, "stale") {
+		t.Errorf("a current row looks stale: %q", line)
+	}
+	d.wants("● live · 20 stale 14s", "20 of 312 elections stale for 14s (service/svc-0000… to service/svc-0011…)", "next try in 3s")
+
+	// The clocks of a stale row stand still, those of the others go on.
+	d.now = d.now.Add(time.Minute)
+	d.send(tickMsg(d.now))
+	d.wants("20 of 312 elections stale for 1m14s", "trying now")
+	for name, want := range map[string]string{"svc-00009 ": "8m46s", "svc-00012 ": "13m00s"} {
+		if line := lineOf(t, d, name); !strings.Contains(line, want) {
+			t.Errorf("%s lacks %s: %q", name, want, line)
+		}
+	}
+
+	current := staleSnapshot()
+	current.Connection.Stale = nil
+	d.send(snapshotMsg{current})
+	d.lacks("stale", "trying now")
+}
+
+// Nothing is done to a stale election, and everything to the others.
+func TestDialogsRefuseStaleElections(t *testing.T) {
+	for key, refused := range map[string]bool{"service/svc-00112/leader": true, "service/svc-00012/leader": false} {
+		d := drive(t, staleSnapshot(), 120, 36)
+		d.m.openElection(key)
+		d.keys("r")
+		if d.m.dialog == nil || d.m.dialog.acts() == refused {
+			t.Errorf("%s: refused %v", key, !refused)
+		}
+		// It may become stale while the dialog is open.
+		lost := staleSnapshot()
+		lost.Connection.Stale[0].Range = election.PrefixRange("service/")
+		d.send(snapshotMsg{lost})
+		if d.m.dialog.acts() {
+			t.Errorf("%s became stale, and the dialog still acts", key)
+		}
+	}
+}
+
+func TestStaleChecksAndSessionsAreInTheHeader(t *testing.T) {
+	for kind, word := range map[election.PartKind]string{
+		election.PartChecks: "checks stale 27s", election.PartSessions: "sessions stale 27s", election.PartNames: "list stale 27s",
+	} {
+		for _, width := range []int{40, 80, 120} {
+			d := drive(t, staleOnly(kind)(), width, 24)
+			d.lacks("elections stale")
+			want := "● live · " + word
+			if width < 64 {
+				want = "! stale 27s"
+			}
+			d.wants(want)
+		}
+	}
+}
