@@ -80,7 +80,7 @@ func (f fault) meet(
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	faulty := consultest.Proxy(t, addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	faulty := consultest.ReverseProxy(t, addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if !is(r) {
 			forward.ServeHTTP(w, r)
 			return
@@ -243,7 +243,7 @@ func TestStateIsReadAgainUntilConsulAnswers(t *testing.T) {
 		key := b.Prefix(t) + "web/.lock"
 		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
 		target, failures := targetOf(wire.Pair(b.Get(t, key))), 0
-		addr := consultest.Proxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			switch {
 			case isRelease(r):
 				failures = 3

@@ -81,7 +81,7 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 		if ok, r, _, err := b.API.Txn().Txn(lock, nil); err != nil || !ok {
 			t.Fatal(ok, r, err)
 		}
-		addr := consultest.Proxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 			if isRelease(r) {
 				w.WriteHeader(http.StatusRequestEntityTooLarge)
 				return

@@ -110,13 +110,13 @@ func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
 	defer cancel()
 	r := blocking.NewEpochs(ctx)
 	defer r.Stop()
-	q := &followQuestion{c: c, tell: tell, stop: cancel}
+	q := &keyPoller{c: c, tell: tell, stop: cancel}
 	l := &blocking.Loop{Poller: q, Wait: blocking.DefaultWait, Epochs: r, Client: c.client, Consistent: true}
 	l.Run(ctx)
 }
 
-// followQuestion queries a candidate's own key.
-type followQuestion struct {
+// keyPoller queries a candidate's own key.
+type keyPoller struct {
 	c      *Candidate
 	tell   func(election.Pair) bool
 	stop   func()
@@ -125,7 +125,7 @@ type followQuestion struct {
 	told   bool
 }
 
-func (f *followQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	pair, meta, err := f.c.client.API().KV().Get(f.c.o.Key, q)
 	if err != nil {
 		return nil, f.c.client.Wrap(err)
@@ -137,7 +137,7 @@ func (f *followQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	return meta, nil
 }
 
-func (f *followQuestion) Accept(context.Context, blocking.Answer) (bool, error) {
+func (f *keyPoller) Accept(context.Context, blocking.Answer) (bool, error) {
 	if f.told && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
 		return false, nil
 	}
@@ -148,7 +148,7 @@ func (f *followQuestion) Accept(context.Context, blocking.Answer) (bool, error) 
 	return true, nil
 }
 
-func (f *followQuestion) Failed(err error, _ time.Time) {
+func (f *keyPoller) Failed(err error, _ time.Time) {
 	f.c.o.Logger.Debug("candidate's query failed", "key", f.c.o.Key, "error", consulx.Describe(err))
 }
 

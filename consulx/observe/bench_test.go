@@ -54,7 +54,7 @@ func BenchmarkDecodeKeys(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer c.Close()
-			k := keyQuestion{o: &Observer{client: c}, watch: shard.PrefixWatch("service/"), patterns: ps}
+			k := keyPoller{o: &Observer{client: c}, watch: shard.PrefixWatch("service/"), patterns: ps}
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {

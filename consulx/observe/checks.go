@@ -106,15 +106,15 @@ func endAll(running map[string]func(), wanted []string) {
 // they are no longer current.
 func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epochs) {
 	part := election.Part{Kind: election.PartChecks, Node: node}
-	q := &checkQuestion{link: link{o: o, source: "checks of " + node, part: part}, node: node}
+	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
 	defer q.end()
 	l := &blocking.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
 	l.Run(ctx)
 	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 
-// checkQuestion asks for the checks of one node.
-type checkQuestion struct {
+// checkPoller asks for the checks of one node.
+type checkPoller struct {
 	link
 	node   string
 	answer []election.Check
@@ -122,7 +122,7 @@ type checkQuestion struct {
 	asked  bool
 }
 
-func (k *checkQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+func (k *checkPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	checks, meta, err := k.o.client.Blocking().API().Health().Node(k.node, q)
 	if err != nil {
 		return nil, k.o.client.Wrap(err)
@@ -131,7 +131,7 @@ func (k *checkQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	return meta, nil
 }
 
-func (k *checkQuestion) Accept(_ context.Context, a blocking.Answer) (bool, error) {
+func (k *checkPoller) Accept(_ context.Context, a blocking.Answer) (bool, error) {
 	k.restore()
 	if k.asked && !a.Gap && slices.Equal(k.answer, k.last) {
 		return false, nil
@@ -145,7 +145,7 @@ func (k *checkQuestion) Accept(_ context.Context, a blocking.Answer) (bool, erro
 	return true, nil
 }
 
-func (k *checkQuestion) Failed(err error, retryAt time.Time) {
+func (k *checkPoller) Failed(err error, retryAt time.Time) {
 	k.asked = false
 	k.lose(err, retryAt)
 	k.o.send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})

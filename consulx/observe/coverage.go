@@ -30,10 +30,10 @@ const (
 // beyond the same index, or read them anew. Everything that any query has shown to
 // exist is read by some shard: so the end of a key is told, too, before its shard
 // goes.
-type area struct {
+type coverage struct {
 	o      *Observer
 	layout shard.Layout
-	rounds *blocking.Epochs
+	epochs *blocking.Epochs
 	ready  <-chan struct{}
 
 	moved   chan struct{} // something about the keys of a shard
@@ -49,27 +49,19 @@ type area struct {
 
 // openShard is a shard that is being read.
 type openShard struct {
-	question *keyQuestion
-	cancel   context.CancelFunc
-	doubt    doubt
+	poller *keyPoller
+	cancel context.CancelFunc
 }
 
-// doubt is about a shard that knows other keys than the newest list shows.
-type doubt struct {
-	since    time.Time // zero: there is none
-	answered time.Time // when the shard's answer came
-	later    bool      // the list came later
-}
-
-func newArea(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, ready <-chan struct{}) *area {
-	return &area{
-		o: o, layout: shard.Layout{Root: root, Limit: limit}, rounds: r, ready: ready,
+func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, ready <-chan struct{}) *coverage {
+	return &coverage{
+		o: o, layout: shard.Layout{Root: root, Limit: limit}, epochs: r, ready: ready,
 		moved: make(chan struct{}, 1), open: map[shard.Watch]*openShard{},
 	}
 }
 
 // run reads until ctx ends and waits for its queries.
-func (a *area) run(ctx context.Context) {
+func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
 	defer cancel() // a panic must not wait for queries that know nothing of it
@@ -97,7 +89,7 @@ func (a *area) run(ctx context.Context) {
 }
 
 // untilSettle is how long the layout is left as it is.
-func (a *area) untilSettle() time.Duration {
+func (a *coverage) untilSettle() time.Duration {
 	if a.answered.IsZero() {
 		a.answered = time.Now()
 	}
@@ -106,7 +98,7 @@ func (a *area) untilSettle() time.Duration {
 }
 
 // stir has the layout looked at. It never blocks.
-func (a *area) stir() {
+func (a *coverage) notify() {
 	select {
 	case a.moved <- struct{}{}:
 	default:
@@ -124,14 +116,14 @@ func keepNewest(lists chan listing, l listing) {
 }
 
 // take uses a list and reports whether it names other keys than the one before.
-func (a *area) take(l listing) bool {
+func (a *coverage) take(l listing) bool {
 	before := a.list
 	a.list = l
 	return before.at.IsZero() || shard.Differ(before.names, l.names)
 }
 
 // settle brings the layout in line with the keys that are known to exist.
-func (a *area) settle(ctx context.Context) {
+func (a *coverage) settle(ctx context.Context) {
 	a.settled = time.Now()
 	states, ok := a.states()
 	if !ok {
@@ -140,7 +132,7 @@ func (a *area) settle(ctx context.Context) {
 	want := a.present()
 	var retired []retiredShard
 	for {
-		a.layout.Fixed = failing(states)
+		a.layout.Fixed = unreadable(states)
 		want = a.o.arrange(a.layout, a.keys(states, retired), want)
 		closed := a.closeOthers(want)
 		if len(closed) == 0 {
@@ -162,11 +154,11 @@ func (a *area) settle(ctx context.Context) {
 
 // states tells how far every shard has come; ok is false while one of them is
 // under way to its first answer.
-func (a *area) states() (states map[shard.Watch]keyState, ok bool) {
+func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	states = make(map[shard.Watch]keyState, len(a.open))
 	for w, s := range a.open {
-		state := s.question.known()
-		if !state.delivered && !state.failing {
+		state := s.poller.known()
+		if state.phase == opening {
 			return nil, false
 		}
 		a.layout.Fine = a.layout.Fine || state.heavy
@@ -175,19 +167,19 @@ func (a *area) states() (states map[shard.Watch]keyState, ok bool) {
 	return states, true
 }
 
-// failing are the shards that can't be read at present. They stay: others in
+// unreadable are the shards that can't be read at present. They stay: others in
 // their place would fail as well, and would tell of it anew.
-func failing(states map[shard.Watch]keyState) []shard.Watch {
+func unreadable(states map[shard.Watch]keyState) []shard.Watch {
 	var watches []shard.Watch
 	for w, state := range states {
-		if state.failing {
+		if state.phase == failing {
 			watches = append(watches, w)
 		}
 	}
 	return shard.Disjoint(watches)
 }
 
-func (a *area) present() []shard.Watch {
+func (a *coverage) present() []shard.Watch {
 	watches := make([]shard.Watch, 0, len(a.open))
 	for w := range a.open {
 		watches = append(watches, w)
@@ -196,7 +188,7 @@ func (a *area) present() []shard.Watch {
 }
 
 // keys are all that a shard or the list knows of.
-func (a *area) keys(states map[shard.Watch]keyState, retired []retiredShard) []shard.Key {
+func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard) []shard.Key {
 	lists := make([][]shard.Key, 0, 2*(len(states)+len(retired))+1)
 	for _, state := range states {
 		lists = append(lists, state.keys, state.unseen())
@@ -222,7 +214,7 @@ type retiredShard struct {
 	state keyState
 }
 
-func (a *area) closeOthers(want []shard.Watch) []retiredShard {
+func (a *coverage) closeOthers(want []shard.Watch) []retiredShard {
 	wanted := make(map[shard.Watch]bool, len(want))
 	for _, w := range want {
 		wanted[w] = true
@@ -236,15 +228,15 @@ func (a *area) closeOthers(want []shard.Watch) []retiredShard {
 	return closed
 }
 
-func (a *area) close(w shard.Watch, s *openShard) keyState {
-	state := s.question.close()
+func (a *coverage) close(w shard.Watch, s *openShard) keyState {
+	state := s.poller.close()
 	s.cancel()
 	delete(a.open, w)
 	return state
 }
 
 // inherit is what a new watch begins with.
-func (a *area) inherit(w shard.Watch, retired []retiredShard) keyState {
+func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
 	state := inherit(w, retired)
 	state.next.Gap = state.next.Gap || a.list.gap
 	return state
@@ -270,21 +262,18 @@ func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 // part is how far a question about a range has come that another one was part of.
 func (s keyState) part(r election.Range) keyState {
 	s.last, s.hidden = s.last.part(r), shard.Cut(s.hidden, r, func(key string) string { return key })
-	s.keys, s.heavy, s.failing = s.last.keys(), false, false
+	s.keys, s.heavy, s.phase = s.last.keys(), false, s.phase.inherited()
 	return s
 }
 
 // join adds what another question has read, whose moves may have been missed.
 func (s *keyState) join(other keyState) {
 	s.last.pairs = append(s.last.pairs, other.last.pairs...)
-	s.last.passed = append(s.last.passed, other.last.passed...)
+	s.last.others = append(s.last.others, other.last.others...)
 	s.hidden = append(s.hidden, other.hidden...)
-	s.next.Gap = s.next.Gap || other.next.Gap
+	s.next = s.next.Join(other.next)
 	if s.at.IsZero() || other.at.Before(s.at) {
 		s.at = other.at
-	}
-	if s.next.Epoch == 0 || other.next.Epoch < s.next.Epoch {
-		s.next.Epoch = other.next.Epoch
 	}
 }
 
@@ -292,15 +281,15 @@ func (s *keyState) join(other keyState) {
 func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
 // start opens a watch.
-func (a *area) start(ctx context.Context, w shard.Watch, state keyState) {
-	question := &keyQuestion{
-		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, told: a.stir, state: state,
+func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
+	poller := &keyPoller{
+		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, onChange: a.notify, state: state,
 	}
 	a.o.sessions.Holding(w.Name(), holders(state.last.pairs))
 	ctx, cancel := context.WithCancel(ctx)
-	a.open[w] = &openShard{question: question, cancel: cancel}
+	a.open[w] = &openShard{poller: poller, cancel: cancel}
 	a.o.client.Budget().Use(1)
-	l := &blocking.Loop{Poller: question, Wait: a.o.wait, Epochs: a.rounds, Client: a.o.client.Blocking(), From: state.next}
+	l := &blocking.Loop{Poller: poller, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), From: state.next}
 	a.loops.Go(func() {
 		defer cancel()
 		defer a.o.client.Budget().Use(-1)
@@ -309,7 +298,7 @@ func (a *area) start(ctx context.Context, w shard.Watch, state keyState) {
 }
 
 // find begins or ends to ask for names.
-func (a *area) find(ctx context.Context, on bool) {
+func (a *coverage) find(ctx context.Context, on bool) {
 	if on == (a.lists != nil) {
 		return
 	}
@@ -322,8 +311,8 @@ func (a *area) find(ctx context.Context, on bool) {
 	ctx, a.finding = context.WithCancel(ctx)
 	lists := make(chan listing, 1)
 	a.lists = lists
-	names := newNameQuestion(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
-	l := &blocking.Loop{Poller: names, Wait: a.o.wait, Epochs: a.rounds, Client: a.o.client.Blocking(), Rest: names.rest}
+	names := newNamePoller(a.o, a.layout.Root.Prefix, func(l listing) { keepNewest(lists, l) })
+	l := &blocking.Loop{Poller: names, Wait: a.o.wait, Epochs: a.epochs, Client: a.o.client.Blocking(), Rest: names.rest}
 	a.loops.Go(func() {
 		defer a.o.client.Budget().Use(-1)
 		l.Run(ctx)
@@ -335,37 +324,18 @@ func (a *area) find(ctx context.Context, on bool) {
 // had the time to tell of it: all keys of a shard may vanish at once without
 // waking its query, when something above them is deleted. It gives how long it
 // need not be called.
-func (a *area) compare(ctx context.Context) (rest time.Duration) {
+func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	rest = blocking.DefaultWait
 	for w, s := range maps.Clone(a.open) {
-		state := s.question.known()
-		if !state.delivered || !shard.Differ(state.keys, shard.Cut(a.list.names, w.Range, shard.KeyName)) {
-			s.doubt = doubt{}
-			continue
-		}
-		left := s.doubt.left(state.at, a.list)
-		if left > 0 {
+		switch left, differs := s.poller.compare(a.list); {
+		case !differs:
+		case left > 0:
 			rest = min(rest, left)
-			continue
+		default:
+			last := a.close(w, s)
+			last.phase, last.next = opening, blocking.Lost()
+			a.start(ctx, w, last)
 		}
-		last := a.close(w, s)
-		last.next, last.delivered = blocking.Position{Gap: true}, false
-		a.start(ctx, w, last)
 	}
 	return rest
-}
-
-// left is how much time a shard has left to show the keys that the list shows,
-// or the list to show those of a shard whose answer came later. An answer may
-// have been on its way for longer than the other: so both are given the time.
-func (d *doubt) left(answered time.Time, list listing) time.Duration {
-	now, later := time.Now(), answered.Before(list.at)
-	if d.since.IsZero() || !d.answered.Equal(answered) || d.later != later {
-		*d = doubt{since: now, answered: answered, later: later}
-	}
-	grace := listGrace
-	if !later {
-		grace += namesRest(len(list.names))
-	}
-	return grace - now.Sub(d.since)
 }

@@ -21,58 +21,57 @@ import (
 // sessions of new holders.
 const sessionPatience = 50 * time.Millisecond
 
-// keyQuestion asks for the keys of one watch and hands every answer over as one
+// keyPoller asks for the keys of one watch and hands every answer over as one
 // election.KeysRead.
-type keyQuestion struct {
+type keyPoller struct {
 	o        *Observer
 	watch    shard.Watch
 	patterns election.Patterns
 	ready    <-chan struct{} // closed when answers may be handed over
-	told     func()          // after an answer with other keys than before, and a first failure
+	onChange func()          // after an answer with other keys than before, and a first failure
 
 	askedAt time.Time
-	answer  reading
+	answer  keySet
 
 	mu       sync.Mutex
 	state    keyState
 	hiddenAt time.Time
-	closed   bool
+	mismatch mismatch // while the phase is mismatched
 }
 
 // keyState is how far a question has come.
 type keyState struct {
-	last reading     // as it was handed over
-	keys []shard.Key // in last
+	phase phase
+	last  keySet      // as it was handed over
+	keys  []shard.Key // in last
 	// hidden are keys that were read before and may no longer be read.
-	hidden    []string
-	delivered bool      // the latest attempt succeeded
-	failing   bool      // the latest attempt failed
-	at        time.Time // when the latest answer came
-	next      blocking.Position
-	heavy     bool // most of what is read is of no use
+	hidden []string
+	at     time.Time // of the latest response
+	next   blocking.Position
+	heavy  bool // most of what is read is of no use
 }
 
-func (k *keyQuestion) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
-	k.answer, meta, err = readKeys(k.o.client.Blocking(), k.watch, k.patterns, k.state.heavy, q)
+	k.answer, meta, err = readKeys(k.o.client.Blocking(), k.watch, k.patterns, k.known().heavy, q)
 	return meta, err
 }
 
-func (k *keyQuestion) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
-	at := time.Now()
+func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
+	at, before := time.Now(), k.known()
 	got := k.answer
-	k.answer = reading{}
-	changed, vanished := compare(k.state.last.pairs, got.pairs)
+	k.answer = keySet{}
+	changed, vanished := comparePairs(before.last.pairs, got.pairs)
 	filtered := k.o.client.Filtered(a.QueryMeta)
-	hidden, err := k.recheckHidden(ctx, got.pairs, vanished, at)
+	hidden, err := k.recheckHidden(ctx, got.pairs, before.hidden, vanished, at)
 	if err != nil {
 		return false, err
 	}
 	next := keyState{
-		last: got, hidden: hidden, delivered: true, at: at, heavy: k.state.heavy || got.heavy(),
+		last: got, hidden: hidden, at: at, heavy: before.heavy || got.heavy(),
 		next: a.Next,
 	}
-	first := !k.state.delivered
+	first := !before.phase.current()
 	var batch []election.Observation
 	if first {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
@@ -90,17 +89,17 @@ func (k *keyQuestion) Accept(ctx context.Context, a blocking.Answer) (bool, erro
 	case <-k.ready:
 	case <-ctx.Done():
 	}
-	news := first || a.Gap || !slices.Equal(hidden, k.state.hidden) || len(changed) > 0 || len(vanished) > 0
+	news := first || a.Gap || !slices.Equal(hidden, before.hidden) || len(changed) > 0 || len(vanished) > 0
 	k.handOver(next, news, batch)
 	return news, nil
 }
 
 // handOver tells the tracker, unless the watch was closed meanwhile: then others
 // read its keys and may have told newer things.
-func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observation) {
+func (k *keyPoller) handOver(next keyState, news bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
-	if k.closed {
+	if before.phase == closed {
 		k.mu.Unlock()
 		return
 	}
@@ -108,6 +107,7 @@ func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observ
 	if next.keys = before.keys; moved {
 		next.keys = next.last.keys()
 	}
+	next.phase = before.phase.after(responded)
 	k.state = next
 	k.o.fold(news, batch...)
 	if news {
@@ -116,44 +116,74 @@ func (k *keyQuestion) handOver(next keyState, news bool, batch []election.Observ
 	}
 	k.mu.Unlock()
 	k.o.deliver()
-	if moved || !before.delivered || next.heavy != before.heavy {
-		k.told()
+	if moved || !before.phase.current() || next.heavy != before.heavy {
+		k.onChange()
 	}
 }
 
 // close ends what the question tells and gives how far it came.
-func (k *keyQuestion) close() keyState {
+func (k *keyPoller) close() keyState {
 	defer k.o.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.closed = true
-	if !k.state.delivered {
-		// Its trouble is over; whoever reads its keys next tells of their own.
+	state := k.state
+	k.state.phase = state.phase.after(replaced)
+	if !state.phase.current() {
+		// Clear this source's error; its successor reports its own.
 		k.o.fold(false, election.LinkUp{At: time.Now(), Source: k.watch.Name()})
 	}
 	k.o.sessions.Released(k.watch.Name())
 	k.o.permissions.forget(k.watch.Name())
-	return k.state
+	return state
 }
 
-func (k *keyQuestion) known() keyState {
+// mismatch is since when a shard and the list of names show different keys.
+type mismatch struct {
+	since     time.Time
+	listNewer bool // the list came after the response
+}
+
+// compare compares the latest response with the list of names. Where they differ,
+// it reports how long to wait for the older of the two: each may have been under
+// way for longer than the other.
+func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := &k.state
+	if !s.phase.current() || !shard.Differ(s.keys, shard.Cut(list.names, k.watch.Range, shard.KeyName)) {
+		s.phase = s.phase.after(agreed)
+		return 0, false
+	}
+	listNewer := s.at.Before(list.at)
+	if s.phase != mismatched || k.mismatch.listNewer != listNewer {
+		k.mismatch = mismatch{since: time.Now(), listNewer: listNewer}
+	}
+	s.phase = s.phase.after(differed)
+	grace := listGrace
+	if !listNewer {
+		grace += namesRest(len(list.names))
+	}
+	return grace - time.Since(k.mismatch.since), true
+}
+
+func (k *keyPoller) known() keyState {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.state
 }
 
-func (k *keyQuestion) Failed(err error, retryAt time.Time) {
+func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.log.Debug("query failed", "query", k.watch.Name(), "error", consulx.Describe(err))
 	defer k.o.deliver()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed {
+	before := k.state.phase
+	if before == closed {
 		return
 	}
-	first := !k.state.failing
-	k.state.delivered, k.state.failing, k.state.next = false, true, blocking.Position{Gap: true}
-	if first {
-		k.told()
+	k.state.phase, k.state.next = before.after(failed), blocking.Lost()
+	if before != failing {
+		k.onChange()
 	}
 	part := election.Part{Kind: election.PartKeys, Range: k.watch.Range}
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
@@ -161,10 +191,10 @@ func (k *keyQuestion) Failed(err error, retryAt time.Time) {
 
 // recheckHidden finds out which keys that are missing in the response exist and
 // may not be read. blocking.ErrReadAgain says that one of them may.
-func (k *keyQuestion) recheckHidden(
-	ctx context.Context, pairs []election.Pair, vanished []string, at time.Time,
+func (k *keyPoller) recheckHidden(
+	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
 ) (hidden []string, err error) {
-	missing := slices.DeleteFunc(slices.Clone(k.state.hidden), func(key string) bool {
+	missing := slices.DeleteFunc(slices.Clone(before), func(key string) bool {
 		_, there := slices.BinarySearchFunc(pairs, election.Pair{Key: key}, byKey)
 		return there
 	})
@@ -195,9 +225,9 @@ const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
-// compare walks two sorted answers side by side. Vanished are only keys that can be
+// comparePairs walks two sorted answers side by side. Vanished are only keys that can be
 // asked for.
-func compare(before, after []election.Pair) (changed []election.Pair, vanished []string) {
+func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
 	}

@@ -84,7 +84,7 @@ func TestProxyThatSilencesOneShard(t *testing.T) {
 		b.Acquire(t, api.KVPair{Key: key, Session: session})
 	}
 	var dead atomic.Bool
-	addr := consultest.Proxy(t, consul.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	addr := consultest.ReverseProxy(t, consul.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 		if dead.Load() && strings.HasPrefix(r.URL.Path, "/v1/kv/mail/") {
 			<-r.Context().Done()
 			return

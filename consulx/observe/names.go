@@ -26,21 +26,21 @@ type listing struct {
 	gap   bool      // when they came is not known: the link was broken before
 }
 
-// nameQuestion asks which keys there are: those that no shard reads are found by
+// namePoller asks which keys there are: those that no shard reads are found by
 // it, and those that vanished while a shard's query slept on.
-type nameQuestion struct {
+type namePoller struct {
 	link
 	prefix string
 	tell   func(listing)
 	names  []shard.Key
 }
 
-func newNameQuestion(o *Observer, prefix string, tell func(listing)) *nameQuestion {
+func newNamePoller(o *Observer, prefix string, tell func(listing)) *namePoller {
 	part := election.Part{Kind: election.PartNames, Range: election.PrefixRange(prefix)}
-	return &nameQuestion{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
+	return &namePoller{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
 }
 
-func (n *nameQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	names, meta, err := readNames(n.o.client.Blocking(), n.prefix, n.o.patterns, q)
 	if err == nil {
 		n.names = names
@@ -48,18 +48,18 @@ func (n *nameQuestion) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 	return meta, err
 }
 
-func (n *nameQuestion) Accept(_ context.Context, a blocking.Answer) (bool, error) {
+func (n *namePoller) Accept(_ context.Context, a blocking.Answer) (bool, error) {
 	n.restore()
 	n.tell(listing{names: n.names, at: time.Now(), gap: a.Gap})
 	return true, nil
 }
 
-func (n *nameQuestion) Failed(err error, retryAt time.Time) {
+func (n *namePoller) Failed(err error, retryAt time.Time) {
 	n.lose(err, retryAt)
 }
 
 // rest spaces the lists by what they cost.
-func (n *nameQuestion) rest() time.Duration { return namesRest(len(n.names)) }
+func (n *namePoller) rest() time.Duration { return namesRest(len(n.names)) }
 
 func namesRest(names int) time.Duration {
 	return min(max(time.Duration(names)*namesPace, namesPaceMin), namesPaceMax)

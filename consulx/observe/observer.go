@@ -160,7 +160,7 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	all.Go(func() { o.nameDatacenter(ctx, r, named) })
 	areas := shard.Plan(o.patterns, o.watches)
 	for _, w := range areas {
-		a := newArea(o, w, max(1, o.watches/len(areas)-1), r, named)
+		a := newCoverage(o, w, max(1, o.watches/len(areas)-1), r, named)
 		all.Go(func() { a.run(ctx) })
 	}
 }
@@ -182,7 +182,8 @@ func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named
 		info, err := o.client.Info(ctx)
 		if name = info.Datacenter; err != nil || name == "" {
 			release()
-			blocking.Sleep(r.Current(), b.Next())
+			epoch, _ := r.Current()
+			blocking.Sleep(epoch, b.Next())
 		}
 	}
 }

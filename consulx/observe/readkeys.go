@@ -13,7 +13,7 @@ import (
 
 // readKeys reads all keys of a watch. sparing reads the names of the keys first
 // and then only the elections: that is cheaper where large values are beside them.
-func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bool, q *api.QueryOptions) (reading, *api.QueryMeta, error) {
+func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bool, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	if sparing && !w.Exact {
 		return readSparingly(c, w, ps, q)
 	}
@@ -23,18 +23,18 @@ func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bo
 	}
 	var pairs []election.Pair
 	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, &pairs)
-	return newReading(pairs, ps), meta, err
+	return newKeySet(pairs, ps), meta, err
 }
 
 // readSparingly waits for the names of keys and reads the elections among them
 // afterwards, in transactions. A key that changes in between wakes the next
 // query, which waits beyond the index of the names.
-func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (reading, *api.QueryMeta, error) {
+func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	names, meta, err := readNames(c, w.Prefix, ps, q)
 	if err != nil {
-		return reading{}, nil, err
+		return keySet{}, nil, err
 	}
-	var got reading
+	var got keySet
 	var wanted []string
 	for _, name := range names {
 		if name.Election && !election.Addressable(name.Name) {
@@ -47,14 +47,14 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 		if name.Election {
 			wanted = append(wanted, name.Name)
 		} else {
-			got.passed = append(got.passed, name.Name)
+			got.others = append(got.others, name.Name)
 		}
 	}
 	for some := range slices.Chunk(wanted, consulx.TxnReads) {
 		// A server that lags behind could give values from before the names.
 		pairs, _, err := c.ReadExisting(some, c.Consistent(q.Context()))
 		if err != nil {
-			return reading{}, nil, err
+			return keySet{}, nil, err
 		}
 		got.pairs = append(got.pairs, pairs...)
 	}

@@ -72,15 +72,15 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 // watchSessions asks for all sessions until ctx ends, and says then that the list is
 // no longer current.
 func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
-	q := &sessionsQuestion{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
+	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
 	l := &blocking.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
 	l.Run(ctx)
 	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
-// sessionsQuestion asks for every session of the datacenter.
-type sessionsQuestion struct {
+// sessionsPoller asks for every session of the datacenter.
+type sessionsPoller struct {
 	link
 	answer []*election.Session
 	last   []*election.Session
@@ -88,12 +88,12 @@ type sessionsQuestion struct {
 	denied bool
 }
 
-func (s *sessionsQuestion) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+func (s *sessionsPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	s.answer, meta, err = s.o.client.Blocking().ListSessions(q)
 	return meta, err
 }
 
-func (s *sessionsQuestion) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
+func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
 	at, meta := time.Now(), a.QueryMeta
 	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.MayOmit(meta) {
 		// A token that was revoked gets one more answer, empty and without a
@@ -122,7 +122,7 @@ func (s *sessionsQuestion) Accept(ctx context.Context, a blocking.Answer) (bool,
 	return true, nil
 }
 
-func (s *sessionsQuestion) Failed(err error, retryAt time.Time) {
+func (s *sessionsPoller) Failed(err error, retryAt time.Time) {
 	s.asked = false
 	s.lose(err, retryAt)
 	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err)})

@@ -52,7 +52,7 @@ func (s *study) set(key string) {
 	}
 	s.key = key
 	s.cancel()
-	s.stir()
+	s.notify()
 }
 
 // happened has the surroundings read again if an event is about the election.
@@ -60,11 +60,11 @@ func (s *study) happened(events []election.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.key != "" && slices.ContainsFunc(events, func(e election.Event) bool { return e.Key == s.key }) {
-		s.stir()
+		s.notify()
 	}
 }
 
-func (s *study) stir() {
+func (s *study) notify() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -136,9 +136,9 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader")})
 		ready := make(chan struct{})
 		told := 0
-		k := &keyQuestion{o: o, watch: shard.PrefixWatch("a/"), patterns: o.patterns, ready: ready, told: func() { told++ }}
-		k.state.delivered = true
-		k.answer = reading{pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}
+		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.patterns, ready: ready, onChange: func() { told++ }}
+		k.state.phase = live
+		k.answer = keySet{pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}
 		o.work.Go(func() {
 			if _, err := k.Accept(t.Context(), blocking.Answer{QueryMeta: &api.QueryMeta{LastIndex: 5}}); err != nil {
 				t.Error(err)
@@ -151,7 +151,7 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 		close(ready)
 		o.work.Wait()
 		k.Failed(context.DeadlineExceeded, time.Now())
-		if len(o.Snapshots()) > 0 || told > 0 || !k.known().delivered {
+		if len(o.Snapshots()) > 0 || told > 0 || k.known().phase != closed {
 			t.Errorf("a watch that was closed told of %d snapshots and %d times of itself", len(o.Snapshots()), told)
 		}
 	})
@@ -364,13 +364,13 @@ func TestASlowShardIsNotCutOff(t *testing.T) {
 }
 
 // A shard that knows other keys than the list is given time, and so is the list
-// where the shard's answer came later; each new answer begins anew.
-func TestDoubtTakesItsTime(t *testing.T) {
+// where the shard's response came later; each new response begins anew.
+func TestAMismatchIsGivenTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		later := start.Add(time.Millisecond)
-		listGraceToo := listGrace + namesRest(1)
-		var d doubt
+		graceOfList := listGrace + namesRest(1)
+		k := &keyPoller{watch: shard.PrefixWatch("s/"), state: keyState{phase: live, keys: listOf("s/a/leader")}}
 		for _, c := range []struct {
 			after          time.Duration
 			answered, list time.Time
@@ -379,25 +379,23 @@ func TestDoubtTakesItsTime(t *testing.T) {
 			{0, start, later, listGrace},
 			{60 * time.Millisecond, start, later, listGrace - 60*time.Millisecond},
 			{60 * time.Millisecond, start, later.Add(1), listGrace - 120*time.Millisecond},
-			{0, later, later, listGraceToo},
-			{50 * time.Millisecond, later, start, listGraceToo - 50*time.Millisecond},
+			{0, later, later, graceOfList},
+			{50 * time.Millisecond, later, start, graceOfList - 50*time.Millisecond},
 			{0, later, later.Add(1), listGrace},
 			{50 * time.Millisecond, later.Add(2), later.Add(3), listGrace},
 		} {
 			pass(c.after)
-			if got := d.left(c.answered, listing{names: listOf("a"), at: c.list}); got != c.want {
-				t.Errorf("after %s, with an answer of %s and a list of %s: %s left, want %s", time.Since(start), c.answered.Sub(start), c.list.Sub(start), got, c.want)
+			if !k.state.at.Equal(c.answered) {
+				k.state.at, k.state.phase = c.answered, k.state.phase.after(responded)
+			}
+			left, differs := k.compare(listing{names: listOf("s/b/leader"), at: c.list})
+			if left != c.want || !differs || k.known().phase != mismatched {
+				t.Errorf("after %s, with a response of %s and a list of %s: %s left, want %s",
+					time.Since(start), c.answered.Sub(start), c.list.Sub(start), left, c.want)
 			}
 		}
-		w := shard.PrefixWatch("s/a")
-		open := &openShard{question: &keyQuestion{state: keyState{delivered: true, at: later, keys: listOf("s/a/leader")}}}
-		a := &area{open: map[shard.Watch]*openShard{w: open}, list: listing{at: start}}
-		if rest := a.compare(t.Context()); rest != listGrace+namesRest(0) {
-			t.Errorf("looks again after %s", rest)
-		}
-		a.list.names = listOf("s/a/leader")
-		if rest := a.compare(t.Context()); rest != blocking.DefaultWait || open.doubt != (doubt{}) {
-			t.Errorf("looks again after %s", rest)
+		if _, differs := k.compare(listing{names: listOf("s/a/leader")}); differs || k.known().phase != live {
+			t.Errorf("a list that agrees leaves the phase %d", k.known().phase)
 		}
 	})
 }
@@ -512,7 +510,7 @@ func TestAPanicInAnAreaComesThrough(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 		}()
-		newArea(o, shard.PrefixWatch("service/"), 47, blocking.NewEpochs(ctx), ready).run(ctx)
+		newCoverage(o, shard.PrefixWatch("service/"), 47, blocking.NewEpochs(ctx), ready).run(ctx)
 	})
 }
 
@@ -525,7 +523,7 @@ func TestTheNewestListIsKept(t *testing.T) {
 	if l := <-lists; len(l.names) != 2 || !l.gap {
 		t.Errorf("%+v", l)
 	}
-	a := &area{list: listing{names: listOf("a"), at: time.Now()}}
+	a := &coverage{list: listing{names: listOf("a"), at: time.Now()}}
 	if a.take(listing{names: listOf("a"), at: time.Now()}) || !a.take(listing{names: listOf("a", "b"), at: time.Now()}) {
 		t.Error("a list is not told from the one before")
 	}
@@ -533,7 +531,7 @@ func TestTheNewestListIsKept(t *testing.T) {
 
 // Elections that may no longer be read are still looked for by some shard.
 func TestHiddenElectionsKeepTheirShard(t *testing.T) {
-	a := newArea(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
+	a := newCoverage(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
 	w := shard.PrefixWatch("s/a")
 	got := a.keys(map[shard.Watch]keyState{w: {hidden: []string{"s/a/leader"}}}, nil)
 	if !slices.Equal(got, listOf("s/a/leader")) {

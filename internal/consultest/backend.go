@@ -166,9 +166,9 @@ func (b Backend) Token(t *testing.T, rules string) string {
 	return made.SecretID
 }
 
-// Proxy starts a proxy in front of a Consul and gives its address. handle gets
+// ReverseProxy starts a proxy in front of a Consul and gives its address. handle gets
 // every request and the handler that forwards it.
-func Proxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
+func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
 	t.Helper()
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
 	transport := &http.Transport{}

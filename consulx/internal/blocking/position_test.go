@@ -26,8 +26,9 @@ func TestNextIndex(t *testing.T) {
 		{"an answer lost its index", 7, 0, 0, 0},
 		{"only the smallest index is known, and the wait ran out", 1, 1, wait, 1},
 	} {
-		if got := nextIndex(c.asked, c.got, c.took, wait); got != c.want {
-			t.Errorf("%s: asked with %d, got %d after %s: next %d, want %d", c.what, c.asked, c.got, c.took, got, c.want)
+		at := Position{Index: c.asked, Gap: true, Epoch: 3}
+		if got := at.after(c.got, c.took, wait); got != (Position{Index: c.want, Epoch: 3}) {
+			t.Errorf("%s: asked with %d, got %d after %s: next %+v, want %d", c.what, c.asked, c.got, c.took, got, c.want)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"electop/election"
 )
 
-// reading is what one watch has read: every key that there is.
-type reading struct {
+// keySet is what one query over keys returned.
+type keySet struct {
 	pairs  []election.Pair // the elections, sorted by key
-	passed []string        // keys that are no elections, sorted
+	others []string        // keys that are not elections, sorted
 	size   int             // of the whole response, in bytes, about
-	yield  int             // of the elections in it
+	useful int             // of the elections in it
 }
 
 const (
@@ -27,17 +27,17 @@ const (
 // value and session.
 const pairOverhead = 100
 
-// newReading separates elections from other keys.
-func newReading(pairs []election.Pair, ps election.Patterns) reading {
-	var got reading
+// newKeySet separates elections from other keys.
+func newKeySet(pairs []election.Pair, ps election.Patterns) keySet {
+	var got keySet
 	for _, p := range pairs {
 		size := len(p.Key) + base64.StdEncoding.EncodedLen(len(p.Value)) + len(p.Session) + pairOverhead
 		got.size += size
 		if _, ok := ps.Match(p.Key); ok {
 			got.pairs = append(got.pairs, p)
-			got.yield += size
+			got.useful += size
 		} else {
-			got.passed = append(got.passed, p.Key)
+			got.others = append(got.others, p.Key)
 		}
 	}
 	got.sort()
@@ -46,46 +46,46 @@ func newReading(pairs []election.Pair, ps election.Patterns) reading {
 
 // sort restores the order. Consul sends keys sorted, except keys that are not
 // UTF-8.
-func (a *reading) sort() {
+func (a *keySet) sort() {
 	if !slices.IsSortedFunc(a.pairs, election.ComparePairs) {
 		slices.SortFunc(a.pairs, election.ComparePairs)
 	}
-	if !slices.IsSorted(a.passed) {
-		slices.Sort(a.passed)
+	if !slices.IsSorted(a.others) {
+		slices.Sort(a.others)
 	}
 }
 
 // keys lists every key, sorted, each with whether it is an election.
-func (a reading) keys() []shard.Key {
-	keys := make([]shard.Key, 0, len(a.pairs)+len(a.passed))
+func (a keySet) keys() []shard.Key {
+	keys := make([]shard.Key, 0, len(a.pairs)+len(a.others))
 	i := 0
 	for _, p := range a.pairs {
-		for ; i < len(a.passed) && a.passed[i] < p.Key; i++ {
-			keys = append(keys, shard.Key{Name: a.passed[i]})
+		for ; i < len(a.others) && a.others[i] < p.Key; i++ {
+			keys = append(keys, shard.Key{Name: a.others[i]})
 		}
 		keys = append(keys, shard.Key{Name: p.Key, Election: true})
 	}
-	for ; i < len(a.passed); i++ {
-		keys = append(keys, shard.Key{Name: a.passed[i]})
+	for ; i < len(a.others); i++ {
+		keys = append(keys, shard.Key{Name: a.others[i]})
 	}
 	return keys
 }
 
 // sameKeys reports that two answers name the same keys.
-func (a reading) sameKeys(b reading) bool {
-	return slices.Equal(a.passed, b.passed) &&
+func (a keySet) sameKeys(b keySet) bool {
+	return slices.Equal(a.others, b.others) &&
 		slices.EqualFunc(a.pairs, b.pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 }
 
 // heavy reports that most of a large answer is of no use.
-func (a reading) heavy() bool { return a.size > heavySize && a.yield < a.size/heavyShare }
+func (a keySet) heavy() bool { return a.size > heavySize && a.useful < a.size/heavyShare }
 
 // part is what of the answer lies in a range.
-func (a reading) part(r election.Range) reading {
+func (a keySet) part(r election.Range) keySet {
 	from, _ := slices.BinarySearchFunc(a.pairs, election.Pair{Key: r.From}, byKey)
 	to := len(a.pairs)
 	if r.To != "" {
 		to, _ = slices.BinarySearchFunc(a.pairs, election.Pair{Key: r.To}, byKey)
 	}
-	return reading{pairs: a.pairs[from:to:to], passed: shard.Cut(a.passed, r, func(s string) string { return s })}
+	return keySet{pairs: a.pairs[from:to:to], others: shard.Cut(a.others, r, func(s string) string { return s })}
 }
