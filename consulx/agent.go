@@ -42,7 +42,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 		info.Datacenter, err = c.localDatacenter(ctx)
 	}
 	for _, text := range []*string{&info.Datacenter, &info.Node, &info.Version, &info.ConsensusLeader} {
-		*text = election.Sanitize(c.redact(*text))
+		*text = election.Sanitize(c.Redact(*text))
 	}
 	return info, c.Wrap(err)
 }

@@ -1,6 +1,13 @@
+// Package consulx connects the rest of electop to Consul: a client that is
+// configured like Consul's own CLI, an [Operator] that steps leaders down, and
+// reads that answer one question ([Doctor], [Survey], [Holdings]).
+//
+// A session cannot be destroyed conditionally: [Operator.DestroySession] reads
+// directly before, but the state may change in between.
 package consulx
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,6 +18,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/redact"
 	"electop/consulx/internal/transport"
 	"electop/election"
 )
@@ -56,7 +64,7 @@ type Client struct {
 	partition  string
 	anonymous  bool
 	stale      bool
-	secrets    secrets
+	secrets    redact.Secrets
 }
 
 // NewClient sets up a client the way Consul's CLI does. It sends nothing. The
@@ -66,7 +74,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	conf := api.DefaultConfig()
-	target, err := transport.ParseAddress(or(cfg.Address, conf.Address), conf.Scheme)
+	target, err := transport.ParseAddress(cmp.Or(cfg.Address, conf.Address), conf.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +89,7 @@ func NewClient(cfg Config) (*Client, error) {
 	}
 	conf.Address, conf.Scheme = target.URL().String(), target.Scheme
 	fromAddress := target.Auth()
-	secrets := newSecrets(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
+	secrets := redact.New(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
 	}
@@ -109,7 +117,7 @@ func NewClient(cfg Config) (*Client, error) {
 func (c *Client) Address() string { return c.address }
 
 // Redact replaces the token and passwords in a text, such as a crash report.
-func (c *Client) Redact(text string) string { return c.redact(text) }
+func (c *Client) Redact(text string) string { return c.secrets.Redact(text) }
 
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
@@ -208,19 +216,12 @@ func proxyAuths() []*api.HttpBasicAuth {
 
 func fill(conf *api.Config, cfg Config) {
 	conf.Datacenter = cfg.Datacenter
-	conf.Namespace = or(cfg.Namespace, conf.Namespace)
-	conf.Partition = or(cfg.Partition, conf.Partition)
+	conf.Namespace = cmp.Or(cfg.Namespace, conf.Namespace)
+	conf.Partition = cmp.Or(cfg.Partition, conf.Partition)
 	t := &conf.TLSConfig
-	t.CAFile = or(cfg.CAFile, t.CAFile)
-	t.CAPath = or(cfg.CAPath, t.CAPath)
-	t.CertFile = or(cfg.ClientCert, t.CertFile)
-	t.KeyFile = or(cfg.ClientKey, t.KeyFile)
-	t.Address = or(cfg.TLSServerName, t.Address)
-}
-
-func or(first, second string) string {
-	if first != "" {
-		return first
-	}
-	return second
+	t.CAFile = cmp.Or(cfg.CAFile, t.CAFile)
+	t.CAPath = cmp.Or(cfg.CAPath, t.CAPath)
+	t.CertFile = cmp.Or(cfg.ClientCert, t.CertFile)
+	t.KeyFile = cmp.Or(cfg.ClientKey, t.KeyFile)
+	t.Address = cmp.Or(cfg.TLSServerName, t.Address)
 }

@@ -80,7 +80,7 @@ type doctor struct {
 func (d *doctor) add(subject string, status Status, rule, detail string, args ...any) {
 	d.report.Rows = append(d.report.Rows, Row{
 		Subject: election.Line(subject, 200), Status: status, Rule: rule,
-		Detail: election.Line(d.client.redact(fmt.Sprintf(detail, args...)), errorLength),
+		Detail: election.Line(d.client.Redact(fmt.Sprintf(detail, args...)), errorLength),
 	})
 }
 

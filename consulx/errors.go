@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -114,7 +115,7 @@ func (c *Client) Wrap(err error) error {
 	default:
 		f.text = err.Error()
 	}
-	f.text = election.Line(c.redact(f.text), errorLength)
+	f.text = election.Line(c.Redact(f.text), errorLength)
 	// A cause may quote a request; only those that tell callers something and
 	// quote nothing are kept.
 	f.cause = plainCause(err)
@@ -149,7 +150,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	case kind != nil:
 		return text, kind
 	case s.Code == http.StatusForbidden:
-		return or(text, "permission denied"), ErrDenied
+		return cmp.Or(text, "permission denied"), ErrDenied
 	case s.Code == http.StatusTooManyRequests:
 		return "Consul refuses further connections from this host (429): " + text, nil
 	case s.Code >= 300 && s.Code < 400:

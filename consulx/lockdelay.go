@@ -71,8 +71,8 @@ func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err e
 	case strings.HasPrefix(text, "invalid session"):
 		return false, nil
 	case txnDenial(answer.Errors):
-		return false, Fail(ErrDenied, "%s", c.redact(text))
+		return false, Fail(ErrDenied, "%s", c.Redact(text))
 	default:
-		return false, Fail(nil, "Consul answers a probe of %s: %s", key, c.redact(text))
+		return false, Fail(nil, "Consul answers a probe of %s: %s", key, c.Redact(text))
 	}
 }

@@ -49,7 +49,7 @@ func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
 			if err != nil {
 				t.Fatalf("the next candidate failed: %v", err)
 			}
-		case <-time.After(patience):
+		case <-time.NewTimer(patience).C:
 			t.Fatal("the next candidate does not lead")
 		}
 		after := b.Get(t, key)

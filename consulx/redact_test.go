@@ -55,7 +55,7 @@ func TestReflectedTokensAreHidden(t *testing.T) {
 			_, err := c.ConsensusLeader(t.Context())
 			text := Describe(err)
 			core := strings.Trim(encode(token), `"=`)
-			if err == nil || !strings.Contains(text, hidden) || strings.Contains(text, token) || strings.Contains(text, election.Sanitize(core)) {
+			if err == nil || !strings.Contains(text, "<hidden>") || strings.Contains(text, token) || strings.Contains(text, election.Sanitize(core)) {
 				t.Errorf("%s of %s: %s", name, token, text)
 			}
 		}
@@ -98,7 +98,7 @@ func TestReflectedPasswordsAreHidden(t *testing.T) {
 func TestUserWithoutPasswordIsHidden(t *testing.T) {
 	addr := reflecting(t, func(_, user, _, header string) string { return user + " " + header })
 	_, err := newClient(t, Config{Address: "http://" + secret + "@" + addr}).ConsensusLeader(t.Context())
-	if text := Describe(err); err == nil || strings.Contains(text, secret) || !strings.Contains(text, hidden) {
+	if text := Describe(err); err == nil || strings.Contains(text, secret) || !strings.Contains(text, "<hidden>") {
 		t.Errorf("got %s", text)
 	}
 }
@@ -112,14 +112,6 @@ func TestReflectedCredentialsOfAProxyAreHidden(t *testing.T) {
 	_, err := newClient(t, Config{Address: addr}).ConsensusLeader(t.Context())
 	if want := "Proxy-Authorization: Basic <hidden>, <hidden>"; !strings.Contains(Describe(err), want) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// A short secret is hidden as a word, and words that contain it stay.
-func TestShortSecretsLeaveOtherWordsAlone(t *testing.T) {
-	s := newSecrets("no")
-	if got := s.redact("no node knows (no), nor does no"); got != "<hidden> node knows (<hidden>), nor does <hidden>" {
-		t.Errorf("got %s", got)
 	}
 }
 

@@ -176,9 +176,9 @@ func (c *Client) readKeyError(all api.TxnErrors) error {
 		return nil
 	}
 	if txnDenial(all) {
-		return Fail(ErrDenied, "%s", c.redact(text))
+		return Fail(ErrDenied, "%s", c.Redact(text))
 	}
-	return Fail(nil, "Consul refuses to read the key: %s", c.redact(text))
+	return Fail(nil, "Consul refuses to read the key: %s", c.Redact(text))
 }
 
 func txnText(all api.TxnErrors) string {

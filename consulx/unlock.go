@@ -63,7 +63,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 	case ok:
 		return Released{}, nil
 	}
-	text := c.redact(txnText(answer.Errors))
+	text := c.Redact(txnText(answer.Errors))
 	if txnDenial(answer.Errors) {
 		return Released{}, Fail(ErrDenied, "%s", text)
 	}
@@ -194,7 +194,7 @@ func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string, 
 	case ok:
 		return nil
 	}
-	text := c.redact(txnText(answer.Errors))
+	text := c.Redact(txnText(answer.Errors))
 	if denial(text) {
 		return Fail(ErrDenied, "%s", text)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/internal/blocking"
 	"electop/election"
 	"electop/internal/memconsul"
 )
@@ -45,7 +46,7 @@ func awaitLoss(t *testing.T, l *Leadership) {
 	t.Helper()
 	select {
 	case <-l.Lost():
-	case <-time.After(patience):
+	case <-time.NewTimer(patience).C:
 		t.Fatal("the leadership lasts")
 	}
 }
@@ -279,12 +280,12 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 		b := backend{client: over(t, cut)}
 		c := New(b.client, Options{Key: "k", Session: SessionOptions{TTL: 10 * time.Second, LockDelay: -1}})
 		l := campaign(t, c)
-		<-time.After(time.Hour)
+		blocking.Sleep(context.Background(), time.Hour)
 		if l.Err() != nil || c.current() != l {
 			t.Fatalf("lost after an hour: %v", l.Err())
 		}
 		cut.set(true)
-		<-time.After(14 * time.Second)
+		blocking.Sleep(context.Background(), 14*time.Second)
 		if !errors.Is(l.Err(), errNotRenewed) {
 			t.Fatalf("unreachable for longer than its TTL, the leader says %v", l.Err())
 		}
@@ -294,7 +295,7 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 			t.Fatalf("the session lived, and still %+v became %+v", l.Pair(), again.Pair())
 		}
 		cut.set(true)
-		<-time.After(21 * time.Second)
+		blocking.Sleep(context.Background(), 21*time.Second)
 		cut.set(false)
 		if third := campaign(t, c); third.Session() == l.Session() {
 			t.Fatal("the session outlived twice its TTL")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"electop/consulx"
+	"electop/consulx/internal/blocking"
 	"electop/internal/memconsul"
 )
 
@@ -41,7 +42,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				first := New(over(t, &delayed{to: network, by: tt.latency}), Options{Key: "k", Session: tt.session, StopTime: stop})
 				second := New(over(t, agent), Options{Key: "k", Session: tt.session, StopTime: stop})
 				l := campaign(t, first)
-				<-time.After(20*time.Minute + 1234*time.Millisecond)
+				blocking.Sleep(context.Background(), 20*time.Minute+1234*time.Millisecond)
 				if l.Err() != nil || l.Remaining() <= stop {
 					t.Fatalf("after 20m: %v, remaining %s", l.Err(), l.Remaining())
 				}
@@ -101,7 +102,7 @@ func TestWithoutTTLAndLockDelayALeadershipHasNoDeadline(t *testing.T) {
 		c := New(over(t, cut), Options{Key: "k", Session: SessionOptions{TTL: -1, LockDelay: -1}})
 		l := campaign(t, c)
 		cut.set(true)
-		<-time.After(time.Hour)
+		blocking.Sleep(context.Background(), time.Hour)
 		if l.Err() != nil || l.Remaining() != math.MaxInt64 {
 			t.Errorf("%v, remaining %s", l.Err(), l.Remaining())
 		}
@@ -131,7 +132,7 @@ type delayed struct {
 func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := d.to.RoundTrip(r)
 	select {
-	case <-time.After(d.by):
+	case <-time.NewTimer(d.by).C:
 		return answer, err
 	case <-r.Context().Done():
 		return nil, r.Context().Err()

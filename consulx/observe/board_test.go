@@ -74,7 +74,7 @@ func (b *board) note(do func()) {
 // may move without telling anything.
 func (b *board) until(what string, ok func() bool) {
 	b.t.Helper()
-	timeout := time.After(patience)
+	timeout := time.NewTimer(patience).C
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/blocking"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/memconsul"
@@ -31,10 +33,10 @@ func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err := half(); err != nil {
 			return nil, err
 		}
-		<-time.After(rand.N(2 * time.Millisecond))
+		blocking.Sleep(context.Background(), rand.N(2*time.Millisecond))
 	}
 	answer, err := s.RoundTripper.RoundTrip(r)
-	<-time.After(rand.N(2 * time.Millisecond))
+	blocking.Sleep(context.Background(), rand.N(2*time.Millisecond))
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -262,7 +264,7 @@ func meddled(s *story, arrange arrangement, changes *int) func(*Observer) {
 				}
 				for i := range 3 {
 					s.meddle(retired)
-					<-time.After(time.Duration(2-i) * time.Millisecond)
+					blocking.Sleep(context.Background(), time.Duration(2-i)*time.Millisecond)
 				}
 			}
 			return want
@@ -292,16 +294,16 @@ func playStory(t *testing.T, seed uint64) {
 	for wave := range 12 {
 		deletes := []float64{0.02, 0.6, 0.05, 0.9}[wave%4]
 		for range 500 {
-			<-time.After(time.Duration(rng.Int64N(int64(4 * time.Millisecond))))
+			blocking.Sleep(context.Background(), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
 			s.step(deletes)
 		}
 		if wave%3 == 0 {
-			<-time.After(quiet)
+			blocking.Sleep(context.Background(), quiet)
 			s.fell([]string{"service/a", "service/b1/", "service/", "service/c"}[rng.IntN(4)])
 		}
 	}
 	s.hush(true)
-	<-time.After(5 * time.Second)
+	blocking.Sleep(context.Background(), 5*time.Second)
 	synctest.Wait()
 	b.stop()
 	s.told(b)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"electop/consulx/internal/blocking"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -71,7 +72,7 @@ func (f *fakeConsul) setQuorum(ok bool) {
 func hang(r *http.Request, d time.Duration) {
 	select {
 	case <-r.Context().Done():
-	case <-time.After(d):
+	case <-time.NewTimer(d).C:
 	}
 }
 
@@ -103,7 +104,7 @@ func inBubbleWith(t *testing.T, f *fakeConsul, o Options, test func(b *board)) {
 }
 
 func pass(d time.Duration) {
-	<-time.After(d)
+	blocking.Sleep(context.Background(), d)
 	synctest.Wait()
 }
 
@@ -343,7 +344,7 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		if n >= 1000 {
 			hang(r, time.Hour)
 		}
-		<-time.After(time.Millisecond)
+		blocking.Sleep(context.Background(), time.Millisecond)
 		return 200, n + 1, strings.ReplaceAll(oneKey, `"ModifyIndex":5`, fmt.Sprintf(`"ModifyIndex":%d`, n+5))
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -374,7 +375,7 @@ func TestTheFirstWholeBoardIsNotHeldBack(t *testing.T) {
 	for _, eventsOnly := range []bool{false, true} {
 		f := &fakeConsul{}
 		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
-			<-time.After(time.Millisecond) // the probe is answered before
+			blocking.Sleep(context.Background(), time.Millisecond) // the probe is answered before
 			if n > 1 {
 				hang(r, time.Hour)
 			}

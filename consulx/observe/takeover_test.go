@@ -164,7 +164,7 @@ func TestTheLastWordsOfAShardCount(t *testing.T) {
 		s.rearrange(shard.PrefixWatch("service/"))
 		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksNames(r) {
-				<-time.After(100 * time.Millisecond)
+				blocking.Sleep(context.Background(), 100*time.Millisecond)
 			}
 			return send()
 		}

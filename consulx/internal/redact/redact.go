@@ -1,7 +1,9 @@
-package consulx
+// Package redact removes tokens and passwords from texts.
+package redact
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"html"
@@ -22,22 +24,22 @@ const (
 	hidden     = "<hidden>"
 )
 
-// secrets are the texts that no message may show, the longest first: tokens and
+// Secrets are the texts that no message may show, the longest first: tokens and
 // passwords, in every encoding in which a server may send them back.
-type secrets []string
+type Secrets []string
 
-// newSecrets collects the secrets of a client: its token and what it sends as
+// New collects the secrets of a client: its token and what it sends as
 // basic authentication.
-func newSecrets(token string, auths ...*api.HttpBasicAuth) secrets {
+func New(token string, auths ...*api.HttpBasicAuth) Secrets {
 	plain := []string{token}
 	for _, auth := range auths {
 		if auth == nil {
 			continue
 		}
 		pair := auth.Username + ":" + auth.Password
-		plain = append(plain, or(auth.Password, auth.Username), base64.StdEncoding.EncodeToString([]byte(pair)))
+		plain = append(plain, cmp.Or(auth.Password, auth.Username), base64.StdEncoding.EncodeToString([]byte(pair)))
 	}
-	var all secrets
+	var all Secrets
 	for _, text := range plain {
 		if text != "" {
 			all = append(all, encodings(text)...)
@@ -87,8 +89,8 @@ func base64Cores(text string) []string {
 	return cores
 }
 
-// redact takes every secret out of a text.
-func (s secrets) redact(text string) string {
+// Redact takes every secret out of a text.
+func (s Secrets) Redact(text string) string {
 	for _, secret := range s {
 		if len(secret) >= wordLength {
 			text = strings.ReplaceAll(text, secret, hidden)
@@ -121,5 +123,3 @@ func replaceWord(text, secret string) string {
 }
 
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-
-func (c *Client) redact(text string) string { return c.secrets.redact(text) }

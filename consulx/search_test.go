@@ -1,6 +1,8 @@
 package consulx
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,5 +90,57 @@ func TestNearbyKnowsWhatTheTokenMayRead(t *testing.T) {
 	}
 	if n := nearby(t, newClient(t, Config{Address: agent.Addr()}), "service/*/leader"); !n.Anonymous || !n.Hidden || n.Readable {
 		t.Errorf("without a token: %+v", n)
+	}
+}
+
+func TestHoldings(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		s, other := b.Session(t, &api.SessionEntry{}), b.Session(t, &api.SessionEntry{})
+		for i := range 150 {
+			b.Put(t, fmt.Sprintf("%sk%d", p, i), "v")
+		}
+		for _, key := range []string{"a", "k7", "odd//key\x1b", "z/z"} {
+			lock := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: p + key, Session: s}}}
+			if ok, r, _, err := b.API.Txn().Txn(lock, nil); err != nil || !ok {
+				t.Fatal(ok, r, err)
+			}
+		}
+		b.Acquire(t, api.KVPair{Key: p + "other", Session: other})
+		var done, total, calls int
+		found, err := Holdings(t.Context(), b.client, []string{s}, func(d, n int) {
+			if d < done {
+				t.Errorf("%d keys after %d", d, done)
+			}
+			done, total = d, n
+			calls++
+		})
+		want := []string{p + "a", p + "k7", p + "odd//key\x1b", p + "z/z"}
+		if got := keysOf(found); err != nil || !slices.Equal(got, want) || done != total || total < 154 || calls < 3 {
+			t.Fatalf("%q, %v; %d of %d in %d calls", got, err, done, total, calls)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if _, err = Holdings(ctx, b.client, []string{s}, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped: %v", err)
+		}
+	})
+}
+
+func TestHoldingsUnderACLs(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	s := root.Session(t, &api.SessionEntry{})
+	root.Acquire(t, api.KVPair{Key: "seen/a", Session: s})
+	root.Acquire(t, api.KVPair{Key: "unseen/b", Session: s})
+	for rules, want := range map[string]int{
+		"": 0, `key_prefix "seen/" { policy = "read" }`: 1, `key_prefix "" { policy = "read" }`: 2,
+	} {
+		c := newClient(t, Config{Address: agent.Addr(), Token: root.Token(t, rules)})
+		found, err := Holdings(t.Context(), c, []string{s}, nil)
+		if len(found) != want || errors.Is(err, ErrIncomplete) != (want < 2) || want == 2 && err != nil {
+			t.Errorf("with %q: %v, %v", rules, found, err)
+		}
 	}
 }
