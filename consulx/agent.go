@@ -18,8 +18,8 @@ type Info struct {
 	ConsensusLeader string
 }
 
-// Info asks who answers. The agent tells itself only to tokens that may read
-// it; the datacenters and the consensus leader need no rights.
+// Info describes the agent. Its node and version are readable with some tokens
+// only; the datacenter and the consensus leader are public.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info
 	leader, err := c.ConsensusLeader(ctx)

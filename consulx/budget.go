@@ -15,14 +15,13 @@ const (
 	leastConns = urgentConns + shortConns + 4
 	// sessionListConns is the blocking query for the list of all sessions.
 	sessionListConns = 1
-	// leastChecks are the blocking queries for checks that keys leave over,
-	// maxChecks the most that are of use: those of the rows on a screen.
+	// leastChecks are reserved for checks, maxChecks is what the rows of a screen
+	// need.
 	leastChecks = 6
 	maxChecks   = 16
 )
 
-// Budget divides the connections that one client may keep. It is the only place
-// that knows how many there are for what.
+// Budget divides the connections of one client.
 type Budget struct {
 	blocking int // connections for blocking queries
 
@@ -48,8 +47,8 @@ func (b *Budget) ForKeys(limit int) int {
 	return max(1, blocking-sessionListConns-min(leastChecks, blocking/5))
 }
 
-// Use counts blocking queries over keys that begin, or end when n is negative.
-// Those for checks get what is left.
+// Use counts started blocking queries over keys, or ended ones if n is negative.
+// Checks get the rest.
 func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
@@ -58,13 +57,13 @@ func (b *Budget) Use(n int) {
 	changed(left)
 }
 
-// checks is how many nodes' checks may be watched now. The mutex is held.
+// checks is how many nodes may be watched. The mutex is held.
 func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
 
-// OnChange has f told how many nodes' checks may be watched, now and whenever
-// that changes. f must not block.
+// OnChange calls f with the number of nodes whose checks may be watched, now and
+// after each change. f must not block.
 func (b *Budget) OnChange(f func(n int)) {
 	b.mu.Lock()
 	b.changed = f

@@ -23,8 +23,8 @@ import (
 	"electop/election"
 )
 
-// Config says where Consul is and who asks. What is empty is taken from
-// Consul's environment variables, then from Consul's defaults.
+// Config is the address and credentials. Empty fields are taken from Consul's
+// environment variables, then from its defaults.
 type Config struct {
 	// Address is host:port, or a URL with the scheme http, https or unix.
 	Address       string
@@ -134,19 +134,20 @@ func (c *Client) Anonymous() bool { return c.anonymous }
 // Datacenter is the one that was configured, empty for the agent's own.
 func (c *Client) Datacenter() string { return c.datacenter }
 
-// Close gives idle connections back. The client stays usable.
+// Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
 	for _, lane := range []*Client{c, c.waiting, c.urgent} {
 		lane.transport.CloseIdleConnections()
 	}
 }
 
-// Read asks for what the board shows.
+// Read is the options of reads for the board.
 func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// Consistent asks the leader, which first makes sure that it still is one.
+// Consistent is the options of reads for which the consensus leader confirms its
+// role first.
 func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }
@@ -156,23 +157,22 @@ func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 	return (&api.WriteOptions{}).WithContext(ctx)
 }
 
-// Filtered reports that the answer may lack what the token may not read. Consul
-// never says so to an anonymous caller; that everything is denied by default
-// is then the only hint.
+// Filtered reports that ACLs may have removed something from the response. Consul
+// never says so to an anonymous caller; a default policy of deny is then the only
+// hint.
 func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// MayOmit reports that a key that is missing in the answer may still exist.
-// Consul does not always say that it filtered: a query that was blocked when its
-// token was revoked answers once more, empty and without a word.
+// MayOmit reports that a key that the response lacks may still exist. A query that
+// was blocked when its token was revoked returns once more, empty and not marked as
+// filtered.
 func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
 
-// checkEnvironment refuses what Consul's library would only warn about, on
-// standard error and once per client; an unreadable CONSUL_HTTP_SSL_VERIFY even
-// switches verification off.
+// checkEnvironment rejects values for which Consul's library only prints a warning;
+// an invalid CONSUL_HTTP_SSL_VERIFY would even disable verification.
 func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
 		text := os.Getenv(name)
@@ -183,8 +183,8 @@ func checkEnvironment() error {
 	return nil
 }
 
-// findToken takes the first of: the file given, the token given, the file and
-// the token of the environment. An empty file is passed over.
+// findToken returns the first non-empty of: given file, given token, file and token
+// of the environment.
 func findToken(cfg Config, env *api.Config) (string, error) {
 	for _, from := range []struct{ file, token string }{{cfg.TokenFile, cfg.Token}, {env.TokenFile, env.Token}} {
 		if from.file != "" {

@@ -38,9 +38,8 @@ type Report struct {
 	Rows    []Row
 }
 
-// Doctor finds out, rule by rule, what electop can see and do with this client
-// and these patterns. It reads only. It fails when Consul can't be reached; that
-// a token may do little or nothing is a report.
+// Doctor checks, rule by rule, what this client can read and do. It only reads. It
+// fails if Consul is unreachable.
 func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error) {
 	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address()}}
 	info, err := c.Info(ctx)
@@ -84,8 +83,7 @@ func (d *doctor) add(subject string, status Status, rule, detail string, args ..
 	})
 }
 
-// fails files an error; one that means that Consul is out of reach fails the
-// whole report.
+// fails adds a row for an error. An unreachable Consul fails the whole report.
 func (d *doctor) fails(subject, rule string, err error) {
 	switch {
 	case IsDenied(err):
@@ -98,7 +96,7 @@ func (d *doctor) fails(subject, rule string, err error) {
 	}
 }
 
-// agent tells who answers.
+// agent describes the agent.
 func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
 		rule := aclRule("agent_prefix", "", "read")
@@ -122,8 +120,8 @@ func (d *doctor) agent(info Info, err error) {
 	}
 }
 
-// acls reports whether there are ACLs and which token is used. It gives false when
-// Consul does not know the token.
+// acls reports whether ACLs are on, and the token. It returns false for an unknown
+// token.
 func (d *doctor) acls() (known bool) {
 	const off = "off: everybody may read and write everything"
 	if d.open {
@@ -153,13 +151,13 @@ func (d *doctor) acls() (known bool) {
 	return true
 }
 
-// aclsOff reports Consul's answer to questions about ACLs where there are none.
+// aclsOff recognises Consul's error for ACL requests when ACLs are off.
 func aclsOff(err error) bool {
 	var status statusError
 	return errors.As(err, &status) && status == http.StatusUnauthorized
 }
 
-// policy is the default policy as an answer that everybody gets names it.
+// policy is the default policy, which a public response contains.
 func (d *doctor) policy() string {
 	_, meta, err := d.client.api.Session().Info(NoSession, d.client.Read(d.ctx))
 	if err != nil || meta.DefaultACLPolicy == "" {
@@ -168,8 +166,7 @@ func (d *doctor) policy() string {
 	return meta.DefaultACLPolicy
 }
 
-// ask asks for all rights at once. Without an answer the answers to the reads
-// themselves have to do.
+// ask requests all rights at once. If that fails, the reads themselves decide.
 func (d *doctor) ask(ps election.Patterns) {
 	wanted := []right{
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
@@ -190,7 +187,7 @@ func (d *doctor) ask(ps election.Patterns) {
 	}
 }
 
-// may tells whether the token has a right, and whether that is known.
+// may reports whether the token has a right, and whether that is known.
 func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	if d.open {
 		return true, true
@@ -207,8 +204,8 @@ func keyRule(p election.Pattern, policy string) string {
 	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
-// keys tells what of a pattern's keys is readable and what an empty answer
-// means.
+// keys reports whether the keys of a pattern are readable, and what an empty
+// response means.
 func (d *doctor) keys(p election.Pattern) {
 	subject, rule := "keys "+p.String(), keyRule(p, "read")
 	keys, meta, err := d.client.KeyNames(wire.LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
@@ -234,7 +231,7 @@ func (d *doctor) keys(p election.Pattern) {
 	}
 }
 
-// sessions tells whether the sessions behind the holds are readable.
+// sessions reports whether sessions are readable.
 func (d *doctor) sessions() {
 	rule := aclRule("session_prefix", "", "read")
 	all, err := d.client.AllSessions(d.client.Read(d.ctx))
@@ -253,7 +250,7 @@ func (d *doctor) sessions() {
 	}
 }
 
-// catalog tells whether nodes and health checks are readable.
+// catalog reports whether nodes and health checks are readable.
 func (d *doctor) catalog() {
 	const without = "; why a leader was lost stays unknown where a check or its node decides"
 	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
@@ -281,7 +278,7 @@ func (d *doctor) catalog() {
 	}
 }
 
-// actions tells what release and destroy need.
+// actions reports what release and destroy need.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
@@ -291,7 +288,8 @@ func (d *doctor) actions(ps election.Patterns) {
 		"needs write on sessions, judged by the name of the session's node", narrower(false))
 }
 
-// narrower warns that a right over a whole prefix says nothing of its parts.
+// narrower notes that a missing right to a prefix does not exclude a right to a
+// part of it.
 func narrower(exact bool) string {
 	if exact {
 		return ""

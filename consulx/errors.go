@@ -21,7 +21,7 @@ import (
 	"electop/election"
 )
 
-// What callers tell apart, with errors.Is.
+// Kinds of errors, for errors.Is.
 var (
 	// ErrMoved says that the lock state is not as it was when the action was
 	// chosen. Nothing was written.
@@ -45,12 +45,12 @@ var (
 const (
 	// errorLength is how much of an error is shown, in runes.
 	errorLength = 300
-	// sentenceLength does not cut electop's own sentences, which end with what
+	// sentenceLength does not truncate electop's own messages, which end with what
 	// to do.
 	sentenceLength = 1000
 )
 
-// lineError is an error as one line for people, with what it stands for.
+// lineError is an error in one line, with its kind.
 type lineError struct {
 	text  string
 	kind  error // a sentinel, may be nil
@@ -116,8 +116,7 @@ func (c *Client) Wrap(err error) error {
 		f.text = err.Error()
 	}
 	f.text = election.Line(c.Redact(f.text), errorLength)
-	// A cause may quote a request; only those that tell callers something and
-	// quote nothing are kept.
+	// A cause may quote a request; only causes that quote nothing are kept.
 	f.cause = plainCause(err)
 	return f
 }
@@ -242,7 +241,7 @@ func innermost(err error) string {
 // IsDenied reports that ACLs refused a call.
 func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
 
-// Unanswered reports an error other than that the token may not read something.
+// Unanswered reports an error other than a missing permission.
 func Unanswered(err error) bool {
 	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrPartly)
 }

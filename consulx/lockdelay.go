@@ -7,10 +7,10 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// LockState is what Consul would answer a candidate right now.
+// LockState is the result of an acquire now.
 type LockState string
 
-// What a probe of a key tells.
+// The states of a key.
 const (
 	LockHeld    LockState = "held"    // a session holds it
 	LockDelayed LockState = "delayed" // nobody holds it and nobody may, for now
@@ -30,16 +30,15 @@ type ProbeResult struct {
 	Session string
 }
 
-// ProbeLockDelay asks Consul whether a lock-delay keeps candidates from a key.
-// No read tells that. It tries to lock the key for a session that can't exist,
-// which Consul refuses in any case and for different reasons, so nothing is ever
-// written; the token needs write on the key nevertheless (ErrDenied).
+// ProbeLockDelay reports whether a lock-delay prevents an acquire, which no read
+// shows. It acquires with a session that cannot exist: Consul always refuses, for
+// different reasons, and writes nothing. The token needs write on the key.
 func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, error) {
 	delayed, err := c.probeLock(ctx, key)
 	if err != nil {
 		return ProbeResult{}, err
 	}
-	// A held key is refused like a free one: for its session.
+	// Consul refuses a held key for the same reason as a free one.
 	pair, err := c.ReadKey(ctx, key)
 	if err != nil {
 		return ProbeResult{}, err
@@ -54,7 +53,7 @@ func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, er
 	return found, nil
 }
 
-// probeLock tries what must fail and reads the reason.
+// probeLock sends the acquire and reads why it was refused.
 func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err error) {
 	lock := c.kvOp(api.KVLock, key)
 	lock.Session = NoSession

@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// ReleaseTries is how often a release races with a holder that writes its value.
+// ReleaseTries limits the attempts of a release while the holder writes its value.
 const ReleaseTries = 5
 
 // Operator steps leaders down.
@@ -19,8 +19,8 @@ type Operator struct {
 	note   func(election.OperatorAction)
 }
 
-// NewOperator makes an operator. note, which may be nil, is told of every action
-// before and after; see [Observer.Note].
+// NewOperator returns an operator. note, which may be nil, receives every action
+// before and after it; see observe.Observer.Note.
 func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
@@ -108,8 +108,8 @@ func (op *Operator) destroy(ctx context.Context, t election.Target) (Destroyed, 
 	return Destroyed{Session: *session, LockDelay: session.EnforcedLockDelay()}, nil
 }
 
-// destroySession ends a session. Consul answers true; anything else, which the
-// library's own call ignores, is not Consul's.
+// destroySession ends a session. Consul answers true; its library ignores any other
+// response.
 func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
 	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
@@ -119,7 +119,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	return err
 }
 
-// act does something and tells of it before and after.
+// act runs an action and reports it before and after.
 func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	a.At, a.Stage = time.Now(), election.ActionStarted
 	op.note(a)

@@ -186,15 +186,12 @@ func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
 	return hidden, err
 }
 
-// ErrIncomplete says that an answer may lack something. It comes along with what
-// was found.
+// ErrIncomplete comes with a result that may lack something.
 var ErrIncomplete = errors.New("may be incomplete")
 
-// Holdings searches the whole KV store for the keys that any of these sessions holds, until
-// ctx ends. progress, which may be nil, is told how many of how many keys were
-// looked at. Where the token may not read everything, the error is ErrIncomplete
-// and comes with what was found. Memory is bounded by the names of all keys and
-// the values of a few.
+// Holdings searches the whole KV store for keys that these sessions hold. progress,
+// if not nil, receives the number of keys done and in total. ErrIncomplete comes
+// with what was found if the token may not read everything.
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
@@ -233,8 +230,7 @@ func Holdings(
 	return held, nil
 }
 
-// anyMangled reports keys that are not UTF-8: JSON can't carry their names, so
-// they can't be asked for.
+// anyMangled reports keys that are not UTF-8: JSON cannot carry their names.
 func anyMangled(keys []string) bool {
 	for _, key := range keys {
 		if strings.ContainsRune(key, utf8.RuneError) {

@@ -12,8 +12,8 @@ import (
 	"electop/election"
 )
 
-// ManySessions is from how many sessions on the whole list is cheaper than one
-// request each.
+// ManySessions is the number of sessions above which the whole list is cheaper than
+// one request each.
 const ManySessions = 20
 
 // Sessions reads every session of the datacenter once. Where the token may not
@@ -50,7 +50,7 @@ func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.Qu
 	return sessions, meta, nil
 }
 
-// JudgeSessions tells whether a list of sessions is all that there are.
+// JudgeSessions returns an error if ACLs may have filtered the list.
 func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta) error {
 	switch {
 	case len(sessions) == 0 && c.Filtered(meta):
@@ -61,9 +61,8 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	return nil
 }
 
-// SessionsByID reads sessions by their ids, those that can be read. hidden says
-// that the token may not read some of the others, err why else one could not be
-// read; it comes with what was found.
+// SessionsByID reads sessions. hidden says that some of the others are not
+// readable; err, which comes with what was found, is any other failure.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
@@ -94,7 +93,7 @@ func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*elect
 	return found, hidden, err
 }
 
-// pickSessions reads all sessions for the sake of some.
+// pickSessions reads the list of all sessions and returns some.
 func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	all, meta, err := c.ListSessions(c.Read(ctx))
 	switch {

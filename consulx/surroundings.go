@@ -13,9 +13,9 @@ import (
 	"electop/election"
 )
 
-// Survey reads what stands around the election of a key, once: the keys under
-// the same parent (64 at most, likely contenders first) and every session. What
-// could not be read is told in the answer, in plain words.
+// Survey reads the surroundings of an election once: the keys under the same parent
+// (at most 64, likely contenders first) and all sessions. The result contains the
+// errors.
 func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 	return Surveys(ctx, c, []string{key})[0]
 }
@@ -97,8 +97,7 @@ func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []e
 	return pairs, cut, nil
 }
 
-// chooseSiblings picks the keys that are worth reading: all of a few; of many
-// first those that look like contenders'.
+// chooseSiblings returns at most TxnReads keys, those of likely contenders first.
 func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
 	var others []string
 	for _, k := range keys {
@@ -116,8 +115,8 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 	return chosen, false
 }
 
-// contenderKey reports keys as semaphores (named by a session) and Patroni (under
-// members/) leave them.
+// contenderKey recognises the keys of semaphores (named after a session) and of
+// Patroni (under members/).
 func contenderKey(key, parent string) bool {
 	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
 }
@@ -136,9 +135,8 @@ func isUUID(text string) bool {
 	return true
 }
 
-// NodeChecks reads the health checks of a node once
-// (GET /v1/health/node/:node). A node that does not exist has none; what went
-// wrong is in Err.
+// NodeChecks reads the health checks of a node once. A node that does not exist has
+// none.
 func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
 	checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
 	read := election.NodeChecks{At: time.Now(), Checks: wire.Checks(checks)}

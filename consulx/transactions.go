@@ -18,16 +18,16 @@ const (
 	// TxnReads is how many keys one transaction reads: Consul allows 128
 	// operations, and a value may have half a megabyte.
 	TxnReads = 64
-	// vanishTries bounds how often a transaction is repeated because one of its
-	// keys was deleted meanwhile, which fails it as a whole.
+	// vanishTries limits the repetitions of a transaction that fails because a key
+	// was deleted meanwhile.
 	vanishTries = 8
 )
 
-// ErrPartly says that an answer lacks what the token may not read.
+// ErrPartly comes with a response that lacks unreadable parts.
 var ErrPartly = errors.New("not all readable with this token")
 
-// ReadProblem says in a few words why something could not be read, or not all
-// of it: "sessions: not readable with this token".
+// ReadProblem is the error of a read in a few words: "sessions: not readable with
+// this token".
 func ReadProblem(what string, err error) string {
 	switch {
 	case err == nil:
@@ -40,16 +40,15 @@ func ReadProblem(what string, err error) string {
 	return what + ": " + Describe(err)
 }
 
-// readPairs reads at most TxnReads keys in one transaction, which names keys
-// exactly and costs nothing for what else is under the same prefix. Keys that do
-// not exist are left out; hidden says that some may not be read.
+// readPairs reads at most TxnReads keys in one transaction. hidden says that some
+// exist and are not readable.
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
 	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
 	return pairs, len(pairs) < len(exist), err
 }
 
-// Holders reads these keys consistently, also with --stale, and gives for each
-// that exists and may be read the session that holds it.
+// Holders returns the session of each key that exists and is readable. The read is
+// consistent, also with --stale.
 func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, error) {
 	holders := make(map[string]string, len(keys))
 	for some := range slices.Chunk(keys, TxnReads) {
@@ -64,8 +63,8 @@ func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, 
 	return holders, nil
 }
 
-// ReadExisting reads at most TxnReads keys with these options. exist are those
-// that exist; pairs lacks the ones of them that the token may not read.
+// ReadExisting reads at most TxnReads keys. exist are those that exist, pairs those
+// that are also readable.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {
@@ -104,8 +103,7 @@ func txnPairs(results api.TxnResults) []election.Pair {
 	return pairs
 }
 
-// existing leaves out the keys of which a transaction said that they do not
-// exist.
+// existing omits the keys that do not exist according to a failed transaction.
 func existing(keys []string, all api.TxnErrors) []string {
 	gone := map[int]bool{}
 	for _, e := range all {
@@ -128,8 +126,8 @@ func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, me
 	return keys, meta, err
 }
 
-// ListKeys names every key under a prefix that the HTTP API takes literally.
-// ErrPartly comes with what could be read.
+// ListKeys lists every key under a literal prefix. ErrPartly comes with what is
+// readable.
 func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
 	keys, meta, err := c.KeyNames(prefix, c.Read(ctx))
 	switch {

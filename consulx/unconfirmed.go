@@ -23,8 +23,8 @@ const (
 	currentRetry     = 250 * time.Millisecond
 )
 
-// unconfirmed turns the error of a write into one that says whether the write may
-// have been applied (ErrUnknown), and then also what the state is now.
+// unconfirmed adds to the error of a write whether it may have been applied
+// (ErrUnknown), and the state afterwards.
 func (c *Client) unconfirmed(ctx context.Context, err error, what string, now func(context.Context) (string, error)) error {
 	wrapped := c.Wrap(err)
 	if neverApplied(err) {
@@ -41,8 +41,7 @@ func (c *Client) unconfirmed(ctx context.Context, err error, what string, now fu
 	return &lineError{text: election.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
 }
 
-// readAgain reads the state until Consul answers: what leaves a write without a
-// result often makes reads fail for a few seconds too.
+// readAgain retries until Consul responds: reads often fail as long as writes do.
 func readAgain(ctx context.Context, now func(context.Context) (string, error)) string {
 	var last error
 	for {
@@ -64,7 +63,6 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 }
 
 // neverApplied reports an error after which the write certainly had no effect.
-// What is not listed here is unknown.
 func neverApplied(err error) bool {
 	var status api.StatusError
 	if !errors.As(err, &status) {
@@ -93,7 +91,7 @@ func neverLogged(body string) bool {
 	return denial(text)
 }
 
-// keyNow says who holds a key now.
+// keyNow describes the holder of a key.
 func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	pair, err := c.ReadKey(ctx, key)
 	name := election.Line(key, 80)
@@ -108,8 +106,7 @@ func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	return fmt.Sprintf("%s is now held by session %s", name, election.ShortID(pair.Session)), nil
 }
 
-// sessionNow says whether a session still exists, and who holds the key that it
-// held.
+// sessionNow describes a session and the key that it held.
 func (c *Client) sessionNow(ctx context.Context, t election.Target) (string, error) {
 	text := "the session still exists"
 	switch _, err := c.session(ctx, t.Session); {

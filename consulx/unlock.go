@@ -29,8 +29,8 @@ type Released struct {
 	LostWrite bool
 }
 
-// Note says in one line what the operator must know about the release; empty
-// when it was carried out as promised.
+// Note is what the operator must know about the release, in one line; empty if
+// there is nothing.
 func (r Released) Note() string {
 	switch {
 	case r.LostWrite:
@@ -41,7 +41,7 @@ func (r Released) Note() string {
 	return ""
 }
 
-// unlock gives the key up exactly as it was read, or not at all.
+// unlock releases the key exactly as it was read, or not at all.
 func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 	_, err := c.release(ctx, p)
 	return err
@@ -151,7 +151,7 @@ func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
 		defer close(k.done)
 		q := c.Consistent(ctx)
 		q.WaitIndex, q.WaitTime = p.ModifyIndex, changeWait
-		// That the change was not seen is no error: the release was answered.
+		// A change that was not seen is no error: Consul confirmed the release.
 		if pair, _, err := c.api.KV().Get(p.Key, q); err == nil && pair != nil {
 			next := wire.Pair(pair)
 			k.pair = &next

@@ -14,8 +14,8 @@ import (
 	"electop/election"
 )
 
-// checkWatches keeps one blocking query for each of the nodes that are asked for,
-// as far as the connections last.
+// checkWatches keeps one blocking query for each requested node, as far as the
+// connections suffice.
 type checkWatches struct {
 	mu     sync.Mutex
 	asked  []string // the most wanted first
@@ -26,7 +26,7 @@ type checkWatches struct {
 
 func newCheckWatches() *checkWatches { return &checkWatches{change: make(chan struct{}, 1)} }
 
-// set replaces the nodes that are asked for.
+// set replaces the requested nodes.
 func (w *checkWatches) set(nodes []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -34,7 +34,7 @@ func (w *checkWatches) set(nodes []string) {
 	w.choose()
 }
 
-// allow bounds how many nodes are watched.
+// allow limits how many nodes are watched.
 func (w *checkWatches) allow(limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,8 +42,7 @@ func (w *checkWatches) allow(limit int) {
 	w.choose()
 }
 
-// choose has run start and end queries if others are wanted than before. The
-// mutex is held.
+// choose wakes run if the set of nodes changed. The mutex is held.
 func (w *checkWatches) choose() {
 	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
 	if slices.Equal(w.nodes, wanted) {
@@ -102,7 +101,7 @@ func endAll(running map[string]func(), wanted []string) {
 	}
 }
 
-// watchChecks asks for the checks of one node until ctx ends, and says then that
+// watchChecks polls the checks of one node until ctx ends, and then reports that
 // they are no longer current.
 func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epochs) {
 	part := election.Part{Kind: election.PartChecks, Node: node}
@@ -113,7 +112,7 @@ func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epo
 	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
 }
 
-// checkPoller asks for the checks of one node.
+// checkPoller reads the checks of one node.
 type checkPoller struct {
 	link
 	node   string

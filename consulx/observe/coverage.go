@@ -13,23 +13,22 @@ import (
 )
 
 const (
-	// settlePace spaces changes of the layout by what working one out costs.
+	// settlePace limits how often a layout is computed, by what that costs.
 	settlePace = 10 * time.Microsecond
-	// settleAfter leaves the first board the time to be drawn before it is divided.
+	// settleAfter lets the first board be drawn before its keys are divided.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is how long a shard may take to tell what a list of names
-	// already shows.
+	// listGrace is how long a response may arrive after a list of names that shows
+	// the same change.
 	listGrace = 100 * time.Millisecond
 )
 
-// area reads everything under one prefix: in one query while there are few keys,
-// in shards that follow the keys when there are many.
+// coverage reads everything under one prefix: in one query while there are few
+// keys, in shards when there are many.
 //
-// No change falls between two layouts. A shard that is closed hands nothing over
-// any more, and tells how far it came; those that read its keys from then on wait
-// beyond the same index, or read them anew. Everything that any query has shown to
-// exist is read by some shard: so the end of a key is told, too, before its shard
-// goes.
+// No change is lost between two layouts: a closed shard reports nothing more, and
+// the shards that read its keys continue at its position or read everything again.
+// Some shard reads every key that was ever seen, so the end of a key is reported
+// too.
 type coverage struct {
 	o      *Observer
 	layout shard.Layout
@@ -41,13 +40,13 @@ type coverage struct {
 	list    listing
 	open    map[shard.Watch]*openShard
 	finding context.CancelFunc // ends the question for names
-	// answered is when the first answer came, settled when the layout was looked
-	// at last.
+	// answered is when the first response came, settled when the layout was last
+	// computed.
 	answered, settled time.Time
 	loops             sync.WaitGroup
 }
 
-// openShard is a shard that is being read.
+// openShard is a shard in the layout.
 type openShard struct {
 	poller *keyPoller
 	cancel context.CancelFunc
@@ -60,7 +59,7 @@ func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, r
 	}
 }
 
-// run reads until ctx ends and waits for its queries.
+// run polls until ctx ends and waits for its queries.
 func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
@@ -88,7 +87,7 @@ func (a *coverage) run(ctx context.Context) {
 	}
 }
 
-// untilSettle is how long the layout is left as it is.
+// untilSettle is how long to wait before the next layout.
 func (a *coverage) untilSettle() time.Duration {
 	if a.answered.IsZero() {
 		a.answered = time.Now()
@@ -97,7 +96,7 @@ func (a *coverage) untilSettle() time.Duration {
 	return max(0, settleAfter-time.Since(a.answered), pace-time.Since(a.settled))
 }
 
-// stir has the layout looked at. It never blocks.
+// notify requests a new layout. It never blocks.
 func (a *coverage) notify() {
 	select {
 	case a.moved <- struct{}{}:
@@ -105,7 +104,7 @@ func (a *coverage) notify() {
 	}
 }
 
-// keepNewest puts a list in the place of one that nobody took. It never blocks.
+// keepNewest replaces a list that was not received yet. It never blocks.
 func keepNewest(lists chan listing, l listing) {
 	select {
 	case before := <-lists:
@@ -115,14 +114,14 @@ func keepNewest(lists chan listing, l listing) {
 	lists <- l
 }
 
-// take uses a list and reports whether it names other keys than the one before.
+// take stores a list and reports whether it names other keys than the list before.
 func (a *coverage) take(l listing) bool {
 	before := a.list
 	a.list = l
 	return before.at.IsZero() || shard.Differ(before.names, l.names)
 }
 
-// settle brings the layout in line with the keys that are known to exist.
+// settle adapts the layout to the keys that are known to exist.
 func (a *coverage) settle(ctx context.Context) {
 	a.settled = time.Now()
 	states, ok := a.states()
@@ -138,7 +137,7 @@ func (a *coverage) settle(ctx context.Context) {
 		if len(closed) == 0 {
 			break
 		}
-		// What they told last may ask for another layout.
+		// Their last responses may require another layout.
 		retired = append(retired, closed...)
 		for _, r := range closed {
 			delete(states, r.Watch)
@@ -152,8 +151,7 @@ func (a *coverage) settle(ctx context.Context) {
 	a.find(ctx, len(want) > 1 || want[0] != a.layout.Root)
 }
 
-// states tells how far every shard has come; ok is false while one of them is
-// under way to its first answer.
+// states are the states of all shards; ok is false while one of them has no result.
 func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	states = make(map[shard.Watch]keyState, len(a.open))
 	for w, s := range a.open {
@@ -167,8 +165,8 @@ func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	return states, true
 }
 
-// unreadable are the shards that can't be read at present. They stay: others in
-// their place would fail as well, and would tell of it anew.
+// unreadable are the shards whose latest attempt failed. They stay in the layout:
+// others in their place would fail as well, and report it again.
 func unreadable(states map[shard.Watch]keyState) []shard.Watch {
 	var watches []shard.Watch
 	for w, state := range states {
@@ -187,7 +185,7 @@ func (a *coverage) present() []shard.Watch {
 	return shard.Disjoint(watches)
 }
 
-// keys are all that a shard or the list knows of.
+// keys are all keys that a shard or the list of names contains.
 func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard) []shard.Key {
 	lists := make([][]shard.Key, 0, 2*(len(states)+len(retired))+1)
 	for _, state := range states {
@@ -199,7 +197,7 @@ func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard)
 	return shard.Unite(append(lists, a.list.names)...)
 }
 
-// unseen are the elections that may no longer be read.
+// unseen are the elections that are no longer readable.
 func (s keyState) unseen() []shard.Key {
 	keys := make([]shard.Key, len(s.hidden))
 	for i, key := range s.hidden {
@@ -208,7 +206,7 @@ func (s keyState) unseen() []shard.Key {
 	return keys
 }
 
-// retiredShard is a shard that was closed and how far it came.
+// retiredShard is a closed shard and its last state.
 type retiredShard struct {
 	shard.Watch
 	state keyState
@@ -235,15 +233,15 @@ func (a *coverage) close(w shard.Watch, s *openShard) keyState {
 	return state
 }
 
-// inherit is what a new watch begins with.
+// inherit is the initial state of a shard that replaces others.
 func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
 	state := inherit(w, retired)
 	state.next.Gap = state.next.Gap || a.list.gap
 	return state
 }
 
-// inherit is the state of the watch that read all of w's keys before. Where w
-// reads more than that it begins with what is known and reads everything anew.
+// inherit is the state of the shard that read all of w's keys before. If w reads
+// more than any of them, it knows their keys and reads everything again.
 func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	for _, r := range retired {
 		if r.Covers(w) || r.within(w) {
@@ -259,14 +257,14 @@ func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	return state
 }
 
-// part is how far a question about a range has come that another one was part of.
+// part is the state of a shard that reads a part of the keys.
 func (s keyState) part(r election.Range) keyState {
 	s.last, s.hidden = s.last.part(r), shard.Cut(s.hidden, r, func(key string) string { return key })
 	s.keys, s.heavy, s.phase = s.last.keys(), false, s.phase.inherited()
 	return s
 }
 
-// join adds what another question has read, whose moves may have been missed.
+// join adds what another shard has read. Changes may have been missed.
 func (s *keyState) join(other keyState) {
 	s.last.pairs = append(s.last.pairs, other.last.pairs...)
 	s.last.others = append(s.last.others, other.last.others...)
@@ -277,10 +275,10 @@ func (s *keyState) join(other keyState) {
 	}
 }
 
-// within reports that the single key of w lies under the prefix of r.
+// within reports that the single key of w is under the prefix of r.
 func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
-// start opens a watch.
+// start opens a shard.
 func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	poller := &keyPoller{
 		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, onChange: a.notify, state: state,
@@ -297,7 +295,7 @@ func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	})
 }
 
-// find begins or ends to ask for names.
+// find starts or ends the list of names.
 func (a *coverage) find(ctx context.Context, on bool) {
 	if on == (a.lists != nil) {
 		return
@@ -320,10 +318,9 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare has shards read anew whose keys the list shows differently, though they
-// had the time to tell of it: all keys of a shard may vanish at once without
-// waking its query, when something above them is deleted. It gives how long it
-// need not be called.
+// compare replaces shards whose keys differ from the list of names for too long: a
+// delete above a prefix can remove all keys of a shard without waking its query. It
+// returns when to compare again.
 func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	rest = blocking.DefaultWait
 	for w, s := range maps.Clone(a.open) {

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// investigationLimit leaves the tracker time to tell the cause within a
-	// second of the loss.
+	// investigationLimit lets the tracker report the cause within a second of the
+	// loss.
 	investigationLimit = 900 * time.Millisecond
-	// maxInvestigations bounds how many losses are looked into at once; one
-	// investigation covers all that one answer showed.
+	// maxInvestigations limits concurrent investigations; one covers all losses of
+	// a response.
 	maxInvestigations = 4
 )
 
-// loss is a term that ended, and what is known of it beforehand.
+// loss is a term that ended, and what was known before.
 type loss struct {
 	event   election.Event
 	session *election.Session // nil when it was never read
 	deleted bool              // the key no longer exists
 }
 
-// losses picks the terms that ended while the observer watched. answer is what
+// losses are the terms whose end was observed live. answer is the response that
 // showed it.
 func (o *Observer) losses(events []election.Event, answer election.Observation) []loss {
 	var all []loss
@@ -43,8 +43,8 @@ func (o *Observer) losses(events []election.Event, answer election.Observation) 
 	return all
 }
 
-// investigate looks at the sessions that held the keys and at their checks, and
-// hands over what it found of every loss.
+// investigate reads the sessions that held the keys and their checks, and reports
+// the evidence for every loss.
 func (o *Observer) investigate(ctx context.Context, all []loss) {
 	ctx, cancel := context.WithTimeout(ctx, investigationLimit)
 	defer cancel()
@@ -82,7 +82,7 @@ func withDeletedKey(all []loss) []loss {
 	return slices.DeleteFunc(slices.Clone(all), func(l loss) bool { return !l.deleted })
 }
 
-// gather asks once for every different key of the losses, a few at a time.
+// gather calls ask once for each different key, a few at a time.
 func gather[T any](all []loss, key func(loss) string, ask func(string) T) map[string]T {
 	answers := map[string]T{}
 	var (
@@ -117,7 +117,7 @@ func gather[T any](all []loss, key func(loss) string, ask func(string) T) map[st
 
 type investigation struct{ client *consulx.Client }
 
-// sessionFate is what became of a session.
+// sessionFate says whether a session still exists.
 type sessionFate struct {
 	read, exists bool
 	index        uint64
@@ -135,9 +135,8 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
 }
 
-// deleteIndex is the Raft index at which a key was deleted, 0 if Consul does not
-// tell: a list of the names under a prefix without keys has the index of the
-// latest tombstone under it.
+// deleteIndex is the Raft index at which a key was deleted, 0 if unknown: a list of
+// names without keys has the index of the latest tombstone under its prefix.
 func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	if !shard.Askable(key) {
 		return 0
@@ -149,7 +148,7 @@ func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	return meta.LastIndex
 }
 
-// nodeState is what Consul knows of a node.
+// nodeState is what the catalog says about a node.
 type nodeState struct {
 	read, exists bool
 	filtered     bool
@@ -167,7 +166,7 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 	if len(checks) > 0 {
 		return state
 	}
-	// A node without checks looks like one that is gone.
+	// A node without checks and a missing node give the same response.
 	node, meta, err := i.client.API().Catalog().Node(name, i.client.Consistent(ctx))
 	switch {
 	case err != nil:
@@ -179,7 +178,7 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 	return state
 }
 
-// evidence puts together what was found about one loss.
+// evidence combines what was found about one loss.
 func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
 	fate := fates[l.event.Session]
 	found := election.Evidence{
@@ -197,8 +196,8 @@ func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) 
 	return found
 }
 
-// tells reports that a list of checks that may be cut short is enough to judge
-// a session: one of its checks is critical, or all of them are there.
+// tells reports that a list of checks that may be filtered suffices to judge a
+// session: one of its checks is critical, or all of them are present.
 func tells(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {

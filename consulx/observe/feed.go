@@ -8,13 +8,13 @@ import (
 	"electop/election"
 )
 
-// snapshotGap keeps snapshots at 30 a second at most.
+// snapshotGap limits snapshots to 30 a second.
 const snapshotGap = 33 * time.Millisecond
 
-// folding is the tracker and what it found. The goroutine that read something
-// folds it and delivers the events itself: handing them to another goroutine
-// would cost as much as reading the response.
-type folding struct {
+// feed passes observations to the tracker and delivers its events. The reading
+// goroutine does both: another goroutine would cost as much as reading the
+// response.
+type feed struct {
 	mu        sync.Mutex
 	tracker   *election.Tracker
 	delivery  delivery
@@ -28,15 +28,14 @@ type folding struct {
 
 const (
 	beatEvery = time.Second
-	// stallLimit is how much later than due this process may run before that is a
-	// gap in observation: a fifth of the shortest TTL that Consul accepts.
+	// stallLimit is the delay of this process that counts as a gap in observation:
+	// a fifth of the shortest TTL that Consul accepts.
 	stallLimit = 2 * time.Second
 )
 
-// checkClock finds out whether this process did not run, as after SIGSTOP or while
-// the machine sleeps, or the clock was set. It comes before anything is folded: a
-// response that arrived meanwhile must not look as if it had been awaited. The
-// mutex is held.
+// checkClock detects that this process did not run (SIGSTOP, suspend) or that the
+// clock was set. It precedes every observation: a response that arrived meanwhile
+// was not observed live. The mutex is held.
 func (o *Observer) checkClock() (news bool) {
 	if o.beat.IsZero() {
 		return false // it does not run yet
@@ -53,22 +52,21 @@ func (o *Observer) checkClock() (news bool) {
 	return news || len(jump) > 0
 }
 
-func newFolding(o Options) folding {
+func newFeed(o Options) feed {
 	tracker := election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents})
-	return folding{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
+	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
 		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
 	}}
 }
 
-// send folds what was learned and delivers the events.
+// send observes and delivers the events.
 func (o *Observer) send(news bool, observations ...election.Observation) {
 	o.fold(news, observations...)
 	o.deliver()
 }
 
-// fold folds what was learned at once: no snapshot shows a part of it. news says
-// that there is something to show. The caller delivers the events when it holds
-// no lock.
+// fold observes all at once: no snapshot shows a part of them. news forces a
+// snapshot. The caller calls deliver when it holds no lock.
 func (o *Observer) fold(news bool, observations ...election.Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,7 +83,7 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 
 func (o *Observer) deliver() { o.delivery.deliver(o.onEvents) }
 
-// observe folds one observation, tells the events and has losses looked into.
+// observe passes one observation on, queues its events and starts investigations.
 func (o *Observer) observe(observation election.Observation) (news bool) {
 	events := o.tracker.Observe(observation)
 	if len(events) == 0 {
@@ -99,7 +97,7 @@ func (o *Observer) observe(observation election.Observation) (news bool) {
 	return true
 }
 
-// wind sets the clock to the tracker's deadline.
+// wind sets the timer to the tracker's deadline.
 func (o *Observer) wind() {
 	if at, ok := o.tracker.Deadline(); ok {
 		o.clock.Reset(max(0, time.Until(at)))
@@ -108,7 +106,7 @@ func (o *Observer) wind() {
 	}
 }
 
-// keepTime does what is due at some moment, until ctx ends.
+// keepTime handles the timers until ctx ends.
 func (o *Observer) keepTime(ctx context.Context) {
 	defer o.clock.Stop()
 	defer o.publisher.timer.Stop()
@@ -139,7 +137,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 	}
 }
 
-// publisher hands out snapshots, the newest only and not too many.
+// publisher sends the newest snapshot at a limited rate.
 type publisher struct {
 	tracker    *election.Tracker
 	snapshots  chan *election.Snapshot
@@ -151,8 +149,8 @@ type publisher struct {
 	loaded  bool // the last one was
 }
 
-// changed publishes at once, or as soon as the gap since the last one is over.
-// Nobody waits for the first whole board.
+// changed publishes at once or when snapshotGap is over. The first complete board
+// is never delayed.
 func (p *publisher) changed(news bool) {
 	if !news || p.loaded && p.eventsOnly {
 		return
@@ -185,8 +183,8 @@ func stoppedTimer() *time.Timer {
 	return t
 }
 
-// delivery hands events over in the order in which they were added, to one call
-// at a time and without any lock held.
+// delivery is an ordered queue of events. It calls the consumer once at a time,
+// without any lock held.
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
@@ -200,8 +198,8 @@ func (d *delivery) add(events []election.Event) {
 	d.queue = append(d.queue, events...)
 }
 
-// deliver hands over what was added. While another goroutine does so, that one
-// delivers these events too, and deliver returns at once.
+// deliver sends the queued events. If another goroutine is delivering, that one
+// sends them too, and deliver returns at once.
 func (d *delivery) deliver(to func([]election.Event)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

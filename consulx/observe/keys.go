@@ -17,11 +17,11 @@ import (
 	"electop/election"
 )
 
-// sessionPatience is how long an answer about keys is held back for the
-// sessions of new holders.
+// sessionPatience is how long a response about keys waits for the sessions of new
+// holders.
 const sessionPatience = 50 * time.Millisecond
 
-// keyPoller asks for the keys of one watch and hands every answer over as one
+// keyPoller reads the keys of one shard and reports every response as one
 // election.KeysRead.
 type keyPoller struct {
 	o        *Observer
@@ -39,12 +39,12 @@ type keyPoller struct {
 	mismatch mismatch // while the phase is mismatched
 }
 
-// keyState is how far a question has come.
+// keyState is what a shard knows.
 type keyState struct {
 	phase phase
 	last  keySet      // as it was handed over
 	keys  []shard.Key // in last
-	// hidden are keys that were read before and may no longer be read.
+	// hidden are keys that were read before and are no longer readable.
 	hidden []string
 	at     time.Time // of the latest response
 	next   blocking.Position
@@ -81,8 +81,8 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	}
 	batch = append(batch, election.KeysRead{
 		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.pairs, AfterGap: a.Gap, Hidden: hidden,
-		// To an anonymous caller every answer may be cut short; only an empty
-		// one is suspicious.
+		// Every response to an anonymous caller may be filtered; only an empty one
+		// is suspicious.
 		Filtered: a.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
 	})
 	select {
@@ -94,8 +94,8 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	return news, nil
 }
 
-// handOver tells the tracker, unless the watch was closed meanwhile: then others
-// read its keys and may have told newer things.
+// handOver reports a response, unless the shard was closed meanwhile: then others
+// read its keys and may have reported newer states.
 func (k *keyPoller) handOver(next keyState, news bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
@@ -121,7 +121,7 @@ func (k *keyPoller) handOver(next keyState, news bool, batch []election.Observat
 	}
 }
 
-// close ends what the question tells and gives how far it came.
+// close ends the reports of this shard and returns its last state.
 func (k *keyPoller) close() keyState {
 	defer k.o.deliver()
 	k.mu.Lock()
@@ -137,15 +137,14 @@ func (k *keyPoller) close() keyState {
 	return state
 }
 
-// mismatch is since when a shard and the list of names show different keys.
+// mismatch is since when a shard and the list of names differ.
 type mismatch struct {
 	since     time.Time
 	listNewer bool // the list came after the response
 }
 
-// compare compares the latest response with the list of names. Where they differ,
-// it reports how long to wait for the older of the two: each may have been under
-// way for longer than the other.
+// compare compares the latest response with the list of names. If they differ, left
+// is how long the older of the two may still be late.
 func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -189,8 +188,8 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
 
-// recheckHidden finds out which keys that are missing in the response exist and
-// may not be read. blocking.ErrReadAgain says that one of them may.
+// recheckHidden finds keys that the response lacks and that exist but are not
+// readable. ErrReadAgain says that one of them is readable.
 func (k *keyPoller) recheckHidden(
 	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
 ) (hidden []string, err error) {
@@ -225,8 +224,8 @@ const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }
 
-// comparePairs walks two sorted answers side by side. Vanished are only keys that can be
-// asked for.
+// comparePairs compares two sorted responses. vanished has only keys that a
+// transaction can name.
 func comparePairs(before, after []election.Pair) (changed []election.Pair, vanished []string) {
 	if len(before) == 0 {
 		return after, nil
@@ -251,15 +250,14 @@ func comparePairs(before, after []election.Pair) (changed []election.Pair, vanis
 	return changed, slices.DeleteFunc(vanished, func(key string) bool { return !election.Addressable(key) })
 }
 
-// samePair reports that nothing moved. Indexes alone may come again with other
-// values, when Consul's data is replaced.
+// samePair reports an unchanged key. Indexes alone do not suffice: they can return
+// with other values after a restore.
 func samePair(a, b election.Pair) bool {
 	return a.ModifyIndex == b.ModifyIndex && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex &&
 		a.Session == b.Session && a.Flags == b.Flags && bytes.Equal(a.Value, b.Value)
 }
 
-// holders lists the sessions that hold these keys. One that holds several is named
-// again and again.
+// holders are the sessions that hold these keys; a session can occur several times.
 func holders(pairs []election.Pair) []string {
 	return appendHolders(make([]string, 0, len(pairs)), pairs)
 }

@@ -21,8 +21,8 @@ type keySet struct {
 }
 
 const (
-	// heavySize is from which size on it matters what a response holds besides
-	// elections, heavyShare how small their share is then.
+	// heavySize is the response size above which the share of elections matters;
+	// below a fourth (heavyShare) they are read separately.
 	heavySize  = 128 << 10
 	heavyShare = 4
 )
@@ -59,7 +59,7 @@ func (a *keySet) sort() {
 	}
 }
 
-// keys lists every key, sorted, each with whether it is an election.
+// keys are all keys, sorted.
 func (a keySet) keys() []shard.Key {
 	keys := make([]shard.Key, 0, len(a.pairs)+len(a.others))
 	i := 0
@@ -75,16 +75,16 @@ func (a keySet) keys() []shard.Key {
 	return keys
 }
 
-// sameKeys reports that two answers name the same keys.
+// sameKeys reports that two responses name the same keys.
 func (a keySet) sameKeys(b keySet) bool {
 	return slices.Equal(a.others, b.others) &&
 		slices.EqualFunc(a.pairs, b.pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 }
 
-// heavy reports that most of a large answer is of no use.
+// heavy reports a large response that consists mostly of other keys.
 func (a keySet) heavy() bool { return a.size > heavySize && a.useful < a.size/heavyShare }
 
-// part is what of the answer lies in a range.
+// part is the keys in a range.
 func (a keySet) part(r election.Range) keySet {
 	from, _ := slices.BinarySearchFunc(a.pairs, election.Pair{Key: r.From}, byKey)
 	to := len(a.pairs)
@@ -94,8 +94,8 @@ func (a keySet) part(r election.Range) keySet {
 	return keySet{pairs: a.pairs[from:to:to], others: shard.Cut(a.others, r, func(s string) string { return s })}
 }
 
-// readKeys reads all keys of a watch. sparing reads the names of the keys first
-// and then only the elections: that is cheaper where large values are beside them.
+// readKeys reads all keys of a shard. sparing reads their names first and then only
+// the elections, which is cheaper beside large values.
 func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bool, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	if sparing && !w.Exact {
 		return readSparingly(c, w, ps, q)
@@ -109,9 +109,8 @@ func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bo
 	return newKeySet(pairs, ps), meta, err
 }
 
-// readSparingly waits for the names of keys and reads the elections among them
-// afterwards, in transactions. A key that changes in between wakes the next
-// query, which waits beyond the index of the names.
+// readSparingly waits for a change of names and then reads the elections in
+// transactions. A key that changes in between wakes the next query.
 func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	names, meta, err := readNames(c, w.Prefix, ps, q)
 	if err != nil {
@@ -121,7 +120,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 	var wanted []string
 	for _, name := range names {
 		if name.Election && !election.Addressable(name.Name) {
-			// A transaction cannot name it.
+			// A transaction cannot name this key.
 			all := *q
 			all.WaitIndex = 0
 			got, _, err = readKeys(c, w, ps, false, &all)
@@ -134,7 +133,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 		}
 	}
 	for some := range slices.Chunk(wanted, consulx.TxnReads) {
-		// A server that lags behind could give values from before the names.
+		// A stale read could return values that are older than the names.
 		pairs, _, err := c.ReadExisting(some, c.Consistent(q.Context()))
 		if err != nil {
 			return keySet{}, nil, err
@@ -144,7 +143,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 	return got, meta, nil
 }
 
-// readNames lists the keys under a prefix, sorted, and tells elections.
+// readNames lists the keys under a prefix, sorted.
 func readNames(c *consulx.Client, prefix string, ps election.Patterns, q *api.QueryOptions) ([]shard.Key, *api.QueryMeta, error) {
 	keys, meta, err := c.KeyNames(prefix, q)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// link reports whether the source of one part responds.
+// link reports whether the source of one part of the board responds.
 type link struct {
 	o      *Observer
 	source string
@@ -39,8 +39,8 @@ func (l *link) end() {
 	}
 }
 
-// lossOf is the failure of a source whose latest response came at seen. Only a
-// connection that went silent makes the time since then doubtful.
+// lossOf is the failure of a source whose latest response came at seen. If the
+// connection was silent, the data has been stale since then.
 func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
 	lost := election.LinkLost{
 		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// A list of names costs as much as a few reads of a shard, so that there is
-	// one in namesPace for each name at most.
+	// A list of names costs as much as a few reads of a shard, hence at most one in
+	// namesPace for each name.
 	namesPace    = 60 * time.Microsecond
 	namesPaceMin = 50 * time.Millisecond
 	namesPaceMax = 3 * time.Second
@@ -26,8 +26,8 @@ type listing struct {
 	gap   bool      // when they came is not known: the link was broken before
 }
 
-// namePoller asks which keys there are: those that no shard reads are found by
-// it, and those that vanished while a shard's query slept on.
+// namePoller lists all keys, which finds keys that no shard reads and keys that
+// vanished without waking their shard.
 type namePoller struct {
 	link
 	prefix string
@@ -58,7 +58,7 @@ func (n *namePoller) Failed(err error, retryAt time.Time) {
 	n.lose(err, retryAt)
 }
 
-// rest spaces the lists by what they cost.
+// rest is the pause after a list.
 func (n *namePoller) rest() time.Duration { return namesRest(len(n.names)) }
 
 func namesRest(names int) time.Duration {

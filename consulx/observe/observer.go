@@ -19,33 +19,32 @@ import (
 	"electop/election"
 )
 
-// datacenterPatience is how long the first answers are held back for the
-// datacenter's name, so that the first events carry it.
+// datacenterPatience is how long the first responses wait for the datacenter's
+// name, so that the first events contain it.
 const datacenterPatience = time.Second
 
-// Options say what is observed and who is told.
+// Options configure an [Observer].
 type Options struct {
 	Patterns election.Patterns
-	// OnEvents is told of every event, in order and one call at a time. It must
+	// OnEvents receives every event, in order and one call at a time. It must
 	// neither block nor call the observer.
 	OnEvents func([]election.Event)
-	// Logger is told of queries that fail, at the level debug. Nil discards.
+	// Logger receives failed queries at level debug. Nil discards.
 	Logger *slog.Logger
-	// Probe is how often Consul is asked for its leader; 0 means every second.
+	// Probe is the interval at which Consul's leader is polled; 0 means 1 s.
 	Probe time.Duration
-	// Wait is how long a blocking query waits, up to an eighth less by chance; 0
+	// Wait is the wait time of blocking queries, minus up to an eighth at random; 0
 	// means 22 s.
 	Wait time.Duration
-	// MaxWatches bounds the connections that queries take which wait for news;
-	// 0 means 64. More make changes seen sooner where there are thousands of
-	// elections; an agent allows one address 200. The client's
-	// Config.MaxConnections bounds it too.
+	// MaxWatches limits the connections for blocking queries; 0 means 64. More
+	// connections shorten the delay with thousands of elections, but an agent
+	// allows an address only 200. Config.MaxConnections limits them too.
 	MaxWatches int
-	// RecentEvents is how many events a snapshot carries; 0 is the tracker's
-	// own choice.
+	// RecentEvents is how many events a snapshot contains; 0 is the tracker's
+	// default.
 	RecentEvents int
-	// EventsOnly ends the snapshots with the first that is loaded: they cost
-	// something for every election, changed or not.
+	// EventsOnly ends the snapshots after the first complete one: each costs time
+	// for every election.
 	EventsOnly bool
 }
 
@@ -58,10 +57,10 @@ type Observer struct {
 	probeEvery time.Duration
 	wait       time.Duration
 	watches    int // over keys
-	// arrange chooses the next layout; tests put restless ones in its place.
+	// arrange computes the next layout; tests replace it.
 	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
-	folding
+	feed
 	started atomic.Bool
 
 	checks         *checkWatches
@@ -73,7 +72,7 @@ type Observer struct {
 	work           sync.WaitGroup // short jobs: sessions, investigations
 }
 
-// New makes an observer that does nothing before [Observer.Run].
+// New returns an observer that does nothing before [Observer.Run].
 func New(c *consulx.Client, o Options) *Observer {
 	if o.OnEvents == nil {
 		o.OnEvents = func([]election.Event) {}
@@ -89,7 +88,7 @@ func New(c *consulx.Client, o Options) *Observer {
 	}
 	observer := &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
-		watches: c.Budget().ForKeys(o.MaxWatches), arrange: shard.Layout.Next, folding: newFolding(o),
+		watches: c.Budget().ForKeys(o.MaxWatches), arrange: shard.Layout.Next, feed: newFeed(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {
@@ -98,21 +97,20 @@ func New(c *consulx.Client, o Options) *Observer {
 	return observer
 }
 
-// Snapshots gives the newest snapshot, at most 30 a second; those that nobody
-// took in time are replaced. It is closed when [Observer.Run] returns.
+// Snapshots receives the newest snapshot, at most 30 a second; a snapshot that was
+// not received is replaced. It is closed when [Observer.Run] returns.
 func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
 
-// Note tells what this program does to a hold, so that the cause of its end is
-// told right.
+// Note reports an action of this program, so that its effect has the right cause.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
-// WatchChecks keeps the health checks of these nodes in the snapshots, of the
-// first 6 to 16 as connections allow. Each call replaces the set.
+// WatchChecks keeps the health checks of these nodes in the snapshots: of the first
+// 6 to 16, as the connections allow. Each call replaces the set.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
-// Run observes until ctx ends and returns when everything that it started has
-// ended: nil, unless it was called twice. An unreachable Consul is no error: the
-// snapshots tell of it, and it is tried again.
+// Run observes until ctx ends and returns when all its goroutines have ended. It
+// fails only if called twice: an unreachable Consul is reported in the snapshots
+// and retried.
 func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
 		return errors.New("an observer runs once")
@@ -143,7 +141,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	return nil
 }
 
-// watchAll runs everything that asks Consul until ctx ends.
+// watchAll runs all queries until ctx ends.
 func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -165,8 +163,8 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	}
 }
 
-// nameDatacenter finds out where the answers come from. It closes named when it
-// knows or when others need not wait any longer.
+// nameDatacenter finds the datacenter. It closes named when it is known or when
+// others need not wait longer.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
 	var once sync.Once
 	release := func() { once.Do(func() { close(named) }) }

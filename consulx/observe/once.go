@@ -12,9 +12,8 @@ import (
 	"electop/election"
 )
 
-// Once reads every election that the patterns name once, with the sessions that
-// lead. Sessions that may not be read are left out; anything else that fails,
-// fails the whole look.
+// Once reads every election that the patterns match one time, with the sessions of
+// the leaders. Unreadable sessions are omitted; any other failure is an error.
 func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
 	watches := shard.Plan(ps, c.Budget().ForKeys(0))
 	reads := make([]election.KeysRead, len(watches))
@@ -41,7 +40,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*electi
 	return foldLook(ctx, c, ps, info, reads, time.Since(start))
 }
 
-// readOnce reads what a watch would.
+// readOnce reads the keys of one shard.
 func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election.Patterns) (election.KeysRead, error) {
 	got, meta, err := readKeys(c.Blocking(), w, ps, false, c.Read(ctx))
 	if err != nil {
@@ -73,7 +72,7 @@ func foldLook(
 	for _, read := range reads {
 		t.Observe(read)
 	}
-	// Forgetting may have begun before all holders were known.
+	// The tracker may have dropped sessions whose keys were not read yet.
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	now := time.Now()
 	t.Observe(election.LinkUp{At: now, Source: probeSource, Latency: took})

@@ -15,22 +15,21 @@ import (
 	"electop/election"
 )
 
-// permissions samples which keys the token may read: a policy that changes wakes
-// no blocked query, and one that is already blocked keeps its old permissions.
+// permissions samples which keys are readable: a changed policy wakes no blocked
+// query, and a blocked query keeps its old permissions.
 type permissions struct {
 	mu    sync.Mutex
 	known map[string]readableKeys // by watch
 }
 
-// readableKeys are the keys of one watch by what its latest response showed.
+// readableKeys are the keys of the latest response of one shard.
 type readableKeys struct {
 	readable []election.Pair
 	hidden   []string
 }
 
-// sampleSize is how many keys of each kind one check reads. A change that
-// concerns a tenth of the keys is noticed with 97 % probability; a change of
-// fewer is noticed by the next response of their query.
+// sampleSize is how many keys of each kind one check reads: it detects a change of
+// a tenth of the keys with 97 % probability. The next response detects others.
 const sampleSize = consulx.TxnReads / 2
 
 func newPermissions() *permissions { return &permissions{known: map[string]readableKeys{}} }
@@ -64,7 +63,7 @@ func (p *permissions) changed(ctx context.Context, c *consulx.Client) bool {
 		slices.ContainsFunc(nowReadable, func(key string) bool { return slices.Contains(hidden, key) })
 }
 
-// sample picks keys at random, from every watch alike.
+// sample chooses keys of every shard at random.
 func (p *permissions) sample() (readable, hidden []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +79,7 @@ func (p *permissions) sample() (readable, hidden []string) {
 	return readable, hidden
 }
 
-// pick gives at most limit different numbers below n.
+// pick returns at most limit different numbers below n.
 func pick(n, limit int) []int {
 	if n <= limit {
 		limit = n
@@ -99,15 +98,14 @@ const (
 	hiddenPace    = 2 * time.Millisecond
 )
 
-// hiddenRest is how long so many unreadable keys are not checked again.
+// hiddenRest is the interval between checks of unreadable keys.
 func hiddenRest(keys int) time.Duration {
 	return max(hiddenRecheck, time.Duration(keys)*hiddenPace)
 }
 
-// checkKeys finds out what keys are that a response lacks: hidden ones exist and
-// may not be read, readable ones exist; all others do not. A blocked query may
-// still have used permissions that were replaced since, and a proxy may have
-// invented its response, so only an exact and consistent transaction decides.
+// checkKeys finds the keys that exist, readable or hidden, among keys that a
+// response lacks. Only a consistent transaction decides: a blocked query may have
+// used replaced permissions, and a proxy may have invented its response.
 func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, readable []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, blocking.FreshDeadline)
 	defer cancel()

@@ -14,14 +14,13 @@ const (
 	defaultProbe = time.Second
 	probeLimit   = 3 * time.Second
 	probeSource  = "probe"
-	// tokenEvery is how many probes go by between two that use the token: a
-	// blocked query does not notice that its token was revoked or its permissions
-	// changed. The other probes need no token.
+	// tokenEvery is the share of probes that use the token: a blocked query does
+	// not notice that its token was revoked or its permissions changed.
 	tokenEvery = 5
 )
 
-// probe asks who Consul's leader is, again and again: a query that is blocked
-// stays silent when Consul loses its quorum or the network goes away.
+// probe polls Consul's leader: a blocked query does not notice a lost quorum or
+// network.
 func (o *Observer) probe(ctx context.Context, r *blocking.Epochs) {
 	timer := stoppedTimer()
 	defer timer.Stop()
@@ -44,7 +43,7 @@ func (o *Observer) probe(ctx context.Context, r *blocking.Epochs) {
 			if lost || n%tokenEvery == 0 && o.permissions.changed(ctx, o.client) {
 				r.Next()
 			}
-			// That it is a little slower or faster is no reason to draw anew.
+			// A small change of the latency is not worth a redraw.
 			latency := max(now.Sub(start), 1)
 			news := lost || shown == 0 || (latency-shown).Abs() >= max(time.Millisecond, shown/2)
 			if news {
@@ -62,8 +61,8 @@ func (o *Observer) probe(ctx context.Context, r *blocking.Epochs) {
 	}
 }
 
-// atFullSecond is a pause that ends with a second if that shortens it by less than
-// a second. The clock on a screen moves then: to be woken once for both costs less.
+// atFullSecond shortens a pause by up to a second so that it ends with a full
+// second, when the clock on the screen changes: one wake-up for both costs less.
 func atFullSecond(pause time.Duration) time.Duration {
 	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
 		return pause - early
@@ -75,7 +74,7 @@ func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	if withToken && !o.client.Anonymous() {
-		// Consul refuses an unknown token whatever it is asked.
+		// Consul rejects an unknown token in every request.
 		_, _, err := o.client.Urgent().API().Session().Info(consulx.NoSession, o.client.Read(ctx))
 		if err = o.client.Wrap(err); errors.Is(err, consulx.ErrDenied) {
 			return err

@@ -12,15 +12,15 @@ import (
 	"electop/election"
 )
 
-// sessionListGap keeps the list of all sessions, which wakes on every session of
-// the datacenter, at two answers a second.
+// sessionListGap limits the list of all sessions, which every session of the
+// datacenter wakes, to two responses a second.
 const sessionListGap = 500 * time.Millisecond
 
-// WatchSessions keeps every session of the datacenter in the snapshots while it
-// is on. Nothing is asked while it is off, as it is at first.
+// WatchSessions keeps every session of the datacenter in the snapshots while it is
+// on. It is off at first.
 func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
 
-// toggle is something that runs while it is wanted.
+// toggle runs a function while it is on.
 type toggle struct {
 	mu     sync.Mutex
 	on     bool
@@ -48,7 +48,7 @@ func (t *toggle) wanted() bool {
 	return t.on
 }
 
-// run starts and ends do as it is wanted, until ctx ends, and waits for it.
+// run starts and stops do until ctx ends, and waits for it.
 func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	var wg sync.WaitGroup
 	for stop := context.CancelFunc(func() {}); ; {
@@ -69,8 +69,8 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	}
 }
 
-// watchSessions asks for all sessions until ctx ends, and says then that the list is
-// no longer current.
+// watchSessions polls all sessions until ctx ends, and then reports that the list
+// is no longer current.
 func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()
@@ -79,7 +79,7 @@ func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
 	o.send(true, election.SessionListUnwatched{At: time.Now()})
 }
 
-// sessionsPoller asks for every session of the datacenter.
+// sessionsPoller reads every session of the datacenter.
 type sessionsPoller struct {
 	link
 	answer []*election.Session
@@ -96,8 +96,8 @@ func (s *sessionsPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err err
 func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
 	at, meta := time.Now(), a.QueryMeta
 	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.MayOmit(meta) {
-		// A token that was revoked gets one more answer, empty and without a
-		// word. Asked anew, Consul tells.
+		// A blocked query whose token was revoked returns an empty list once; a new
+		// one returns the error.
 		var err error
 		if meta, err = s.Poll(s.o.client.Consistent(ctx)); err != nil {
 			return false, err

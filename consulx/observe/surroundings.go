@@ -13,28 +13,27 @@ import (
 )
 
 const (
-	// studyEvery is how often the surroundings are read while nothing happens.
+	// studyEvery is the interval of reads without events.
 	studyEvery = 5 * time.Second
-	// studyGap keeps an election with many events from being surveyed at each.
+	// studyGap is the shortest interval of reads when there are many events.
 	studyGap = 250 * time.Millisecond
-	// studyPace spaces lists of many sessions by what they cost, a thousandth of
-	// the time: by their number, for one list that was slow, as the first often is,
-	// says little about the next.
+	// studyPace makes lists of many sessions take a thousandth of the time. It uses
+	// their number because the duration of the first list is not typical.
 	studyPace = 2500 * time.Microsecond
-	// sessionsGap spaces the lists of all sessions, the dearest part.
+	// sessionsGap is the shortest interval of lists of all sessions, the most
+	// expensive part.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
-	// firstFresh is how long the list that was read at the start is good for the
-	// first study.
+	// firstFresh is how long the list that was read at the start is current.
 	firstFresh = 500 * time.Millisecond
 )
 
-// Study keeps the surroundings of the election with this key in the snapshots:
-// they are read at once, after each event of the election, and every 5 s besides.
-// Each call replaces the key; "" studies nothing and asks nothing.
+// Study keeps the surroundings of one election in the snapshots: they are read at
+// once, after each of its events, and every 5 s. Each call replaces the key; ""
+// reads nothing.
 func (o *Observer) Study(key string) { o.study.set(key) }
 
-// study is which election is studied.
+// study is the election whose surroundings are read.
 type study struct {
 	mu     sync.Mutex
 	key    string
@@ -55,7 +54,7 @@ func (s *study) set(key string) {
 	s.notify()
 }
 
-// happened has the surroundings read again if an event is about the election.
+// happened requests a read if an event is about the election.
 func (s *study) happened(events []election.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +70,7 @@ func (s *study) notify() {
 	}
 }
 
-// begin is the key to survey next and a context that ends when it is no longer
-// wanted.
+// begin returns the key to read next and a context that ends when the key changes.
 func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +78,7 @@ func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc,
 	return ctx, s.cancel, s.key
 }
 
-// run surveys whenever it is time to, until ctx ends.
+// run reads until ctx ends.
 func (s *study) run(ctx context.Context, o *Observer) {
 	timer := stoppedTimer()
 	defer timer.Stop()
@@ -102,8 +100,7 @@ func (s *study) run(ctx context.Context, o *Observer) {
 	}
 }
 
-// surveyor reads the surroundings of one election again and again and remembers
-// what need not be read each time.
+// surveyor reads the surroundings of one election repeatedly.
 type surveyor struct {
 	o    *Observer
 	last election.Surroundings
@@ -113,7 +110,7 @@ type surveyor struct {
 	listedAt    time.Time
 }
 
-// visit surveys once, unless ctx ends before, and tells when to do so next.
+// visit reads once, unless ctx ends first, and returns when to read again.
 func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	if key == v.last.Key {
 		blocking.Sleep(ctx, studyGap-time.Since(v.last.At))
@@ -139,13 +136,13 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	return next
 }
 
-// studyRest is how long nothing is read again while nothing happens.
+// studyRest is the interval of reads without events.
 func studyRest(sessions int) time.Duration {
 	return max(studyEvery, time.Duration(sessions)*studyPace)
 }
 
-// readSiblings keeps what was read before when Consul does not answer: old is
-// better than nothing, and the text says so.
+// readSiblings keeps the previous keys if Consul does not respond; the error says
+// so.
 func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	var err error
 	s.Siblings, s.SiblingsCut, err = v.o.client.Siblings(ctx, s.Key)
@@ -155,8 +152,8 @@ func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	}
 }
 
-// readSessions lists the sessions unless that was done a moment ago. late is
-// then how long to wait before it may be done again.
+// readSessions lists the sessions unless that was done less than sessionsGap ago;
+// late is the rest of it.
 func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	if v.listedAt.IsZero() && v.takeFirst() {
 		return 0
@@ -175,9 +172,9 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// takeFirst takes the list that was read at the start, if that is just over and a
-// list is so dear that the next would have to wait. A cheap one is read anew: what
-// starts together with electop is on it.
+// takeFirst uses the list that was read at the start if it is current and listing
+// is expensive. Otherwise a new list also contains sessions that started together
+// with electop.
 func (v *surveyor) takeFirst() (ok bool) {
 	first, ok := v.o.sessions.FirstRead()
 	if ok = ok && time.Since(first.At) <= firstFresh && studyRest(len(first.Sessions)) > studyEvery; ok {
@@ -186,7 +183,7 @@ func (v *surveyor) takeFirst() (ok bool) {
 	return ok
 }
 
-// sameSurroundings reports that there is nothing new to show.
+// sameSurroundings reports that nothing visible changed.
 func sameSurroundings(a, b election.Surroundings) bool {
 	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
 		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&
@@ -195,7 +192,7 @@ func sameSurroundings(a, b election.Surroundings) bool {
 		}) && sameSessions(a.Sessions, b.Sessions)
 }
 
-// sameSessions compares ids only: a session never changes.
+// sameSessions compares IDs only: a session never changes.
 func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
 }

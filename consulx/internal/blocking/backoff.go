@@ -12,8 +12,8 @@ const (
 	MaxBackoff = 15 * time.Second
 )
 
-// Backoff spaces attempts that fail: 250 ms at first, twice as long each time,
-// up to half as much on top by chance, never more than 15 s.
+// Backoff is exponential: 250 ms, doubled after each failure, plus up to a half at
+// random, at most 15 s.
 type Backoff struct{ failures int }
 
 // Next is how long to wait after one more failure.
@@ -26,8 +26,8 @@ func (b *Backoff) Next() time.Duration {
 	return base + Jitter(base/2)
 }
 
-// Jitter is a random part of d, so that what failed together is not tried again
-// together.
+// Jitter is a random part of d, so that failures at the same time are not retried
+// at the same time.
 func Jitter(d time.Duration) time.Duration {
 	return rand.N(d + 1) //nolint:gosec // nothing secret depends on it
 }
@@ -41,13 +41,12 @@ const (
 	paceQuiet = time.Second
 )
 
-// pace slows down a query that is woken for nothing, as one over an empty
-// prefix is by every write anywhere. Its longest pause still lets a new key be
-// seen within 100 ms.
+// pace slows a query that is woken without a change, as every write wakes one over
+// an empty prefix. A new key is still seen within 100 ms.
 type pace struct{ pause time.Duration }
 
-// next is how long to pause after an answer that took so long and told
-// something new, or not.
+// next is the pause after a response that took so long and contained a change, or
+// not.
 func (p *pace) next(news bool, took time.Duration) time.Duration {
 	if news || took >= paceQuiet {
 		p.pause = 0
@@ -57,7 +56,7 @@ func (p *pace) next(news bool, took time.Duration) time.Duration {
 	return p.pause
 }
 
-// Sleep waits, or less when ctx ends.
+// Sleep waits until d is over or ctx ends.
 func Sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

@@ -16,10 +16,10 @@ const (
 	// BodyLimit leaves room for the lists of 100,000 elections (36 MB) several
 	// times over.
 	BodyLimit = 256 << 20
-	// errorLimit is far more than the text that any error of Consul has.
+	// errorLimit is far more than any of Consul's errors has.
 	errorLimit = 64 << 10
-	// largeBody is from which size on bodies are read one at a time: otherwise
-	// every query at once could take BodyLimit.
+	// largeBody is the size above which bodies are read one at a time: otherwise
+	// every query could use BodyLimit at once.
 	largeBody = 8 << 20
 )
 
@@ -113,8 +113,8 @@ func indexed(path string) bool {
 	return false
 }
 
-// boundedBody is a body that ends, at the latest after left bytes: in an error,
-// or as if it were complete when cut is set.
+// boundedBody ends after left bytes: with an error, or as if it were complete if
+// cut is set.
 type boundedBody struct {
 	io.ReadCloser
 	guard guard
@@ -126,7 +126,7 @@ type boundedBody struct {
 	large bool // holds the guard's place for a large body
 }
 
-// Read gives the next bytes of the body.
+// Read returns the next bytes of the body.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		if b.cut {
@@ -142,7 +142,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// probe tells a body that is exactly as large as the limit from a larger one.
+// probe distinguishes a body that is exactly as large as the limit from a larger
+// one.
 func (b *boundedBody) probe() (int, error) {
 	switch n, err := b.ReadCloser.Read(make([]byte, 1)); {
 	case n > 0:

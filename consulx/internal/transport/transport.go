@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// A connection whose other end is gone without a word is noticed after 14 s: the
-// kernel asks after 5 s of silence, and three times more. Where a proxy answers
-// for Consul, the deadline of the query notices it.
+// The kernel reports a silent connection after 14 s: it probes after 5 s, then
+// three more times. Behind a proxy, the deadline of the query applies.
 const (
 	keepAliveIdle     = 5 * time.Second
 	keepAliveInterval = 3 * time.Second
@@ -47,8 +46,8 @@ func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, larg
 // CloseIdleConnections closes the connections that carry no request.
 func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
 
-// RefuseRedirect keeps the token from other hosts, and a request from another
-// key: Consul redirects paths that hold "//" or "..".
+// RefuseRedirect keeps the token from other hosts and a request from another key:
+// Consul redirects paths that contain "//" or "..".
 func RefuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // newTransport makes the connections to an agent.
@@ -66,7 +65,7 @@ func newTransport(t Address, tlsConfig *tls.Config, conns int) *http.Transport {
 	}
 	return &http.Transport{
 		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
-		// Packing a large answer costs more than carrying it over loopback.
+		// Compressing a large response costs more than sending it over loopback.
 		DisableCompression: t.loopback(),
 		ForceAttemptHTTP2:  true,
 		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// sessionTries and sessionRetry bound what is done for a session that
-	// can't be read; it is asked for again with a later answer about its key.
+	// sessionTries and sessionRetry limit the attempts to read a session; the next
+	// response about its key starts new ones.
 	sessionTries  = 3
 	sessionRetry  = 250 * time.Millisecond
 	sessionForget = 30 * time.Second
 	sessionPrune  = time.Minute
 	sessionLimit  = 10 * time.Second
-	// listPatience is how long answers about keys are held back for the first
-	// list of sessions: the board is drawn once, and whole.
+	// listPatience is how long responses about keys wait for the first list of
+	// sessions, so that the board is drawn once and complete.
 	listPatience = time.Second
 )
 
@@ -42,17 +42,17 @@ type Cache struct {
 	pruned  time.Time
 
 	first *firstList // nil when it was never asked for
-	// missed is signalled when a session that is needed could not be read.
+	// missed signals that a session could not be read.
 	missed chan struct{}
 }
 
-// firstList is the list of all sessions that is read while the keys are.
+// firstList is the list of all sessions that is read together with the first keys.
 type firstList struct {
 	done chan struct{}
 	Read // set when done is closed; the book's mutex guards it from then on
 }
 
-// Read is a list of all sessions and when it was there.
+// Read is a list of all sessions and the time of its response.
 type Read struct {
 	Sessions []*election.Session
 	Err      error
@@ -65,8 +65,8 @@ type fetch struct {
 	late bool // somebody went on without it
 }
 
-// New makes an empty cache. spawn runs work that the caller waits for, late receives
-// sessions that arrive after Await returned.
+// New returns an empty cache. spawn runs goroutines that the caller waits for, late
+// receives sessions that arrive after Await returned.
 func New(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *Cache {
 	return &Cache{
 		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
@@ -77,8 +77,8 @@ func New(c *consulx.Client, spawn func(func()), late func([]*election.Session)) 
 // Start sets the lifetime of what spawn runs. It must come before any other call.
 func (b *Cache) Start(ctx context.Context) { b.ctx = ctx }
 
-// ReadFirst reads all sessions, so that those that lead are at hand when the keys
-// are. It must come before any other call.
+// ReadFirst reads all sessions, so that those of the leaders are known when the
+// keys are.
 func (b *Cache) ReadFirst() {
 	f := &firstList{done: make(chan struct{})}
 	b.first = f
@@ -91,7 +91,7 @@ func (b *Cache) ReadFirst() {
 	})
 }
 
-// reading reports that the first list is not there yet.
+// reading reports that the first list has not arrived.
 func (b *Cache) reading() bool {
 	if b.first == nil {
 		return false
@@ -104,7 +104,7 @@ func (b *Cache) reading() bool {
 	}
 }
 
-// FirstRead is the first list once it was read.
+// FirstRead is the first list, if it has arrived.
 func (b *Cache) FirstRead() (first Read, ok bool) {
 	if b.first == nil || b.reading() {
 		return Read{}, false
@@ -129,8 +129,8 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	return all, err
 }
 
-// Await gives the sessions with these ids that are known within patience; the
-// others are told to late once they are read.
+// Await returns the sessions with these IDs that are known within patience; late
+// receives the others.
 func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
@@ -149,8 +149,8 @@ func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration)
 	return b.collect(ids)
 }
 
-// waitsOut waits until done is closed. It reports false when the timer ran out or
-// ctx ended before.
+// waitsOut waits until done is closed. It returns false if the timer or ctx ended
+// first.
 func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
 	select {
 	case <-done:
@@ -166,7 +166,7 @@ func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool
 	return false
 }
 
-// collect gives what is known and marks what is still under way as late.
+// collect returns the known sessions and marks the attempts for the others as late.
 func (b *Cache) collect(ids []string) []*election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,15 +188,15 @@ func (b *Cache) find(id string) *election.Session {
 	return b.older[id]
 }
 
-// Get is a session as far as it is known.
+// Get returns a known session, or nil.
 func (b *Cache) Get(id string) *election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.find(id)
 }
 
-// request begins to read the sessions that are neither known nor being read, and
-// gives what is under way.
+// request starts to read the sessions that are neither known nor being read, and
+// returns all attempts for them.
 func (b *Cache) request(ids []string) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -238,7 +238,8 @@ func (b *Cache) fetch(f *fetch, ids []string) {
 	b.settle(f, ids, found, missing)
 }
 
-// awaitFirst takes what it can from the first list. A few are sooner asked for.
+// awaitFirst uses the first list, except for a few sessions: reading these is
+// faster.
 func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
 	if b.first == nil || len(ids) <= consulx.ManySessions {
 		return nil, ids
@@ -259,7 +260,7 @@ func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election
 	return found, missing
 }
 
-// settle files what was read and tells whom nobody waited for.
+// settle stores the results of an attempt.
 func (b *Cache) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
 	b.mu.Lock()
 	for _, s := range found {
@@ -285,7 +286,7 @@ func (b *Cache) settle(f *fetch, ids []string, found []*election.Session, missin
 	}
 }
 
-// Holding says which sessions hold the keys of a watch.
+// Holding records the sessions that hold the keys of a shard.
 func (b *Cache) Holding(watch string, ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -293,15 +294,15 @@ func (b *Cache) Holding(watch string, ids []string) {
 	b.pruneNowAndThen()
 }
 
-// Released says that a watch has ended.
+// Released removes a shard.
 func (b *Cache) Released(watch string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.held, watch)
 }
 
-// pruneNowAndThen forgets sessions that hold nothing: not at once, for one that was
-// just read may not hold anything yet.
+// pruneNowAndThen drops sessions that hold nothing, after a while: a session that
+// was just read may not hold its key yet.
 func (b *Cache) pruneNowAndThen() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
 		b.pruned = now

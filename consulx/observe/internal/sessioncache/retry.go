@@ -6,9 +6,8 @@ import (
 	"electop/consulx/internal/blocking"
 )
 
-// Retry reads the sessions of holders again that could not be read, with pauses
-// that grow, until ctx ends. A token that may not read them may be allowed to
-// later, without a change to any key.
+// Retry reads the missing sessions of holders with growing pauses until ctx ends:
+// the token may be allowed to read them later, without a change of a key.
 func (b *Cache) Retry(ctx context.Context) {
 	var pauses blocking.Backoff
 	for {
@@ -29,7 +28,7 @@ func (b *Cache) Retry(ctx context.Context) {
 	}
 }
 
-// unknown lists the sessions that hold keys and were not read, each once.
+// unknown are the sessions of holders that were not read.
 func (b *Cache) unknown() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

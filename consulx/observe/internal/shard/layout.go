@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// shardKeys is how many keys one query should read: fewer make it no faster,
-	// because every answer has a price of its own.
+	// shardKeys is how many keys one query should read. Fewer are not faster: every
+	// response has a fixed cost.
 	shardKeys = 100
 	// shardFrom is how many keys one query may read before they are divided.
 	shardFrom = 2 * shardKeys
@@ -32,11 +32,9 @@ type shard struct {
 	keys []Key
 }
 
-// Layout says which watches read every election among keys, which are sorted:
-// at most limit of them, disjoint and none without an election. Where that is
-// good enough it is the present layout with as few changes as can be. fine asks
-// for watches of single keys wherever others stand beside them. Those that are
-// fixed stay as they are, unless that leaves too few for the other keys.
+// Layout decides which watches read every election: at most Limit, disjoint, none
+// without an election. Fine watches single keys that have others beside them; Fixed
+// watches stay as long as the rest suffices for the other keys.
 type Layout struct {
 	Root  Watch
 	Limit int
@@ -51,8 +49,8 @@ func (l Layout) aim() int {
 	return shardKeys
 }
 
-// Next is the layout for keys. All of them under one Watch, the root, is what
-// few keys get, and none.
+// Next is the layout for sorted keys, close to the present one if that is good
+// enough. No keys, or few, need only the root.
 func (l Layout) Next(keys []Key, present []Watch) []Watch {
 	enough := shardFrom
 	if len(present) != 1 || present[0] != l.Root {
@@ -84,7 +82,7 @@ func watchesOf(shards []shard) []Watch {
 
 func isElection(l Key) bool { return l.Election }
 
-// cost is proportional to how many keys are read for a change, on average.
+// cost is proportional to the number of keys that are read for a change.
 func cost(all []shard) int {
 	sum := 0
 	for _, s := range all {
@@ -97,8 +95,8 @@ func newShard(w Watch, keys []Key) shard {
 	return shard{Watch: w, keys: Cut(keys, w.Range, KeyName)}
 }
 
-// ideal divides the largest shard again and again, as long as there are watches
-// left. It reports false when there are too few beside those that are fixed.
+// ideal divides the largest shard repeatedly, up to the limit. It returns false if
+// the limit is too low beside the fixed watches.
 func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	var done []shard
 	todo := []shard{newShard(l.Root, keys)}
@@ -130,9 +128,8 @@ func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	return append(done, todo...), true
 }
 
-// split divides a shard at the first byte in which its elections differ. Keys
-// that are none are left out where that is possible. It gives nil when the shard
-// can't be divided.
+// split divides a shard at the first byte in which its elections differ, and omits
+// other keys where possible. It returns nil if that is not possible.
 func (s shard) split() []shard {
 	own := make([]string, 0, len(s.keys))
 	for _, l := range s.keys {
@@ -163,8 +160,8 @@ func (s shard) split() []shard {
 	return parts
 }
 
-// partWatch is the widest watch that reads those of the sorted keys that have the
-// same byte at this place as the first one.
+// partWatch is the widest watch of the sorted keys that have the same byte at this
+// index as the first.
 func partWatch(keys []string, at int) (Watch, bool) {
 	first := keys[0]
 	if len(first) == at {
@@ -183,15 +180,15 @@ func partWatch(keys []string, at int) (Watch, bool) {
 	return Watch{}, false
 }
 
-// Askable reports a text that can be asked for and stands for itself. A key that
-// is no UTF-8 is shown with replacement characters, under which nothing is found.
+// Askable reports a text that a URL can name literally. In a response, replacement
+// characters stand for bytes that are not UTF-8.
 func Askable(text string) bool {
 	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
 
-// patched is the present layout without watches that have no election, unless
-// they are fixed, and with watches for elections that none reads. It reports
-// false when that needs more than there may be.
+// patched is the present layout without watches that have no election, unless they
+// are fixed, and with new ones for unread elections. It returns false if that
+// exceeds the limit.
 func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	var kept []shard
 	for _, w := range present {
@@ -212,7 +209,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	return kept, len(kept) <= l.Limit
 }
 
-// unread lists the elections among keys that no shard reads.
+// unread are the elections that no shard reads.
 func unread(keys []Key, shards []shard) []string {
 	sorted := slices.SortedFunc(slices.Values(shards), func(a, b shard) int { return strings.Compare(a.Range.From, b.Range.From) })
 	var missing []string
@@ -227,7 +224,7 @@ func unread(keys []Key, shards []shard) []string {
 	return missing
 }
 
-// beside is the widest watch that reads a key and nothing that another one reads.
+// beside is the widest watch that reads a key and nothing that others read.
 func (l Layout) beside(key string, others []shard) (Watch, bool) {
 	for n := len(l.Root.Prefix); n <= len(key); n++ {
 		w := PrefixWatch(key[:n])
@@ -238,7 +235,7 @@ func (l Layout) beside(key string, others []shard) (Watch, bool) {
 	return KeyWatch(key), Askable(key)
 }
 
-// Unite merges sorted lists without keys in common order into one.
+// Unite merges sorted lists into one sorted list without duplicates.
 func Unite(lists ...[]Key) []Key {
 	var all []Key
 	for _, list := range lists {
@@ -257,7 +254,7 @@ func Differ(a, b []Key) bool {
 	return !slices.EqualFunc(a, b, func(a, b Key) bool { return a.Name == b.Name })
 }
 
-// Cut is the part of a sorted list whose keys lie in a range.
+// Cut is the part of a sorted list whose keys are in a range.
 func Cut[T any](list []T, r election.Range, key func(T) string) []T {
 	search := func(at string) int {
 		i, _ := slices.BinarySearchFunc(list, at, func(e T, at string) int { return strings.Compare(key(e), at) })

@@ -10,8 +10,8 @@ import (
 	"electop/election"
 )
 
-// Watch is one blocking query over keys: everything under Prefix, or the single
-// key Prefix when Exact. Its Range is what an answer is complete for.
+// Watch is one blocking query over keys: everything under Prefix, or the key Prefix
+// if Exact. A response is complete for Range.
 type Watch struct {
 	Range  election.Range
 	Prefix string
@@ -28,7 +28,7 @@ func KeyWatch(key string) Watch {
 	return Watch{Range: election.KeyRange(key), Prefix: key, Exact: true}
 }
 
-// Name tells watches apart.
+// Name identifies a watch.
 func (w Watch) Name() string {
 	if w.Exact {
 		return "key " + w.Prefix
@@ -44,8 +44,8 @@ func (w Watch) Covers(o Watch) bool {
 	return strings.HasPrefix(o.Prefix, w.Prefix)
 }
 
-// Plan covers every key that the patterns can match with at most limit
-// watches, sorted, whose ranges are disjoint.
+// Plan returns at most limit sorted, disjoint watches that read every key that the
+// patterns can match.
 func Plan(ps election.Patterns, limit int) []Watch {
 	all := make([]Watch, 0, len(ps))
 	for _, p := range ps {
@@ -62,8 +62,8 @@ func Plan(ps election.Patterns, limit int) []Watch {
 	return all
 }
 
-// Disjoint leaves out watches that others cover. A prefix sorts before all that
-// it covers, so each has to be compared with the last one kept only.
+// Disjoint omits watches that others cover. A prefix sorts before everything that
+// it covers, so each is compared only with the last one kept.
 func Disjoint(all []Watch) []Watch {
 	slices.SortFunc(all, func(a, b Watch) int {
 		return cmp.Or(strings.Compare(a.Prefix, b.Prefix), cmp.Compare(exactness(a), exactness(b)))
@@ -84,7 +84,7 @@ func exactness(w Watch) int {
 	return 0
 }
 
-// mergeClosest joins the two neighbours that share the longest beginning.
+// mergeClosest merges the two neighbours with the longest common prefix.
 func mergeClosest(all []Watch) []Watch {
 	best, shared := 0, ""
 	for i := 0; i+1 < len(all); i++ {
