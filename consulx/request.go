@@ -51,9 +51,34 @@ func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	return c.Wrap(err)
 }
 
+// request sends a request and decodes the response into out.
 func (c *Client) request(
 	ctx context.Context, method, path string, params url.Values, body io.Reader, out any,
 ) (http.Header, error) {
+	r, err := c.newRequest(ctx, method, path, params, body)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch {
+	case response.StatusCode == http.StatusNotFound && method == http.MethodGet:
+		return response.Header, nil
+	case response.StatusCode != http.StatusOK:
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			return nil, err
+		}
+		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(string(text))}
+	}
+	// Keys may contain any bytes.
+	return response.Header, jsonv2.UnmarshalRead(response.Body, out, jsontext.AllowInvalidUTF8(true))
+}
+
+func (c *Client) newRequest(ctx context.Context, method, path string, params url.Values, body io.Reader) (*http.Request, error) {
 	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
 		if value != "" {
 			params.Set(name, value)
@@ -71,21 +96,5 @@ func (c *Client) request(
 	if c.auth != nil {
 		r.SetBasicAuth(c.auth.Username, c.auth.Password)
 	}
-	response, err := c.http.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	switch {
-	case response.StatusCode == http.StatusNotFound && method == http.MethodGet:
-		return response.Header, nil
-	case response.StatusCode != http.StatusOK:
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			return nil, err
-		}
-		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(string(text))}
-	}
-	// Keys may hold any bytes.
-	return response.Header, jsonv2.UnmarshalRead(response.Body, out, jsontext.AllowInvalidUTF8(true))
+	return r, nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"electop/consulx/internal/wire"
 	"electop/election"
@@ -203,24 +202,20 @@ func Holdings(
 	if err != nil && !incomplete {
 		return nil, err
 	}
-	wanted := make(map[string]bool, len(sessions))
-	for _, id := range sessions {
-		wanted[id] = true
-	}
 	var held []election.Pair
 	progress(0, len(keys))
-	for done := 0; done < len(keys); {
-		some := keys[done:min(done+TxnReads, len(keys))]
+	done := 0
+	for some := range slices.Chunk(keys, TxnReads) {
 		pairs, hidden, err := c.readPairs(ctx, some)
 		if err != nil {
 			return held, err
 		}
 		for _, p := range pairs {
-			if wanted[p.Session] {
+			if slices.Contains(sessions, p.Session) {
 				held = append(held, p)
 			}
 		}
-		incomplete = incomplete || hidden || anyMangled(some)
+		incomplete = incomplete || hidden || slices.ContainsFunc(some, unaddressable)
 		done += len(some)
 		progress(done, len(keys))
 	}
@@ -230,12 +225,4 @@ func Holdings(
 	return held, nil
 }
 
-// anyMangled reports keys that are not UTF-8: JSON cannot carry their names.
-func anyMangled(keys []string) bool {
-	for _, key := range keys {
-		if strings.ContainsRune(key, utf8.RuneError) {
-			return true
-		}
-	}
-	return false
-}
+func unaddressable(key string) bool { return !election.Addressable(key) }

@@ -63,11 +63,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 	case ok:
 		return Released{}, nil
 	}
-	text := c.Redact(txnText(answer.Errors))
-	if txnDenial(answer.Errors) {
-		return Released{}, Fail(ErrDenied, "%s", text)
-	}
-	return Released{}, Fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)
+	return Released{}, c.txnError(p.Key, answer.Errors)
 }
 
 func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
@@ -92,6 +88,15 @@ func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer 
 		return false, answer, json.Unmarshal([]byte(status.Body), &answer)
 	}
 	return err == nil, answer, err
+}
+
+// txnError is the error of a transaction that Consul rejected.
+func (c *Client) txnError(key string, all api.TxnErrors) error {
+	text := c.Redact(txnText(all))
+	if txnDenial(all) {
+		return Fail(ErrDenied, "%s", text)
+	}
+	return Fail(ErrMoved, "lock state of %s changed (%s); nothing was written", key, text)
 }
 
 func tooLarge(err error) bool {
@@ -194,9 +199,5 @@ func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string, 
 	case ok:
 		return nil
 	}
-	text := c.Redact(txnText(answer.Errors))
-	if denial(text) {
-		return Fail(ErrDenied, "%s", text)
-	}
-	return Fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)
+	return c.txnError(p.Key, answer.Errors)
 }

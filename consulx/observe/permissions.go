@@ -81,14 +81,7 @@ func (p *permissions) sample() (readable, hidden []string) {
 
 // pick returns at most limit different numbers below n.
 func pick(n, limit int) []int {
-	if n <= limit {
-		limit = n
-	}
-	chosen := map[int]bool{}
-	for len(chosen) < limit {
-		chosen[rand.IntN(n)] = true //nolint:gosec // nothing secret depends on it
-	}
-	return slices.Collect(maps.Keys(chosen))
+	return rand.Perm(n)[:min(n, limit)] //nolint:gosec // nothing secret depends on it
 }
 
 const (

@@ -19,46 +19,48 @@ const (
 	tokenEvery = 5
 )
 
-// probe polls Consul's leader: a blocked query does not notice a lost quorum or
-// network.
-func (o *Observer) probe(ctx context.Context, r *blocking.Epochs) {
-	timer := stoppedTimer()
-	defer timer.Stop()
-	lost := false
-	var err error
-	var shown time.Duration // the latency that was published last
-	for n := 0; ; n++ {
+// probe polls Consul's leader until ctx ends: a blocked query does not notice a lost
+// quorum or network.
+func (o *Observer) probe(ctx context.Context, epochs *blocking.Epochs) {
+	p := &prober{o: o, epochs: epochs}
+	for n := 0; ctx.Err() == nil; n++ {
 		start := time.Now()
-		err = o.probeOnce(ctx, n%tokenEvery == 0 || errors.Is(err, consulx.ErrDenied))
-		switch now := time.Now(); {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			lost = true
-			o.send(true, election.LinkLost{
-				At: now, Source: probeSource, Error: consulx.Describe(err), RetryAt: start.Add(o.probeEvery),
-				Refused: errors.Is(err, consulx.ErrDenied),
-			})
-		default:
-			if lost || n%tokenEvery == 0 && o.permissions.changed(ctx, o.client) {
-				r.Next()
-			}
-			// A small change of the latency is not worth a redraw.
-			latency := max(now.Sub(start), 1)
-			news := lost || shown == 0 || (latency-shown).Abs() >= max(time.Millisecond, shown/2)
-			if news {
-				shown = latency
-			}
-			lost = false
-			o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
-		}
-		timer.Reset(atFullSecond(o.probeEvery - time.Since(start)))
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
+		p.probe(ctx, n%tokenEvery == 0)
+		blocking.Sleep(ctx, atFullSecond(o.probeEvery-time.Since(start)))
 	}
+}
+
+// prober remembers the result of the latest probe.
+type prober struct {
+	o       *Observer
+	epochs  *blocking.Epochs
+	err     error
+	latency time.Duration // that was published last
+}
+
+func (p *prober) probe(ctx context.Context, withToken bool) {
+	start, lost := time.Now(), p.err != nil
+	p.err = p.o.probeOnce(ctx, withToken || errors.Is(p.err, consulx.ErrDenied))
+	now := time.Now()
+	switch {
+	case ctx.Err() != nil:
+		return
+	case p.err != nil:
+		p.o.send(true, election.LinkLost{
+			At: now, Source: probeSource, Error: consulx.Describe(p.err), RetryAt: start.Add(p.o.probeEvery),
+			Refused: errors.Is(p.err, consulx.ErrDenied),
+		})
+		return
+	case lost || withToken && p.o.permissions.changed(ctx, p.o.client):
+		p.epochs.Next()
+	}
+	// A small change of the latency is not worth a redraw.
+	latency := max(now.Sub(start), 1)
+	news := lost || p.latency == 0 || (latency-p.latency).Abs() >= max(time.Millisecond, p.latency/2)
+	if news {
+		p.latency = latency
+	}
+	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 }
 
 // atFullSecond shortens a pause by up to a second so that it ends with a full
