@@ -39,8 +39,8 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 	d.field("Leader", leader...)
 	since := []span{{roleText, sinceText(s, e.Since)}, {roleQuiet, "  for " + duration(s.asOf.Sub(e.Since))}}
 	if !e.SinceKnown {
-		since = []span{{roleText, "at least since " + clock(e.Since, s.now)},
-			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began before electop looked"}}
+		since = []span{{roleText, clock(e.Since, s.now) + " or earlier"},
+			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began before electop started"}}
 	}
 	d.field("Since", since...)
 	sessionDetail(d, s, e)
@@ -203,8 +203,7 @@ func lastTermDetail(d *doc, s *scene, last *election.Term) {
 	if last.Node != "" {
 		who = append(who, span{roleText, " on " + clean(last.Node)})
 	}
-	held := atLeast(d.sym, duration(last.Held(s.asOf)), last.HeldKnown())
-	who = append(who, span{roleQuiet, ", term " + number(last.Number) + ", led for " + held})
+	who = append(who, span{roleQuiet, ", term " + number(last.Number) + ", led for " + held(d.sym, last.Held(s.asOf), last.HeldKnown())})
 	d.field("Last leader", who...)
 	d.field("Lost at", span{roleText, endText(s, last)})
 	d.field("Lost because", causeSpans(s, last)...)

@@ -49,7 +49,7 @@ func sessionDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 	d.field("Node", span{roleText, clean(r.ses.Node)})
 	seen := []span{{roleText, clock(r.seen, s.now)}, {roleQuiet, "  " + duration(s.asOf.Sub(r.seen)) + " ago"}}
 	if !r.fresh {
-		seen = []span{{roleText, "at least since " + clock(r.seen, s.now)},
+		seen = []span{{roleText, clock(r.seen, s.now) + " or earlier"},
 			{roleQuiet, "  " + r.age(d.sym, s) + "; it was there when the list was first read"}}
 	}
 	d.field("Seen since", seen...)

@@ -43,35 +43,6 @@ func (t *boundTarget) title() string {
 	return t.label()
 }
 
-// effectOf says what an action does to the target. held are the elections that
-// its session leads: a destroy ends all of them.
-func (t *boundTarget) effectOf(kind election.ActionKind, held []*election.Election, s *election.Surroundings, candidates int) election.Effect {
-	own := slices.IndexFunc(held, func(e *election.Election) bool { return e.Key() == t.Key })
-	if own < 0 {
-		return election.Effect{}
-	}
-	on := func(e *election.Election, n int) election.Effect {
-		if s != nil && s.Key == e.Key() {
-			return election.EffectOf(kind, e, s, n)
-		}
-		return election.EffectOf(kind, e, nil, n)
-	}
-	f := on(held[own], candidates)
-	for i, e := range held {
-		if i == own || kind == election.ActionRelease {
-			continue
-		}
-		other := on(e, -1)
-		f.Better = cmp.Or(f.Better, other.Better)
-		for _, w := range other.Warnings {
-			if !slices.Contains(f.Warnings, w) {
-				f.Warnings = append(f.Warnings, w)
-			}
-		}
-	}
-	return f
-}
-
 // holdsOf lists the elections that each target's session leads.
 func holdsOf(live *election.Snapshot, targets []boundTarget) map[string][]*election.Election {
 	held := make(map[string][]*election.Election, len(targets))
@@ -182,7 +153,7 @@ func sessionChange(id string, list *election.SessionList) string {
 
 // fallsWith lists the keys that the targets' sessions are known to hold, those of
 // the targets first, those that are not watched last.
-func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
+func fallsWith(live *election.Snapshot, targets []boundTarget, around *survey) []fall {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		sessions[t.Session], first[t.Key] = true, true
@@ -198,18 +169,17 @@ func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
 			others = append(others, f)
 		}
 	}
-	return append(append(falls, others...), besideWith(live, sessions)...)
+	return append(append(falls, others...), besideWith(live, sessions, around)...)
 }
 
-// besideWith lists what the sessions hold beside the election that is looked at,
+// besideWith lists what the sessions hold beside the elections that were surveyed,
 // as far as that is not watched.
-func besideWith(live *election.Snapshot, sessions map[string]bool) []fall {
-	if live.Surroundings == nil {
-		return nil
-	}
+func besideWith(live *election.Snapshot, sessions map[string]bool, around *survey) []fall {
 	var falls []fall
-	for _, p := range live.Surroundings.Siblings {
-		if p.Held() && sessions[p.Session] && live.Find(p.Key) == nil {
+	known := map[string]bool{}
+	for _, p := range around.siblings() {
+		if p.Held() && sessions[p.Session] && !known[p.Key] && live.Find(p.Key) == nil {
+			known[p.Key] = true
 			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}
