@@ -33,7 +33,7 @@ func (d *dialog) write(page *doc) {
 	case !d.acts():
 		d.writeRefusal(page)
 	case d.checking():
-		page.para(roleAccent, "Checking "+plural(len(d.wanted), "election")+": reading the keys beside and all sessions.")
+		page.para(roleAccent, "Checking "+plural(len(d.wanted), "election")+": reading sibling keys and all sessions.")
 		page.para(roleText, d.word()+" is disabled until the check is complete.")
 	default:
 		d.writeEffect(page)

@@ -125,7 +125,7 @@ func (d *dialog) endSurvey() {
 
 // checking reports that the dialog waits for a survey.
 func (d *dialog) checking() bool {
-	return d.surveys && len(d.wanted) > 0 && !(d.survey.covers(d.wanted) && d.survey.over)
+	return d.surveys && len(d.wanted) > 0 && (!d.survey.covers(d.wanted) || !d.survey.over)
 }
 
 // wants lists the elections that the action ends, sorted: those are surveyed.
@@ -228,5 +228,5 @@ func (d *dialog) nextOf(t *boundTarget) []span {
 	if in.candidates[0].Weak {
 		word = ", next perhaps "
 	}
-	return []span{{roleQuiet, word + nameList(nextNames(in.candidates), 1)}}
+	return []span{{roleQuiet, word + nextNames(in.candidates)[0]}}
 }
