@@ -40,7 +40,7 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 	since := []span{{roleText, sinceText(s, e.Since)}, {roleQuiet, "  for " + duration(s.asOf.Sub(e.Since))}}
 	if !e.SinceKnown {
 		since = []span{{roleText, clock(e.Since, s.now) + " or earlier"},
-			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began before electop started"}}
+			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began " + unseenText(e)}}
 	}
 	d.field("Since", since...)
 	sessionDetail(d, s, e)
@@ -50,6 +50,14 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 		d.head("Before")
 		lastTermDetail(d, s, last)
 	}
+}
+
+// unseenText says why the beginning of the current term was not seen.
+func unseenText(e *election.Election) string {
+	if e.LastTerm() != nil {
+		return "while Consul was out of reach"
+	}
+	return "before electop started"
 }
 
 func sinceText(s *scene, t time.Time) string { return clock(t, s.now) }

@@ -142,7 +142,9 @@ func (m *Model) checkDialog() {
 	if d == nil {
 		return
 	}
-	d.offline = m.live.Connection.State != election.Live
+	if d.offline = m.live.Connection.State != election.Live; d.offline {
+		d.endSurvey() // it has failed, or is about a time before; the next begins with the connection
+	}
 	for i := range d.targets {
 		t := &d.targets[i]
 		t.changed, t.denied = d.changeOf(t.Target, m.live), m.rights.missing(d.kind, holdOf(t.Target))

@@ -303,4 +303,9 @@ func TestTheBeginningOfATermIsNotClaimed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g")
 	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; it began before electop started")
+	s := mixedSnapshot() // a term before it was seen
+	s.Find(keyOf("billing")).SinceKnown = false
+	d = drive(t, s, 120, 36)
+	d.keys("g", "j")
+	d.wants("or earlier  ≥3m12s; it began while Consul was out of reach")
 }

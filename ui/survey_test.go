@@ -314,3 +314,23 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.readOn()
 	d.wants("zz-n: No other candidate")
 }
+
+// The check begins again when the connection is restored.
+func TestALostConnectionEndsTheCheck(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 40, searches)
+	d.unanswered = true
+	d.mark("auth")
+	d.keys("r")
+	first := d.m.dialog.survey
+	lost := studiedSnapshot("")
+	lost.Connection = lostSnapshot().Connection
+	d.send(snapshotMsg{lost})
+	d.wants("The connection to Consul is lost")
+	d.send(surveyedMsg{of: first, found: []election.Surroundings{{Key: keyOf("auth"), SiblingsErr: "cannot reach Consul"}}})
+	d.send(snapshotMsg{studiedSnapshot("")})
+	d.wants("Checking 1 election")
+	d.unanswered = false
+	d.send(tickMsg(d.now))
+	d.wants("y release")
+	d.lacks("The check is incomplete")
+}

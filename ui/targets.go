@@ -71,8 +71,7 @@ func (m *Model) bindLed(es []*election.Election) (bound []boundTarget, leaderles
 
 // bind makes a target of a hold as it is now.
 func (m *Model) bind(e *election.Election) boundTarget {
-	held := atLeast(m.sym, duration(m.asOf().Sub(e.Since)), e.SinceKnown)
-	return boundTarget{Target: e.Target(), heldFor: held, hidden: !m.table.shows(e, m.asOf())}
+	return boundTarget{Target: e.Target(), heldFor: held(m.sym, m.asOf().Sub(e.Since), e.SinceKnown), hidden: !m.table.shows(e, m.asOf())}
 }
 
 // rebind looks up the same keys in the newest snapshot.
