@@ -34,12 +34,15 @@ type dialog struct {
 	// scanned are the keys that the search found, without the watched ones, which
 	// the board has newer.
 	scanned []election.Pair
+	// beside are keys of the sessions that the survey found, without the watched ones.
+	beside []election.Pair
 	// canSearch says that the whole KV store can be searched.
 	canSearch bool
 	// offline says that Consul is not connected, so that the data is stale.
 	offline bool
-	// full says that no list is cut, cut that one is or would be.
-	full, cut bool
+	// full says that no list is cut, cut that one is or would be, cutOthers that
+	// this is one in the effects.
+	full, cut, cutOthers bool
 	// onAction says that the button that acts has the focus; Cancel has it at
 	// first.
 	onAction bool
@@ -150,12 +153,13 @@ func (m *Model) checkDialog() {
 		t.changed, t.denied = d.changeOf(t.Target, m.live), m.rights.missing(d.kind, holdOf(t.Target))
 		t.effect = election.Effect{}
 	}
-	d.falls, d.scanned = nil, nil
+	d.falls, d.scanned, d.beside, d.cutOthers = nil, nil, nil, false
 	if d.search != nil && d.search.over {
 		d.scanned = unwatched(m.live, d.search.found)
 	}
 	if d.kind == election.ActionDestroy {
-		d.falls = fallsWith(m.live, d.standing(), d.survey)
+		d.beside = besideWith(m.live, d.sessions(), d.survey.siblings())
+		d.falls = fallsWith(m.live, d.standing(), d.beside)
 	}
 	d.wanted = d.wants()
 	d.judge(m.live)
@@ -188,7 +192,7 @@ func (d *dialog) heldBy(t *boundTarget, live *election.Snapshot) []election.Pair
 			pairs = append(pairs, p)
 		}
 	}
-	pairs = appendHeld(pairs, unwatched(live, d.survey.siblings()), t.Session, watched)
+	pairs = appendHeld(pairs, d.beside, t.Session, watched)
 	return appendHeld(pairs, d.scanned, t.Session, watched)
 }
 

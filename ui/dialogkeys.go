@@ -34,6 +34,7 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.toggleSearch()
 	case "a":
 		d.full = !d.full && d.cut
+		m.checkDialog()
 	case "r":
 		if !d.acts() {
 			m.refreshDialog()

@@ -9,15 +9,16 @@ import (
 )
 
 // shownFalls is how many keys a dialog lists, shownHidden how many names of
-// hidden elections.
+// hidden elections, shownNames how many before a sentence.
 const (
 	shownFalls  = 10
 	shownHidden = 12
+	shownNames  = 3
 )
 
 // write is the text of the dialog.
 func (d *dialog) write(page *doc) {
-	d.cut = false
+	d.cut = d.cutOthers
 	if len(d.targets) == 1 {
 		d.writeOne(page, &d.targets[0])
 	} else {
@@ -252,7 +253,7 @@ func (d *dialog) shared(pick func(election.Effect) []string) []string {
 	}
 	for i, text := range order {
 		if names := about[text]; len(names) < all {
-			order[i] = d.names(names, 3) + ": " + text
+			order[i] = d.names(names, shownNames) + ": " + text
 		}
 	}
 	return order
@@ -333,15 +334,20 @@ func (d *dialog) behaviorOf(session string) string {
 	return ""
 }
 
-// names names up to limit things, all of them if the user asked for that.
+// names names up to limit things and notes that the list is cut.
 func (d *dialog) names(names []string, limit int) string {
-	if len(names) > limit {
-		d.cut = true
-		if d.full {
-			limit = len(names)
-		}
+	text, cut := d.limited(names, limit)
+	d.cut = d.cut || cut
+	return text
+}
+
+// limited names up to limit things, all of them if the user asked for that. cut
+// says that there are more than limit.
+func (d *dialog) limited(names []string, limit int) (text string, cut bool) {
+	if cut = len(names) > limit; cut && d.full {
+		limit = len(names)
 	}
-	return nameList(names, limit)
+	return nameList(names, limit), cut
 }
 
 // nameList names up to limit things and counts the rest.

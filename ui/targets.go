@@ -152,7 +152,7 @@ func sessionChange(id string, list *election.SessionList) string {
 
 // fallsWith lists the keys that the targets' sessions are known to hold, those of
 // the targets first, those that are not watched last.
-func fallsWith(live *election.Snapshot, targets []boundTarget, around *survey) []fall {
+func fallsWith(live *election.Snapshot, targets []boundTarget, beside []election.Pair) []fall {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		sessions[t.Session], first[t.Key] = true, true
@@ -168,21 +168,30 @@ func fallsWith(live *election.Snapshot, targets []boundTarget, around *survey) [
 			others = append(others, f)
 		}
 	}
-	return append(append(falls, others...), besideWith(live, sessions, around)...)
-}
-
-// besideWith lists what the sessions hold beside the elections that were surveyed,
-// as far as that is not watched.
-func besideWith(live *election.Snapshot, sessions map[string]bool, around *survey) []fall {
-	var falls []fall
-	known := map[string]bool{}
-	for _, p := range around.siblings() {
-		if p.Held() && sessions[p.Session] && !known[p.Key] && live.Find(p.Key) == nil {
-			known[p.Key] = true
+	falls = append(falls, others...)
+	for _, p := range beside {
+		if sessions[p.Session] {
 			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}
 	return falls
+}
+
+// besideWith lists what the sessions hold beside the elections that were surveyed,
+// as far as that is not watched.
+func besideWith(live *election.Snapshot, sessions []string, siblings []election.Pair) []election.Pair {
+	wanted, known := make(map[string]bool, len(sessions)), map[string]bool{}
+	for _, id := range sessions {
+		wanted[id] = true
+	}
+	var beside []election.Pair
+	for _, p := range siblings {
+		if p.Held() && wanted[p.Session] && !known[p.Key] && live.Find(p.Key) == nil {
+			known[p.Key] = true
+			beside = append(beside, p)
+		}
+	}
+	return beside
 }
 
 // slotsOf lists the sessions that hold a slot of a semaphore.
