@@ -1,0 +1,49 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// program is the path of the built binary; TestMain sets it.
+var program string
+
+// patience is how long anything may take before a test fails. It is generous: a
+// timing never fails a test.
+const patience = 60 * time.Second
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "electop-faults")
+	if err == nil {
+		program, err = build(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// build compiles electop once for all tests.
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "electop")
+	out, err := exec.Command("go", "build", "-o", path, "electop").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+}
+
+// pause waits for a time that is the matter of the test, as the length of a fault
+// is. It is no synchronisation.
+func pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	<-timer.C
+}
