@@ -1,12 +1,15 @@
 package faults
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"electop/internal/consultest"
 )
 
 // program is the path of the built binary; TestMain sets it.
@@ -25,7 +28,11 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	// The tests wait most of the time. A flag on the command line has precedence.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	code := consultest.Wrap(m).Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
