@@ -1,9 +1,11 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -31,7 +33,7 @@ func openDashboard(t *testing.T, env []string, args ...string) *dashboard {
 	for _, e := range env {
 		command = append(command, "-e", e)
 	}
-	command = append(command, "exec "+program+" '"+strings.Join(args, "' '")+"'",
+	command = append(command, program+" '"+strings.Join(args, "' '")+"'; exec cat",
 		";", "set", "-g", "remain-on-exit", "on", ";", "set", "-g", "status", "off")
 	d.tmux(command...)
 	t.Cleanup(func() {
@@ -50,17 +52,37 @@ func (d *dashboard) tmux(args ...string) string {
 	return string(out)
 }
 
-// signal sends a signal to electop and the processes that it started.
+// signal sends a signal to the processes of electop. They have a shell between
+// them and tmux, because tmux continues a child that is stopped.
 func (d *dashboard) signal(sig syscall.Signal) error {
 	out, err := exec.Command("tmux", "-L", d.socket, "display-message", "-p", "#{pane_pid}").Output()
 	if err != nil {
 		return err
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil {
-		return err
+	all := descendants(strings.TrimSpace(string(out)))
+	if len(all) == 0 {
+		return errors.New("the dashboard does not run")
 	}
-	return syscall.Kill(-pid, sig)
+	for _, pid := range all {
+		if err := syscall.Kill(pid, sig); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// descendants lists the children of a process and theirs.
+func descendants(parent string) (pids []int) {
+	lists, _ := filepath.Glob("/proc/" + parent + "/task/*/children")
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, child := range strings.Fields(string(children)) {
+			if pid, err := strconv.Atoi(child); err == nil {
+				pids = append(append(pids, pid), descendants(child)...)
+			}
+		}
+	}
+	return pids
 }
 
 // view is what the dashboard says.
@@ -101,7 +123,7 @@ func (d *dashboard) look() view {
 	return v
 }
 
-var age = regexp.MustCompile(`The board is \S+ old|next try in \S+ ?|trying now`)
+var age = regexp.MustCompile(`The board is \S+ old\.|next try in \S+ ?|trying now`)
 
 // says is the banner without what differs from run to run.
 func (v view) says() string {

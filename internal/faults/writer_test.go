@@ -24,9 +24,10 @@ type keyState struct {
 	// doubtful says that the outcome of the latest write is unknown.
 	doubtful bool
 	// since is when the first write whose outcome is still unknown was sent: Consul
-	// may apply it late. tried are the leaders that such writes may have made.
+	// may apply it late. tried has the sessions of the leaders that writes may have
+	// made, by id.
 	since time.Time
-	tried map[string]bool
+	tried map[string]string
 }
 
 // writer changes keys of its own through the Consul API, not through the proxy,
@@ -48,7 +49,7 @@ type writer struct {
 func newWriter(name string, seed uint64, l *truth, clients []*api.Client, keys ...string) *writer {
 	w := &writer{name: name, truth: l, clients: clients, rng: rand.New(rand.NewPCG(seed, uint64(len(name))))}
 	for _, key := range keys {
-		w.keys = append(w.keys, &keyState{key: key, tried: map[string]bool{}})
+		w.keys = append(w.keys, &keyState{key: key, tried: map[string]string{}})
 	}
 	return w
 }
@@ -76,7 +77,7 @@ func (w *writer) change(ctx context.Context) {
 		w.reconcile(ctx, k)
 		return
 	}
-	if k.pair == nil || k.pair.Session == "" {
+	if !k.held() {
 		w.acquire(ctx, k)
 		return
 	}
@@ -99,7 +100,7 @@ func (w *writer) acquire(ctx context.Context, k *keyState) bool {
 	}
 	w.next++
 	id := fmt.Sprintf("%s-%d", w.name, w.next)
-	k.tried[id] = true
+	k.tried[id] = w.session
 	return w.txn(ctx, k, &api.KVTxnOp{Verb: api.KVLock, Session: w.session, Value: []byte(`{"name":"` + id + `"}`)}, func(p *api.KVPair, asked time.Time) {
 		w.truth.begin(k.key, termOf(p, asked))
 	})
@@ -205,28 +206,35 @@ func (w *writer) reconcile(ctx context.Context, k *keyState) {
 		w.failedOnce()
 		return
 	}
-	k.doubtful = false
-	before := k.pair
-	k.pair = pair
-	was, is := leaderOf(before), leaderOf(pair)
-	if before != nil && before.Session == "" {
-		was = ""
-	}
-	if pair == nil || pair.Session == "" {
-		is = ""
-	}
-	gone := pair == nil && before != nil || pair != nil && before != nil && pair.CreateIndex != before.CreateIndex
-	if was == is && !gone {
-		return
-	}
-	if was != "" || gone {
-		w.truth.end(k.key, k.since, gone)
-	}
-	if is != "" && k.tried[is] {
-		w.truth.begin(k.key, termOf(pair, k.since))
-	}
-	k.since = time.Time{}
+	k.settle(pair, w.truth)
 }
+
+// settle logs what led from the state that is known to the one that was read.
+func (k *keyState) settle(pair *api.KVPair, l *truth) {
+	before, wasHeld := k.pair, k.held()
+	k.doubtful, k.pair = false, pair
+	gone := before != nil && (pair == nil || pair.CreateIndex != before.CreateIndex)
+	// The value stays when the term ends.
+	id := leaderOf(pair)
+	session, began := k.tried[id]
+	began = began && (gone || id != leaderOf(before))
+	if gone || wasHeld && (began || !k.held()) {
+		l.end(k.key, k.since, gone)
+	}
+	if began {
+		t := termOf(pair, k.since)
+		t.session = session
+		l.begin(k.key, t)
+		if !k.held() {
+			l.end(k.key, k.since, false)
+		}
+	}
+	if gone || began || wasHeld != k.held() {
+		k.since = time.Time{}
+	}
+}
+
+func (k *keyState) held() bool { return k.pair != nil && k.pair.Session != "" }
 
 // doubt notes that a write sent at asked has no confirmation.
 func (k *keyState) doubt(asked time.Time) {
