@@ -50,7 +50,7 @@ func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 		target: target, listener: listener, changed: make(chan struct{}), conns: map[*proxyConn]struct{}{},
 		transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 	}
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Hour}
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Hour, ConnContext: withConn}
 	var serve net.Listener = proxyListener{listener, p}
 	if config != nil {
 		serve = tls.NewListener(serve, config)
@@ -85,6 +85,15 @@ func (p *Proxy) Set(f Fault) {
 // Freeze makes every present connection silent for ever. New connections work: the peers are half open.
 func (p *Proxy) Freeze() { p.each((*proxyConn).freeze) }
 
+// FreezeBlocked does so to the connections on which a blocking query waits.
+func (p *Proxy) FreezeBlocked() {
+	p.each(func(c *proxyConn) {
+		if c.blocked.Load() > 0 {
+			c.freeze()
+		}
+	})
+}
+
 // Reset ends every present connection with a TCP reset.
 func (p *Proxy) Reset() { p.each((*proxyConn).reset) }
 
@@ -118,6 +127,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
+	}
+	if c, ok := r.Context().Value(connKey{}).(*proxyConn); ok && r.URL.Query().Has("index") {
+		c.blocked.Add(1)
+		defer c.blocked.Add(-1)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

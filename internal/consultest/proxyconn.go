@@ -1,8 +1,11 @@
 package consultest
 
 import (
+	"context"
+	"crypto/tls"
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // proxyListener registers the connections that a proxy accepts.
@@ -31,6 +34,17 @@ type proxyConn struct {
 
 	freezing, closing sync.Once
 	frozen, closed    chan struct{}
+	blocked           atomic.Int32 // blocking queries that wait on it
+}
+
+type connKey struct{}
+
+// withConn lets a request find the connection that it came on.
+func withConn(ctx context.Context, conn net.Conn) context.Context {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	return context.WithValue(ctx, connKey{}, conn)
 }
 
 func (c *proxyConn) Read(b []byte) (int, error) {

@@ -29,7 +29,8 @@ func TestNetworkFaults(t *testing.T) {
 	late.silent = true
 	faults := []fault{
 		proxied("black hole", 10*time.Second, consultest.Fault{Silent: true}),
-		{name: "half-open connections", begin: func(s *stage) { s.proxy.Freeze() }, end: nothing, lasts: 40 * time.Second, silent: true},
+		{name: "half-open connections", begin: func(s *stage) { s.proxy.Freeze() }, end: nothing, lasts: 10 * time.Second, silent: true},
+		{name: "half-open connections of blocked queries", begin: func(s *stage) { s.proxy.FreezeBlocked() }, end: nothing, lasts: 32 * time.Second, silent: true},
 		resetStorm(),
 		late, cut, cutEarly,
 		proxied("truncated bodies", 6*time.Second, consultest.Fault{Alter: truncate}),

@@ -3,7 +3,6 @@ package faults
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"syscall"
 	"time"
@@ -160,25 +159,15 @@ func (s *soak) electopSuspended(ctx context.Context) {
 }
 
 func (s *soak) tokenRevoked(ctx context.Context) {
-	acl := s.agents[0].Client().ACL()
-	_, err := acl.TokenDelete(s.token.AccessorID, nil)
-	s.must(err)
+	client := s.agents[0].Client()
+	s.must(revoke(client, s.token))
 	s.wait(ctx, 12*time.Second)
-	again := *s.token
-	again.Hash, again.CreateIndex, again.ModifyIndex, again.CreateTime = nil, 0, 0, time.Time{}
-	_, _, err = acl.TokenCreate(&again, nil)
-	s.must(err)
+	s.must(restore(client, s.token))
 }
 
 func (s *soak) snapshotSaved(context.Context) {
 	defer s.hold()()
-	saved, _, err := s.agents[0].Client().Snapshot().Save(nil)
-	if err != nil {
-		s.t.Error(err)
-		return
-	}
-	defer saved.Close()
-	image, err := io.ReadAll(saved)
+	image, err := save(s.agents[0])
 	s.must(err)
 	s.older = image
 }
@@ -193,20 +182,7 @@ func (s *soak) snapshotRestored(ctx context.Context) {
 	s.must(s.agents[0].Client().Snapshot().Restore(nil, bytes.NewReader(s.older)))
 	s.must(s.agents[0].WaitReady())
 	for _, w := range s.writers {
-		w.session = ""
-		for _, k := range w.keys {
-			pair, err := w.read(context.Background(), k.key)
-			if err != nil {
-				s.t.Error(err)
-				continue
-			}
-			id := ""
-			if pair != nil && pair.Session != "" {
-				id = leaderOf(pair)
-			}
-			k.pair, k.doubtful, k.since = pair, false, time.Time{}
-			s.truth.restored(k.key, asked, pair != nil, id)
-		}
+		s.must(w.restored(asked))
 	}
 }
 

@@ -94,25 +94,6 @@ func keepDeadServers() consultest.Option {
 	return consultest.WithConfig(`autopilot { cleanup_dead_servers = false }`)
 }
 
-// readerToken makes a token with the permissions that observing requires.
-func readerToken(t *testing.T, client *api.Client) *api.ACLToken {
-	t.Helper()
-	policy, _, err := client.ACL().PolicyCreate(&api.ACLPolicy{Name: "observer", Rules: `
-		key_prefix "service/" { policy = "read" }
-		session_prefix "" { policy = "read" }
-		node_prefix "" { policy = "read" }
-		service_prefix "" { policy = "read" }
-		agent_prefix "" { policy = "read" }`}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, _, err := client.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
-}
-
 // play writes and injects faults for a time, and gives the worst usage.
 func (s *soak) play(length time.Duration) usage {
 	ctx, cancel := context.WithTimeout(s.t.Context(), length)
