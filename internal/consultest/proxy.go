@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -50,7 +51,10 @@ func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 		target: target, listener: listener, changed: make(chan struct{}), conns: map[*proxyConn]struct{}{},
 		transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 	}
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Hour, ConnContext: withConn}
+	p.server = &http.Server{
+		Handler: p, ReadHeaderTimeout: time.Hour, ConnContext: withConn,
+		ErrorLog: log.New(io.Discard, "", 0), // clients that reject a certificate
+	}
 	var serve net.Listener = proxyListener{listener, p}
 	if config != nil {
 		serve = tls.NewListener(serve, config)

@@ -46,11 +46,3 @@ func build(dir string) (string, error) {
 	}
 	return path, nil
 }
-
-// pause waits for a time that is the matter of the test, as the length of a fault
-// is. It is no synchronisation.
-func pause(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	<-timer.C
-}

@@ -20,7 +20,6 @@ type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
 	proxy  *consultest.Proxy
-	token  *api.ACLToken
 	truth  *truth
 	writer *writer
 	watch  *watching

@@ -36,8 +36,6 @@ type truth struct {
 	mu     sync.Mutex
 	keys   map[string]*keyTruth
 	writes int
-	// restores are the moments at which a snapshot was about to be restored.
-	restores []time.Time
 }
 
 func newTruth() *truth { return &truth{keys: map[string]*keyTruth{}} }
