@@ -89,7 +89,8 @@ func descendants(parent string) (pids []int) {
 type view struct {
 	at         time.Time
 	live, lost bool
-	// aged says that a banner tells how old the board is; banner is its text.
+	// aged says that a banner tells how old the board, or this part of it, is; banner
+	// is its text.
 	aged   bool
 	banner string
 	row    string // of the election web
@@ -110,9 +111,10 @@ func (d *dashboard) look() view {
 	d.t.Helper()
 	v := view{at: time.Now(), text: d.tmux("capture-pane", "-p")}
 	lines := strings.Split(v.text, "\n")
-	v.live, v.lost = strings.Contains(lines[0], " live"), strings.Contains(lines[0], " lost ")
+	v.lost = strings.Contains(lines[0], " lost ") || strings.Contains(lines[0], " stale ")
+	v.live = strings.Contains(lines[0], " live") && !v.lost
 	for _, l := range lines[1:] {
-		if strings.Contains(l, "The board is ") && v.banner == "" {
+		if (strings.Contains(l, "The board is ") || strings.Contains(l, " stale for ")) && v.banner == "" {
 			v.banner, v.aged = strings.TrimSpace(l), true
 		}
 		fields := strings.Fields(l)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/election"
 	"electop/internal/consultest"
 )
 
@@ -225,26 +226,34 @@ func (s *stage) finish(f fault, r *result) {
 	defer tick.Stop()
 	for deadline := time.Now().Add(patience); ; <-tick.C {
 		r.after = usageOf(s.t, s.watch.pid())
-		if r.after.files <= r.before.files+fileSlack && r.after.rssKB <= r.before.rssKB+memorySlackKB {
+		r.lost, r.restored = s.connections()
+		if r.settled() {
 			break
 		}
 		if time.Now().After(deadline) {
-			s.t.Errorf("electop uses %v after the fault, %v before", r.after, r.before)
+			s.t.Errorf("electop uses %v after the fault, %v before; %d times lost, %d times restored", r.after, r.before, r.lost, r.restored)
 			break
 		}
 	}
+	r.write(s.t, f)
+}
+
+func (r *result) settled() bool {
+	return r.after.files <= r.before.files+fileSlack && r.after.rssKB <= r.before.rssKB+memorySlackKB && r.lost == r.restored
+}
+
+// connections counts the events about the connection.
+func (s *stage) connections() (lost, restored int) {
 	for _, l := range s.watch.all() {
 		switch l.Type {
-		case "connection_lost":
-			r.lost++
-		case "connection_restored":
-			r.restored++
+		case election.ConnectionLost:
+			lost++
+		case election.ConnectionRestored:
+			restored++
+		default:
 		}
 	}
-	if r.lost != r.restored {
-		s.t.Errorf("%d times lost, %d times restored", r.lost, r.restored)
-	}
-	r.write(s.t, f)
+	return lost, restored
 }
 
 // What a process may use more than before a fault: idle connections, and memory
