@@ -53,7 +53,11 @@ func serversOfAClientAgent() fault {
 			return setting{agent: consultest.Client(t, []*consultest.Agent{server}), writers: []*api.Client{server.Client()}}
 		},
 		begin: func(s *stage) { s.must(server.Kill()) },
-		end:   func(s *stage) { s.must(server.Restart()) },
+		// The client agent may need 20 s to find its server again.
+		end: func(s *stage) {
+			s.must(server.Restart())
+			s.must(s.agent.WaitReady())
+		},
 	}
 }
 

@@ -137,26 +137,30 @@ func (s *soak) wait(ctx context.Context, d time.Duration) {
 
 // settle waits until electop has told everything, and compares.
 func (s *soak) settle() *verdict {
-	ctx := context.Background()
-	for _, w := range s.writers {
-		w.mu.Lock()
-		for _, k := range w.keys {
-			for deadline := time.Now().Add(patience); k.doubtful && time.Now().Before(deadline); {
-				w.reconcile(ctx, k)
-			}
-		}
-		w.mu.Unlock()
-	}
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	start := time.Now()
 	for {
+		s.reconcile()
 		v := s.truth.compare(s.watch.all())
 		if len(v.wrong) == 0 || time.Since(start) > patience {
 			s.t.Logf("everything was told %.1f s after the last change", time.Since(start).Seconds())
 			return v
 		}
 		<-tick.C
+	}
+}
+
+// reconcile reads the keys with a write whose outcome is unknown.
+func (s *soak) reconcile() {
+	for _, w := range s.writers {
+		w.mu.Lock()
+		for _, k := range w.keys {
+			if k.doubtful || !k.since.IsZero() {
+				w.reconcile(context.Background(), k)
+			}
+		}
+		w.mu.Unlock()
 	}
 }
 

@@ -63,7 +63,7 @@ func (w *writer) run(ctx context.Context, pause time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			w.change(ctx)
+			w.change(context.WithoutCancel(ctx)) // an aborted write may be applied all the same
 		}
 	}
 }
