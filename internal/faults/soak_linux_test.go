@@ -55,8 +55,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSoak(t)
-	first := usageOf(t, s.watch.pid())
-	worst := s.play(length)
+	first, worst := s.play(length)
 	v := s.settle()
 	s.report(v, first, worst)
 }
@@ -94,15 +93,15 @@ func keepDeadServers() consultest.Option {
 	return consultest.WithConfig(`autopilot { cleanup_dead_servers = false }`)
 }
 
-// play writes and injects faults for a time, and gives the worst usage.
-func (s *soak) play(length time.Duration) usage {
+// play writes and injects faults for a time, and gives the usage before the first
+// fault and the worst.
+func (s *soak) play(length time.Duration) (first, worst usage) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), length)
 	defer cancel()
 	var writing sync.WaitGroup
 	for _, w := range s.writers {
 		writing.Go(func() { w.run(ctx, writePause) })
 	}
-	var worst usage
 	faults := soakFaults()
 	for n := 0; ctx.Err() == nil; n++ {
 		if n %= len(faults); n == 0 {
@@ -111,6 +110,9 @@ func (s *soak) play(length time.Duration) usage {
 		s.wait(ctx, 4*time.Second+time.Duration(s.rng.IntN(6000))*time.Millisecond)
 		if ctx.Err() != nil {
 			break
+		}
+		if first.files == 0 {
+			first = usageOf(s.t, s.watch.pid())
 		}
 		f := faults[n]
 		p := period{name: f.name, start: time.Now()}
@@ -122,7 +124,7 @@ func (s *soak) play(length time.Duration) usage {
 		s.t.Logf("%s %-28s %5.1f s; %s", p.start.Format("15:04:05"), f.name, p.end.Sub(p.start).Seconds(), u)
 	}
 	writing.Wait()
-	return worst
+	return first, worst
 }
 
 // wait lasts for a time or until the soak ends.
