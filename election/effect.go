@@ -72,6 +72,9 @@ const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 const largeValue = "The value is too large for a transaction: the release is bound to the session, but cannot check the index. " +
 	"If the holder writes the key at the same moment, the release puts the older value back."
 
+// MayHoldMore warns of a destroy before which the whole store was not searched.
+const MayHoldMore = "The session may hold more keys than are listed."
+
 const noCandidate = "No other candidate was seen: the election may stay without a leader."
 
 // EffectOfSession says what destroying a session does, whatever it holds.
@@ -95,7 +98,7 @@ func EffectOfSession(session *Session, held []Pair, complete bool) Effect {
 		}
 	}
 	if !complete {
-		f.Warnings = append(f.Warnings, "The session may hold more keys than are listed.")
+		f.Warnings = append(f.Warnings, MayHoldMore)
 	}
 	return f
 }

@@ -107,6 +107,24 @@ func (m *Model) act(kind election.ActionKind, targets []boundTarget) tea.Cmd {
 	return tea.Sequence(cmds...)
 }
 
+// withElections adds the elections that destroyed sessions lead: their next leaders
+// are followed. The session stands before them, so that it is destroyed whatever
+// it holds by then.
+func (d *dialog) withElections(targets []boundTarget, live *election.Snapshot) []boundTarget {
+	if !d.bare {
+		return targets
+	}
+	held := holdsOf(live, targets)
+	var all []boundTarget
+	for _, t := range targets {
+		all = append(all, t)
+		for _, e := range held[t.Session] {
+			all = append(all, boundTarget{Target: e.Target()})
+		}
+	}
+	return all
+}
+
 // acted takes the outcomes of actions. The board is not touched: it changes
 // when a snapshot says so.
 func (m *Model) acted(msg actionMsg) {

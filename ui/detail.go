@@ -39,8 +39,8 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 	d.field("Leader", append([]span{{roleStrong, e.Leader}}, termSpans(d.sym, e)...)...)
 	since := []span{{roleText, sinceText(s, e.Since)}, {roleQuiet, "  for " + duration(s.asOf.Sub(e.Since))}}
 	if !e.SinceKnown {
-		since = []span{{roleText, "at least since " + clock(e.Since, s.now)},
-			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began before electop looked"}}
+		since = []span{{roleText, clock(e.Since, s.now) + " or earlier"},
+			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began " + unseenText(e)}}
 	}
 	d.field("Since", since...)
 	sessionDetail(d, s, e)
@@ -54,6 +54,14 @@ func ledDetail(d *doc, s *scene, e *election.Election) {
 
 func termSpans(sym *symbols, e *election.Election) []span {
 	return []span{{roleQuiet, "  term "}, termSpan(e, sym)}
+}
+
+// unseenText says why the beginning of the current term was not seen.
+func unseenText(e *election.Election) string {
+	if e.LastTerm() != nil {
+		return "while Consul was out of reach"
+	}
+	return "before electop started"
 }
 
 func sinceText(s *scene, t time.Time) string { return clock(t, s.now) }
@@ -215,8 +223,7 @@ func lastTermDetail(d *doc, s *scene, last *election.Term) {
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
 		who = append(who, span{roleText, " on " + clean(last.Node)})
 	}
-	held := atLeast(d.sym, duration(last.Held(s.asOf)), last.HeldKnown())
-	who = append(who, span{roleQuiet, ", term " + termNumber(last.Number) + ", led for " + held})
+	who = append(who, span{roleQuiet, ", term " + termNumber(last.Number) + ", led for " + held(d.sym, last.Held(s.asOf), last.HeldKnown())})
 	d.field("Last leader", who...)
 	d.field("Lost at", span{roleText, endText(s, last)})
 	d.field("Lost because", causeSpans(s, last)...)

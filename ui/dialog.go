@@ -25,16 +25,24 @@ type dialog struct {
 	bare bool
 	// falls are the keys known to go with the sessions that are destroyed.
 	falls []fall
-	// next tells who would probably lead next, nil when that is not told.
-	next   []span
-	search *search
+	// surveys says that the dashboard can read what stands around elections, wanted
+	// around which it has to before the user may confirm.
+	surveys bool
+	wanted  []string
+	survey  *survey // the latest, nil before the first
+	search  *search
 	// scanned are the keys that the search found, without the watched ones, which
 	// the board has newer.
 	scanned []election.Pair
+	// beside are keys of the sessions that the survey found, without the watched ones.
+	beside []election.Pair
 	// canSearch says that the whole KV store can be searched.
 	canSearch bool
 	// offline says that Consul is not connected, so that the data is stale.
 	offline bool
+	// full says that no list is cut, cut that one is or would be, cutOthers that
+	// this is one in the effects.
+	full, cut, cutOthers bool
 	// onAction says that the button that acts has the focus; Cancel has it at
 	// first.
 	onAction bool
@@ -44,7 +52,6 @@ type dialog struct {
 	seen, changes int
 	noticed       bool
 	now           time.Time
-	insights      insightCache
 }
 
 // fall is a key that falls with a session, or a semaphore's in which a slot gets
@@ -79,6 +86,7 @@ func (m *Model) openDialog(kind election.ActionKind) {
 
 // showDialog opens a dialog. What was last said is not about it.
 func (m *Model) showDialog(d *dialog) {
+	d.surveys, d.search = m.survey != nil, m.earlierSearch(d)
 	m.dialog, m.mode, m.note = d, modeDialog, note{}
 	m.checkDialog()
 }
@@ -137,35 +145,31 @@ func (m *Model) checkDialog() {
 	if d == nil {
 		return
 	}
-	d.offline = m.live.Connection.State != election.Live
+	if d.offline = m.live.Connection.State != election.Live; d.offline {
+		d.endSurvey() // it has failed, or is about a time before; the next begins with the connection
+	}
 	for i := range d.targets {
 		t := &d.targets[i]
 		t.changed, t.denied = d.changeOf(t.Target, m.live), m.rights.missing(d.kind, holdOf(t.Target))
 		t.effect = election.Effect{}
 	}
-	d.falls, d.scanned = nil, nil
+	d.falls, d.scanned, d.beside, d.cutOthers = nil, nil, nil, false
 	if d.search != nil && d.search.over {
 		d.scanned = unwatched(m.live, d.search.found)
 	}
 	if d.kind == election.ActionDestroy {
-		d.falls = fallsWith(m.live, d.standing())
+		d.beside = besideWith(m.live, d.sessions(), d.survey.siblings())
+		d.falls = fallsWith(m.live, d.standing(), d.beside)
 	}
-	d.judge(m.live, m.scene())
+	d.wanted = d.wants()
+	d.judge(m.live)
 }
 
-// judge finds out what the action does to each target and, for a dialog about
-// one election, who would be next.
-func (d *dialog) judge(live *election.Snapshot, s *scene) {
-	d.next = nil
-	about := d.about()
-	candidates := -1
-	s.snap = live
-	if e := live.Find(about); e != nil {
-		in := d.insights.look(e, s.around(e), live.Elections, s.now)
-		candidates = in.likely()
-		if s.studies || in.around != nil {
-			d.next = nextSpans(s, in)
-		}
+// judge finds out what the action does to each target, once all is known that
+// has to be read for it.
+func (d *dialog) judge(live *election.Snapshot) {
+	if d.checking() {
+		return
 	}
 	held := holdsOf(live, d.targets)
 	for i := range d.targets {
@@ -173,15 +177,9 @@ func (d *dialog) judge(live *election.Snapshot, s *scene) {
 		if t.changed != "" || t.denied != "" {
 			continue
 		}
-		switch _, stale := live.StaleSince(t.Key); {
-		case d.bare:
-			t.effect = election.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
-		case stale && !d.offline: // offline, the dialog says so for all of them
+		t.effect = d.effectOf(t, held[t.Session], live)
+		if _, stale := live.StaleSince(t.Key); stale && !d.bare && !d.offline { // offline, the dialog says so for all of them
 			t.effect = election.Effect{Refusal: "This data is stale: Consul does not respond to the query for this key."}
-		case len(d.targets) == 1:
-			t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, candidates)
-		default:
-			t.effect = t.effectOf(d.kind, held[t.Session], live.Surroundings, -1)
 		}
 	}
 }
@@ -199,9 +197,7 @@ func (d *dialog) heldBy(t *boundTarget, live *election.Snapshot) []election.Pair
 			pairs = append(pairs, p)
 		}
 	}
-	if live.Surroundings != nil {
-		pairs = appendHeld(pairs, unwatched(live, live.Surroundings.Siblings), t.Session, watched)
-	}
+	pairs = appendHeld(pairs, d.beside, t.Session, watched)
 	return appendHeld(pairs, d.scanned, t.Session, watched)
 }
 
@@ -234,20 +230,6 @@ func (d *dialog) searchedAll() bool {
 	return s != nil && s.over && !s.stopped && s.err == nil && !s.incomplete && !s.earlier
 }
 
-// about is the key of the only election that the dialog is about, empty when
-// there are more or none.
-func (d *dialog) about() string {
-	switch {
-	case len(d.targets) != 1:
-		return ""
-	case d.targets[0].Key != "":
-		return d.targets[0].Key
-	case len(d.falls) > 0 && !d.falls[0].slot && !d.falls[0].unwatched && (len(d.falls) == 1 || d.falls[1].unwatched):
-		return d.falls[0].key
-	}
-	return ""
-}
-
 // standing are the targets that are still as they were and may be acted on.
 func (d *dialog) standing() []boundTarget {
 	var ts []boundTarget
@@ -257,6 +239,11 @@ func (d *dialog) standing() []boundTarget {
 		}
 	}
 	return ts
+}
+
+// refused reports that electop carries the action out on none of the targets.
+func (d *dialog) refused() bool {
+	return len(d.targets) > 0 && !slices.ContainsFunc(d.targets, func(t boundTarget) bool { return t.effect.Refusal == "" })
 }
 
 // sessions are those of the targets, each once.
@@ -277,4 +264,4 @@ func (d *dialog) acts() bool { return !d.offline && len(d.standing()) > 0 }
 func (d *dialog) read() bool { return d.acts() && d.text.read() }
 
 // ready reports whether the user may confirm.
-func (d *dialog) ready() bool { return d.read() && d.noticed }
+func (d *dialog) ready() bool { return d.read() && d.noticed && !d.checking() }

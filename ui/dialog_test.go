@@ -322,7 +322,7 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	d.keys("g", "r")
 	d.wants("! No other candidate was seen: the election may stay without a leader.")
 	d.keys("esc", "space", "space", "r")
-	d.lacks("No other candidate") // of two elections nobody looked for candidates
+	d.wants("! auth: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
 	d.effect(election.Effect{Key: "The key is unlocked.", Warnings: []string{"It hurts."}})
 	d.m.dialog.targets[0].effect.Warnings = append(d.m.dialog.targets[0].effect.Warnings, "It hurts more.")
 	d.m.fitOverlay()

@@ -32,6 +32,9 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.toggleHidden()
 	case "f":
 		return m.toggleSearch()
+	case "a":
+		d.full = !d.full && d.cut
+		m.checkDialog()
 	case "r":
 		if !d.acts() {
 			m.refreshDialog()
@@ -51,7 +54,7 @@ func (d *dialog) searching() bool { return d.search != nil && !d.search.over }
 
 // maySearch reports a dialog in which f does something.
 func (d *dialog) maySearch() bool {
-	return d.canSearch && d.acts() && d.kind == election.ActionDestroy &&
+	return d.canSearch && d.acts() && !d.checking() && d.kind == election.ActionDestroy &&
 		(d.search == nil || d.search.stopped || d.search.err != nil || d.search.earlier)
 }
 
@@ -85,19 +88,19 @@ func (m *Model) toggleHidden() {
 	if d.searching() {
 		d.search.stop()
 	}
-	d.search = nil
 	d.includesHidden = !d.includesHidden
 	d.choose()
-	if d.bare {
-		d.search = m.sessions.scan.result.asSearch(d.targets)
-	}
+	d.search = m.earlierSearch(d)
 	m.checkDialog()
 }
 
 // closeDialog ends the dialog and what it started.
 func (m *Model) closeDialog() {
-	if m.dialog != nil && m.dialog.searching() {
-		m.dialog.search.stop()
+	if d := m.dialog; d != nil {
+		if d.searching() {
+			d.search.stop()
+		}
+		d.endSurvey()
 	}
 	m.dialog, m.mode = nil, modeBoard
 }
@@ -124,11 +127,12 @@ func (m *Model) refreshDialog() {
 	}
 	m.setPaused(false)
 	m.note = note{}
-	d.search = nil
+	d.endSurvey()
 	if !d.bare { // a session never changes: it is there or gone
 		d.visible, d.hidden = m.rebind(d.visible), m.rebind(d.hidden)
 		d.choose()
 	}
+	d.search = m.earlierSearch(d)
 	m.checkDialog()
 }
 
@@ -136,7 +140,10 @@ func (m *Model) refreshDialog() {
 func (m *Model) confirm() tea.Cmd {
 	d := m.dialog
 	if !d.ready() {
-		if d.read() {
+		switch {
+		case d.acts() && d.checking():
+			m.say(roleDelay, "Nothing was done: the check is still running.")
+		case d.read():
 			m.say(roleDelay, "Nothing was done: the text is new. Read it, then confirm again.")
 		}
 		return nil
@@ -144,7 +151,7 @@ func (m *Model) confirm() tea.Cmd {
 	targets := d.standing()
 	m.closeDialog()
 	m.unmark(targets)
-	return m.act(d.kind, targets)
+	return m.act(d.kind, d.withElections(targets, m.live))
 }
 
 // unmark removes the marks of what is acted on, and no others: the filter may

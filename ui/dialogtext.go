@@ -9,14 +9,16 @@ import (
 )
 
 // shownFalls is how many keys a dialog lists, shownHidden how many names of
-// hidden elections.
+// hidden elections, shownNames how many before a sentence.
 const (
 	shownFalls  = 10
 	shownHidden = 12
+	shownNames  = 3
 )
 
 // write is the text of the dialog.
 func (d *dialog) write(page *doc) {
+	d.cut = d.cutOthers
 	if len(d.targets) == 1 {
 		d.writeOne(page, &d.targets[0])
 	} else {
@@ -31,8 +33,19 @@ func (d *dialog) write(page *doc) {
 		d.writeNoTarget(page)
 	case !d.acts():
 		d.writeRefusal(page)
+	case d.checking():
+		page.para(roleAccent, "Checking "+plural(len(d.wanted), "election")+": reading sibling keys and all sessions.")
+		page.para(roleText, d.word()+" is disabled until the check is complete.")
 	default:
 		d.writeEffect(page)
+	}
+	if d.cut {
+		what := " shows all keys and names"
+		if d.full {
+			what = " shows the first only"
+		}
+		page.blank()
+		page.add(span{roleKey, "a"}, span{roleQuiet, what})
 	}
 }
 
@@ -64,6 +77,7 @@ func (d *dialog) writeMany(page *doc) {
 			name = "no name"
 		}
 		line := []span{{roleText, who}, {roleQuiet, "  " + what}}
+		line = append(line, d.nextOf(t)...)
 		if t.hidden {
 			line = append(line, span{roleQuiet, ", hidden by the filter"})
 		}
@@ -98,7 +112,7 @@ func (d *dialog) noun() string {
 // writeOthers tells what else is marked and why it is not among the targets.
 func (d *dialog) writeOthers(page *doc) {
 	if n := len(d.leaderless); n > 0 && len(d.visible)+n > 1 {
-		page.para(roleQuiet, "Marked, but without a leader: "+nameList(d.leaderless, shownHidden)+".")
+		page.para(roleQuiet, "Marked, but without a leader: "+d.names(d.leaderless, shownHidden)+".")
 	}
 	if len(d.hidden) == 0 {
 		return
@@ -119,7 +133,7 @@ func (d *dialog) writeOthers(page *doc) {
 	} else {
 		verb += " hidden"
 	}
-	page.para(roleDelay, plural(len(d.hidden), n)+verb+" by the filter: "+nameList(names, shownHidden)+".")
+	page.para(roleDelay, plural(len(d.hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
 	if len(d.targets) > 0 { // else the key stands in place of the action's button
 		page.indented(2, span{roleKey, "space"}, span{roleQuiet, key})
 	}
@@ -145,7 +159,8 @@ func (d *dialog) past() string {
 // writeRefusal says why the dialog does nothing.
 func (d *dialog) writeRefusal(page *doc) {
 	if i := slices.IndexFunc(d.targets, func(t boundTarget) bool { return t.effect.Refusal != "" }); i >= 0 {
-		if len(d.targets) == 1 { // a list has it beside each target
+		page.para(roleBad, "electop refuses this "+string(d.kind)+".")
+		if len(d.targets) == 1 { // a list has the reason beside each target
 			page.para(roleBad, d.targets[i].effect.Refusal)
 		}
 		d.writeWarnings(page)
@@ -187,17 +202,12 @@ func (d *dialog) writeEffect(page *doc) {
 	}
 	write(func(f election.Effect) []string { return []string{f.Holder} })
 	write(func(f election.Effect) []string { return []string{f.Delay} })
-	if len(d.next) > 0 {
-		page.field("Likely next", d.next...)
-	}
+	d.writeNext(page)
 	d.writeWarnings(page)
 	d.writeBetter(page)
 }
 
 func (d *dialog) writeWarnings(page *doc) {
-	if len(d.targets) > 1 && !d.bare { // only one election is studied
-		page.beside([]span{{roleDelay, page.sym.warning + " "}}, 2, span{roleDelay, "Candidates were not checked for several elections."})
-	}
 	for _, text := range d.shared(func(f election.Effect) []string { return f.Warnings }) {
 		page.beside([]span{{roleDelay, page.sym.warning + " "}}, 2, span{roleDelay, text})
 	}
@@ -243,7 +253,7 @@ func (d *dialog) shared(pick func(election.Effect) []string) []string {
 	}
 	for i, text := range order {
 		if names := about[text]; len(names) < all {
-			order[i] = nameList(names, 3) + ": " + text
+			order[i] = d.names(names, shownNames) + ": " + text
 		}
 	}
 	return order
@@ -255,8 +265,11 @@ func (d *dialog) writeFalls(page *doc) {
 	falls := d.allFalls()
 	for i, f := range falls {
 		if i == shownFalls && len(falls) > shownFalls+1 {
-			page.add(span{roleStrong, "  and " + plural(len(falls)-i, "more key")})
-			break
+			d.cut = true
+			if !d.full {
+				page.add(span{roleStrong, "  and " + plural(len(falls)-i, "more key")})
+				break
+			}
 		}
 		d.writeFall(page, f)
 	}
@@ -319,6 +332,22 @@ func (d *dialog) behaviorOf(session string) string {
 		}
 	}
 	return ""
+}
+
+// names names up to limit things and notes that the list is cut.
+func (d *dialog) names(names []string, limit int) string {
+	text, cut := d.limited(names, limit)
+	d.cut = d.cut || cut
+	return text
+}
+
+// limited names up to limit things, all of them if the user asked for that. cut
+// says that there are more than limit.
+func (d *dialog) limited(names []string, limit int) (text string, cut bool) {
+	if cut = len(names) > limit; cut && d.full {
+		limit = len(names)
+	}
+	return nameList(names, limit), cut
 }
 
 // nameList names up to limit things and counts the rest.

@@ -69,6 +69,9 @@ func (d *dialog) title() string {
 	case len(d.targets) == 1:
 		what = oneLine(d.targets[0].Election, 40)
 	}
+	if d.refused() {
+		what += ": refused"
+	}
 	switch {
 	case d.kind == election.ActionRelease:
 		return "Release " + what

@@ -131,8 +131,7 @@ func vacatedSpans(sym *symbols, ev *election.Event) []span {
 	if ev.Initial {
 		return []span{{roleText, "no leader"}, {roleQuiet, " " + sym.dot + " when electop started"}}
 	}
-	held := atLeast(sym, duration(ev.Held), ev.HeldKnown)
-	return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " led for " + held})
+	return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " led for " + held(sym, ev.Held, ev.HeldKnown)})
 }
 
 func whySpans(sym *symbols, ev *election.Event) []span {

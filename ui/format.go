@@ -102,6 +102,18 @@ func precise(d time.Duration) string {
 	return duration(d)
 }
 
+// held writes how long a leader led. Below a second it is precise: "0s" would read
+// as no time at all.
+func held(sym *symbols, d time.Duration, known bool) string {
+	switch {
+	case !known && d < time.Millisecond:
+		return "an unknown time"
+	case d < time.Second:
+		return atLeast(sym, precise(d), known)
+	}
+	return atLeast(sym, duration(d), known)
+}
+
 // atLeast marks a duration whose beginning nobody saw.
 func atLeast(sym *symbols, text string, known bool) string {
 	if known {

@@ -98,6 +98,19 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"destroy":      board("k", "x", "right"),
 		"release-many": board("g", "space", "space", "r"),
 		"release-none": board("r"),
+		"checking": func(t *testing.T, w, h int) *driver {
+			d := drive(t, studiedSnapshot(""), w, h, searches)
+			d.unanswered = true
+			d.mark("auth", "billing")
+			d.keys("r")
+			return d
+		},
+		"release-checked": func(t *testing.T, w, h int) *driver {
+			d := drive(t, hiddenPatroni(), w, h, searches)
+			d.mark("auth", "billing", "pg")
+			d.keys("r")
+			return d
+		},
 		"paused": func(t *testing.T, w, h int) *driver {
 			d := drive(t, mixedSnapshot(), w, h)
 			d.keys("p")

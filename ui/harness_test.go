@@ -54,6 +54,10 @@ type driver struct {
 	now time.Time
 	// hasty sends the next message before a changed dialog had time to be noticed.
 	hasty bool
+	// unanswered leaves surveys without an answer, unread says in each answer what
+	// could not be read.
+	unanswered bool
+	unread     string
 }
 
 func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Options)) *driver {
@@ -77,11 +81,32 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 func (d *driver) send(msg tea.Msg) tea.Cmd {
 	next, cmd := d.m.Update(msg)
 	d.m = next.(Model)
+	if g := d.m.dialog; g != nil && g.survey != nil && !g.survey.over && !d.unanswered {
+		next, _ = d.m.Update(surveyedMsg{of: g.survey, found: d.around(g.survey.keys)})
+		d.m = next.(Model)
+	}
 	if g := d.m.dialog; g != nil && !g.noticed && !d.hasty {
 		next, _ = d.m.Update(noticeMsg{of: g, changes: g.changes})
 		d.m = next.(Model)
 	}
 	return cmd
+}
+
+// around answers a survey with what the fixture has around the keys.
+func (d *driver) around(keys []string) []election.Surroundings {
+	var all []election.Surroundings
+	for _, key := range keys {
+		s := election.Surroundings{At: d.now, Key: key, SiblingsErr: d.unread}
+		switch live := d.m.live; {
+		case d.unread != "":
+		case live.Surroundings != nil && live.Surroundings.Key == key:
+			s = *live.Surroundings
+		case live.SessionList != nil:
+			s = *surroundings(live, key)
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // keys sends keys by their names, the text of a word in quotes letter by letter.

@@ -61,8 +61,12 @@ func termLines(d *doc, s *scene, t *election.Term) {
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		line = append(line, span{roleText, " on " + clean(t.Node)})
 	}
+	lasted := held(d.sym, t.Held(s.asOf), t.HeldKnown())
+	if !t.Over() { // it runs on by the second
+		lasted = atLeast(d.sym, duration(t.Held(s.asOf)), t.StartKnown)
+	}
 	line = append(line,
-		span{roleText, "  " + atLeast(d.sym, duration(t.Held(s.asOf)), !t.Over() && t.StartKnown || t.HeldKnown())},
+		span{roleText, "  " + lasted},
 		span{roleQuiet, "  " + start + " " + d.sym.arrow + " " + end})
 	d.add(line...)
 	if t.Over() {

@@ -82,6 +82,8 @@ type Model struct {
 	run       runner
 	// search is nil when nobody can search.
 	search searcher
+	// survey is nil when surroundings cannot be read.
+	survey surveyor
 }
 
 // New makes the dashboard. Its commands end when ctx does.
@@ -101,7 +103,8 @@ func New(ctx context.Context, opts Options) Model {
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
 		insights: &insightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
-		wait: waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
+		survey: newSurveyor(ctx, opts.Survey),
+		wait:   waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
 		interlude: nextInterlude(ctx, opts.Interludes),
 	}
 }

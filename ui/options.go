@@ -49,6 +49,10 @@ type Options struct {
 	// error may come with what was found. complete is false when the token may not read all keys. It is called off the event loop, and
 	// may call progress from any goroutine until it returns.
 	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
+	// Survey reads once what stands around the elections with these keys, in their
+	// order; what could not be read is part of the answer. A dialog calls it, off the
+	// event loop, and does not act before the answer.
+	Survey func(ctx context.Context, keys []string) []election.Surroundings
 	// Suspend asks for the process to be stopped until the user continues it. The
 	// request comes back through Interludes, as does one from outside. When it is
 	// nil Bubble Tea suspends the process itself.

@@ -108,7 +108,11 @@ func (b batch) what() string {
 	noun, of := "election", ""
 	switch {
 	case b[0].Target.Key == "":
-		noun = "session"
+		text := string(b[0].Action) + " " + plural(len(b.groups()), "session")
+		if led := len(b) - len(b.groups()); led > 0 {
+			text += " and follow " + plural(led, "election")
+		}
+		return text
 	case b[0].Action == election.ActionDestroy:
 		of = "the sessions of "
 		if !slices.ContainsFunc(b, func(a *action) bool { return a.Target.Session != b[0].Target.Session }) {

@@ -25,7 +25,8 @@ func (m *Model) quit() tea.Cmd {
 func (l *actionLog) runningText() string {
 	n, noun := 0, ""
 	for _, b := range l.batches {
-		for _, a := range b {
+		for _, group := range b.groups() { // one write each
+			a := group[0]
 			if !a.done.IsZero() {
 				continue
 			}

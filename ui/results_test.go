@@ -244,3 +244,68 @@ func TestManyResultsScroll(t *testing.T) {
 	d.resize(100, 30)
 	checkFrame(t, d, 100, 30, "results")
 }
+
+// The elections that a destroyed session leads are followed, and the session is
+// destroyed whatever it holds by then.
+func TestTheElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
+	s := studiedSnapshot("")
+	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))
+	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
+	d := drive(t, s, 120, 46, searches)
+	d.mark("auth") // of the first view: it stays
+	d.keys("3", "/", "'"+sessionID(0), "enter", "space", "x")
+	cmd := d.keys("y")
+	d.keys("esc", "ctrl+c")
+	d.wants("1 destroy is still running")
+	d.perform(cmd)
+	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session != sessionID(0) {
+		t.Fatalf("destroyed %v", d.op.destroyed)
+	}
+	if len(d.m.table.marks) != 1 || len(d.m.sessions.marks) != 0 {
+		t.Errorf("marks %v, %v", d.m.table.marks, d.m.sessions.marks)
+	}
+	d.now = d.now.Add(2 * time.Second)
+	d.send(snapshotMsg{released(takenOver(studiedSnapshot(""), keyOf("auth")), keyOf("billing"), false)})
+	d.keys("u")
+	d.wants("auth 4f5ada57", "destroyed", "auth-2 → auth-9 after 1.3s", "no leader yet")
+	d.keys("esc")
+	d.now = d.now.Add(noteTime)
+	d.send(tickMsg(d.now))
+	d.wants("Destroy 1 session and follow 2 elections: 1 moved, 1 destroyed, 1 waiting")
+}
+
+func TestShortTermsAreNotZero(t *testing.T) {
+	for _, c := range []struct {
+		held  time.Duration
+		known bool
+		want  string
+	}{
+		{0, true, "<1ms"}, {340 * time.Millisecond, true, "340ms"}, {0, false, "an unknown time"},
+		{20 * time.Millisecond, false, "≥20ms"}, {time.Second, true, "1s"}, {time.Hour, false, "≥1h00m"},
+	} {
+		s := mixedSnapshot()
+		mail := s.Find(keyOf("mail"))
+		last := &mail.Terms[len(mail.Terms)-1]
+		last.Start, last.StartKnown = last.End.Add(-c.held), c.known
+		for i := range s.Events {
+			s.Events[i].Held, s.Events[i].HeldKnown = c.held, c.known
+		}
+		d := drive(t, s, 120, 36, studies)
+		d.m.openElection(keyOf("mail"))
+		d.wants("led for "+c.want+" ", "term 31, led for "+c.want)
+		d.keys("tab", "tab")
+		d.wants(c.want + "  ")
+		d.lacks("0s  ")
+	}
+}
+
+func TestTheBeginningOfATermIsNotClaimed(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("g")
+	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; it began before electop started")
+	s := mixedSnapshot() // a term before it was seen
+	s.Find(keyOf("billing")).SinceKnown = false
+	d = drive(t, s, 120, 36)
+	d.keys("g", "j")
+	d.wants("or earlier  ≥3m12s; it began while Consul was out of reach")
+}

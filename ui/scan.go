@@ -67,10 +67,23 @@ func (r *scanResult) asSearch(targets []boundTarget) *search {
 	}
 	s := &search{at: r.at, earlier: true, over: true, incomplete: r.partial}
 	s.progress(int(r.total), int(r.total))
+	seen := make(map[string]bool, len(targets))
 	for _, t := range targets {
-		s.found = append(s.found, r.keys[t.Session]...)
+		if !seen[t.Session] {
+			s.found = append(s.found, r.keys[t.Session]...)
+		}
+		seen[t.Session] = true
 	}
 	return s
+}
+
+// earlierSearch is the part of the latest scan that is about a dialog, nil when
+// there is none.
+func (m *Model) earlierSearch(d *dialog) *search {
+	if d.kind != election.ActionDestroy {
+		return nil
+	}
+	return m.sessions.scan.result.asSearch(d.targets)
 }
 
 // toggleScan scans the store for the keys of all listed sessions, or stops.

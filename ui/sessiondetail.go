@@ -65,7 +65,7 @@ func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 	for _, e := range r.holds {
 		d.beside([]span{{roleLed, d.sym.led + " "}}, 2, span{roleStrong, election.Sanitize(e.Name)},
 			span{roleQuiet, "  " + election.Sanitize(e.Key())},
-			span{roleText, "  term "}, termSpan(e, d.sym), span{roleText, ", for " + atLeast(d.sym, duration(s.asOf.Sub(e.Since)), e.SinceKnown)})
+			span{roleText, "  term "}, termSpan(e, d.sym), span{roleText, ", for " + held(d.sym, s.asOf.Sub(e.Since), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
 		d.beside([]span{{roleTermB, d.sym.semaphore + " "}}, 2, span{roleStrong, election.Sanitize(e.Name)},

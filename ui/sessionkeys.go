@@ -130,7 +130,6 @@ func (m *Model) openSessionDialog() {
 		return
 	}
 	d.choose()
-	d.search = v.scan.result.asSearch(d.targets)
 	m.showDialog(d)
 }
 

@@ -43,35 +43,6 @@ func (t *boundTarget) title() string {
 	return t.label()
 }
 
-// effectOf says what an action does to the target. held are the elections that
-// its session leads: a destroy ends all of them.
-func (t *boundTarget) effectOf(kind election.ActionKind, held []*election.Election, s *election.Surroundings, candidates int) election.Effect {
-	own := slices.IndexFunc(held, func(e *election.Election) bool { return e.Key() == t.Key })
-	if own < 0 {
-		return election.Effect{}
-	}
-	on := func(e *election.Election, n int) election.Effect {
-		if s != nil && s.Key == e.Key() {
-			return election.EffectOf(kind, e, s, n)
-		}
-		return election.EffectOf(kind, e, nil, n)
-	}
-	f := on(held[own], candidates)
-	for i, e := range held {
-		if i == own || kind == election.ActionRelease {
-			continue
-		}
-		other := on(e, -1)
-		f.Better = cmp.Or(f.Better, other.Better)
-		for _, w := range other.Warnings {
-			if !slices.Contains(f.Warnings, w) {
-				f.Warnings = append(f.Warnings, w)
-			}
-		}
-	}
-	return f
-}
-
 // holdsOf lists the elections that each target's session leads.
 func holdsOf(live *election.Snapshot, targets []boundTarget) map[string][]*election.Election {
 	held := make(map[string][]*election.Election, len(targets))
@@ -100,8 +71,7 @@ func (m *Model) bindLed(es []*election.Election) (bound []boundTarget, leaderles
 
 // bind makes a target of a hold as it is now.
 func (m *Model) bind(e *election.Election) boundTarget {
-	held := atLeast(m.sym, duration(m.asOf().Sub(e.Since)), e.SinceKnown)
-	return boundTarget{Target: e.Target(), heldFor: held, hidden: !m.table.shows(e, m.asOf())}
+	return boundTarget{Target: e.Target(), heldFor: held(m.sym, m.asOf().Sub(e.Since), e.SinceKnown), hidden: !m.table.shows(e, m.asOf())}
 }
 
 // rebind looks up the same keys in the newest snapshot.
@@ -182,7 +152,7 @@ func sessionChange(id string, list *election.SessionList) string {
 
 // fallsWith lists the keys that the targets' sessions are known to hold, those of
 // the targets first, those that are not watched last.
-func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
+func fallsWith(live *election.Snapshot, targets []boundTarget, beside []election.Pair) []fall {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		sessions[t.Session], first[t.Key] = true, true
@@ -198,22 +168,30 @@ func fallsWith(live *election.Snapshot, targets []boundTarget) []fall {
 			others = append(others, f)
 		}
 	}
-	return append(append(falls, others...), besideWith(live, sessions)...)
-}
-
-// besideWith lists what the sessions hold beside the election that is looked at,
-// as far as that is not watched.
-func besideWith(live *election.Snapshot, sessions map[string]bool) []fall {
-	if live.Surroundings == nil {
-		return nil
-	}
-	var falls []fall
-	for _, p := range live.Surroundings.Siblings {
-		if p.Held() && sessions[p.Session] && live.Find(p.Key) == nil {
+	falls = append(falls, others...)
+	for _, p := range beside {
+		if sessions[p.Session] {
 			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}
 	return falls
+}
+
+// besideWith lists what the sessions hold beside the elections that were surveyed,
+// as far as that is not watched.
+func besideWith(live *election.Snapshot, sessions []string, siblings []election.Pair) []election.Pair {
+	wanted, known := make(map[string]bool, len(sessions)), map[string]bool{}
+	for _, id := range sessions {
+		wanted[id] = true
+	}
+	var beside []election.Pair
+	for _, p := range siblings {
+		if p.Held() && wanted[p.Session] && !known[p.Key] && live.Find(p.Key) == nil {
+			known[p.Key] = true
+			beside = append(beside, p)
+		}
+	}
+	return beside
 }
 
 // slotsOf lists the sessions that hold a slot of a semaphore.

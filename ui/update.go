@@ -13,10 +13,11 @@ import (
 // what the user does.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
+	survey := m.askSurvey()
 	notice := m.fitOverlay()
 	m.tellWatched()
 	m.tellStudied()
-	return m, tea.Batch(cmd, m.askRights(), notice)
+	return m, tea.Batch(cmd, m.askRights(), survey, notice)
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -49,6 +50,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.checkDialog()
 	case searchedMsg:
 		m.searched(msg)
+	case surveyedMsg:
+		m.surveyed(msg)
 	case noticeMsg:
 		m.notice(msg)
 	case searchTickMsg:
@@ -204,14 +207,8 @@ func (m *Model) tellStudied() {
 	}
 }
 
-// studyKey is the election that is looked at: the one that a dialog is about,
-// or the selected one.
+// studyKey is the election that is looked at.
 func (m *Model) studyKey() string {
-	if m.dialog != nil {
-		if key := m.dialog.about(); key != "" {
-			return key
-		}
-	}
 	if e := m.table.selected(); e != nil && m.view == viewElections {
 		return e.Key()
 	}

@@ -19,7 +19,7 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 	d.keys("g", "j", "2", "1", "3", "x", "esc", "1")
 	want := []string{
 		"service/mail/leader", "service/auth/leader", "service/billing/leader", "", "service/billing/leader", "",
-		"service/auth/leader", "", "service/billing/leader",
+		"service/billing/leader",
 	}
 	if !slices.Equal(o.studied, want) {
 		t.Errorf("studied %q, want %q", o.studied, want)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,14 +68,16 @@ func openBoard(ctx context.Context, d deps, b board) error {
 	if d.guarded {
 		g.Go(func() error { return awaitReaderGone(ctx, d.stderr) }) // the parent is gone
 	}
+	var screen error
 	g.Go(func() error {
 		defer cancel()
-		return runScreen(ctx, d, b, observer)
+		screen = runScreen(ctx, d, b, observer)
+		return screen
 	})
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return nil
+	return screen // another goroutine may have ended first
 }
 
 // boardGarbage is how much garbage may pile up beside what a board keeps, in
@@ -117,8 +120,7 @@ func runScreen(ctx context.Context, d deps, b board, observer *observe.Observer)
 	left := make(chan error, 1)
 	go func() {
 		unfinished, err := ui.Run(ctx, uiOptions(b, observer, op, jobs), options...)
-		reportUnfinished(d.stderr, unfinished)
-		left <- err
+		left <- cmp.Or(err, reportUnfinished(d.stderr, unfinished))
 	}()
 	select {
 	case err := <-left:
@@ -129,11 +131,19 @@ func runScreen(ctx context.Context, d deps, b board, observer *observe.Observer)
 }
 
 // reportUnfinished writes a line for each action whose end the dashboard did not
-// observe.
-func reportUnfinished(w io.Writer, left []ui.Unfinished) {
+// observe, and gives the exit code that the same outcomes have on the command line.
+func reportUnfinished(w io.Writer, left []ui.Unfinished) error {
+	codes := map[int]bool{}
 	for _, u := range left {
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
+		codes[exitOf(u.Outcome, false)] = true
 	}
+	for _, code := range bySeverity() {
+		if codes[code] && code != exitDone {
+			return exitError(code)
+		}
+	}
+	return nil
 }
 
 func uiOptions(b board, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
@@ -141,8 +151,13 @@ func uiOptions(b board, observer *observe.Observer, op *consulx.Operator, jobs *
 		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
-		Rights: op.Rights, Holdings: b.holdings, Suspend: jobs.suspend, Interludes: jobs.next,
+		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Suspend: jobs.suspend, Interludes: jobs.next,
 	}
+}
+
+// survey reads what stands around several elections.
+func (b board) survey(ctx context.Context, keys []string) []election.Surroundings {
+	return consulx.Surveys(ctx, b.client, keys)
 }
 
 // holdings searches for keys of sessions and tells apart what the token may

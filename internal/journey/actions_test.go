@@ -1,6 +1,13 @@
 package journey
 
 import (
+	"bytes"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -144,4 +151,70 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 		term.await("Destroy session web-b", key, "y destroy")
 		term.keys("Escape")
 	})
+}
+
+// A Patroni key is recognised by the keys beside it in a batch too, and skipped.
+func TestABatchSkipsAPatroniKey(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		s.acquire("db", s.a, "pg1")
+		if _, err := s.agent.Client().KV().Put(&api.KVPair{Key: s.prefix + "/db/config", Value: []byte(`{"loop_wait":10}`)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		term := s.open(width, height)
+		term.await("2 led", "pg1", "web-a")
+		term.keys("g", "Space", "Space")
+		term.await("2 elections marked")
+		term.keys("r")
+		term.await("skipped: Patroni names its leader", "patronictl switchover db", "next likely web-")
+		for range 50 {
+			if strings.Contains(term.screen(), "y release") {
+				break
+			}
+			term.keys("j")
+		}
+		term.await("y release")
+		term.keys("y")
+		term.await("web-a → no leader yet")
+		s.held("db", s.a)
+	})
+}
+
+// A dashboard that ends before Consul has answered a write says so, also by its
+// exit code.
+func TestQuittingDuringAWriteFails(t *testing.T) {
+	s := newStage(t)
+	target, err := url.Parse("http://" + s.agent.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(target)
+	forward.FlushInterval = -1
+	forward.ErrorLog = log.New(io.Discard, "", 0)
+	asked, end := make(chan struct{}, 10), make(chan struct{})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if r.URL.Path == "/v1/txn" && strings.Contains(string(body), "unlock") {
+			asked <- struct{}{}
+			<-end
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	t.Cleanup(func() { close(end) })
+	term := open(t, 120, 36, nil, program, "--http-addr", proxy.URL, "-k", s.prefix+"/*/leader")
+	term.await("1 led", "web-a")
+	term.keys("r")
+	term.await("y release")
+	term.keys("y")
+	<-asked
+	term.keys("q")
+	term.await("1 release is still running; press again to quit.")
+	term.keys("q")
+	term.await("not known whether the release was applied", "left with 1")
 }

@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"electop/election"
+)
+
+// effectOn says what the action does to one election, by all that was read.
+func (d *dialog) effectOn(e *election.Election) election.Effect {
+	in := d.survey.of(e.Key())
+	f := election.EffectOf(d.kind, e, in.around, in.likely())
+	if unread := in.unread(); len(unread) > 0 && f.Refusal == "" {
+		f.Warnings = append(f.Warnings, "The check is incomplete ("+strings.Join(unread, "; ")+
+			"): candidates and the holder's software may not be recognised.")
+	}
+	return f
+}
+
+// effectOf says what the action does to a target. held are the elections that its
+// session leads: a destroy ends all of them.
+func (d *dialog) effectOf(t *boundTarget, held []*election.Election, live *election.Snapshot) election.Effect {
+	var f election.Effect
+	if d.bare {
+		f = election.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
+	} else {
+		f = d.effectOn(live.Find(t.Key))
+	}
+	if d.kind == election.ActionRelease {
+		return f
+	}
+	d.addOthers(&f, slices.DeleteFunc(slices.Clone(held), func(e *election.Election) bool {
+		return d.isAbout(e.Key()) // a target tells of itself
+	}))
+	if !d.bare && !d.searchedAll() {
+		f.Warnings = append(f.Warnings, election.MayHoldMore)
+	}
+	return f
+}
+
+func (d *dialog) isAbout(key string) bool {
+	return slices.ContainsFunc(d.targets, func(t boundTarget) bool { return t.Key == key })
+}
+
+// addOthers adds to a destroy what it does to other elections of the session, which
+// the warnings name. A leader key of Patroni decides whose session it is.
+func (d *dialog) addOthers(f *election.Effect, others []*election.Election) {
+	var warnings []string
+	about := map[string][]string{}
+	for _, e := range others {
+		other := d.effectOn(e)
+		if d.bare && other.Kind == election.HolderPatroni {
+			f.Kind, f.Software, f.Holder = other.Kind, other.Software, other.Holder
+		}
+		f.Better = cmp.Or(f.Better, other.Better)
+		for _, w := range other.Warnings {
+			if d.bare && slices.Contains(f.Warnings, w) {
+				continue
+			}
+			if about[w] == nil {
+				warnings = append(warnings, w)
+			}
+			about[w] = append(about[w], oneLine(e.Name, 60))
+		}
+	}
+	for _, w := range warnings {
+		names, cut := d.limited(about[w], shownNames)
+		d.cutOthers = d.cutOthers || cut
+		f.Warnings = append(f.Warnings, names+": "+w)
+	}
+}
+
+// writeNext names who would probably lead next where one election ends.
+func (d *dialog) writeNext(page *doc) {
+	if len(d.targets) != 1 || len(d.wanted) != 1 {
+		return
+	}
+	in := d.survey.of(d.wanted[0])
+	if in.around != nil && (len(in.candidates) > 0 || len(in.unread()) == 0) {
+		page.field("Likely next", nextSpans(&scene{}, in)...)
+	}
+}
+
+// nextOf names the likeliest next leader of one of several elections.
+func (d *dialog) nextOf(t *boundTarget) []span {
+	in := d.survey.of(t.Key)
+	if len(in.candidates) == 0 {
+		return nil
+	}
+	word := ", next likely "
+	if in.candidates[0].Weak {
+		word = ", next perhaps "
+	}
+	return []span{{roleQuiet, word + nextNames(in.candidates)[0]}}
+}

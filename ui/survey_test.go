@@ -1,0 +1,356 @@
+package ui
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"electop/election"
+)
+
+// hiddenPatroni is a snapshot in which nothing but the keys beside it tells that
+// pg is Patroni's: its session could not be read.
+func hiddenPatroni() *election.Snapshot {
+	s := studiedSnapshot("")
+	s.Find(keyOf("pg")).Session = nil
+	return s
+}
+
+// mark marks elections and removes every other mark.
+func (d *driver) mark(names ...string) {
+	clear(d.m.table.marks)
+	for _, name := range names {
+		d.m.table.marks[keyOf(name)] = true
+	}
+}
+
+// readOn scrolls the dialog to its end.
+func (d *driver) readOn() {
+	for d.m.dialog.text.below() > 0 {
+		d.keys("j")
+	}
+}
+
+func TestPatroniIsRecognisedByTheKeysBesideIt(t *testing.T) {
+	for _, c := range []struct {
+		marks []string
+		wants []string
+	}{
+		{[]string{"pg"}, []string{"Release pg: refused", "electop refuses this release.", "patronictl switchover pg", "[ Close ]"}},
+		{[]string{"pg", "auth"}, []string{"Release 2 elections", "skipped: Patroni names its leader", "patronictl switchover pg  for pg"}},
+	} {
+		d := drive(t, hiddenPatroni(), 120, 40, searches)
+		d.mark(c.marks...)
+		d.keys("r")
+		d.wants(c.wants...)
+		d.keys("y")
+		for _, b := range d.m.actions.batches {
+			for _, a := range b {
+				if a.Target.Election == "pg" {
+					t.Errorf("%v: pg is released", c.marks)
+				}
+			}
+		}
+		d = drive(t, hiddenPatroni(), 120, 50, searches)
+		d.mark(c.marks...)
+		d.keys("x")
+		d.readOn()
+		d.wants("gives two writable primaries", "patronictl switchover pg", "y destroy")
+	}
+}
+
+// A session is Patroni's if it holds a key that stands beside Patroni's.
+func TestPatroniIsRecognisedForASession(t *testing.T) {
+	s := studiedSnapshot("")
+	ses := s.Find(keyOf("pg")).Session
+	ses.Behavior, ses.LockDelay, ses.Name = election.BehaviorRelease, 0, "odd"
+	s.Surroundings = &election.Surroundings{Key: keyOf("pg"), Siblings: []election.Pair{{Key: "service/pg/config", Value: []byte(`{"loop_wait":10}`)}}}
+	d := drive(t, s, 120, 40, studies)
+	d.keys("3", "/", "'odd", "enter", "x")
+	d.wants("A healthy primary acquires the key again", "pg: If the member's API does not respond", "patronictl switchover pg")
+	d.lacks("The holder must notice")
+}
+
+func TestCandidatesOfEveryTargetAreChecked(t *testing.T) {
+	for _, action := range []string{"r", "x"} {
+		d := drive(t, studiedSnapshot(""), 120, 46, searches)
+		d.mark("auth", "billing", "users")
+		d.keys(action)
+		d.readOn()
+		d.wants("! auth, users: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
+		d.lacks("not checked")
+	}
+}
+
+// A destroy tells of every election that the session leads, by its name.
+func TestADestroyWarnsOfTheOtherElectionsOfTheSession(t *testing.T) {
+	s := studiedSnapshot("")
+	auth, legacy, users := s.Find(keyOf("auth")), s.Find(keyOf("legacy")), s.Find(keyOf("users"))
+	for _, e := range []*election.Election{auth, legacy} {
+		e.Session, e.Pair.Session = users.Session, users.Pair.Session
+	}
+	s.SessionList.Sessions = []*election.Session{users.Session}
+	d := drive(t, s, 120, 40, searches)
+	d.mark("users")
+	d.keys("x")
+	d.wants("! No other candidate was seen", "! auth, legacy: No other candidate was seen")
+	d.mark("users", "auth", "legacy")
+	d.keys("esc", "x")
+	d.lacks(": No other candidate was seen")
+}
+
+// Nothing can be confirmed before the check is complete.
+func TestTheActionWaitsForTheCheck(t *testing.T) {
+	for what, open := range map[string]func(d *driver){
+		"one release":   func(d *driver) { d.mark("auth"); d.keys("r") },
+		"one destroy":   func(d *driver) { d.mark("auth"); d.keys("x") },
+		"some releases": func(d *driver) { d.mark("auth", "billing"); d.keys("r") },
+		"some destroys": func(d *driver) { d.mark("auth", "billing"); d.keys("x") },
+		"a session":     func(d *driver) { d.keys("3", "/", "ctrl+u", "'"+sessionID(0), "enter", "x") },
+	} {
+		d := drive(t, studiedSnapshot(""), 120, 46, searches)
+		d.unanswered = true
+		open(d)
+		d.wants("Checking ", " is disabled until the check is complete.", "[ Cancel ]")
+		d.lacks("y release", "y destroy", "f scans")
+		if cmd := d.keys("f"); cmd != nil {
+			t.Errorf("%s: f scans during the check", what)
+		}
+		d.keys("tab", "y")
+		d.nothingDone(what)
+		d.wants("Nothing was done: the check is still running.")
+		if d.keys("enter"); d.m.dialog != nil { // Cancel has the focus
+			t.Errorf("%s: enter confirms", what)
+		}
+		open(d)
+		d.unanswered = false
+		d.send(tickMsg(d.now))
+		d.readOn()
+		if d.lacks("Checking "); d.keys("y") == nil {
+			t.Errorf("%s: y does nothing after the check", what)
+		}
+	}
+}
+
+func TestEscEndsTheCheck(t *testing.T) {
+	for _, key := range []string{"esc", "q", "ctrl+c"} {
+		var ended context.Context
+		d := drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) {
+			o.Survey = func(ctx context.Context, keys []string) []election.Surroundings {
+				ended = ctx
+				return []election.Surroundings{{Key: keys[0]}}
+			}
+		})
+		d.unanswered = true
+		d.mark("auth")
+		late := d.keys("r")
+		d.keys(key)
+		if d.m.dialog != nil {
+			t.Fatalf("%s does not close the dialog", key)
+		}
+		d.wants("Cancelled: nothing was changed.")
+		d.keys("r") // the answer belongs to the dialog before
+		d.send(firstOf(t, late))
+		d.wants("Checking 1 election")
+		if ended.Err() == nil {
+			t.Error("the check goes on")
+		}
+	}
+}
+
+// A check that fails is told, and the user decides.
+func TestAFailedCheckIsTold(t *testing.T) {
+	for _, c := range []struct {
+		marks []string
+		want  string
+	}{
+		{[]string{"auth"}, "! The check is incomplete (keys beside the election: \u241bno answer)"},
+		{[]string{"auth", "billing"}, "! The check is incomplete (keys beside the election: \u241bno answer)"},
+	} {
+		for _, action := range []string{"r", "x"} {
+			d := drive(t, studiedSnapshot(""), 120, 46, searches)
+			d.unread = "keys beside the election: \x1bno answer"
+			d.mark(c.marks...)
+			d.keys(action)
+			d.wants(c.want)
+			d.lacks("No other candidate", "Likely next")
+			d.readOn()
+			if d.keys("y") == nil {
+				t.Errorf("%s %v is not possible", action, c.marks)
+			}
+		}
+	}
+}
+
+// The check has a time limit, after which it counts as failed.
+func TestTheCheckHasATimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, run := newSurveyor(t.Context(), func(ctx context.Context, keys []string) []election.Surroundings {
+			<-ctx.Done()
+			return []election.Surroundings{{Key: keys[0], SiblingsErr: "keys beside the election: timeout"}}
+		})([]string{"a"})
+		began := time.Now()
+		if msg := run().(surveyedMsg); len(msg.found) != 1 || time.Since(began) != surveyTime {
+			t.Errorf("%v after %s", msg.found, time.Since(began))
+		}
+	})
+}
+
+// What is surveyed follows what the action is about.
+func TestOneSurveyIsAboutAllTargets(t *testing.T) {
+	var asked [][]string
+	count := func(o *Options) {
+		o.Survey = func(_ context.Context, keys []string) []election.Surroundings {
+			asked = append(asked, keys)
+			return nil
+		}
+	}
+	d := drive(t, mixedSnapshot(), 120, 36, count)
+	d.unanswered = true
+	d.mark("auth", "billing", "users")
+	d.keys("/", "'b", "enter")
+	firstOf(t, d.keys("r"))
+	d.keys("space")
+	d.send(tickMsg(d.now))
+	got := d.m.dialog.survey.keys
+	if want := []string{keyOf("auth"), keyOf("billing"), keyOf("users")}; !slices.Equal(got, want) {
+		t.Errorf("surveyed %v, want %v", got, want)
+	}
+	before := d.m.dialog.survey
+	if d.keys("space"); d.m.dialog.survey != before {
+		t.Error("fewer targets are surveyed again")
+	}
+	if len(asked) == 0 || !slices.Equal(asked[0], []string{keyOf("billing")}) {
+		t.Errorf("asked %v", asked)
+	}
+}
+
+// A key that a session acquires while the dialog is open is checked as well.
+func TestNewKeysOfASessionAreChecked(t *testing.T) {
+	s := studiedSnapshot("")
+	d := drive(t, s, 120, 40, searches)
+	d.mark("billing")
+	d.keys("x")
+	d.readOn()
+	d.wants("y destroy")
+	n := studiedSnapshot("")
+	auth, billing := n.Find(keyOf("auth")), n.Find(keyOf("billing"))
+	auth.Session, auth.Pair.Session = billing.Session, billing.Pair.Session
+	d.unanswered = true
+	d.send(snapshotMsg{n})
+	d.wants("Checking 2 elections")
+	d.keys("y")
+	d.nothingDone("an unchecked key")
+}
+
+// x in the first view says what it does not know, as it does in the third.
+func TestADestroyTellsThatKeysMayBeMissing(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
+	d.keys("g", "x")
+	d.wants("! "+election.MayHoldMore, "f scans the whole store")
+	d.performSearch()
+	d.wants("locks/nightly is released, not watched")
+	d.lacks(election.MayHoldMore)
+	d.keys("esc", "r")
+	d.lacks(election.MayHoldMore)
+}
+
+// A scan of the third view serves the dialogs of the first.
+func TestAScanServesTheFirstView(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
+	d.keys("3")
+	d.performSearch()
+	d.keys("1", "g", "x")
+	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scans the store again", election.MayHoldMore)
+	d.keys("esc")
+	s := studiedSnapshot("") // two elections of one session
+	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))
+	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
+	d.send(snapshotMsg{s})
+	d.mark("auth", "billing")
+	d.keys("x")
+	if n := strings.Count(d.text(), "locks/nightly is released"); n != 1 {
+		t.Errorf("locks/nightly is listed %d times", n)
+	}
+}
+
+// Every key of a long list can be seen; the user confirms what was visible.
+func TestALongListCanBeShownInFull(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
+	d.keys("3")
+	d.performSearch()
+	d.keys("/", "'"+sessionID(200), "enter", "x")
+	d.readOn()
+	d.wants("and 242 more keys", "a shows all keys and names", "y destroy")
+	d.keys("a")
+	d.lacks("y destroy", "more keys")
+	d.keys("y")
+	d.nothingDone("unseen keys")
+	d.readOn()
+	d.wants("locks/251 is released", "a shows the first only", "y destroy")
+	d.keys("a", "g")
+	d.wants("and 242 more keys")
+}
+
+func TestLongListsOfNamesCanBeShown(t *testing.T) {
+	s := studiedSnapshot("")
+	for i := range 14 {
+		s.Elections = append(s.Elections, ledElection(400+i, "zz-"+string(rune('a'+i)), 1, time.Hour))
+	}
+	d := drive(t, s, 120, 46, searches)
+	d.m.setFilter("auth")
+	d.mark("auth", "billing")
+	for i := range 14 {
+		d.m.table.marks[keyOf("zz-"+string(rune('a'+i)))] = true
+	}
+	d.keys("r")
+	d.wants("zz-k and 3 more", "a shows all keys and names")
+	d.keys("a")
+	d.wants("zz-m, zz-n.")
+	d.keys("space")
+	d.readOn()
+	d.wants("zz-n: No other candidate")
+}
+
+// The check begins again when the connection is restored.
+func TestALostConnectionEndsTheCheck(t *testing.T) {
+	d := drive(t, studiedSnapshot(""), 120, 40, searches)
+	d.unanswered = true
+	d.mark("auth")
+	d.keys("r")
+	first := d.m.dialog.survey
+	lost := studiedSnapshot("")
+	lost.Connection = lostSnapshot().Connection
+	d.send(snapshotMsg{lost})
+	d.wants("The connection to Consul is lost")
+	d.send(surveyedMsg{of: first, found: []election.Surroundings{{Key: keyOf("auth"), SiblingsErr: "cannot reach Consul"}}})
+	d.send(snapshotMsg{studiedSnapshot("")})
+	d.wants("Checking 1 election")
+	d.unanswered = false
+	d.send(tickMsg(d.now))
+	d.wants("y release")
+	d.lacks("The check is incomplete")
+}
+
+// The names before a warning are cut and shown as those of other lists are.
+func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
+	s := studiedSnapshot("")
+	users := s.Find(keyOf("users"))
+	for i := range 5 {
+		e := ledElection(400+i, "zz-"+string(rune('a'+i)), 1, time.Hour)
+		e.Session, e.Pair.Session = users.Session, users.Pair.Session
+		s.Elections = append(s.Elections, e)
+	}
+	s.SessionList.Sessions = []*election.Session{users.Session}
+	d := drive(t, s, 120, 46, searches)
+	d.mark("users")
+	d.keys("x")
+	d.wants("! zz-a, zz-b, zz-c and 2 more: No other candidate", "a shows all keys and names")
+	d.keys("a")
+	d.wants("! zz-a, zz-b, zz-c, zz-d, zz-e: No other candidate", "a shows the first only")
+	d.keys("a")
+	d.wants("and 2 more: No other candidate")
+}
