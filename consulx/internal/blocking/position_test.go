@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestNextIndex(t *testing.T) {
+func TestPositionAfterAResponse(t *testing.T) {
 	const wait = time.Minute
 	for _, c := range []struct {
 		what       string
@@ -82,5 +82,24 @@ func TestPace(t *testing.T) {
 func TestAChangeIsNeverUnreportedFor30Seconds(t *testing.T) {
 	if worst := queryDeadline(1, DefaultWait); worst+2*time.Second > 30*time.Second {
 		t.Errorf("a silent connection is noticed after %s, and its keys have to be read again", worst)
+	}
+}
+
+func TestPositionWithoutAUsableResponse(t *testing.T) {
+	at := Position{Index: 7, Gap: true, Epoch: 2}
+	for _, c := range []struct {
+		what      string
+		got, want Position
+	}{
+		{"the same epoch", at.in(2), at},
+		{"another epoch", at.in(3), Position{Gap: true, Epoch: 3}},
+		{"a position of any epoch", Position{Index: 7}.in(3), Position{Index: 7, Epoch: 3}},
+		{"a dropped response leaves the gap", at.dropped(), Position{Gap: true, Epoch: 2}},
+		{"a failure", Lost(), Position{Gap: true}},
+		{"two queries become one", Position{}.Join(at).Join(Position{Index: 9, Epoch: 1}), Position{Gap: true, Epoch: 1}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
+		}
 	}
 }
