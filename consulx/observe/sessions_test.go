@@ -61,12 +61,6 @@ func (l *listConsul) count(n *int) {
 	*n++
 }
 
-func (l *listConsul) listed() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lists
-}
-
 // The board is drawn once, and whole: many keys wait for the list of sessions that
 // is read while they are, but not for long; the sessions of few are asked for.
 func TestTheFirstBoardHasItsSessions(t *testing.T) {
@@ -119,40 +113,4 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A list that was dear and is fresh serves the first study too.
-func TestTheFirstListServesTheStudy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &listConsul{keys: 1 + int(studyEvery/studyPace)}
-		b := observeWith(t, over(t, l), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
-		pass(firstFresh / 2)
-		b.o.Study("0/leader")
-		pass(sessionsGap / 4)
-		if n := l.listed(); n != 1 {
-			t.Errorf("%d lists", n)
-		}
-		pass(studyEvery)
-		if n := l.listed(); n != 2 {
-			t.Errorf("%d lists after a while", n)
-		}
-		b.stop()
-		late := observeWith(t, over(t, l), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
-		pass(2 * firstFresh)
-		late.o.Study("0/leader")
-		pass(sessionsGap / 4)
-		if n := l.listed(); n != 4 {
-			t.Errorf("%d lists when the study began late", n)
-		}
-		late.stop()
-		l.keys = 1
-		cheap := observeWith(t, over(t, l), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait})
-		pass(firstFresh / 2)
-		cheap.o.Study("0/leader")
-		pass(sessionsGap / 4)
-		if n := l.listed(); n != 6 {
-			t.Errorf("%d lists when they are cheap", n)
-		}
-		cheap.stop()
-	})
 }

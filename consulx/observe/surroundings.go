@@ -24,8 +24,6 @@ const (
 	// expensive part.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
-	// firstFresh is how long the list that was read at the start is current.
-	firstFresh = 500 * time.Millisecond
 )
 
 // Study keeps the surroundings of one election in the snapshots: they are read at
@@ -155,9 +153,6 @@ func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 // readSessions lists the sessions unless that was done less than sessionsGap ago;
 // late is the rest of it.
 func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
-	if v.listedAt.IsZero() && v.takeFirst() {
-		return 0
-	}
 	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
 		return late
 	}
@@ -170,17 +165,6 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	}
 	v.sessionsErr = err
 	return 0
-}
-
-// takeFirst uses the list that was read at the start if it is current and listing
-// is expensive. Otherwise a new list also contains sessions that started together
-// with electop.
-func (v *surveyor) takeFirst() (ok bool) {
-	first, ok := v.o.sessions.FirstRead()
-	if ok = ok && time.Since(first.At) <= firstFresh && studyRest(len(first.Sessions)) > studyEvery; ok {
-		v.sessions, v.sessionsErr, v.listedAt = first.Sessions, first.Err, first.At
-	}
-	return ok
 }
 
 // sameSurroundings reports that nothing visible changed.

@@ -41,22 +41,9 @@ type Cache struct {
 	held    map[string][]string  // by watch
 	pruned  time.Time
 
-	first *firstList // nil when it was never asked for
+	first chan struct{} // closed when the first list has arrived; nil without one
 	// missed signals that a session could not be read.
 	missed chan struct{}
-}
-
-// firstList is the list of all sessions that is read together with the first keys.
-type firstList struct {
-	done chan struct{}
-	Read // set when done is closed; the book's mutex guards it from then on
-}
-
-// Read is a list of all sessions and the time of its response.
-type Read struct {
-	Sessions []*election.Session
-	Err      error
-	At       time.Time
 }
 
 // fetch is one attempt to read some sessions.
@@ -80,38 +67,13 @@ func (b *Cache) Start(ctx context.Context) { b.ctx = ctx }
 // ReadFirst reads all sessions, so that those of the leaders are known when the
 // keys are.
 func (b *Cache) ReadFirst() {
-	f := &firstList{done: make(chan struct{})}
-	b.first = f
+	b.first = make(chan struct{})
 	b.spawn(func() {
-		defer close(f.done)
+		defer close(b.first)
 		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
 		defer cancel()
-		f.Sessions, f.Err = b.List(ctx)
-		f.At = time.Now()
+		_, _ = b.List(ctx) // missing sessions are requested by their IDs
 	})
-}
-
-// reading reports that the first list has not arrived.
-func (b *Cache) reading() bool {
-	if b.first == nil {
-		return false
-	}
-	select {
-	case <-b.first.done:
-		return false
-	default:
-		return true
-	}
-}
-
-// FirstRead is the first list, if it has arrived.
-func (b *Cache) FirstRead() (first Read, ok bool) {
-	if b.first == nil || b.reading() {
-		return Read{}, false
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.first.Read, !consulx.Unanswered(b.first.Err)
 }
 
 // List reads all sessions. ErrPartly comes with what could be read.
@@ -138,7 +100,7 @@ func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration)
 	timer := time.NewTimer(listPatience)
 	defer timer.Stop()
 	if b.first != nil && len(ids) > consulx.ManySessions {
-		waitsOut(ctx, b.first.done, timer)
+		waitsOut(ctx, b.first, timer)
 	}
 	timer.Reset(patience)
 	for _, f := range b.request(ids) {
@@ -245,7 +207,7 @@ func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election
 		return nil, ids
 	}
 	select {
-	case <-b.first.done:
+	case <-b.first:
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
@@ -320,9 +282,6 @@ func (b *Cache) prune() {
 		}
 	}
 	b.known, b.older = kept, b.known
-	if b.first != nil && !b.reading() {
-		b.first.Read = Read{} // nobody wants it any more
-	}
 	for id, at := range b.absent {
 		if time.Since(at) > sessionForget {
 			delete(b.absent, id)
