@@ -1,23 +1,17 @@
 package consulx
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx/internal/transport"
 	"electop/internal/consultest"
 )
 
@@ -72,106 +66,6 @@ func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
 				t.Errorf("got %v, want an error that says whose response it is not", err)
 			}
 		})
-	}
-}
-
-// endless writes until the reader goes away.
-func endless(w io.Writer) {
-	chunk := []byte(strings.Repeat("x", 1<<20))
-	for {
-		if _, err := w.Write(chunk); err != nil {
-			return
-		}
-	}
-}
-
-func TestBodiesAreBounded(t *testing.T) {
-	for _, c := range []struct {
-		name, want string
-		answer     func(w http.ResponseWriter)
-	}{
-		{"an endless list", "larger than 256 MB", func(w http.ResponseWriter) { _, _ = io.WriteString(w, `["`); endless(w) }},
-		{"an endless error", "Consul answered 500", func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); endless(w) }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("X-Consul-Index", "7")
-				w.Header().Set("X-Consul-LastContact", "0")
-				c.answer(w)
-			}))
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
-		})
-	}
-}
-
-// A body counts as it is after decompression, which Go's transport does unless
-// the agent is on this machine.
-func TestCompressedBodiesAreBounded(t *testing.T) {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	_, _ = io.WriteString(z, `["`)
-	for range transport.BodyLimit >> 20 {
-		_, _ = io.WriteString(z, strings.Repeat("x", 1<<20))
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Consul-Index", "7")
-		w.Header().Set("X-Consul-LastContact", "0")
-		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(bomb.Bytes())
-	}))
-	t.Cleanup(server.Close)
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
-	}}
-	t.Cleanup(transport.CloseIdleConnections)
-	if _, err := over(t, transport).ListKeys(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "larger than 256 MB") {
-		t.Errorf("got %v, want an error that names the limit", err)
-	}
-}
-
-func TestOneLargeBodyAtATime(t *testing.T) {
-	const readers = 8
-	server := httptest.NewServer(probes(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Consul-Index", "7")
-		w.Header().Set("X-Consul-LastContact", "0")
-		_, _ = io.WriteString(w, `["`)
-		endless(w)
-	}))
-	t.Cleanup(server.Close)
-	client := newClient(t, Config{Address: server.Listener.Addr().String()})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	results := make(chan error)
-	for range readers {
-		go func() {
-			_, err := client.ListKeys(ctx, "")
-			results <- err
-		}()
-	}
-	var peak uint64
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for left := readers; left > 0; {
-		select {
-		case err := <-results:
-			left--
-			if err == nil {
-				t.Error("an endless body was taken for a list")
-			}
-		case <-tick.C:
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			peak = max(peak, m.HeapInuse)
-		}
-	}
-	// One body, what its decoder's buffer took while it grew, and the others.
-	if limit := uint64(12 * transport.BodyLimit); peak > limit {
-		t.Errorf("%d endless bodies at once took %d MB, want less than %d", readers, peak>>20, limit>>20)
 	}
 }
 
