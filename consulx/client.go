@@ -20,7 +20,7 @@ import (
 
 	"electop/consulx/internal/redact"
 	"electop/consulx/internal/transport"
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // Config is the address and credentials. Empty fields are taken from Consul's
@@ -97,7 +97,7 @@ func NewClient(cfg Config) (*Client, error) {
 	// was given by name.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		address: election.Sanitize(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
+		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
@@ -177,7 +177,7 @@ func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
 		text := os.Getenv(name)
 		if _, err := strconv.ParseBool(text); text != "" && err != nil {
-			return fmt.Errorf("%s=%s is neither true nor false", name, election.Line(text, 40))
+			return fmt.Errorf("%s=%s is neither true nor false", name, sanitize.Line(text, 40))
 		}
 	}
 	return nil

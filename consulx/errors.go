@@ -18,7 +18,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx/internal/transport"
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // Kinds of errors, for errors.Is.
@@ -71,7 +71,7 @@ func (f *lineError) Unwrap() []error {
 
 // Fail is an error of a kind, in one line.
 func Fail(kind error, format string, args ...any) error {
-	return &lineError{text: election.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
+	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
 // NoQuorum is the error of a Consul without a leader.
@@ -84,13 +84,13 @@ func Describe(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &f):
-		return election.Line(err.Error(), sentenceLength)
+		return sanitize.Line(err.Error(), sentenceLength)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return election.Line(err.Error(), errorLength)
+	return sanitize.Line(err.Error(), errorLength)
 }
 
 // Wrap turns an error of Consul's library into one clear line.
@@ -115,7 +115,7 @@ func (c *Client) Wrap(err error) error {
 	default:
 		f.text = err.Error()
 	}
-	f.text = election.Line(c.Redact(f.text), errorLength)
+	f.text = sanitize.Line(c.Redact(f.text), errorLength)
 	// A cause may quote a request; only causes that quote nothing are kept.
 	f.cause = plainCause(err)
 	return f

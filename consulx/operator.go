@@ -8,6 +8,7 @@ import (
 
 	"electop/consulx/internal/transport"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // ReleaseTries limits the attempts of a release while the holder writes its value.
@@ -138,7 +139,7 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
 	if !election.Addressable(t.Key) {
 		return nil, Fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
-			"nothing was written", election.Line(t.Key, 100))
+			"nothing was written", sanitize.Line(t.Key, 100))
 	}
 	pair, err := c.ReadKey(ctx, t.Key)
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"electop/consulx/internal/wire"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // ManySessions is the number of sessions above which the whole list is cheaper than
@@ -123,7 +124,7 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case entry == nil && c.Filtered(meta):
 		return nil, Fail(ErrDenied, "session %s may not be read with this token, or does not exist", election.ShortID(id))
 	case entry == nil:
-		return nil, Fail(ErrNoSession, "session %s does not exist", election.Line(id, 40))
+		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}
 	return wire.Session(entry), nil
 }

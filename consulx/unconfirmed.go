@@ -12,6 +12,7 @@ import (
 
 	"electop/consulx/internal/transport"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 const (
@@ -37,8 +38,8 @@ func (c *Client) unconfirmed(ctx context.Context, err error, what string, now fu
 	// The write's own context may be over, which is then why there is no result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	text := fmt.Sprintf("%s may have been applied (%s); %s", what, election.Line(wrapped.Error(), errorLength/3), readAgain(ctx, now))
-	return &lineError{text: election.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
+	text := fmt.Sprintf("%s may have been applied (%s); %s", what, sanitize.Line(wrapped.Error(), errorLength/3), readAgain(ctx, now))
+	return &lineError{text: sanitize.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
 }
 
 // readAgain retries until Consul responds: reads often fail as long as writes do.
@@ -94,7 +95,7 @@ func neverLogged(body string) bool {
 // keyNow describes the holder of a key.
 func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	pair, err := c.ReadKey(ctx, key)
-	name := election.Line(key, 80)
+	name := sanitize.Line(key, 80)
 	switch {
 	case err != nil:
 		return "", err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // counts are the elections by how they stand. Those at risk are led, but a
@@ -177,7 +178,7 @@ func (c *census) count(e *election.Election, n int) {
 
 // measure counts how wide an election's texts are.
 func (c *census) measure(e *election.Election, n int32) {
-	c.names.add(textWidth(election.Sanitize(e.Name)), n)
+	c.names.add(textWidth(sanitize.Text(e.Name)), n)
 	leader := textWidth(e.Leader)
 	if e.IsSemaphore() {
 		leader = max(leader, len(semaphoreWord)+len("2 of 3"))

@@ -5,21 +5,22 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
-// insight is what is inferred of one election from all that is known: who may
+// assessment is what is inferred of one election from all that is known: who may
 // be next, whose software it is, what is risky about it.
-type insight struct {
+type assessment struct {
 	// around are its surroundings, nil while they were not read.
 	around     *election.Surroundings
-	candidates []election.Candidate
+	candidates []insight.Candidate
 	semaphore  *election.Semaphore
-	software   *election.Software
-	advice     []election.Advice
+	software   *insight.Software
+	advice     []insight.Advice
 }
 
 // unread tells what could not be read, in plain words.
-func (in *insight) unread() []string {
+func (in *assessment) unread() []string {
 	if in.around == nil {
 		return nil
 	}
@@ -34,8 +35,8 @@ func (in *insight) unread() []string {
 
 // likely is how many likely candidates are known of, -1 when that there is none
 // is not known.
-func (in *insight) likely() int {
-	n := election.Likely(in.candidates)
+func (in *assessment) likely() int {
+	n := insight.Likely(in.candidates)
 	if in.around == nil || n == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
 		return -1
 	}
@@ -50,10 +51,10 @@ type insightCache struct {
 	of     *election.Election
 	around *election.Surroundings
 	at     time.Time
-	in     *insight
+	in     *assessment
 
 	since    time.Time // when it was first asked
-	board    *election.Board
+	board    *insight.Board
 	all      []*election.Election
 	sessions []*election.Session
 	boardAt  time.Time
@@ -73,17 +74,17 @@ const (
 const firstPatience = time.Second
 
 // early is what an election alone tells.
-func (c *insightCache) early(e *election.Election, asOf time.Time) (in *insight, ok bool) {
+func (c *insightCache) early(e *election.Election, asOf time.Time) (in *assessment, ok bool) {
 	if c.since.IsZero() {
 		c.since = asOf
 	}
 	if age := asOf.Sub(c.since); c.board != nil || age < 0 || age >= firstPatience {
 		return nil, false
 	}
-	return &insight{semaphore: election.ReadSemaphore(e, nil), software: election.DetectSoftware(e, nil)}, true
+	return &assessment{semaphore: election.ReadSemaphore(e, nil), software: insight.DetectSoftware(e, nil)}, true
 }
 
-func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *insight {
+func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *assessment {
 	if around != nil && around.Key != e.Key() {
 		around = nil
 	}
@@ -91,9 +92,9 @@ func (c *insightCache) look(e *election.Election, around *election.Surroundings,
 	age := asOf.Sub(c.at)
 	switch {
 	case other || c.in == nil || c.of != e || c.around != around:
-		c.in = &insight{
+		c.in = &assessment{
 			around: around, candidates: c.board.Candidates(e, around), semaphore: election.ReadSemaphore(e, around),
-			software: election.DetectSoftware(e, around), advice: c.board.Advise(e, around, asOf),
+			software: insight.DetectSoftware(e, around), advice: c.board.Advise(e, around, asOf),
 		}
 	case age < 0 || age >= adviceAge:
 		in := *c.in
@@ -122,7 +123,7 @@ func (c *insightCache) arrange(around *election.Surroundings, all []*election.El
 	if c.board != nil && sameSlice(c.all, all) && sameSessions(c.sessions, sessions) {
 		return false
 	}
-	c.board, c.all, c.sessions = election.NewBoard(all, sessions), all, sessions
+	c.board, c.all, c.sessions = insight.NewBoard(all, sessions), all, sessions
 	return true
 }
 
@@ -138,7 +139,7 @@ func sameSessions(a, b []*election.Session) bool {
 }
 
 // insight looks into an election of the shown snapshot.
-func (s *scene) insight(e *election.Election) *insight {
+func (s *scene) insight(e *election.Election) *assessment {
 	around := s.around(e)
 	if around == nil && s.studies {
 		if in, ok := s.insights.early(e, s.asOf); ok {

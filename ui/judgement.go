@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // judgement is what the table says of an election beside its state, as far as
@@ -21,7 +22,7 @@ type judgement struct {
 // immutable; what depends on the clock (flapping ends by itself) is looked at
 // anew every few seconds.
 type judgements struct {
-	alone *election.Board
+	alone *insight.Board
 	known map[*election.Election]judgement
 	at    time.Time
 }
@@ -33,7 +34,7 @@ const (
 )
 
 func newJudgements() judgements {
-	return judgements{alone: election.NewBoard(nil, nil), known: map[*election.Election]judgement{}}
+	return judgements{alone: insight.NewBoard(nil, nil), known: map[*election.Election]judgement{}}
 }
 
 func (j *judgements) of(e *election.Election, asOf time.Time) judgement {
@@ -50,7 +51,7 @@ func (j *judgements) of(e *election.Election, asOf time.Time) judgement {
 }
 
 // unsigned reports urgent advice that has no sign of its own.
-func unsigned(a election.Advice) bool { return a.Urgent && a.Code != "overwritten" }
+func unsigned(a insight.Advice) bool { return a.Urgent && a.Code != "overwritten" }
 
 // semaphoreWord stands before a semaphore's numbers.
 const semaphoreWord = "semaphore "

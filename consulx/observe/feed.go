@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/tracker"
 )
 
 // snapshotGap limits snapshots to 30 a second.
@@ -16,7 +17,7 @@ const snapshotGap = 33 * time.Millisecond
 // response.
 type feed struct {
 	mu        sync.Mutex
-	tracker   *election.Tracker
+	tracker   *tracker.Tracker
 	delivery  delivery
 	publisher publisher
 	clock     *time.Timer  // at the tracker's deadline
@@ -41,7 +42,7 @@ func (o *Observer) checkClock() (news bool) {
 		return false // it does not run yet
 	}
 	now := time.Now()
-	jump := election.ClockJump(o.beat, now, beatEvery+stallLimit)
+	jump := tracker.ClockJump(o.beat, now, beatEvery+stallLimit)
 	o.beat = now
 	for _, observation := range jump {
 		news = o.observe(observation) || news
@@ -53,7 +54,7 @@ func (o *Observer) checkClock() (news bool) {
 }
 
 func newFeed(o Options) feed {
-	tracker := election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents})
+	tracker := tracker.New(tracker.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents})
 	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
 		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
 	}}
@@ -139,7 +140,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 
 // publisher sends the newest snapshot at a limited rate.
 type publisher struct {
-	tracker    *election.Tracker
+	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
 

@@ -15,6 +15,7 @@ import (
 	"electop/consulx/internal/blocking"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // sessionPatience is how long a response about keys waits for the sessions of new
@@ -209,7 +210,7 @@ func (k *keyPoller) recheckHidden(
 		return nil, err
 	}
 	if len(readable) > 0 {
-		return nil, fmt.Errorf("%w: %s", blocking.ErrReadAgain, election.Line(readable[0], shownKey))
+		return nil, fmt.Errorf("%w: %s", blocking.ErrReadAgain, sanitize.Line(readable[0], shownKey))
 	}
 	if due {
 		k.hiddenAt = at

@@ -17,6 +17,7 @@ import (
 	"electop/consulx/observe/internal/sessioncache"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // datacenterPatience is how long the first responses wait for the datacenter's
@@ -174,7 +175,7 @@ func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named
 	var b blocking.Backoff
 	for name := o.client.Datacenter(); ctx.Err() == nil; {
 		if name != "" {
-			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: election.Sanitize(name)})
+			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 			return
 		}
 		info, err := o.client.Info(ctx)

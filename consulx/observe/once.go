@@ -10,6 +10,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
+	"electop/election/tracker"
 )
 
 // Once reads every election that the patterns match one time, with the sessions of
@@ -66,7 +67,7 @@ func foldLook(
 	if err != nil {
 		return nil, err
 	}
-	t := election.NewTracker(election.Options{Patterns: ps})
+	t := tracker.New(tracker.Options{Patterns: ps})
 	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	for _, read := range reads {

@@ -15,6 +15,7 @@ import (
 	"electop/consulx"
 	observation "electop/consulx/observe"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // The lines on standard input between which observe keeps a profile.
@@ -66,7 +67,7 @@ func writeEvents(ctx context.Context, lines <-chan []election.Event, out io.Writ
 				if err != nil {
 					return err
 				}
-				if _, err := out.Write(append(election.EscapeJSON(text), '\n')); err != nil {
+				if _, err := out.Write(append(sanitize.JSON(text), '\n')); err != nil {
 					return err
 				}
 			}

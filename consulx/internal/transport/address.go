@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // Address is an address of Consul taken apart.
@@ -36,7 +36,7 @@ func ParseAddress(address, scheme string) (Address, error) {
 			t.socket = after
 			return t, nil
 		default:
-			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", election.Line(before, 20))
+			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", sanitize.Line(before, 20))
 		}
 		rest = after
 	}
