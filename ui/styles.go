@@ -43,6 +43,14 @@ const (
 	toneCount
 )
 
+// selected is the ground of a selected line among lines on this one.
+func (t tone) selected() tone {
+	if t == toneStale {
+		return toneStaleSelected
+	}
+	return toneSelected
+}
+
 // depth is how many colours the terminal has.
 type depth uint8
 

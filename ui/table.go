@@ -182,7 +182,7 @@ func (t *table) draw(p *painter, s *scene, width, height int) []string {
 		ground := p.tone
 		selected := t.offset+i == t.index
 		if selected {
-			ground++ // the selected variant follows its plain one
+			ground = ground.selected()
 		}
 		l.reset(ground)
 		t.drawRow(l, e, describe(e, ctx), columns, s.asOf, selected)
