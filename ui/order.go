@@ -186,11 +186,11 @@ func (t *table) measure(c *census, asOf time.Time) {
 }
 
 // measureAddresses finds out how wide addresses are. They are decoded from JSON,
-// so only those of the first few hundred elections are.
+// so only those of the first hundred elections are.
 func (t *table) measureAddresses(snap *election.Snapshot) {
-	const sample = 300
+	const sample = 100
 	t.widths.address = 0
 	for _, e := range snap.Elections[:min(sample, len(snap.Elections))] {
-		t.widths.address = max(t.widths.address, textWidth(t.address(e)))
+		t.widths.address = max(t.widths.address, textWidth(valueAddress(e)))
 	}
 }

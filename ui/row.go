@@ -79,12 +79,10 @@ type row struct {
 
 // rowContext is what turning an election into a row needs beside the election.
 type rowContext struct {
-	asOf    time.Time
-	sym     *symbols
-	checks  map[string]election.NodeChecks
-	address func(*election.Election) string
-	judge   func(*election.Election) judgement
-	fullID  bool
+	asOf   time.Time
+	sym    *symbols
+	checks map[string]election.NodeChecks
+	fullID bool
 }
 
 func describe(e *election.Election, c rowContext) row {
@@ -105,7 +103,7 @@ func describe(e *election.Election, c rowContext) row {
 	if e.Unaddressable {
 		r.extra, r.extraSign = span{roleDelay, "unaddressable"}, "!"
 	}
-	if r.mark.text == "" && r.stands != standsUnreadable && c.judge(e).urgent {
+	if r.mark.text == "" && r.stands != standsUnreadable && judge(e, c.asOf).urgent {
 		r.mark = span{roleDelay, c.sym.urgent}
 	}
 	return r
@@ -113,7 +111,7 @@ func describe(e *election.Election, c rowContext) row {
 
 func (r *row) describeLed(e *election.Election, c rowContext) {
 	r.leader = span{roleText, e.Leader}
-	r.extra = span{roleQuiet, c.address(e)}
+	r.extra = span{roleQuiet, valueAddress(e)}
 	r.since = span{roleText, atLeast(c.sym, duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
 	r.session = span{roleQuiet, sessionText(e.Pair.Session, c.fullID)}
 	r.node = span{roleQuiet, "?"}
@@ -141,7 +139,7 @@ func (r *row) warn(sym *symbols) {
 }
 
 func (r *row) describeSemaphore(e *election.Election, c rowContext) {
-	r.leader = span{roleText, c.judge(e).semaphore}
+	r.leader = span{roleText, judge(e, c.asOf).semaphore}
 	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
 	r.session, r.term = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
 }
