@@ -25,9 +25,6 @@ type table struct {
 	wide   bool
 	// vacant are the rows without a leader, in order.
 	vacant []int
-	// made is the moment for which the order was made or last changed, until the
-	// next at which it is another one though nothing happened; zero for never.
-	made, until time.Time
 	cells       []laneCell
 }
 

@@ -99,13 +99,18 @@ func (m *Model) showTrouble() {
 	}
 }
 
-// refresh derives everything from the shown snapshot, as far as that is another
-// one than before.
+// refresh derives everything from the shown snapshot.
 func (m *Model) refresh() {
-	n := m.census.follow(m.shown, m.asOf())
-	m.table.measure(&m.census, m.asOf())
-	m.table.follow(n, m.shown, m.asOf())
+	m.refreshBoard()
 	m.refreshView()
+}
+
+// refreshBoard derives what the first view shows as of now. Even if nothing
+// happens, lock-delays end and changes become too old to count.
+func (m *Model) refreshBoard() {
+	m.census = takeCensus(m.shown, m.asOf())
+	m.table.measure(&m.census, m.shown, m.asOf())
+	m.table.refresh(m.shown, m.asOf())
 }
 
 // refreshView derives anew what views other than the first one show.
@@ -121,11 +126,7 @@ func (m *Model) refreshView() {
 
 func (m *Model) ticked() {
 	m.now, m.latency = m.opts.Now(), m.live.Connection.Latency
-	m.census.moveTo(m.asOf())
-	m.table.measure(&m.census, m.asOf())
-	if !m.table.holds(m.asOf()) {
-		m.table.refresh(m.shown, m.asOf())
-	}
+	m.refreshBoard()
 	if m.actions.waiting() {
 		m.settle()
 		m.refreshView()
