@@ -42,15 +42,15 @@ func (c *counts) addRisk(t tally) {
 // census is what the screen tells of all elections together: how many stand how,
 // how wide their texts are, and how far back they were seen.
 type census struct {
-	counts                    counts
-	name, leader, node, term int
+	counts                            counts
+	name, leader, address, node, term int
 	// earliest is the first moment of which something is known of any election.
 	earliest time.Time
 }
 
 // takeCensus looks at every election of a snapshot.
 func takeCensus(snap *election.Snapshot, asOf time.Time) census {
-	var c census
+	c := census{address: addressWidth(snap.Elections)}
 	sick := sickNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		stands := standingOf(e, asOf)
@@ -88,6 +88,17 @@ func (c *census) measure(e *election.Election) {
 	} else if last := e.LastTerm(); last != nil {
 		c.node = max(c.node, textWidth(clean(last.Node))+2)
 	}
+}
+
+// addressWidth is how wide addresses are. They are decoded from JSON, so only
+// those of the first hundred elections are looked at.
+func addressWidth(es []*election.Election) int {
+	const sample = 100
+	width := 0
+	for _, e := range es[:min(sample, len(es))] {
+		width = max(width, textWidth(valueAddress(e)))
+	}
+	return width
 }
 
 func digits(n uint64) int {

@@ -58,24 +58,13 @@ func (t *table) relocate() {
 
 // measure takes over how wide the content is. Lanes reach no less far back than
 // they did.
-func (t *table) measure(c *census, snap *election.Snapshot, asOf time.Time) {
+func (t *table) measure(c *census, asOf time.Time) {
 	seen := time.Duration(0)
 	if !c.earliest.IsZero() {
 		seen = asOf.Sub(c.earliest)
 	}
 	t.widths = extent{
-		name: c.name, leader: c.leader, address: addressWidth(snap.Elections), node: c.node, term: c.term,
+		name: c.name, leader: c.leader, address: c.address, node: c.node, term: c.term,
 		window: max(t.widths.window, laneWindow(seen)),
 	}
-}
-
-// addressWidth is how wide addresses are. They are decoded from JSON, so only
-// those of the first hundred elections are looked at.
-func addressWidth(es []*election.Election) int {
-	const sample = 100
-	width := 0
-	for _, e := range es[:min(sample, len(es))] {
-		width = max(width, textWidth(valueAddress(e)))
-	}
-	return width
 }

@@ -105,12 +105,17 @@ func (m *Model) refresh() {
 	m.refreshView()
 }
 
-// refreshBoard derives what the first view shows as of now. Even if nothing
-// happens, lock-delays end and changes become too old to count.
+// refreshBoard derives what the first view shows as of now.
 func (m *Model) refreshBoard() {
 	m.census = takeCensus(m.shown, m.asOf())
-	m.table.measure(&m.census, m.shown, m.asOf())
+	m.table.measure(&m.census, m.asOf())
 	m.table.refresh(m.shown, m.asOf())
+}
+
+// movesByItself reports that time alone may change counts or order: lock-delays
+// end, and changes become too old to count.
+func (m *Model) movesByItself() bool {
+	return m.census.counts.delay > 0 || m.table.sort.key == byChanges
 }
 
 // refreshView derives anew what views other than the first one show.
@@ -126,7 +131,10 @@ func (m *Model) refreshView() {
 
 func (m *Model) ticked() {
 	m.now, m.latency = m.opts.Now(), m.live.Connection.Latency
-	m.refreshBoard()
+	m.table.measure(&m.census, m.asOf())
+	if m.movesByItself() {
+		m.refreshBoard()
+	}
 	if m.actions.waiting() {
 		m.settle()
 		m.refreshView()
