@@ -70,6 +70,12 @@ func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, 
 	if !slices.IsSortedFunc(es, byName) {
 		slices.SortFunc(es, byName)
 	}
+	if s.key == byElection {
+		if s.reverse {
+			slices.Reverse(es)
+		}
+		return
+	}
 	list := make([]ranked, len(es))
 	for i, e := range es {
 		list[i] = rank(e, s.key, snap, asOf)

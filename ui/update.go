@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,8 +76,12 @@ func (m *Model) received(snap *election.Snapshot) {
 		m.latency = snap.Connection.Latency
 	}
 	if !m.paused {
+		same := sameBoard(m.shown, snap) && !m.movesByItself()
 		m.shown = snap
-		m.refresh()
+		if !same {
+			m.refreshBoard()
+		}
+		m.refreshView()
 		if first && m.table.offset == 0 && m.table.index == 0 {
 			m.showTrouble()
 		}
@@ -110,6 +115,13 @@ func (m *Model) refreshBoard() {
 	m.census = takeCensus(m.shown, m.asOf())
 	m.table.measure(&m.census, m.asOf())
 	m.table.refresh(m.shown, m.asOf())
+}
+
+// sameBoard reports that a snapshot tells nothing new of elections and checks, as
+// one does that brings the latency of the link.
+func sameBoard(a, b *election.Snapshot) bool {
+	return sameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
+		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool { return x.At.Equal(y.At) && x.Err == y.Err })
 }
 
 // movesByItself reports that time alone may change counts or order: lock-delays
