@@ -58,7 +58,7 @@ type insightCache struct {
 // how long in any case: advice about a flapping election ends by itself.
 const (
 	insightAge = time.Second
-	adviceAge  = 10 * time.Second
+	adviceAge  = time.Minute
 )
 
 func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *insight {
