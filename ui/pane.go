@@ -178,8 +178,10 @@ type doc struct {
 // labelWidth is the width of the column of labels.
 const labelWidth = 13
 
+// add adds a line, which is not wrapped.
 func (d *doc) add(spans ...span) { d.lines = append(d.lines, spans) }
 
+// blank adds an empty line.
 func (d *doc) blank() { d.add() }
 
 // para adds a text of its own, wrapped.

@@ -25,7 +25,7 @@ type table struct {
 	wide   bool
 	// vacant are the rows without a leader, in order.
 	vacant []int
-	cells       []laneCell
+	cells  []laneCell
 }
 
 func newTable() *table {
