@@ -163,3 +163,16 @@ func TestDrawsAfterSuspension(t *testing.T) {
 		wantsDrawn(t, out, "billing")
 	})
 }
+
+// A board that changes faster than the screen shows its last state.
+func TestManySnapshotsEndInTheLast(t *testing.T) {
+	onScreen(t, func(out *screenOutput, _ *tea.Program, snapshots chan<- *election.Snapshot) {
+		rest()
+		for range 20 {
+			snapshots <- &election.Snapshot{}
+		}
+		snapshots <- mixedSnapshot()
+		rest()
+		wantsDrawn(t, out, "billing")
+	})
+}

@@ -57,7 +57,7 @@ type insightCache struct {
 // insightAge is how long an insight holds while other elections change, adviceAge
 // how long in any case: advice about a flapping election ends by itself.
 const (
-	insightAge = time.Second
+	insightAge = 3 * time.Second
 	adviceAge  = time.Minute
 )
 

@@ -127,7 +127,7 @@ func wantsSorted(t *testing.T, d *driver) {
 
 // What happens to other elections is taken up with the clock, not with each
 // snapshot: an insight among 10,000 elections costs 20 ms.
-func TestOtherElectionsCountAfterASecond(t *testing.T) {
+func TestOtherElectionsCountAfterAWhile(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	d.text()
