@@ -9,7 +9,7 @@ func adviceDetail(d *doc, all []election.Advice) {
 		return
 	}
 	d.head("Advice")
-	d.advice = len(d.lines)
+	d.mark = len(d.lines)
 	for _, a := range all {
 		sign, why := span{roleQuiet, d.sym.idle + " "}, roleText
 		if a.Urgent {

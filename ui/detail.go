@@ -264,7 +264,7 @@ func valueDetail(d *doc, e *election.Election) {
 		d.field("Value", span{roleText, size(len(v))}, span{roleQuiet, "  see Raw"})
 		return
 	}
-	if lines, ok := d.value.fields(e); ok {
+	if lines, ok := jsonFields(v); ok {
 		kind := "JSON"
 		if !e.Pair.Held() {
 			kind += ", left by the last leader"

@@ -263,7 +263,7 @@ func (m *Model) drawEvents(p *painter, s *scene, width, height int) []string {
 	for i := v.offset; i < min(len(v.lines), v.offset+height-1); i++ {
 		l.reset(p.tone)
 		if i == v.index {
-			l.reset(p.tone + 1)
+			l.reset(p.tone.selected())
 			l.text(roleAccent, p.sym.cursor)
 		}
 		l.to(leadIn)

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -52,15 +51,6 @@ func isField(s string) bool {
 }
 
 func (f filter) empty() bool { return len(f.words) == 0 }
-
-// until is when the filter's answer for an election will be another one though
-// nothing happens to it, zero for never.
-func (f filter) until(e *election.Election, asOf time.Time) time.Time {
-	if slices.ContainsFunc(f.words, func(w filterWord) bool { return w.field == "state" }) {
-		return delayEnd(e, asOf)
-	}
-	return time.Time{}
-}
 
 // match reports whether every word matches the election.
 func (f filter) match(e *election.Election, asOf time.Time) bool {

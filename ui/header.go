@@ -65,6 +65,7 @@ func (m *Model) placeSpans(sym *symbols, room int) []span {
 	return append(spans, span{roleText, " "}, span{roleQuiet, text})
 }
 
+// spansWidth is the number of cells that spans take together.
 func spansWidth(spans []span) int {
 	n := 0
 	for _, s := range spans {

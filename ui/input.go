@@ -19,6 +19,7 @@ type input struct {
 // inputLimit is the longest text that can be typed.
 const inputLimit = 500
 
+// set replaces the text and puts the cursor behind it.
 func (in *input) set(text string) {
 	in.text = []rune(text)
 	in.at = len(in.text)

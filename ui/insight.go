@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"slices"
 	"time"
 
 	"electop/election"
@@ -42,88 +41,48 @@ func (in *insight) likely() int {
 	return n
 }
 
-// insightCache keeps the insight into the election that was looked at last, and
-// the board that it rests on. Elections and surroundings are immutable. All other
-// elections matter little, so that many changes among them do not cost an
-// inference each, and a cursor that moves needs no other board.
+// insightCache keeps the insight into the election that was looked at last: a
+// frame needs it several times, and each costs 2 ms among 1,000 elections.
+// Elections and surroundings are immutable.
 type insightCache struct {
 	of     *election.Election
 	around *election.Surroundings
+	all    []*election.Election
 	at     time.Time
 	in     *insight
-
-	since    time.Time // when it was first asked
-	board    *election.Board
-	all      []*election.Election
+	// sessions are all sessions, as the surroundings of any election list them.
 	sessions []*election.Session
-	boardAt  time.Time
 }
 
-// How long advice holds in any case, for that about a flapping election ends by
-// itself; and how long a board does while other elections or sessions change:
-// with many of them it is much work to put them in order.
+// insightAge is how long an insight holds while other elections change, adviceAge
+// how long in any case: advice about a flapping election ends by itself.
 const (
-	adviceAge        = 10 * time.Second
-	boardPause       = 2 * time.Second
-	boardPauseAtEach = 100 * time.Microsecond
+	insightAge = 3 * time.Second
+	adviceAge  = time.Minute
 )
-
-// firstPatience is how long the first insight waits for surroundings, which come a
-// moment after the first board: that one need not wait for a look at all others.
-const firstPatience = time.Second
-
-// early is what an election alone tells.
-func (c *insightCache) early(e *election.Election, asOf time.Time) (in *insight, ok bool) {
-	if c.since.IsZero() {
-		c.since = asOf
-	}
-	if age := asOf.Sub(c.since); c.board != nil || age < 0 || age >= firstPatience {
-		return nil, false
-	}
-	return &insight{semaphore: election.ReadSemaphore(e, nil), software: election.DetectSoftware(e, nil)}, true
-}
 
 func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *insight {
 	if around != nil && around.Key != e.Key() {
 		around = nil
 	}
-	other := c.arrange(around, all, asOf)
-	age := asOf.Sub(c.at)
-	switch {
-	case other || c.in == nil || c.of != e || c.around != around:
-		c.in = &insight{
-			around: around, candidates: c.board.Candidates(e, around), semaphore: election.ReadSemaphore(e, around),
-			software: election.DetectSoftware(e, around), advice: c.board.Advise(e, around, asOf),
-		}
-	case age < 0 || age >= adviceAge:
-		in := *c.in
-		in.advice = c.board.Advise(e, around, asOf)
-		c.in = &in
-	default:
+	if c.in != nil && c.of == e && c.around == around && c.holds(all, asOf) {
 		return c.in
 	}
-	c.of, c.around, c.at = e, around, asOf
+	if around != nil {
+		c.sessions = around.Sessions
+	}
+	board := election.NewBoard(all, c.sessions)
+	c.in = &insight{
+		around: around, candidates: board.Candidates(e, around), semaphore: election.ReadSemaphore(e, around),
+		software: election.DetectSoftware(e, around), advice: board.Advise(e, around, asOf),
+	}
+	c.of, c.around, c.all, c.at = e, around, all, asOf
 	return c.in
 }
 
-// arrange makes the board anew if it is another one and the last is old enough,
-// and reports that it did. Surroundings of any election have all sessions.
-func (c *insightCache) arrange(around *election.Surroundings, all []*election.Election, asOf time.Time) bool {
-	sessions := c.sessions
-	if around != nil {
-		sessions = around.Sessions
-	}
-	age := asOf.Sub(c.boardAt)
-	pause := boardPause + time.Duration(len(all))*boardPauseAtEach
-	if c.board != nil && age >= 0 && age < pause && (len(c.sessions) > 0 || len(sessions) == 0) {
-		return false
-	}
-	c.boardAt = asOf
-	if c.board != nil && sameSlice(c.all, all) && sameSessions(c.sessions, sessions) {
-		return false
-	}
-	c.board, c.all, c.sessions = election.NewBoard(all, sessions), all, sessions
-	return true
+func (c *insightCache) holds(all []*election.Election, asOf time.Time) bool {
+	age := asOf.Sub(c.at)
+	return age >= 0 && (age < insightAge || age < adviceAge && sameSlice(c.all, all))
 }
 
 // sameSlice reports slices of the same memory: what a snapshot shows is copied
@@ -132,20 +91,9 @@ func sameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// sameSessions reports lists of the same sessions, whose settings never change.
-func sameSessions(a, b []*election.Session) bool {
-	return sameSlice(a, b) || slices.EqualFunc(a, b, func(x, y *election.Session) bool { return x.ID == y.ID })
-}
-
 // insight looks into an election of the shown snapshot.
 func (s *scene) insight(e *election.Election) *insight {
-	around := s.around(e)
-	if around == nil && s.studies {
-		if in, ok := s.insights.early(e, s.asOf); ok {
-			return in
-		}
-	}
-	return s.insights.look(e, around, s.snap.Elections, s.asOf)
+	return s.insights.look(e, s.around(e), s.snap.Elections, s.asOf)
 }
 
 // around are the surroundings of an election. A board that is paused has those

@@ -106,15 +106,15 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 // writeLane draws the cells; the trouble in them has the colour of trouble.
 func writeLane(l *line, cells []laneCell) {
 	for _, c := range cells {
-		term := roleTermA
+		led := roleTermA
 		if c.odd {
-			term = roleTermB
+			led = roleTermB
 		}
 		switch c.kind {
 		case laneUnseen:
 			l.fill(roleFaint, l.sym.laneUnseen, 1)
 		case laneLed:
-			l.fill(term, l.sym.laneLed, 1)
+			l.fill(led, l.sym.laneLed, 1)
 		case laneGap:
 			l.fill(roleVacant, l.sym.laneGap, 1)
 		case laneLost:

@@ -3,6 +3,7 @@ package ui
 // rect is a part of the screen, in cells.
 type rect struct{ x, y, w, h int }
 
+// contains reports a cell of the part.
 func (r rect) contains(x, y int) bool {
 	return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h
 }

@@ -29,6 +29,7 @@ type line struct {
 	current string
 }
 
+// newLine begins a line of exactly width cells.
 func newLine(p *painter, width int) *line {
 	return &line{buf: make([]byte, 0, width*3+64), width: max(0, width), st: p.styles, sym: p.sym, tone: p.tone}
 }

@@ -115,10 +115,20 @@ type snapshotMsg struct{ snap *election.Snapshot }
 // tickMsg is the clock's, once a second.
 type tickMsg time.Time
 
+// snapshotGap is the least time between two snapshots. Each has the board derived
+// anew, 1.3 ms of CPU at 10,000 elections, and a single change waits for nothing.
+const snapshotGap = 100 * time.Millisecond
+
 // waitFor makes the command that waits for the next snapshot. Of several that
 // are ready it takes the last. It ends with the context.
 func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
+	var last time.Time
 	return func() tea.Msg {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(snapshotGap - time.Since(last)):
+		}
 		var snap *election.Snapshot
 		open := true
 		select {
@@ -139,6 +149,9 @@ func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() te
 		}
 		if snap == nil {
 			return nil
+		}
+		if snap.Loaded { // the first whole board does not wait
+			last = time.Now()
 		}
 		return snapshotMsg{snap}
 	}

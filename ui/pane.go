@@ -45,7 +45,6 @@ type pane struct {
 	// advice is where advice begins among the lines drawn last, 0 for nowhere.
 	advice int
 	raw    rawCache
-	value  valueCache
 }
 
 func (p *pane) turn(step int) {
@@ -62,7 +61,7 @@ func (p *pane) scroll(step, total, height int) {
 
 // lines are all lines of the current tab.
 func (p *pane) lines(s *scene, sym *symbols, e *election.Election, width int) [][]span {
-	d := &doc{width: width, sym: sym, value: &p.value, lines: make([][]span, 0, 40)}
+	d := &doc{width: width, sym: sym, lines: make([][]span, 0, 40)}
 	p.advice = 0
 	switch p.tab {
 	case tabCandidates:
@@ -74,7 +73,7 @@ func (p *pane) lines(s *scene, sym *symbols, e *election.Election, width int) []
 	default:
 		detailDoc(d, s, e)
 	}
-	p.advice = d.advice
+	p.advice = d.mark
 	return d.lines
 }
 
@@ -177,18 +176,19 @@ func fitSpans(spans []span, width int, sym *symbols) []span {
 // doc collects the lines of a page.
 type doc struct {
 	lines [][]span
-	// advice is where advice begins, 0 when there is none.
-	advice int
-	width  int
-	sym    *symbols
-	value  *valueCache
+	// mark is the line that what is below points to, 0 for none.
+	mark  int
+	width int
+	sym   *symbols
 }
 
 // labelWidth is the width of the column of labels.
 const labelWidth = 13
 
+// add adds a line, which is not wrapped.
 func (d *doc) add(spans ...span) { d.lines = append(d.lines, spans) }
 
+// blank adds an empty line.
 func (d *doc) blank() { d.add() }
 
 // para adds a text of its own, wrapped.

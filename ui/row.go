@@ -78,12 +78,10 @@ type row struct {
 
 // rowContext is what turning an election into a row needs beside the election.
 type rowContext struct {
-	asOf    time.Time
-	sym     *symbols
-	checks  map[string]election.NodeChecks
-	address func(*election.Election) string
-	judge   func(*election.Election) judgement
-	fullID  bool
+	asOf   time.Time
+	sym    *symbols
+	checks map[string]election.NodeChecks
+	fullID bool
 	// stale says that the election is stale and others are not.
 	stale bool
 }
@@ -109,7 +107,7 @@ func describe(e *election.Election, c rowContext) row {
 	if c.stale {
 		r.extra, r.extraSign = span{roleDelay, "stale"}, "!"
 	}
-	if r.mark.text == "" && r.stands != standsUnreadable && c.judge(e).urgent {
+	if r.mark.text == "" && r.stands != standsUnreadable && judge(e, c.asOf).urgent {
 		r.mark = span{roleDelay, c.sym.urgent}
 	}
 	return r
@@ -117,7 +115,7 @@ func describe(e *election.Election, c rowContext) row {
 
 func (r *row) describeLed(e *election.Election, c rowContext) {
 	r.leader = span{roleText, e.Leader}
-	r.extra = span{roleQuiet, c.address(e)}
+	r.extra = span{roleQuiet, valueAddress(e)}
 	r.since = span{roleText, atLeast(c.sym, duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
 	r.session = span{roleQuiet, sessionText(e.Pair.Session, c.fullID)}
 	r.node = span{roleQuiet, "?"}
@@ -165,7 +163,7 @@ func (r *row) warn(sym *symbols) {
 }
 
 func (r *row) describeSemaphore(e *election.Election, c rowContext) {
-	r.leader = span{roleText, c.judge(e).semaphore}
+	r.leader = span{roleText, judge(e, c.asOf).semaphore}
 	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
 	r.session, r.term = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
 }

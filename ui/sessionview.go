@@ -86,7 +86,7 @@ func (m *Model) drawSessions(p *painter, s *scene, width, height int) []string {
 	for i := v.offset; i < min(len(v.order), v.offset+rows); i++ {
 		l.reset(p.tone)
 		if i == v.index {
-			l.reset(p.tone + 1)
+			l.reset(p.tone.selected())
 		}
 		v.drawRow(l, s, v.order[i], widths, i == v.index)
 		lines = append(lines, l.done())

@@ -57,22 +57,6 @@ func sortKeyNamed(word string) (sortKey, bool) {
 	return 0, false
 }
 
-// readsChecks reports sorts whose order changes with what is known of checks.
-func (s sorting) readsChecks() bool { return s.key == byState || s.key == byChecks }
-
-// until is when an election will be sorted elsewhere though nothing happens to
-// it, zero for never.
-func (s sorting) until(e *election.Election, asOf time.Time) time.Time {
-	switch s.key {
-	case byState:
-		return delayEnd(e, asOf)
-	case byChanges:
-		return nextForgotten(e, asOf)
-	default:
-		return time.Time{}
-	}
-}
-
 // ranked is an election with what it is sorted by.
 type ranked struct {
 	e    *election.Election
@@ -83,6 +67,15 @@ type ranked struct {
 // sortElections orders the elections. Equal ones stay in the order of their
 // names, so that a table never shuffles without a reason.
 func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, asOf time.Time) {
+	if !slices.IsSortedFunc(es, byName) {
+		slices.SortFunc(es, byName)
+	}
+	if s.key == byElection {
+		if s.reverse {
+			slices.Reverse(es)
+		}
+		return
+	}
 	list := make([]ranked, len(es))
 	for i, e := range es {
 		list[i] = rank(e, s.key, snap, asOf)
@@ -90,28 +83,30 @@ func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, 
 	if slices.IsSortedFunc(list, s.compare) {
 		return
 	}
-	slices.SortFunc(list, s.compare)
+	slices.SortStableFunc(list, s.compare)
 	for i := range list {
 		es[i] = list[i].e
 	}
 }
 
-// compare orders any two elections: no two are equal, because their keys differ.
+// byName orders any two elections: no two are equal, because their keys differ.
+func byName(a, b *election.Election) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return election.Compare(a, b)
+}
+
+// compare orders elections by what they are sorted by, and by nothing else.
 func (s sorting) compare(a, b ranked) int {
 	c := cmp.Compare(a.num, b.num)
 	if c == 0 {
 		c = strings.Compare(a.text, b.text)
 	}
 	if s.key.descending() != s.reverse {
-		c = -c
+		return -c
 	}
-	if c != 0 {
-		return c
-	}
-	if c = strings.Compare(a.e.Name, b.e.Name); c != 0 {
-		return c
-	}
-	return election.Compare(a.e, b.e)
+	return c
 }
 
 func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Time) ranked {
@@ -178,21 +173,3 @@ func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
 
 // changesWindow is how far back changes are counted.
 const changesWindow = time.Hour
-
-// nextForgotten is when the oldest change that counts no longer does.
-func nextForgotten(e *election.Election, asOf time.Time) time.Time {
-	for _, t := range e.Terms {
-		if t.StartKnown && asOf.Sub(t.Start) <= changesWindow {
-			return t.Start.Add(changesWindow + 1)
-		}
-	}
-	return time.Time{}
-}
-
-// delayEnd is when the election's lock-delay ends, zero when none lasts.
-func delayEnd(e *election.Election, asOf time.Time) time.Time {
-	if asOf.Before(e.LockDelayUntil) {
-		return e.LockDelayUntil
-	}
-	return time.Time{}
-}

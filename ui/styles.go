@@ -11,6 +11,7 @@ import (
 // alone.
 type role uint8
 
+// The roles of text. The last ones have a ground of their own.
 const (
 	roleText role = iota
 	roleQuiet
@@ -35,6 +36,7 @@ const (
 // tone is the ground a line is drawn on.
 type tone uint8
 
+// The grounds of lines.
 const (
 	tonePlain tone = iota
 	toneSelected
@@ -42,6 +44,14 @@ const (
 	toneStaleSelected
 	toneCount
 )
+
+// selected is the ground of a selected line among lines on this one.
+func (t tone) selected() tone {
+	if t == toneStale {
+		return toneStaleSelected
+	}
+	return toneSelected
+}
 
 // depth is how many colours the terminal has.
 type depth uint8

@@ -14,6 +14,7 @@ type symbols struct {
 	keyMove, keyEnter, note, urgent, idle      string
 }
 
+// unicodeSymbols are for terminals with a common font.
 func unicodeSymbols() *symbols {
 	return &symbols{
 		led: "●", delay: "◐", vacant: "○", unreadable: "?", semaphore: "◎",
@@ -26,6 +27,7 @@ func unicodeSymbols() *symbols {
 	}
 }
 
+// asciiSymbols are for all others.
 func asciiSymbols() *symbols {
 	return &symbols{
 		led: "*", delay: "~", vacant: "o", unreadable: "?", semaphore: "%",

@@ -25,34 +25,11 @@ type table struct {
 	wide   bool
 	// vacant are the rows without a leader, in order.
 	vacant []int
-	// made is the moment for which the order was made or last changed, until the
-	// next at which it is another one though nothing happened; zero for never.
-	made, until time.Time
-	// addresses remembers what was found in the values of elections, which are
-	// immutable: decoding JSON for every frame would cost more than drawing.
-	addresses map[*election.Election]string
-	judged    judgements
-	cells     []laneCell
+	cells  []laneCell
 }
-
-// addressLimitKept is how many addresses are remembered: those that are measured
-// and those on the screen, with room for changes.
-const addressLimitKept = 1024
 
 func newTable() *table {
-	return &table{marks: map[string]bool{}, addresses: map[*election.Election]string{}, judged: newJudgements()}
-}
-
-func (t *table) address(e *election.Election) string {
-	a, found := t.addresses[e]
-	if !found {
-		if len(t.addresses) >= addressLimitKept {
-			clear(t.addresses)
-		}
-		a = valueAddress(e)
-		t.addresses[e] = a
-	}
-	return a
+	return &table{marks: map[string]bool{}}
 }
 
 // selected is the election under the cursor, nil when there is none.
@@ -174,15 +151,14 @@ func (t *table) draw(p *painter, s *scene, width, height int) []string {
 	lines = append(lines, t.head(p, columns, width))
 	l := newLine(p, width)
 	ctx := rowContext{
-		asOf: s.asOf, sym: p.sym, checks: s.snap.Checks, address: t.address, fullID: t.wide,
-		judge: func(e *election.Election) judgement { return t.judged.of(e, s.asOf) },
+		asOf: s.asOf, sym: p.sym, checks: s.snap.Checks, fullID: t.wide,
 	}
 	rows := t.rows(height)
 	for i, e := range t.visible(rows) {
 		ground := p.tone
 		selected := t.offset+i == t.index
 		if selected {
-			ground++ // the selected variant follows its plain one
+			ground = ground.selected()
 		}
 		s := s.of(e)
 		if s.partStale() {

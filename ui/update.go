@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -79,8 +80,12 @@ func (m *Model) received(snap *election.Snapshot) {
 	}
 	if !m.paused {
 		top := m.historyTop()
+		same := sameBoard(m.shown, snap) && !m.movesByItself()
 		m.shown = snap
-		m.refresh()
+		if !same {
+			m.refreshBoard()
+		}
+		m.refreshView()
 		m.keepHistoryTop(top)
 		if first && m.table.offset == 0 && m.table.index == 0 {
 			m.showTrouble()
@@ -104,13 +109,30 @@ func (m *Model) showTrouble() {
 	}
 }
 
-// refresh derives everything from the shown snapshot, as far as that is another
-// one than before.
+// refresh derives everything from the shown snapshot.
 func (m *Model) refresh() {
-	n := m.census.follow(m.shown, m.asOf())
-	m.table.measure(&m.census, m.asOf())
-	m.table.follow(n, m.shown, m.asOf())
+	m.refreshBoard()
 	m.refreshView()
+}
+
+// refreshBoard derives what the first view shows as of now.
+func (m *Model) refreshBoard() {
+	m.census = takeCensus(m.shown, m.asOf())
+	m.table.measure(&m.census, m.asOf())
+	m.table.refresh(m.shown, m.asOf())
+}
+
+// sameBoard reports that a snapshot tells nothing new of elections and checks, as
+// one does that brings the latency of the link.
+func sameBoard(a, b *election.Snapshot) bool {
+	return sameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
+		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool { return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err })
+}
+
+// movesByItself reports that time alone may change counts or order: lock-delays
+// end, and changes become too old to count.
+func (m *Model) movesByItself() bool {
+	return m.census.counts.delay > 0 || m.table.sort.key == byChanges
 }
 
 // refreshView derives anew what views other than the first one show.
@@ -126,10 +148,9 @@ func (m *Model) refreshView() {
 
 func (m *Model) ticked() {
 	m.now, m.latency = m.opts.Now(), m.live.Connection.Latency
-	m.census.moveTo(m.asOf())
 	m.table.measure(&m.census, m.asOf())
-	if !m.table.holds(m.asOf()) {
-		m.table.refresh(m.shown, m.asOf())
+	if m.movesByItself() {
+		m.refreshBoard()
 	}
 	if m.actions.waiting() {
 		m.settle()

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-
-	"electop/election"
 )
 
 // valueLimit is the largest value that is decoded for the detail.
@@ -38,22 +36,6 @@ func jsonFields(v []byte) ([]fieldLine, bool) {
 	w := fieldWriter{dec: dec}
 	w.value(-1, "")
 	return w.lines, len(w.lines) > 0
-}
-
-// valueCache keeps the decoded value of the election that was drawn last.
-// Elections are immutable, so it holds as long as the election is the same.
-type valueCache struct {
-	of    *election.Election
-	lines []fieldLine
-	ok    bool
-}
-
-func (c *valueCache) fields(e *election.Election) ([]fieldLine, bool) {
-	if c.of != e {
-		c.of = e
-		c.lines, c.ok = jsonFields(e.Pair.Value)
-	}
-	return c.lines, c.ok
 }
 
 type fieldWriter struct {
