@@ -59,17 +59,17 @@ func ComparePairs(a, b Pair) int {
 	return compareUint(a.CreateIndex, b.CreateIndex)
 }
 
-// before reports that an election stands before a pair that is another key.
-func (e *Election) before(p *Pair) bool {
+// precedes reports that an election stands before a pair that is another key.
+func precedes(e *Election, p *Pair) bool {
 	if e.Key() == p.Key {
 		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex
 	}
 	return e.Key() < p.Key
 }
 
-// same reports that a pair is the election's key. Keys that are equal share their
+// sameKey reports that a pair is the election's key. Keys that are equal share their
 // text, mostly, and are found equal at once.
-func (e *Election) same(p *Pair) bool {
+func sameKey(e *Election, p *Pair) bool {
 	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
 }
 

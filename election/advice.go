@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -107,8 +108,8 @@ const maxCommand = 170
 // correctFlags says how to correct the flags of a key: of a held one by
 // acquiring it again with its holder's session, of a free one at its index.
 func correctFlags(p Pair) string {
-	flags := formatUint(LockFlag)
-	how, bound, query := "", "-cas -modify-index="+formatUint(p.ModifyIndex), "?cas="+formatUint(p.ModifyIndex)
+	flags := strconv.FormatUint(LockFlag, 10)
+	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
 	if p.Held() {
 		how = "without a step-down, while this session holds the key"
 		bound, query = "-acquire -session="+p.Session, "?acquire="+Line(p.Session, labelLength)

@@ -345,7 +345,7 @@ func BenchmarkAdvise(b *testing.B) {
 	for i := range n {
 		s := newSession(fmt.Sprint("s", i), fmt.Sprint("svc-", i), fmt.Sprint("n", i%100))
 		board[i] = led(s.Name, fmt.Sprintf("service/%05d/leader", i), s)
-		board[i].Terms = terms(keptPerElection, true, CheckCritical)
+		board[i].Terms = terms(64, true, CheckCritical)
 		sessions = append(sessions, s, newSession(fmt.Sprint("o", i), s.Name, s.Node))
 	}
 	b.Run("board", func(b *testing.B) {

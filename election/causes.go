@@ -112,7 +112,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 		return
 	}
 	e := *t.elections[i]
-	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && e.mayBeDelayed() {
+	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && mayBeDelayed(&e) {
 		// When a term ended in a gap is not known, so neither is what is left.
 		until := p.event.Time.Add(s.EnforcedLockDelay())
 		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
@@ -124,7 +124,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 }
 
 // mayBeDelayed reports an election without a leader that wants one.
-func (e *Election) mayBeDelayed() bool { return !e.Exists || !e.Pair.Held() && !e.Pair.semaphore() }
+func mayBeDelayed(e *Election) bool { return !e.Exists || !e.Pair.Held() && !e.Pair.semaphore() }
 
 func completeTerm(e *Election, id termID, x Explanation) {
 	for i := len(e.Terms) - 1; i >= 0; i-- {

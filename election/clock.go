@@ -86,7 +86,7 @@ func (t *Tracker) unobserved(e *Election, r *rangeRead) (gap bool, until time.Ti
 		earliest(t.stop.since)
 	}
 	if e.Unreadable {
-		earliest(e.unreadableSince())
+		earliest(unreadableSince(e))
 	}
 	return gap, until
 }
@@ -100,7 +100,7 @@ func (t *Tracker) clockSet(o ClockSet) {
 	}
 	t.elections, t.lent = slices.Clone(t.elections), false
 	for i, e := range t.elections {
-		t.elections[i] = e.moved(move)
+		t.elections[i] = moved(e, move)
 	}
 	t.recent = movedEvents(t.recent, move)
 	for _, p := range t.ends {
@@ -160,7 +160,7 @@ func (t *Tracker) moveReads(move func(*time.Time)) {
 }
 
 // moved is the election with all its moments moved.
-func (e *Election) moved(move func(*time.Time)) *Election {
+func moved(e *Election, move func(*time.Time)) *Election {
 	m := *e
 	move(&m.Since)
 	move(&m.VacantSince)

@@ -51,3 +51,21 @@ func TestNamesNode(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func FuzzLeaderLabelIsSafe(f *testing.F) {
+	for _, seed := range []string{"\x1b]0;title\x07\u202e\u009b", "\u2028\u2029\u00ad\u034f", "\xf0\x9f\x91", "\U000e0041\U000e007f", `{"name":"\u001b[2J"}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		labels := []string{
+			LeaderLabel(Pair{Value: []byte(s), Session: s}, &Session{Name: s, Node: s}),
+			LeaderLabel(Pair{Session: s}, &Session{Name: s, Node: s}),
+			LeaderLabel(Pair{Session: s}, nil), ShortID(s),
+		}
+		for _, label := range labels {
+			if Sanitize(label) != label {
+				t.Errorf("%q is not safe", label)
+			}
+		}
+	})
+}

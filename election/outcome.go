@@ -79,15 +79,15 @@ func (o Outcome) targetTerm(terms []Term) int {
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := terms[i]
 		if t.Session == o.Target.Session &&
-			(o.Action == ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == o.Target.number()) {
+			(o.Action == ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == termNumber(o.Target)) {
 			return i
 		}
 	}
 	return -1
 }
 
-// number is the term's number, which a write without the lock does not change.
-func (t Target) number() uint64 { return max(t.Term, t.LockIndex) }
+// termNumber is the term's number, which a write without the lock does not change.
+func termNumber(t Target) uint64 { return max(t.Term, t.LockIndex) }
 
 // followUnobserved takes the first later term when the target's own was not
 // observed, as after a restart of the observation: then the vacancy is unknown.
@@ -95,7 +95,7 @@ func (o Outcome) followUnobserved(terms []Term) Outcome {
 	target := o.Target
 	for _, t := range terms {
 		if target.CreateIndex > 0 && (t.CreateIndex > target.CreateIndex ||
-			t.CreateIndex == target.CreateIndex && t.Number > target.number()) {
+			t.CreateIndex == target.CreateIndex && t.Number > termNumber(target)) {
 			return o.ledBy(t)
 		}
 	}
@@ -173,7 +173,7 @@ func (o Outcome) Summary() string {
 func (o Outcome) headline() string {
 	leader, next := ShortLeader(o.Target.Leader), ShortLeader(o.New.Leader)
 	if o.Target.Key == "" {
-		leader = sessionWord + " " + ShortID(o.Target.Session)
+		leader = "session " + ShortID(o.Target.Session)
 	}
 	switch o.Kind {
 	case OutcomeMoved:

@@ -114,17 +114,17 @@ func TestPrefixRange(t *testing.T) {
 
 func TestRangeSetMergesWhatTouches(t *testing.T) {
 	var s rangeSet
-	s.add(Range{"m", "p"})
-	s.add(Range{"a", "c"})
-	if s.covers(Range{"a", "p"}) || s.contains("d") {
+	s.add(Range{From: "m", To: "p"})
+	s.add(Range{From: "a", To: "c"})
+	if s.covers(Range{From: "a", To: "p"}) || s.contains("d") {
 		t.Error("the gap is covered")
 	}
-	s.add(Range{"c", "m"})
-	if len(s.ranges) != 1 || !s.covers(Range{"a", "p"}) {
+	s.add(Range{From: "c", To: "m"})
+	if len(s.ranges) != 1 || !s.covers(Range{From: "a", To: "p"}) {
 		t.Errorf("%v", s.ranges)
 	}
-	s.add(Range{"b", ""})
-	if !s.covers(Range{"z", ""}) || s.contains("A") {
+	s.add(Range{From: "b", To: ""})
+	if !s.covers(Range{From: "z", To: ""}) || s.contains("A") {
 		t.Errorf("%v", s.ranges)
 	}
 }

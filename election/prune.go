@@ -80,7 +80,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 	times := make([]time.Time, 0, t.gone)
 	for _, e := range t.elections {
 		if !e.Exists {
-			times = append(times, e.goneSince())
+			times = append(times, goneSince(e))
 		}
 	}
 	oldest := at.Add(-keepDeleted)
@@ -96,7 +96,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 	kept := make([]*Election, 0, len(t.elections))
 	room := maxGone
 	for _, e := range t.elections {
-		if !e.Exists && (e.goneSince().Before(oldest) || room == 0) {
+		if !e.Exists && (goneSince(e).Before(oldest) || room == 0) {
 			delete(t.peaks, e.ID())
 			continue
 		}
@@ -109,7 +109,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 }
 
 // goneSince is when the key was found to be deleted.
-func (e *Election) goneSince() time.Time {
+func goneSince(e *Election) time.Time {
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		if e.Events[i].Type == Deleted {
 			return e.Events[i].Time

@@ -76,7 +76,7 @@ func TestReadableSessionIsNotCreated(t *testing.T) {
 func TestSessionsAreRememberedFromTheirFirstReport(t *testing.T) {
 	s := newScene(t)
 	a, b, c := &Session{ID: "a"}, &Session{ID: "b"}, &Session{ID: "c"}
-	s.observe(SurroundingsRead{Surroundings{At: second(1), Key: "service/web/leader", Sessions: []*Session{a}}})
+	s.observe(SurroundingsRead{Surroundings: Surroundings{At: second(1), Key: "service/web/leader", Sessions: []*Session{a}}})
 	s.observe(SessionsRead{At: second(5), Sessions: []*Session{b}})
 	s.observe(SessionListRead{At: second(60), Sessions: []*Session{a, b, c}, Index: 10, AfterGap: true})
 	s.wantSeen("a", second(1), false)
@@ -111,7 +111,7 @@ func TestSessionsThatAreGoneAreForgotten(t *testing.T) {
 		for n := range 50 {
 			all = append(all, &Session{ID: fmt.Sprint(i, "-", n)})
 		}
-		s.observe(SurroundingsRead{Surroundings{At: second(i), Sessions: all}})
+		s.observe(SurroundingsRead{Surroundings: Surroundings{At: second(i), Sessions: all}})
 		s.observe(SessionsRead{At: second(i), Sessions: []*Session{{ID: fmt.Sprint("held-", i)}}})
 		s.observe(SessionListRead{At: second(i), Sessions: all, Index: uint64(i)})
 		s.observe(KeysRead{At: second(i), Range: PrefixRange("")})

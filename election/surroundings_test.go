@@ -18,7 +18,7 @@ func TestTheLatestSurroundingsAreKept(t *testing.T) {
 		t.Fatal("surroundings before they were read")
 	}
 	for _, key := range []string{"service/web/leader", "service/mail/leader"} {
-		if events := s.observe(SurroundingsRead{Surroundings{At: t0, Key: key}}); len(events) != 0 {
+		if events := s.observe(SurroundingsRead{Surroundings: Surroundings{At: t0, Key: key}}); len(events) != 0 {
 			t.Errorf("%v", events)
 		}
 		if got := s.tracker.Snapshot(s.now).Surroundings; got == nil || got.Key != key {

@@ -3,7 +3,6 @@ package election
 import (
 	"slices"
 	"sort"
-	"strings"
 	"time"
 )
 
@@ -210,7 +209,7 @@ func (t *Tracker) merge(r *rangeRead) (merged []*Election, changed bool) {
 		p := &pairs[n]
 		found := false
 		for ; i < len(known); i++ {
-			if found = known[i].same(p); found || !known[i].before(p) {
+			if found = sameKey(known[i], p); found || !precedes(known[i], p) {
 				break
 			}
 			m.add(t.foldAbsent(known[i], r))
@@ -336,7 +335,7 @@ func (t *Tracker) unreadLost(session string) {
 func withSession(e *Election, s *Session) *Election {
 	n := *e
 	n.Session = s
-	if strings.HasPrefix(e.Leader, sessionWord) { // otherwise the value names the leader
+	if e.Leader == sessionLabel(s.ID, nil) { // otherwise the value names the leader
 		n.Leader = LeaderLabel(n.Pair, s)
 	}
 	if last := len(n.Terms) - 1; last >= 0 && n.Terms[last].Session == s.ID {

@@ -90,7 +90,7 @@ func (c *change) turn(kind EventType, announced bool) {
 }
 
 // unreadableSince is when the election became unreadable.
-func (e *Election) unreadableSince() time.Time {
+func unreadableSince(e *Election) time.Time {
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		if e.Events[i].Type == Unreadable {
 			return e.Events[i].Time
