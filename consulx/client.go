@@ -16,7 +16,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // A connection whose other end is gone without a word is noticed after 14 s: the
@@ -103,7 +103,7 @@ func NewClient(cfg Config) (*Client, error) {
 	// was given by name.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		address: election.Sanitize(target.shown()), buffers: &buffers{},
+		address: sanitize.Text(target.shown()), buffers: &buffers{},
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
@@ -175,7 +175,7 @@ func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
 		text := os.Getenv(name)
 		if _, err := strconv.ParseBool(text); text != "" && err != nil {
-			return fmt.Errorf("%s=%s is neither true nor false", name, election.Line(text, 40))
+			return fmt.Errorf("%s=%s is neither true nor false", name, sanitize.Line(text, 40))
 		}
 	}
 	return nil
@@ -255,7 +255,7 @@ func parseTarget(address, scheme string) (target, error) {
 			t.socket = after
 			return t, nil
 		default:
-			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", election.Line(before, 20))
+			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", sanitize.Line(before, 20))
 		}
 		rest = after
 	}

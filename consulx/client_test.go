@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/consultest"
 )
 
@@ -180,7 +180,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				t.Errorf("an error shows the secret: %v", e)
 			}
 		}
-		if text := Describe(err); election.Sanitize(text) != text || strings.Contains(text, secret) {
+		if text := Describe(err); sanitize.Text(text) != text || strings.Contains(text, secret) {
 			t.Errorf("described as %q", text)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // Status is how well something works with this address and token.
@@ -77,8 +78,8 @@ type doctor struct {
 
 func (d *doctor) add(subject string, status Status, rule, detail string, args ...any) {
 	d.report.Rows = append(d.report.Rows, Row{
-		Subject: election.Line(subject, 200), Status: status, Rule: rule,
-		Detail: election.Line(d.client.redact(fmt.Sprintf(detail, args...)), errorLength),
+		Subject: sanitize.Line(subject, 200), Status: status, Rule: rule,
+		Detail: sanitize.Line(d.client.redact(fmt.Sprintf(detail, args...)), errorLength),
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // What callers tell apart, with errors.Is.
@@ -68,7 +68,7 @@ func (f *lineError) Unwrap() []error {
 }
 
 func fail(kind error, format string, args ...any) error {
-	return &lineError{text: election.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
+	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
 func noQuorum() error { return fail(ErrNoQuorum, "Consul has no consensus leader") }
@@ -80,13 +80,13 @@ func Describe(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &f):
-		return election.Line(err.Error(), sentenceLength)
+		return sanitize.Line(err.Error(), sentenceLength)
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return election.Line(err.Error(), errorLength)
+	return sanitize.Line(err.Error(), errorLength)
 }
 
 // wrap turns an error of Consul's library into one clear line.
@@ -111,7 +111,7 @@ func (c *Client) wrap(err error) error {
 	default:
 		f.text = err.Error()
 	}
-	f.text = election.Line(c.redact(f.text), errorLength)
+	f.text = sanitize.Line(c.redact(f.text), errorLength)
 	// A cause may quote a request; only those that tell callers something and
 	// quote nothing are kept.
 	f.cause = plainCause(err)

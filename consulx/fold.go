@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/tracker"
 )
 
 // snapshotGap keeps snapshots at 30 a second at most.
@@ -16,7 +17,7 @@ const snapshotGap = 33 * time.Millisecond
 // would cost as much as reading the response.
 type folding struct {
 	mu        sync.Mutex
-	tracker   *election.Tracker
+	tracker   *tracker.Tracker
 	delivery  delivery
 	publisher publisher
 	clock     *time.Timer  // at the tracker's deadline
@@ -42,7 +43,7 @@ func (o *Observer) checkClock() (news bool) {
 		return false // it does not run yet
 	}
 	now := time.Now()
-	jump := election.ClockJump(o.beat, now, beatEvery+stallLimit)
+	jump := tracker.ClockJump(o.beat, now, beatEvery+stallLimit)
 	o.beat = now
 	for _, observation := range jump {
 		news = o.observe(observation) || news
@@ -54,7 +55,7 @@ func (o *Observer) checkClock() (news bool) {
 }
 
 func newFolding(o ObserverOptions) folding {
-	tracker := election.NewTracker(election.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents})
+	tracker := tracker.New(tracker.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents})
 	return folding{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
 		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
 	}}
@@ -141,7 +142,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 
 // publisher hands out snapshots, the newest only and not too many.
 type publisher struct {
-	tracker    *election.Tracker
+	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
 

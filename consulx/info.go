@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // Info describes the agent that answers, as far as the token may know.
@@ -42,7 +42,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 		info.Datacenter, err = c.localDatacenter(ctx)
 	}
 	for _, text := range []*string{&info.Datacenter, &info.Node, &info.Version, &info.ConsensusLeader} {
-		*text = election.Sanitize(c.redact(*text))
+		*text = sanitize.Text(c.redact(*text))
 	}
 	return info, c.wrap(err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // sessionPatience is how long an answer about keys is held back for the
@@ -177,7 +178,7 @@ func (k *keyQuestion) recheckHidden(
 		return nil, err
 	}
 	if len(readable) > 0 {
-		return nil, fmt.Errorf("%w: %s", errReadAgain, election.Line(readable[0], shownKey))
+		return nil, fmt.Errorf("%w: %s", errReadAgain, sanitize.Line(readable[0], shownKey))
 	}
 	if due {
 		k.hiddenAt = at

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/consultest"
 )
 
@@ -230,14 +231,14 @@ func patroniSurroundings(t *testing.T, board *board, key string, replicas ...str
 			return false
 		}
 		found := map[string]bool{}
-		for _, c := range election.Candidates(e, s, board.last.Elections) {
+		for _, c := range insight.Candidates(e, s, board.last.Elections) {
 			found[c.Session.ID] = strings.Contains(c.Reason, "/members/")
 		}
 		return found[replicas[0]] && found[replicas[1]]
 	})
 	s := board.snapshot()
 	e := s.Find(key)
-	if software := election.DetectSoftware(e, s.Surroundings); software == nil || software.Name != "Patroni" {
+	if software := insight.DetectSoftware(e, s.Surroundings); software == nil || software.Name != "Patroni" {
 		t.Errorf("taken for %+v", software)
 	}
 	if e.Term != 1 || e.Leader != "pg-0" {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/election"
+	"electop/election/tracker"
 )
 
 // Look reads every election that the patterns name once, with the sessions that
@@ -65,7 +66,7 @@ func (c *Client) foldLook(
 	if err != nil {
 		return nil, err
 	}
-	t := election.NewTracker(election.Options{Patterns: ps})
+	t := tracker.New(tracker.Options{Patterns: ps})
 	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	for _, read := range reads {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // datacenterPatience is how long the first answers are held back for the
@@ -169,7 +170,7 @@ func (o *Observer) nameDatacenter(ctx context.Context, r *rounds, named chan<- s
 	var b backoff
 	for name := o.client.datacenter; ctx.Err() == nil; {
 		if name != "" {
-			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: election.Sanitize(name)})
+			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
 			return
 		}
 		info, err := o.client.Info(ctx)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // releaseTries is how often a release races with a holder that writes its value.
@@ -137,7 +138,7 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
 	if !election.Addressable(t.Key) {
 		return nil, fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
-			"nothing was written", election.Line(t.Key, 100))
+			"nothing was written", sanitize.Line(t.Key, 100))
 	}
 	pair, err := c.readKey(ctx, t.Key)
 	switch {
@@ -163,7 +164,7 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case entry == nil && c.filtered(meta):
 		return nil, fail(ErrDenied, "session %s may not be read with this token, or does not exist", election.ShortID(id))
 	case entry == nil:
-		return nil, fail(ErrNoSession, "session %s does not exist", election.Line(id, 40))
+		return nil, fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}
 	return toSession(entry), nil
 }

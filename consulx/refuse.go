@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // refuse fails with ErrRefused where a release does harm: Patroni names its leader
@@ -31,7 +33,7 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 		around.Siblings, _, err = op.client.siblings(ctx, t.Key)
 	}
 	if text := refusal(e, around); text != "" {
-		text = election.Line(strings.TrimSuffix(text, ".")+"; nothing was written", sentenceLength)
+		text = sanitize.Line(strings.TrimSuffix(text, ".")+"; nothing was written", sentenceLength)
 		return &lineError{text: text, kind: ErrRefused}
 	}
 	return op.unrecognised(t, e.Session, err)
@@ -48,7 +50,7 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 		return nil
 	case isDenied(err) || errors.Is(err, errPartly):
 		return fail(ErrRefused, "cannot tell whether %s belongs to Patroni, whose keys electop does not release: the token lacks %s; "+
-			"nothing was written", election.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
+			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
 	}
 	return err
 }
@@ -56,5 +58,5 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 // refusal says why electop does not release the key of an election; empty when
 // it may.
 func refusal(e *election.Election, around *election.Surroundings) string {
-	return election.EffectOf(election.ActionRelease, e, around, -1).Refusal
+	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }

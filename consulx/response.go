@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // Limits of a response body after decompression, in bytes.
@@ -77,7 +77,7 @@ func checkOrigin(r *http.Request, response *http.Response) error {
 	}
 	found := "without X-Consul-Index"
 	if text != "" {
-		found = "with the X-Consul-Index " + strconv.Quote(election.Line(text, 20))
+		found = "with the X-Consul-Index " + strconv.Quote(sanitize.Line(text, 20))
 	}
 	return notConsuls(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
 }

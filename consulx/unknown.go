@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 const (
@@ -38,8 +39,8 @@ func (c *Client) unconfirmed(ctx context.Context, err error, what string, now fu
 	// The write's own context may be over, which is then why there is no result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	text := fmt.Sprintf("%s may have been applied (%s); %s", what, election.Line(wrapped.Error(), errorLength/3), readAgain(ctx, now))
-	return &lineError{text: election.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
+	text := fmt.Sprintf("%s may have been applied (%s); %s", what, sanitize.Line(wrapped.Error(), errorLength/3), readAgain(ctx, now))
+	return &lineError{text: sanitize.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
 }
 
 // readAgain reads the state until Consul answers: what leaves a write without a
@@ -105,7 +106,7 @@ func neverSent(err error) bool {
 // keyNow says who holds a key now.
 func (c *Client) keyNow(ctx context.Context, key string) (string, error) {
 	pair, err := c.readKey(ctx, key)
-	name := election.Line(key, 80)
+	name := sanitize.Line(key, 80)
 	switch {
 	case err != nil:
 		return "", err

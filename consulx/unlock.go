@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // changeWait bounds how long a release waits to see its own change.
@@ -49,7 +51,7 @@ func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 // transaction, otherwise with [Client.releaseLarge].
 func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error) {
 	ops := c.unlockOps(p)
-	if body, err := json.Marshal(ops); err != nil || len(body) >= election.TxnBodyLimit {
+	if body, err := json.Marshal(ops); err != nil || len(body) >= insight.TxnBodyLimit {
 		return c.releaseLarge(ctx, p)
 	}
 	ok, answer, err := c.writeTxn(ctx, ops)
@@ -103,7 +105,7 @@ func tooLarge(err error) bool {
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !safeKey(p.Key) {
 		return Released{}, fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
-			"Consul normalizes this key to another path; nothing was written", election.Line(p.Key, 100))
+			"Consul normalizes this key to another path; nothing was written", sanitize.Line(p.Key, 100))
 	}
 	change := c.firstChange(ctx, p)
 	defer change.stop()

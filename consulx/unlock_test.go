@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/internal/consultest"
 )
 
@@ -198,8 +199,8 @@ func TestTheWarningAgreesWithTheRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &election.Election{Exists: true, Pair: p, Session: &election.Session{ID: p.Session}}
-		warned := strings.Contains(strings.Join(election.EffectOf(election.ActionRelease, e, nil, 1).Warnings, " "), "too large for a transaction")
-		if large := len(body) >= election.TxnBodyLimit; large && !warned || warned && len(body) < election.TxnBodyLimit-4<<10 {
+		warned := strings.Contains(strings.Join(insight.EffectOf(election.ActionRelease, e, nil, 1).Warnings, " "), "too large for a transaction")
+		if large := len(body) >= insight.TxnBodyLimit; large && !warned || warned && len(body) < insight.TxnBodyLimit-4<<10 {
 			t.Errorf("%d bytes of value, %d of body: warned %t", size, len(body), warned)
 		}
 	}

@@ -1,7 +1,6 @@
 package election
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -57,28 +56,4 @@ func ComparePairs(a, b Pair) int {
 		return c
 	}
 	return compareUint(a.CreateIndex, b.CreateIndex)
-}
-
-// precedes reports that an election stands before a pair that is another key.
-func precedes(e *Election, p *Pair) bool {
-	if e.Key() == p.Key {
-		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex
-	}
-	return e.Key() < p.Key
-}
-
-// sameKey reports that a pair is the election's key. Keys that are equal share their
-// text, mostly, and are found equal at once.
-func sameKey(e *Election, p *Pair) bool {
-	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
-}
-
-// find gives the place of an election in a sorted list.
-func find(all []*Election, key string, createIndex uint64) (int, bool) {
-	i, found := slices.BinarySearchFunc(all, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
-	for found && all[i].Unaddressable && all[i].Pair.CreateIndex != createIndex {
-		i++
-		found = i < len(all) && all[i].Key() == key
-	}
-	return i, found
 }

@@ -73,7 +73,7 @@ type Event struct {
 	VacancyKnown, HeldKnown bool
 	// Initial marks the state in which an election was found.
 	Initial bool
-	// Guess says that Cause is one, see [Explanation].
+	// Guess says that Cause is one, see [tracker.Explanation].
 	Guess bool
 
 	// Cause and Evidence belong to [Explained].

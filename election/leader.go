@@ -3,10 +3,12 @@ package election
 import (
 	"strings"
 	"unicode/utf8"
+
+	"electop/election/sanitize"
 )
 
-// labelLength is the longest leader label, in runes.
-const labelLength = 120
+// LabelLength is the longest leader label, in runes.
+const LabelLength = 120
 
 // sessionWord begins the label of a session that is known by its id alone.
 const sessionWord = "session"
@@ -21,12 +23,12 @@ func labelMembers() [6]string {
 // that is there, in any case of letters), otherwise the text itself, otherwise
 // the name of the session, or of consul lock's the command, and its node. s may
 // be nil when the session was not read. The label is safe to show (see
-// [Sanitize]).
+// [sanitize.Text]).
 func LeaderLabel(p Pair, s *Session) string {
 	if label := valueLabel(p.Value); label != "" {
 		return label
 	}
-	return sessionLabel(p.Session, s)
+	return SessionLabel(p.Session, s)
 }
 
 func valueLabel(value []byte) string {
@@ -37,29 +39,30 @@ func valueLabel(value []byte) string {
 	members := jsonMembers(room[:0], value)
 	for _, name := range labelMembers() {
 		if text := memberText(members, name); text != "" {
-			return Line(text, labelLength)
+			return sanitize.Line(text, LabelLength)
 		}
 	}
-	return Line(string(value[:min(len(value), 4*labelLength+4)]), labelLength)
+	return sanitize.Line(string(value[:min(len(value), 4*LabelLength+4)]), LabelLength)
 }
 
-func sessionLabel(id string, s *Session) string {
+// SessionLabel names a session by its program and node, or by its id if s is nil.
+func SessionLabel(id string, s *Session) string {
 	switch {
 	case s == nil && id == "":
 		return ""
 	case s == nil:
-		return Line(sessionWord+" "+ShortID(id), labelLength)
+		return sanitize.Line(sessionWord+" "+ShortID(id), LabelLength)
 	case s.Name == "" && s.Node == "":
-		return Line(sessionWord+" "+ShortID(s.ID), labelLength)
+		return sanitize.Line(sessionWord+" "+ShortID(s.ID), LabelLength)
 	case s.Name == "":
-		return Line("on "+s.Node, labelLength)
+		return sanitize.Line("on "+s.Node, LabelLength)
 	}
-	return Line(sessionProgram(s.Name), labelLength) + " on " + Line(s.Node, labelLength)
+	return sanitize.Line(sessionProgram(s.Name), LabelLength) + " on " + sanitize.Line(s.Node, LabelLength)
 }
 
 // sessionProgram is the command that consul lock runs, otherwise the name.
 func sessionProgram(name string) string {
-	if command, ok := consulLockCommand(name); ok && strings.TrimSpace(command) != "" {
+	if command, ok := ConsulLockCommand(name); ok && strings.TrimSpace(command) != "" {
 		return command
 	}
 	return name
@@ -69,17 +72,28 @@ func sessionProgram(name string) string {
 const shortLabel = 60
 
 // ShortLeader is a leader's label for a sentence or a narrow column.
-func ShortLeader(label string) string { return Line(label, shortLabel) }
+func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) }
 
 // NamesNode reports a label that already ends with the node, as that of a
 // session does.
 func NamesNode(label, node string) bool {
-	return strings.HasSuffix(" "+label, " on "+Line(node, labelLength))
+	return strings.HasSuffix(" "+label, " on "+sanitize.Line(node, LabelLength))
 }
 
 // ShortID is the first group of a session's UUID, enough to tell sessions apart
 // on a screen.
 func ShortID(id string) string {
 	short, _, _ := strings.Cut(id, "-")
-	return Line(short, 8)
+	return sanitize.Line(short, 8)
+}
+
+// ConsulLockCommand is the command line that consul lock runs, from the name
+// that it gives its session: Consul lock for 'CMD' at 'PREFIX'.
+func ConsulLockCommand(session string) (command string, ok bool) {
+	rest, ok := strings.CutPrefix(session, "Consul lock for '")
+	end := strings.LastIndex(rest, "' at '")
+	if !ok || end < 0 || !strings.HasSuffix(rest, "'") {
+		return "", false
+	}
+	return rest[:end], true
 }

@@ -1,6 +1,10 @@
 package election
 
-import "testing"
+import (
+	"testing"
+
+	"electop/election/sanitize"
+)
 
 func TestLeaderLabel(t *testing.T) {
 	s := &Session{ID: "695bfbd0-6350", Name: "web", Node: "node-1"}
@@ -63,7 +67,7 @@ func FuzzLeaderLabelIsSafe(f *testing.F) {
 			LeaderLabel(Pair{Session: s}, nil), ShortID(s),
 		}
 		for _, label := range labels {
-			if Sanitize(label) != label {
+			if sanitize.Text(label) != label {
 				t.Errorf("%q is not safe", label)
 			}
 		}

@@ -2,9 +2,9 @@ package election
 
 import "time"
 
-// Observation is something an observer learned, with its clock. A [Tracker] is
+// Observation is something an observer learned, with its clock. A [tracker.Tracker] is
 // given observations in the order in which they were made.
-type Observation interface{ observed() time.Time }
+type Observation interface{ Observed() time.Time }
 
 // KeysRead is a complete answer about a range of keys: a key of the range that
 // is not in Pairs does not exist.
@@ -133,17 +133,38 @@ type ClockSet struct {
 	By time.Duration
 }
 
-func (o KeysRead) observed() time.Time        { return o.At }
-func (o SessionsRead) observed() time.Time    { return o.At }
-func (o ChecksRead) observed() time.Time      { return o.At }
-func (o ChecksUnwatched) observed() time.Time { return o.At }
-func (o LinkLost) observed() time.Time        { return o.At }
-func (o LinkUp) observed() time.Time          { return o.At }
-func (o OperatorAction) observed() time.Time  { return o.At }
-func (o TermEvidence) observed() time.Time    { return o.At }
-func (o Clock) observed() time.Time           { return o.At }
-func (o Gap) observed() time.Time             { return o.At }
-func (o ClockSet) observed() time.Time        { return o.At }
+// Observed implements [Observation].
+func (o KeysRead) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o SessionsRead) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o ChecksRead) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o ChecksUnwatched) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o LinkLost) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o LinkUp) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o OperatorAction) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o TermEvidence) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o Clock) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o Gap) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o ClockSet) Observed() time.Time { return o.At }
 
 // DatacenterRead says which datacenter the answers come from.
 type DatacenterRead struct {
@@ -151,4 +172,59 @@ type DatacenterRead struct {
 	Datacenter string
 }
 
-func (o DatacenterRead) observed() time.Time { return o.At }
+// Observed implements [Observation].
+func (o DatacenterRead) Observed() time.Time { return o.At }
+
+// Evidence is what an observer found when it looked, right after a term ended,
+// at the session that had held the key and at the checks that kept it alive.
+type Evidence struct {
+	// SessionRead says whether Consul answered about the session at all, and
+	// SessionExists what it answered.
+	SessionRead   bool
+	SessionExists bool
+	// SessionsIndex is the Raft index of the last change to any session
+	// (X-Consul-Index of GET /v1/session/info/:id).
+	SessionsIndex uint64
+	// DeleteIndex is the Raft index at which the key was deleted, as its
+	// tombstone tells; 0 when it was not read.
+	DeleteIndex uint64
+	// ChecksRead says whether the checks of the node could be read,
+	// NodeExists whether the node is still registered.
+	ChecksRead bool
+	NodeExists bool
+	Checks     []Check
+	// ChecksIndex is the Raft index of the last change to any check, as far as
+	// Consul tells with the checks of the node.
+	ChecksIndex uint64
+	// Err says why something could not be read.
+	Err string
+}
+
+// SurroundingsRead are the surroundings of the election that is looked at. A
+// tracker keeps the latest only.
+type SurroundingsRead struct{ Surroundings Surroundings }
+
+// Observed implements [Observation].
+func (o SurroundingsRead) Observed() time.Time { return o.Surroundings.At }
+
+// SessionListRead is an answer to "which sessions are there", or why there is
+// none.
+type SessionListRead struct {
+	At       time.Time
+	Sessions []*Session
+	// Index is the Raft index of the answer (X-Consul-Index), 0 if unknown.
+	Index uint64
+	// AfterGap marks the first answer, and the first after the sessions were not
+	// watched for a while: new ones may have been created at any time before.
+	AfterGap bool
+	Err      string
+}
+
+// SessionListUnwatched says that the list of sessions is no longer watched.
+type SessionListUnwatched struct{ At time.Time }
+
+// Observed implements [Observation].
+func (o SessionListRead) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o SessionListUnwatched) Observed() time.Time { return o.At }

@@ -31,12 +31,13 @@ const (
 // Held reports whether a session holds the key.
 func (p Pair) Held() bool { return p.Session != "" }
 
-func (p *Pair) sameContent(q *Pair) bool {
+// SameContent reports whether value and flags of two reads are equal.
+func (p *Pair) SameContent(q *Pair) bool {
 	return p.Flags == q.Flags && bytes.Equal(p.Value, q.Value)
 }
 
-// identical reports that nothing about the key moved between two reads.
-func (p *Pair) identical(q *Pair) bool {
+// Identical reports that nothing about the key moved between two reads.
+func (p *Pair) Identical(q *Pair) bool {
 	return p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex &&
-		p.LockIndex == q.LockIndex && p.Session == q.Session && p.sameContent(q)
+		p.LockIndex == q.LockIndex && p.Session == q.Session && p.SameContent(q)
 }

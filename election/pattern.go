@@ -3,7 +3,10 @@ package election
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"electop/election/sanitize"
 )
 
 // DefaultPattern is where the Consul guide puts its locks.
@@ -31,10 +34,10 @@ func ParsePattern(text string) (Pattern, error) {
 	shown := text
 	text = strings.TrimPrefix(text, "/")
 	if text == "" {
-		return Pattern{}, fmt.Errorf("pattern %q is empty", Sanitize(shown))
+		return Pattern{}, fmt.Errorf("pattern %q is empty", sanitize.Text(shown))
 	}
-	if Sanitize(text) != text {
-		return Pattern{}, fmt.Errorf("pattern %q holds control or invisible characters", Sanitize(shown))
+	if sanitize.Text(text) != text {
+		return Pattern{}, fmt.Errorf("pattern %q holds control or invisible characters", sanitize.Text(shown))
 	}
 	if i := strings.IndexAny(text, foreignWildcards); i >= 0 {
 		return Pattern{}, fmt.Errorf(`pattern "%s": %c is not supported; the wildcards are * and **; `+
@@ -100,8 +103,8 @@ func (p Pattern) Prefix() string { return p.prefix }
 // Exact reports a pattern without wildcards: it names one key.
 func (p Pattern) Exact() bool { return p.exact }
 
-// watched is the range that has every key which can match.
-func (p Pattern) watched() Range {
+// Range is the range that has every key which can match.
+func (p Pattern) Range() Range {
 	if p.exact {
 		return KeyRange(p.text)
 	}
@@ -238,3 +241,56 @@ func KeyRange(key string) Range { return Range{From: key, To: key + "\x00"} }
 
 // Contains reports whether key lies in the range.
 func (r Range) Contains(key string) bool { return key >= r.From && (r.To == "" || key < r.To) }
+
+// RangeSet is a set of keys kept as disjoint ranges in order.
+type RangeSet struct{ Ranges []Range }
+
+// Contains reports whether key is in the set.
+func (s *RangeSet) Contains(key string) bool {
+	for _, r := range s.Ranges {
+		if r.Contains(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// Covers reports whether every key of r is in the set.
+func (s *RangeSet) Covers(r Range) bool {
+	for _, have := range s.Ranges {
+		if have.From <= r.From && (have.To == "" || r.To != "" && r.To <= have.To) {
+			return true
+		}
+	}
+	return false
+}
+
+// CoversAll reports whether every key of another set is in the set.
+func (s *RangeSet) CoversAll(other RangeSet) bool {
+	return !slices.ContainsFunc(other.Ranges, func(r Range) bool { return !s.Covers(r) })
+}
+
+// Add puts every key of r into the set. Ranges that touch become one.
+func (s *RangeSet) Add(r Range) {
+	if s.Covers(r) {
+		return
+	}
+	all := append(slices.Clone(s.Ranges), r)
+	slices.SortFunc(all, func(a, b Range) int { return strings.Compare(a.From, b.From) })
+	merged := all[:1]
+	for _, next := range all[1:] {
+		last := &merged[len(merged)-1]
+		switch {
+		case last.To != "" && last.To < next.From:
+			merged = append(merged, next)
+		case last.To != "" && (next.To == "" || next.To > last.To):
+			last.To = next.To
+		}
+	}
+	s.Ranges = merged
+}
+
+// Overlaps reports whether two ranges share a key.
+func (r Range) Overlaps(q Range) bool {
+	return (r.To == "" || q.From < r.To) && (q.To == "" || r.From < q.To)
+}

@@ -3,6 +3,8 @@ package election
 import (
 	"strings"
 	"testing"
+
+	"electop/election/sanitize"
 )
 
 func TestPatternNamesElections(t *testing.T) {
@@ -54,7 +56,7 @@ func TestBadPatternsAreRefused(t *testing.T) {
 	for _, text := range []string{"", "/", "a**/b", "a/**b", "a/\x1b/b", "a\n"} {
 		if _, err := ParsePattern(text); err == nil {
 			t.Errorf("%q was taken", text)
-		} else if Sanitize(err.Error()) != err.Error() {
+		} else if sanitize.Text(err.Error()) != err.Error() {
 			t.Errorf("%q: the error carries it raw", text)
 		}
 	}
@@ -69,7 +71,7 @@ func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 	} {
 		if _, err := ParsePattern(text); err == nil {
 			t.Errorf("%q was taken", text)
-		} else if !strings.Contains(err.Error(), `"`+Sanitize(text)+`"`) || !strings.Contains(err.Error(), " "+names+" ") {
+		} else if !strings.Contains(err.Error(), `"`+sanitize.Text(text)+`"`) || !strings.Contains(err.Error(), " "+names+" ") {
 			t.Errorf("%q: %v does not say that %s is wrong", text, err, names)
 		}
 	}
@@ -113,19 +115,19 @@ func TestPrefixRange(t *testing.T) {
 }
 
 func TestRangeSetMergesWhatTouches(t *testing.T) {
-	var s rangeSet
-	s.add(Range{From: "m", To: "p"})
-	s.add(Range{From: "a", To: "c"})
-	if s.covers(Range{From: "a", To: "p"}) || s.contains("d") {
+	var s RangeSet
+	s.Add(Range{From: "m", To: "p"})
+	s.Add(Range{From: "a", To: "c"})
+	if s.Covers(Range{From: "a", To: "p"}) || s.Contains("d") {
 		t.Error("the gap is covered")
 	}
-	s.add(Range{From: "c", To: "m"})
-	if len(s.ranges) != 1 || !s.covers(Range{From: "a", To: "p"}) {
-		t.Errorf("%v", s.ranges)
+	s.Add(Range{From: "c", To: "m"})
+	if len(s.Ranges) != 1 || !s.Covers(Range{From: "a", To: "p"}) {
+		t.Errorf("%v", s.Ranges)
 	}
-	s.add(Range{From: "b", To: ""})
-	if !s.covers(Range{From: "z", To: ""}) || s.contains("A") {
-		t.Errorf("%v", s.ranges)
+	s.Add(Range{From: "b", To: ""})
+	if !s.Covers(Range{From: "z", To: ""}) || s.Contains("A") {
+		t.Errorf("%v", s.Ranges)
 	}
 }
 

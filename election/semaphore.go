@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"electop/election/sanitize"
 )
 
 // Semaphore is what a key with the semaphore flag stands for: not one leader
@@ -88,8 +90,8 @@ func semaphoreLock(e *Election) (lock semaphoreValue, ok bool) {
 	return lock, true
 }
 
-// semaphoreHolders are the sessions that the key names as holders.
-func semaphoreHolders(e *Election) map[string]bool {
+// SemaphoreHolders are the sessions that the key names as holders.
+func SemaphoreHolders(e *Election) map[string]bool {
 	lock, _ := semaphoreLock(e)
 	return lock.Holders
 }
@@ -118,9 +120,37 @@ func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, con
 
 // describeHolder names a holder. Its id is what the value says: any text.
 func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
-	h := SemaphoreHolder{Session: Line(id, labelLength)}
+	h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength)}
 	if s := sessions[id]; s != nil {
-		h.Name, h.Node = Line(s.Name, labelLength), Line(s.Node, labelLength)
+		h.Name, h.Node = sanitize.Line(s.Name, LabelLength), sanitize.Line(s.Node, LabelLength)
 	}
 	return h
+}
+
+// OfSemaphore reports that the key has holders and no leader: it has the flags of a
+// semaphore, and no session holds the key itself.
+func (p *Pair) OfSemaphore() bool { return p.Flags == SemaphoreFlag && !p.Held() }
+
+// Slots are what a semaphore's key says of its slots.
+type Slots struct {
+	Limit int
+	// Holders are the ids of the sessions that hold a slot, sorted.
+	Holders []string
+}
+
+// Slots reads a semaphore's key. ok is false for any other key, and for one whose
+// value is not a semaphore's.
+func (p *Pair) Slots() (s Slots, ok bool) {
+	var value semaphoreValue
+	if !p.OfSemaphore() || json.Unmarshal(p.Value, &value) != nil {
+		return Slots{}, false
+	}
+	s.Limit = value.Limit
+	for id, holds := range value.Holders {
+		if holds {
+			s.Holders = append(s.Holders, id)
+		}
+	}
+	slices.Sort(s.Holders)
+	return s, true
 }

@@ -136,3 +136,123 @@ type Connection struct {
 }
 
 func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// PartKind is what kind of data a source reads.
+type PartKind string
+
+// The kinds of data. Only keys that are stale make a board stale.
+const (
+	PartWhole    PartKind = ""         // everything: the link itself
+	PartKeys     PartKind = "keys"     // the elections in a range
+	PartNames    PartKind = "names"    // which keys exist in a range
+	PartSessions PartKind = "sessions" // the list of all sessions
+	PartChecks   PartKind = "checks"   // the health checks of a node
+)
+
+// Part is the part of the data that one source reads.
+type Part struct {
+	Kind  PartKind
+	Range Range  // of keys and names
+	Node  string // of checks
+}
+
+// StalePart is a part whose source does not respond while others do.
+type StalePart struct {
+	Part
+	// Since is when it was last known to be current.
+	Since time.Time
+	Error string
+	// RetryAt is when the next attempt is made; zero: one is under way.
+	RetryAt time.Time
+}
+
+// StaleSince tells since when an election may differ from what is shown. It
+// reports false while it is current.
+func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
+	if s.Connection.State == Lost {
+		return s.Connection.LastContact, true
+	}
+	for _, p := range s.Connection.Stale {
+		if p.Kind == PartKeys && p.Range.Contains(key) && (!stale || p.Since.Before(since)) {
+			since, stale = p.Since, true
+		}
+	}
+	return since, stale
+}
+
+// CountStale counts the elections in the parts that are stale.
+func (s *Snapshot) CountStale() (n int) {
+	at := func(key string) int {
+		i, _ := slices.BinarySearchFunc(s.Elections, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
+		return i
+	}
+	for _, r := range staleKeys(s.Connection.Stale).Ranges {
+		end := len(s.Elections)
+		if r.To != "" {
+			end = at(r.To)
+		}
+		n += end - at(r.From)
+	}
+	return n
+}
+
+func staleKeys(parts []StalePart) (keys RangeSet) {
+	for _, p := range parts {
+		if p.Kind == PartKeys {
+			keys.Add(p.Range)
+		}
+	}
+	return keys
+}
+
+// Current reports that the checks are watched and stand as they were read.
+func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
+
+// OlderThan reports whether the checks were last current before the other ones.
+func (c NodeChecks) OlderThan(other NodeChecks) bool {
+	switch {
+	case c.Current() != other.Current():
+		return other.Current()
+	case c.Current():
+		return c.At.Before(other.At)
+	}
+	return c.Until.Before(other.Until)
+}
+
+// Outdated are the checks when they are no longer current after at.
+func (c NodeChecks) Outdated(at time.Time) NodeChecks {
+	if c.Until.IsZero() && !c.At.IsZero() {
+		c.Until = at
+	}
+	return c
+}
+
+// Seen tells when a session was first reported. It may be older, unless its
+// creation was observed: Consul does not record when it created a session.
+type Seen struct {
+	At      time.Time
+	Created bool
+}
+
+// Outdated is the list when it is no longer current after at.
+func (l *SessionList) Outdated(at time.Time) SessionList {
+	old := *l
+	if old.Until.IsZero() {
+		old.Until = at
+	}
+	return old
+}
+
+// SessionList is every session of the datacenter, read while somebody looks.
+type SessionList struct {
+	// At is when Sessions were read, or tried to be for the first time.
+	At       time.Time
+	Sessions []*Session
+	// Until is when Sessions were last known to be current, zero while they are
+	// watched.
+	Until time.Time
+	// FirstSeen tells of each of them when it was first reported.
+	FirstSeen map[string]Seen
+	// Err says why the sessions could not be read; Sessions is then old.
+	Err string
+}

@@ -11,18 +11,3 @@ func TestParent(t *testing.T) {
 		}
 	}
 }
-
-func TestTheLatestSurroundingsAreKept(t *testing.T) {
-	s := newScene(t)
-	if s.tracker.Snapshot(s.now).Surroundings != nil {
-		t.Fatal("surroundings before they were read")
-	}
-	for _, key := range []string{"service/web/leader", "service/mail/leader"} {
-		if events := s.observe(SurroundingsRead{Surroundings: Surroundings{At: t0, Key: key}}); len(events) != 0 {
-			t.Errorf("%v", events)
-		}
-		if got := s.tracker.Snapshot(s.now).Surroundings; got == nil || got.Key != key {
-			t.Errorf("%+v", got)
-		}
-	}
-}

@@ -18,7 +18,7 @@ type Term struct {
 	// have begun earlier.
 	Start      time.Time
 	StartKnown bool
-	// Guess says that Cause is one, see [Explanation].
+	// Guess says that Cause is one, see [tracker.Explanation].
 	Guess bool
 	// End is when the end was seen, the zero time while the term lasts.
 	End time.Time
@@ -47,11 +47,3 @@ func (t Term) Held(now time.Time) time.Duration {
 
 // HeldKnown reports whether both the start and the end of the term were seen.
 func (t Term) HeldKnown() bool { return t.StartKnown && t.SeenUntil.IsZero() }
-
-// termID names one term among all keys.
-type termID struct {
-	key         string
-	createIndex uint64
-	number      uint64
-	session     string
-}

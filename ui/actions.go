@@ -9,11 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // action is one operator's action of this run and what became of it.
 type action struct {
-	election.Outcome
+	insight.Outcome
 	name string    // of the election or the session, safe to show
 	at   time.Time // when the user confirmed it
 	done time.Time // when its outcome came, zero before
@@ -43,7 +44,7 @@ type actionMsg []answer
 // answer is the outcome of one action.
 type answer struct {
 	of      *action
-	outcome election.Outcome
+	outcome insight.Outcome
 }
 
 // runner makes the command that carries out one action, or the destroy of one
@@ -80,11 +81,11 @@ func newRunner(ctx context.Context, op Operator) runner {
 
 // actOnce gives an outcome to each of several holds of one session. A hold that
 // changed does not save the session from a destroy that is bound to the next one.
-func actOnce(ctx context.Context, do func(context.Context, election.Target) election.Outcome, targets []election.Target) []election.Outcome {
-	outcomes := make([]election.Outcome, 0, len(targets))
-	var last election.Outcome
+func actOnce(ctx context.Context, do func(context.Context, election.Target) insight.Outcome, targets []election.Target) []insight.Outcome {
+	outcomes := make([]insight.Outcome, 0, len(targets))
+	var last insight.Outcome
 	for i, t := range targets {
-		if i == 0 || last.Kind == election.OutcomeChanged {
+		if i == 0 || last.Kind == insight.OutcomeChanged {
 			last = do(ctx, t)
 		}
 		outcomes = append(outcomes, last)
@@ -181,7 +182,7 @@ func (m *Model) pendingText(now time.Time) string {
 func (l *actionLog) start(kind election.ActionKind, targets []boundTarget, now time.Time) batch {
 	b := make(batch, 0, len(targets))
 	for _, t := range targets {
-		b = append(b, &action{Outcome: election.Outcome{Action: kind, Target: t.Target}, name: t.title(), at: now, claimed: new(atomic.Bool)})
+		b = append(b, &action{Outcome: insight.Outcome{Action: kind, Target: t.Target}, name: t.title(), at: now, claimed: new(atomic.Bool)})
 	}
 	for _, group := range b.groups() {
 		for _, a := range group {
@@ -245,7 +246,7 @@ func (b batch) groups() []batch {
 
 // answered takes what the operator reports. Nothing follows the destroy of a
 // session without an election.
-func (a *action) answered(o election.Outcome, now time.Time) {
+func (a *action) answered(o insight.Outcome, now time.Time) {
 	o.Action, o.Target = a.Action, a.Target
 	a.Outcome, a.done = o, now
 	a.over = o.Settled() || o.Target.Key == ""
@@ -261,8 +262,8 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	a.over = next.Settled()
 	if _, stale := live.StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true
-		if next.Kind == election.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
-			next.Kind, next.Reason = election.OutcomeVacant, "none within "+duration(nextLeaderTime)
+		if next.Kind == insight.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
+			next.Kind, next.Reason = insight.OutcomeVacant, "none within "+duration(nextLeaderTime)
 		}
 	}
 	a.Outcome = next

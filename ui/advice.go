@@ -1,10 +1,10 @@
 package ui
 
-import "electop/election"
+import "electop/election/insight"
 
 // adviceDetail tells what is risky about an election: a line why, a line what to
 // do about it.
-func adviceDetail(d *doc, all []election.Advice) {
+func adviceDetail(d *doc, all []insight.Advice) {
 	if len(all) == 0 {
 		return
 	}

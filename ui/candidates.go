@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // candidatesDoc lists who probably competes, and from what that is inferred.
@@ -37,7 +38,7 @@ func candidatesDoc(d *doc, s *scene, e *election.Election) {
 type candidateColumns struct{ name, node int }
 
 // candidateList measures the columns and writes the holder, who is no candidate.
-func candidateList(d *doc, e *election.Election, in *insight) candidateColumns {
+func candidateList(d *doc, e *election.Election, in *assessment) candidateColumns {
 	c := candidateColumns{name: textWidth(e.Leader)}
 	node := ""
 	if e.Session != nil && e.Pair.Held() {
@@ -55,7 +56,7 @@ func candidateList(d *doc, e *election.Election, in *insight) candidateColumns {
 	return c
 }
 
-func (c candidateColumns) write(d *doc, all []election.Candidate) {
+func (c candidateColumns) write(d *doc, all []insight.Candidate) {
 	for _, found := range all {
 		reason, r := clean(found.Reason), roleText
 		if found.Weak {
@@ -84,7 +85,7 @@ func (c candidateColumns) line(d *doc, sign span, cells [3]string, reason span) 
 }
 
 // nobodyNext says why no candidate can be named.
-func nobodyNext(s *scene, in *insight) string {
+func nobodyNext(s *scene, in *assessment) string {
 	switch unread := in.unread(); {
 	case len(unread) > 0:
 		return "not known: " + strings.Join(unread, "; ")
@@ -119,7 +120,7 @@ func nextDetail(d *doc, s *scene, e *election.Election) {
 // shownNext is how many likely candidates are named in one line.
 const shownNext = 5
 
-func nextSpans(s *scene, in *insight) []span {
+func nextSpans(s *scene, in *assessment) []span {
 	if len(in.candidates) == 0 {
 		r := roleText
 		if len(in.unread()) > 0 {
@@ -136,9 +137,9 @@ func nextSpans(s *scene, in *insight) []span {
 
 // nextNames names candidates with their nodes, and with their sessions where
 // several would look the same.
-func nextNames(all []election.Candidate) []string {
+func nextNames(all []insight.Candidate) []string {
 	type looks struct{ name, node string }
-	of := func(c election.Candidate) looks { return looks{candidateName(c), clean(c.Session.Node)} }
+	of := func(c insight.Candidate) looks { return looks{candidateName(c), clean(c.Session.Node)} }
 	alike := make(map[looks]int, len(all))
 	for _, c := range all {
 		alike[of(c)]++
@@ -159,7 +160,7 @@ func nextNames(all []election.Candidate) []string {
 }
 
 // candidateName is a candidate's name without its node, which stands beside it.
-func candidateName(c election.Candidate) string {
+func candidateName(c insight.Candidate) string {
 	name := clean(c.Name)
 	if short, found := strings.CutSuffix(name, " on "+clean(c.Session.Node)); found && short != "" {
 		return short

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // counts are the elections by how they stand. Those at risk are led, but a
@@ -77,7 +78,7 @@ func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
 
 // measure notes how wide an election's texts are.
 func (c *census) measure(e *election.Election) {
-	c.name = max(c.name, textWidth(election.Sanitize(e.Name)))
+	c.name = max(c.name, textWidth(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, textWidth(e.Leader))
 	if e.IsSemaphore() {
 		c.leader = max(c.leader, len(semaphoreWord)+len("2 of 3"))

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // openCopy asks what of the selected election should be copied.
@@ -66,7 +66,7 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	case text == "":
 		m.say(roleDelay, "There is no "+what+" to copy.")
 		return nil
-	case election.Sanitize(plain) != plain:
+	case sanitize.Text(plain) != plain:
 		m.say(roleDelay, "The "+what+" holds control or invisible characters: it was not copied.")
 		return nil
 	}

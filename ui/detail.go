@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // detailDoc tells what an election is in, why, and what keeps it there.
@@ -214,7 +215,7 @@ func whyVacant(s *scene, e *election.Election) string {
 	if s.live.Connection.LastContact.IsZero() {
 		link.LastContact = time.Time{}
 	}
-	return election.WhyVacant(e, election.Situation{Now: s.asOf, Connection: link, Candidates: s.insight(e).likely()})
+	return insight.WhyVacant(e, insight.Situation{Now: s.asOf, Connection: link, Candidates: s.insight(e).likely()})
 }
 
 // lastTermDetail tells of the latest term that ended.

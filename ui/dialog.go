@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // dialog asks before an operator's action. It is bound to the holds it was
@@ -151,7 +152,7 @@ func (m *Model) checkDialog() {
 	for i := range d.targets {
 		t := &d.targets[i]
 		t.changed, t.denied = d.changeOf(t.Target, m.live), m.rights.missing(d.kind, holdOf(t.Target))
-		t.effect = election.Effect{}
+		t.effect = insight.Effect{}
 	}
 	d.falls, d.scanned, d.beside, d.cutOthers = nil, nil, nil, false
 	if d.search != nil && d.search.over {
@@ -179,7 +180,7 @@ func (d *dialog) judge(live *election.Snapshot) {
 		}
 		t.effect = d.effectOf(t, held[t.Session], live)
 		if _, stale := live.StaleSince(t.Key); stale && !d.bare && !d.offline { // offline, the dialog says so for all of them
-			t.effect = election.Effect{Refusal: "This data is stale: Consul does not respond to the query for this key."}
+			t.effect = insight.Effect{Refusal: "This data is stale: Consul does not respond to the query for this key."}
 		}
 	}
 }

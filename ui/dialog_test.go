@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h}) }
@@ -288,7 +289,7 @@ func TestHiddenMarkedSessions(t *testing.T) {
 }
 
 // refuse has electop refuse the action of the open dialog.
-func (d *driver) effect(f election.Effect) {
+func (d *driver) effect(f insight.Effect) {
 	for i := range d.m.dialog.targets {
 		d.m.dialog.targets[i].effect = f
 	}
@@ -299,7 +300,7 @@ func TestARefusedActionHasNoButton(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
 	d.m.openElection("service/pg/leader")
 	d.keys("r")
-	d.effect(election.Effect{Refusal: "Patroni names its leader by the key's value.", Better: "patronictl switchover pg"})
+	d.effect(insight.Effect{Refusal: "Patroni names its leader by the key's value.", Better: "patronictl switchover pg"})
 	d.wants("Patroni names its leader by the key's value.", "Better       patronictl switchover pg", "[ Close ]")
 	d.lacks("y release")
 	d.keys("tab", "y")
@@ -323,7 +324,7 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	d.wants("! No other candidate was seen: the election may stay without a leader.")
 	d.keys("esc", "space", "space", "r")
 	d.wants("! auth: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
-	d.effect(election.Effect{Key: "The key is unlocked.", Warnings: []string{"It hurts."}})
+	d.effect(insight.Effect{Key: "The key is unlocked.", Warnings: []string{"It hurts."}})
 	d.m.dialog.targets[0].effect.Warnings = append(d.m.dialog.targets[0].effect.Warnings, "It hurts more.")
 	d.m.fitOverlay()
 	d.wants("! It hurts.", "! auth: It hurts more.")

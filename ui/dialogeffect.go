@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // effectOn says what the action does to one election, by all that was read.
-func (d *dialog) effectOn(e *election.Election) election.Effect {
+func (d *dialog) effectOn(e *election.Election) insight.Effect {
 	in := d.survey.of(e.Key())
-	f := election.EffectOf(d.kind, e, in.around, in.likely())
+	f := insight.EffectOf(d.kind, e, in.around, in.likely())
 	if unread := in.unread(); len(unread) > 0 && f.Refusal == "" {
 		f.Warnings = append(f.Warnings, "The check is incomplete ("+strings.Join(unread, "; ")+
 			"): candidates and the holder's software may not be recognised.")
@@ -21,10 +22,10 @@ func (d *dialog) effectOn(e *election.Election) election.Effect {
 
 // effectOf says what the action does to a target. held are the elections that its
 // session leads: a destroy ends all of them.
-func (d *dialog) effectOf(t *boundTarget, held []*election.Election, live *election.Snapshot) election.Effect {
-	var f election.Effect
+func (d *dialog) effectOf(t *boundTarget, held []*election.Election, live *election.Snapshot) insight.Effect {
+	var f insight.Effect
 	if d.bare {
-		f = election.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
+		f = insight.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
 	} else {
 		f = d.effectOn(live.Find(t.Key))
 	}
@@ -35,7 +36,7 @@ func (d *dialog) effectOf(t *boundTarget, held []*election.Election, live *elect
 		return d.isAbout(e.Key()) // a target tells of itself
 	}))
 	if !d.bare && !d.searchedAll() {
-		f.Warnings = append(f.Warnings, election.MayHoldMore)
+		f.Warnings = append(f.Warnings, insight.MayHoldMore)
 	}
 	return f
 }
@@ -46,12 +47,12 @@ func (d *dialog) isAbout(key string) bool {
 
 // addOthers adds to a destroy what it does to other elections of the session, which
 // the warnings name. A leader key of Patroni decides whose session it is.
-func (d *dialog) addOthers(f *election.Effect, others []*election.Election) {
+func (d *dialog) addOthers(f *insight.Effect, others []*election.Election) {
 	var warnings []string
 	about := map[string][]string{}
 	for _, e := range others {
 		other := d.effectOn(e)
-		if d.bare && other.Kind == election.HolderPatroni {
+		if d.bare && other.Kind == insight.HolderPatroni {
 			f.Kind, f.Software, f.Holder = other.Kind, other.Software, other.Holder
 		}
 		f.Better = cmp.Or(f.Better, other.Better)

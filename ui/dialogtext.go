@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // shownFalls is how many keys a dialog lists, shownHidden how many names of
@@ -51,7 +53,7 @@ func (d *dialog) write(page *doc) {
 
 func (d *dialog) writeOne(page *doc, t *boundTarget) {
 	if !d.bare {
-		page.field("Key", span{roleStrong, election.Sanitize(t.Key)})
+		page.field("Key", span{roleStrong, sanitize.Text(t.Key)})
 		page.field("Leader", span{roleStrong, t.Leader}, span{roleQuiet, "  term " + number(t.Term) + ", for " + t.heldFor})
 	}
 	node := span{roleQuiet, "  its node was not read"}
@@ -188,27 +190,27 @@ func (d *dialog) writeRefusal(page *doc) {
 	}
 }
 
-// writeEffect says what the action does, in the words of [election.EffectOf].
+// writeEffect says what the action does, in the words of [insight.EffectOf].
 func (d *dialog) writeEffect(page *doc) {
 	bullet := []span{{roleQuiet, page.sym.dot + " "}}
-	write := func(pick func(election.Effect) []string) {
+	write := func(pick func(insight.Effect) []string) {
 		for _, text := range d.shared(pick) {
 			page.beside(bullet, 2, span{roleText, text})
 		}
 	}
-	write(func(f election.Effect) []string { return []string{f.Key} })
+	write(func(f insight.Effect) []string { return []string{f.Key} })
 	if d.kind == election.ActionDestroy {
 		d.writeFalls(page)
 	}
-	write(func(f election.Effect) []string { return []string{f.Holder} })
-	write(func(f election.Effect) []string { return []string{f.Delay} })
+	write(func(f insight.Effect) []string { return []string{f.Holder} })
+	write(func(f insight.Effect) []string { return []string{f.Delay} })
 	d.writeNext(page)
 	d.writeWarnings(page)
 	d.writeBetter(page)
 }
 
 func (d *dialog) writeWarnings(page *doc) {
-	for _, text := range d.shared(func(f election.Effect) []string { return f.Warnings }) {
+	for _, text := range d.shared(func(f insight.Effect) []string { return f.Warnings }) {
 		page.beside([]span{{roleDelay, page.sym.warning + " "}}, 2, span{roleDelay, text})
 	}
 }
@@ -232,7 +234,7 @@ func (d *dialog) writeBetter(page *doc) {
 
 // shared gives each sentence once, with the names of the targets it is about
 // unless it is about all that the dialog acts on.
-func (d *dialog) shared(pick func(election.Effect) []string) []string {
+func (d *dialog) shared(pick func(insight.Effect) []string) []string {
 	var order []string
 	about, all := map[string][]string{}, 0
 	for i := range d.targets {
@@ -318,7 +320,7 @@ func (d *dialog) writeFall(page *doc, f fall) {
 	if f.slot {
 		fate, r = "keeps its other holders; one slot becomes free", roleText
 	}
-	spans := []span{{roleStrong, election.Sanitize(f.key)}, {r, " " + fate}}
+	spans := []span{{roleStrong, sanitize.Text(f.key)}, {r, " " + fate}}
 	if f.unwatched {
 		spans = append(spans, span{roleQuiet, ", not watched"})
 	}

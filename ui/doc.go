@@ -10,5 +10,5 @@
 // once; every pane keeps only what the user did to it (cursor, offset, sort,
 // filter). Layout is one pure function from the window's size to rectangles;
 // each part draws itself into lines of exactly the width it was given, and
-// every text from Consul passes [election.Sanitize] on the way.
+// every text from Consul passes [sanitize.Text] on the way.
 package ui

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // eventLine is an event as it is shown: a vacated event together with the
@@ -146,7 +147,7 @@ func whySpans(sym *symbols, ev *election.Event) []span {
 func drawEvent(l *line, s *scene, el eventLine, nameWidth int) {
 	l.cell(roleQuiet, clock(el.ev.Time, s.now), 8)
 	l.gap(columnGap)
-	l.cell(roleStrong, election.Sanitize(el.ev.Election), nameWidth)
+	l.cell(roleStrong, sanitize.Text(el.ev.Election), nameWidth)
 	l.gap(columnGap)
 	l.cell(eventRole(el.ev), eventWord(el.ev), min(eventWordWidth, max(10, l.width/6)))
 	l.texts(eventSpans(l.sym, el.ev)...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // textLimit is the longest text from Consul that is considered for one line.
@@ -14,13 +15,13 @@ const textLimit = 400
 // clean makes a text from Consul fit for one line of the screen.
 func clean(s string) string { return oneLine(s, textLimit) }
 
-// oneLine is [election.Line], which looks at every rune, with a short way for
+// oneLine is [sanitize.Line], which looks at every rune, with a short way for
 // what nearly every text is: short printable ASCII.
 func oneLine(s string, limit int) string {
 	if isPlain(s, limit) {
 		return s
 	}
-	return election.Line(s, limit)
+	return sanitize.Line(s, limit)
 }
 
 // isPlain reports printable ASCII of at most limit characters without blanks at

@@ -11,6 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // poisoner replaces texts of a value, whatever its type holds.
@@ -43,7 +45,7 @@ func (p *poisoner) poison(v reflect.Value) {
 		for i := range v.NumField() {
 			switch field := v.Type().Field(i); {
 			case field.Name == "Leader": // election.LeaderLabel has made it safe
-				v.Field(i).SetString(election.Line(p.text(v.Field(i).String()), 80))
+				v.Field(i).SetString(sanitize.Line(p.text(v.Field(i).String()), 80))
 			case field.IsExported():
 				p.poison(v.Field(i))
 			}
@@ -137,7 +139,7 @@ func FuzzDashboard(f *testing.F) {
 		width, height := 40+int(w)%180, 10+int(h)%50
 		keys := states()[int(state)%len(states())]
 		d := drive(t, p.snapshot(), width, height, p.options)
-		kinds := []election.OutcomeKind{election.OutcomeDone, election.OutcomeChanged, election.OutcomeDenied, election.OutcomeFailed, election.OutcomeUnknown}
+		kinds := []insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeChanged, insight.OutcomeDenied, insight.OutcomeFailed, insight.OutcomeUnknown}
 		d.op.fails(kinds[int(state)%len(kinds)], p.text("no answer"))
 		d.send(tea.ColorProfileMsg{})
 		d.m.prompt.input.insert(a)
@@ -152,7 +154,7 @@ func FuzzDashboard(f *testing.F) {
 		d.send(snapshotMsg{p.snapshot()})
 		checkFrame(t, d, width, height, fmt.Sprint(keys))
 		title := d.m.View().WindowTitle
-		if title != election.Sanitize(title) {
+		if title != sanitize.Text(title) {
 			t.Errorf("title %q", title)
 		}
 		if c := d.m.View().Cursor; c != nil && (c.X < 0 || c.X >= width) {

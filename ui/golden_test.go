@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // commandsOf takes the commands out of a tea.Sequence or tea.Batch.
@@ -224,7 +225,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 				d.keys("f")
 				d.m.sessions.scan.run.progress(1200, 9800)
 			case "refuse":
-				d.effect(election.Effect{
+				d.effect(insight.Effect{
 					Refusal: "electop does not release a Patroni key: Patroni names its leader by the key's value, which a release keeps.",
 					Better:  "patronictl switchover pg",
 				})

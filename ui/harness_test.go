@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -22,26 +23,26 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // says, done by default.
 type fakeOperator struct {
 	released, destroyed []election.Target
-	outcome             election.Outcome
+	outcome             insight.Outcome
 }
 
-func (o *fakeOperator) fails(kind election.OutcomeKind, reason string) {
-	o.outcome = election.Outcome{Kind: kind, Reason: reason}
+func (o *fakeOperator) fails(kind insight.OutcomeKind, reason string) {
+	o.outcome = insight.Outcome{Kind: kind, Reason: reason}
 }
 
-func (o *fakeOperator) end() election.Outcome {
+func (o *fakeOperator) end() insight.Outcome {
 	if o.outcome.Kind == "" {
-		o.outcome.Kind = election.OutcomeDone
+		o.outcome.Kind = insight.OutcomeDone
 	}
 	return o.outcome
 }
 
-func (o *fakeOperator) Release(_ context.Context, t election.Target) election.Outcome {
+func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Outcome {
 	o.released = append(o.released, t)
 	return o.end()
 }
 
-func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) election.Outcome {
+func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) insight.Outcome {
 	o.destroyed = append(o.destroyed, t)
 	return o.end()
 }

@@ -4,21 +4,22 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
-// insight is what is inferred of one election from all that is known: who may
+// assessment is what is inferred of one election from all that is known: who may
 // be next, whose software it is, what is risky about it.
-type insight struct {
+type assessment struct {
 	// around are its surroundings, nil while they were not read.
 	around     *election.Surroundings
-	candidates []election.Candidate
+	candidates []insight.Candidate
 	semaphore  *election.Semaphore
-	software   *election.Software
-	advice     []election.Advice
+	software   *insight.Software
+	advice     []insight.Advice
 }
 
 // unread tells what could not be read, in plain words.
-func (in *insight) unread() []string {
+func (in *assessment) unread() []string {
 	if in.around == nil {
 		return nil
 	}
@@ -33,8 +34,8 @@ func (in *insight) unread() []string {
 
 // likely is how many likely candidates are known of, -1 when that there is none
 // is not known.
-func (in *insight) likely() int {
-	n := election.Likely(in.candidates)
+func (in *assessment) likely() int {
+	n := insight.Likely(in.candidates)
 	if in.around == nil || n == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
 		return -1
 	}
@@ -49,7 +50,7 @@ type insightCache struct {
 	around *election.Surroundings
 	all    []*election.Election
 	at     time.Time
-	in     *insight
+	in     *assessment
 	// sessions are all sessions, as the surroundings of any election list them.
 	sessions []*election.Session
 }
@@ -61,7 +62,7 @@ const (
 	adviceAge  = time.Minute
 )
 
-func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *insight {
+func (c *insightCache) look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *assessment {
 	if around != nil && around.Key != e.Key() {
 		around = nil
 	}
@@ -71,10 +72,10 @@ func (c *insightCache) look(e *election.Election, around *election.Surroundings,
 	if around != nil {
 		c.sessions = around.Sessions
 	}
-	board := election.NewBoard(all, c.sessions)
-	c.in = &insight{
+	board := insight.NewBoard(all, c.sessions)
+	c.in = &assessment{
 		around: around, candidates: board.Candidates(e, around), semaphore: election.ReadSemaphore(e, around),
-		software: election.DetectSoftware(e, around), advice: board.Advise(e, around, asOf),
+		software: insight.DetectSoftware(e, around), advice: board.Advise(e, around, asOf),
 	}
 	c.of, c.around, c.all, c.at = e, around, all, asOf
 	return c.in
@@ -92,7 +93,7 @@ func sameSlice[T any](a, b []T) bool {
 }
 
 // insight looks into an election of the shown snapshot.
-func (s *scene) insight(e *election.Election) *insight {
+func (s *scene) insight(e *election.Election) *assessment {
 	return s.insights.look(e, s.around(e), s.snap.Elections, s.asOf)
 }
 

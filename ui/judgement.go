@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // judgement is what the table says of an election beside its state, as far as
@@ -20,12 +21,12 @@ type judgement struct {
 // judge looks at an election by itself: a board of all elections costs too much
 // for each row of a frame.
 func judge(e *election.Election, asOf time.Time) judgement {
-	alone := election.NewBoard(nil, nil)
+	alone := insight.NewBoard(nil, nil)
 	return judgement{urgent: slices.ContainsFunc(alone.Advise(e, nil, asOf), unsigned), semaphore: semaphoreText(e)}
 }
 
 // unsigned reports urgent advice that has no sign of its own.
-func unsigned(a election.Advice) bool { return a.Urgent && a.Code != "overwritten" }
+func unsigned(a insight.Advice) bool { return a.Urgent && a.Code != "overwritten" }
 
 // semaphoreWord stands before a semaphore's numbers.
 const semaphoreWord = "semaphore "

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // Options are what the dashboard is told when it starts.
@@ -70,7 +71,7 @@ type Options struct {
 // Reason why not; what follows is observed by the dashboard.
 type Operator interface {
 	// Release unlocks the key; value and flags are kept, the session lives on.
-	Release(ctx context.Context, t election.Target) election.Outcome
+	Release(ctx context.Context, t election.Target) insight.Outcome
 	// DestroySession ends the session and every hold of it.
-	DestroySession(ctx context.Context, t election.Target) election.Outcome
+	DestroySession(ctx context.Context, t election.Target) insight.Outcome
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // words say how far an action is, or how it ended.
@@ -15,11 +16,11 @@ func (a *action) words(sym *symbols, live *election.Snapshot, now time.Time) str
 	switch {
 	case a.done.IsZero():
 		return "waiting for Consul's answer"
-	case a.Target.Key == "" && a.Kind == election.OutcomeDone:
+	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
 		return "destroyed"
-	case a.Kind == election.OutcomeDone:
+	case a.Kind == insight.OutcomeDone:
 		text = a.awaiting(live.Find(a.Target.Key), now)
-	case a.Kind == election.OutcomeUnknown && a.Target.Key != "":
+	case a.Kind == insight.OutcomeUnknown && a.Target.Key != "":
 		text += "; " + leaderNow(live.Find(a.Target.Key))
 	}
 	return strings.ReplaceAll(text, "→", sym.arrow)
@@ -56,9 +57,9 @@ func leaderNow(e *election.Election) string {
 // outcomeOrder ranks outcomes: what an operator has to look at comes first.
 func (a *action) outcomeOrder() int {
 	switch a.Kind {
-	case election.OutcomeMoved, election.OutcomeDone:
+	case insight.OutcomeMoved, insight.OutcomeDone:
 		return 2
-	case election.OutcomeReturned, election.OutcomeVacant:
+	case insight.OutcomeReturned, insight.OutcomeVacant:
 		return 1
 	default:
 		return 0
@@ -67,7 +68,7 @@ func (a *action) outcomeOrder() int {
 
 func (a *action) role() role {
 	switch {
-	case a.Kind == election.OutcomeUnknown:
+	case a.Kind == insight.OutcomeUnknown:
 		return roleBad
 	case !a.over:
 		return roleAccent
@@ -89,11 +90,11 @@ func (a *action) textRole() role {
 
 func (a *action) sign(sym *symbols) string {
 	switch {
-	case a.Kind == election.OutcomeUnknown:
+	case a.Kind == insight.OutcomeUnknown:
 		return sym.unknown
 	case !a.over:
 		return sym.connecting
-	case a.Kind == election.OutcomeVacant:
+	case a.Kind == insight.OutcomeVacant:
 		return sym.vacant
 	case a.outcomeOrder() == 2:
 		return sym.led
@@ -154,15 +155,15 @@ func (a *action) result() string {
 	switch {
 	case !a.over:
 		return "waiting"
-	case a.Kind == election.OutcomeMoved:
+	case a.Kind == insight.OutcomeMoved:
 		return "moved"
-	case a.Kind == election.OutcomeDone && a.Target.Key == "":
+	case a.Kind == insight.OutcomeDone && a.Target.Key == "":
 		return "destroyed"
-	case a.Kind == election.OutcomeReturned:
+	case a.Kind == insight.OutcomeReturned:
 		return "same leader again"
-	case a.Kind == election.OutcomeVacant:
+	case a.Kind == insight.OutcomeVacant:
 		return "no leader"
-	case a.Kind == election.OutcomeDone, a.Kind == election.OutcomeUnknown:
+	case a.Kind == insight.OutcomeDone, a.Kind == insight.OutcomeUnknown:
 		return "not known"
 	}
 	return "failed"

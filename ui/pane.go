@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // scene is what everything on the screen is drawn from.
@@ -136,9 +137,9 @@ func (p *pane) title(pt *painter, s *scene, e *election.Election, width int) str
 	left, right := make([]span, 0, 3), make([]span, 0, 2*tabCount)
 	if e != nil {
 		sign, r := paneSign(pt.sym, s, e)
-		left = append(left, span{r, sign}, span{roleStrong, " " + election.Sanitize(e.Name)})
+		left = append(left, span{r, sign}, span{roleStrong, " " + sanitize.Text(e.Name)})
 		if e.Key() != e.Name {
-			left = append(left, span{roleQuiet, "  " + election.Sanitize(e.Key())})
+			left = append(left, span{roleQuiet, "  " + sanitize.Text(e.Key())})
 		}
 	}
 	tabs := 0

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 func TestDuration(t *testing.T) {
@@ -258,7 +259,7 @@ func FuzzOneLineIsLine(f *testing.F) {
 	f.Add(" a\x1b\n", 10)
 	f.Fuzz(func(t *testing.T, s string, limit int) {
 		limit &= 0x3ff
-		if got, want := oneLine(s, limit), election.Line(s, limit); got != want {
+		if got, want := oneLine(s, limit), sanitize.Line(s, limit); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // promptKind is what the line under the header is typed for.
@@ -109,8 +109,8 @@ func (p *prompt) lead() string {
 // visible is the typed text before the cursor, as much of its end as fits, and
 // the text after it. What was pasted may hold anything: it is sanitised.
 func (p *prompt) visible(width int) (before, after string) {
-	before = election.Sanitize(string(p.input.text[:p.input.at]))
-	after = election.Sanitize(string(p.input.text[p.input.at:]))
+	before = sanitize.Text(string(p.input.text[:p.input.at]))
+	after = sanitize.Text(string(p.input.text[p.input.at:]))
 	for textWidth(before) > width-12 {
 		_, size := utf8.DecodeRuneInString(before)
 		before = before[size:]

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
+	"electop/election/insight"
 )
 
 // quit ends the program, unless writes are under way: then the second request
@@ -52,7 +52,7 @@ func (l *actionLog) runningText() string {
 type Unfinished struct {
 	// Name is that of the election or the session, safe to show.
 	Name    string
-	Outcome election.Outcome
+	Outcome insight.Outcome
 }
 
 // unfinished lists the actions without a final outcome after the program ended.
@@ -72,9 +72,9 @@ func (l *actionLog) unfinished() []Unfinished {
 			switch {
 			case !a.done.IsZero():
 			case withdrawn[a.claimed]:
-				o.Kind, o.Reason = election.OutcomeFailed, "not started, because the dashboard ended"
+				o.Kind, o.Reason = insight.OutcomeFailed, "not started, because the dashboard ended"
 			default:
-				o.Kind, o.Reason = election.OutcomeUnknown, "the dashboard ended before Consul answered; it may have been applied"
+				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul answered; it may have been applied"
 			}
 			all = append(all, Unfinished{Name: a.name, Outcome: o})
 		}

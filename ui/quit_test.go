@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 func TestQuittingTellsOfRunningWrites(t *testing.T) {
@@ -72,7 +73,7 @@ func TestTheWriteInFlightIsReported(t *testing.T) {
 		go func() { ended <- cmd() }()
 		synctest.Wait()
 		left := d.m.actions.unfinished()
-		if len(left) != 1 || left[0].Outcome.Kind != election.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
+		if len(left) != 1 || left[0].Outcome.Kind != insight.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
 			t.Errorf("unfinished: %+v", left)
 		}
 		<-ended // by its time limit
@@ -82,12 +83,12 @@ func TestTheWriteInFlightIsReported(t *testing.T) {
 // hangingOperator answers when its time is over.
 type hangingOperator struct{}
 
-func (hangingOperator) Release(ctx context.Context, _ election.Target) election.Outcome {
+func (hangingOperator) Release(ctx context.Context, _ election.Target) insight.Outcome {
 	<-ctx.Done()
-	return election.Outcome{Kind: election.OutcomeUnknown}
+	return insight.Outcome{Kind: insight.OutcomeUnknown}
 }
 
-func (o hangingOperator) DestroySession(ctx context.Context, t election.Target) election.Outcome {
+func (o hangingOperator) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
 	return o.Release(ctx, t)
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // rawCache keeps the lines of the value that was drawn last: a value may have
@@ -29,7 +30,7 @@ func (c *rawCache) lines(e *election.Election, sym *symbols, width int) [][]span
 func rawLines(e *election.Election, sym *symbols, width int) [][]span {
 	d := &doc{width: width, sym: sym}
 	p := e.Pair
-	d.field("Key", span{roleText, election.Sanitize(p.Key)})
+	d.field("Key", span{roleText, sanitize.Text(p.Key)})
 	d.field("Flags", span{roleText, number(p.Flags)}, span{roleQuiet, flagsWords(p.Flags)})
 	d.field("Indexes", span{roleText, fmt.Sprintf("lock %d %s modify %d %s create %d",
 		p.LockIndex, sym.dot, p.ModifyIndex, sym.dot, p.CreateIndex)})
@@ -92,7 +93,7 @@ func plainText(v []byte) (string, bool) {
 func textLines(text string, width int) []string {
 	var lines []string
 	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
-		l = election.Sanitize(strings.ReplaceAll(l, "\t", "    "))
+		l = sanitize.Text(strings.ReplaceAll(l, "\t", "    "))
 		if textWidth(l) <= width {
 			lines = append(lines, l)
 			continue

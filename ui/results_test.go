@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // released ends the current term of an election: after a while without a leader,
@@ -39,7 +40,7 @@ func released(s *election.Snapshot, key string, again bool) *election.Snapshot {
 func keyOf(name string) string { return "service/" + name + "/leader" }
 
 // answers carries out the actions of a batch; those that fail are named.
-func (d *driver) answers(cmd tea.Cmd, fails map[string]election.Outcome) {
+func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 	d.t.Helper()
 	for _, c := range sequence(d.t, cmd()) {
 		msg := c().(actionMsg)
@@ -63,9 +64,9 @@ func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 		d.keys("j")
 	}
 	cmd := d.keys("y")
-	d.answers(cmd, map[string]election.Outcome{
-		"shop":  {Kind: election.OutcomeChanged, Reason: "service/shop/leader is held by another session"},
-		"users": {Kind: election.OutcomeUnknown, Reason: "no answer came, service/users/leader may be released or not: timeout"},
+	d.answers(cmd, map[string]insight.Outcome{
+		"shop":  {Kind: insight.OutcomeChanged, Reason: "service/shop/leader is held by another session"},
+		"users": {Kind: insight.OutcomeUnknown, Reason: "no answer came, service/users/leader may be released or not: timeout"},
 	})
 	d.now = d.now.Add(2 * time.Second)
 	s := takenOver(mixedSnapshot(), keyOf("auth"))
@@ -103,8 +104,8 @@ func TestABatchReportsEveryElection(t *testing.T) {
 func TestResultsKeepTheNote(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "r")
-	noted := election.Outcome{Kind: election.OutcomeDone, Note: "the index was not checked"}
-	d.answers(d.keys("y"), map[string]election.Outcome{"auth": noted, "billing": noted})
+	noted := insight.Outcome{Kind: insight.OutcomeDone, Note: "the index was not checked"}
+	d.answers(d.keys("y"), map[string]insight.Outcome{"auth": noted, "billing": noted})
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
 	d.wants("auth-2 → auth-9 after 1.3s; the index was not checked", "billing-3 → no leader yet, 0s; the index was not checked")
 }
@@ -216,12 +217,12 @@ func TestTheLogIsBounded(t *testing.T) {
 	first := l.start(election.ActionRelease, target, testNow())
 	for range actionLimit + 10 {
 		b := l.start(election.ActionRelease, target, testNow())
-		b[0].answered(election.Outcome{Kind: election.OutcomeFailed}, testNow())
+		b[0].answered(insight.Outcome{Kind: insight.OutcomeFailed}, testNow())
 	}
 	if l.count() != actionLimit+11 || l.batchOf(first[0]) == nil {
 		t.Errorf("%d actions, the first is %v", l.count(), l.batchOf(first[0]))
 	}
-	first[0].answered(election.Outcome{Kind: election.OutcomeFailed}, testNow())
+	first[0].answered(insight.Outcome{Kind: insight.OutcomeFailed}, testNow())
 	l.start(election.ActionRelease, target, testNow())
 	if l.count() != actionLimit || l.batchOf(first[0]) != nil {
 		t.Errorf("%d actions are kept", l.count())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // To look again must not lead to another election, whatever the filter shows.
@@ -78,9 +79,9 @@ func TestFailuresAmongManyAreCounted(t *testing.T) {
 		t.Fatalf("%d commands", len(cmds))
 	}
 	for i, cmd := range cmds {
-		d.op.fails(election.OutcomeDone, "")
+		d.op.fails(insight.OutcomeDone, "")
 		if i == 1 {
-			d.op.fails(election.OutcomeDenied, "refused by ACL")
+			d.op.fails(insight.OutcomeDenied, "refused by ACL")
 		}
 		d.send(cmd())
 	}
@@ -89,8 +90,8 @@ func TestFailuresAmongManyAreCounted(t *testing.T) {
 	d = drive(t, mixedSnapshot(), 160, 36)
 	d.keys("g", "space", "space", "r")
 	for i, cmd := range sequence(t, d.keys("y")()) {
-		if d.op.fails(election.OutcomeDone, ""); i == 0 {
-			d.op.fails(election.OutcomeDenied, "refused by ACL")
+		if d.op.fails(insight.OutcomeDone, ""); i == 0 {
+			d.op.fails(insight.OutcomeDenied, "refused by ACL")
 		}
 		d.send(cmd())
 	}

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // hold names what rights are asked for.
@@ -87,7 +88,7 @@ func (b *rightsBook) missing(kind election.ActionKind, of hold) string {
 	case rule == "":
 		return "a rule that allows to " + string(kind) + " it"
 	}
-	return election.Sanitize(rule)
+	return sanitize.Text(rule)
 }
 
 // askRights asks for the rights that matter next: those of the open dialog's

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // standing is what an election is in, as the screen tells it apart.
@@ -89,7 +90,7 @@ type rowContext struct {
 func describe(e *election.Election, c rowContext) row {
 	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, changesWindow)}
 	r.sign, r.signRole = r.stands.sign(c.sym)
-	r.name = span{roleText, election.Sanitize(e.Name)}
+	r.name = span{roleText, sanitize.Text(e.Name)}
 	r.term = termSpan(e, c.sym)
 	switch r.stands {
 	case standsLed:

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // checkFrame fails unless the frame has exactly the window's size and holds
@@ -48,7 +49,7 @@ func checkOnlySGR(t *testing.T, content, what string) {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(content[i:])
-		if onLetter := "a" + string(r); r != '\n' && election.Sanitize(onLetter) != onLetter { // a mark alone is not safe
+		if onLetter := "a" + string(r); r != '\n' && sanitize.Text(onLetter) != onLetter { // a mark alone is not safe
 			t.Errorf("%s: %U got through", what, r)
 			return
 		}
@@ -124,7 +125,7 @@ func TestSmallWindows(t *testing.T) {
 
 func TestTitleIsSafe(t *testing.T) {
 	d := drive(t, hostileSnapshot(), 80, 24, func(o *Options) { o.Address = "a\x1b]0;x\x07b" })
-	if title := d.m.View().WindowTitle; title != election.Sanitize(title) || !strings.HasPrefix(title, "electop · ") {
+	if title := d.m.View().WindowTitle; title != sanitize.Text(title) || !strings.HasPrefix(title, "electop · ") {
 		t.Errorf("title %q", title)
 	}
 }

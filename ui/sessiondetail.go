@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // drawOpen draws one session in full.
@@ -63,13 +64,13 @@ func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 		return
 	}
 	for _, e := range r.holds {
-		d.beside([]span{{roleLed, d.sym.led + " "}}, 2, span{roleStrong, election.Sanitize(e.Name)},
-			span{roleQuiet, "  " + election.Sanitize(e.Key())},
+		d.beside([]span{{roleLed, d.sym.led + " "}}, 2, span{roleStrong, sanitize.Text(e.Name)},
+			span{roleQuiet, "  " + sanitize.Text(e.Key())},
 			span{roleText, "  term "}, termSpan(e, d.sym), span{roleText, ", for " + held(d.sym, s.asOf.Sub(e.Since), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
-		d.beside([]span{{roleTermB, d.sym.semaphore + " "}}, 2, span{roleStrong, election.Sanitize(e.Name)},
-			span{roleQuiet, "  " + election.Sanitize(e.Key())}, span{roleText, "  a slot of the semaphore"})
+		d.beside([]span{{roleTermB, d.sym.semaphore + " "}}, 2, span{roleStrong, sanitize.Text(e.Name)},
+			span{roleQuiet, "  " + sanitize.Text(e.Key())}, span{roleText, "  a slot of the semaphore"})
 	}
 	if !r.scanned {
 		d.para(roleQuiet, strings.TrimPrefix(r.unknown(scan), ". "))
@@ -81,7 +82,7 @@ func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
 			d.add(span{roleQuiet, "and " + plural(len(r.others)-i, "more key")})
 			break
 		}
-		d.indented(0, span{roleText, election.Sanitize(key)})
+		d.indented(0, span{roleText, sanitize.Text(key)})
 	}
 	if len(r.others) == 0 {
 		d.add(span{roleQuiet, "no key"})

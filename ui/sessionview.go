@@ -3,7 +3,7 @@ package ui
 import (
 	"strconv"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // sessionColumn names a column of the sessions view.
@@ -282,10 +282,10 @@ func (r *sessionRow) holdsText() span {
 	}
 	names := make([]string, 0, 4)
 	for _, e := range r.holds[:min(len(r.holds), 3)] {
-		names = append(names, election.Sanitize(e.Name))
+		names = append(names, sanitize.Text(e.Name))
 	}
 	for _, e := range r.slots[:min(len(r.slots), 3)] {
-		names = append(names, "a slot of "+election.Sanitize(e.Name))
+		names = append(names, "a slot of "+sanitize.Text(e.Name))
 	}
 	text := nameList(names, len(names))
 	if more := len(r.holds) + len(r.slots) - len(names); more > 0 {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // survey reads once what stands around the elections that a dialog is about. All
@@ -16,7 +17,7 @@ type survey struct {
 	keys   []string
 	cancel context.CancelFunc
 	over   bool
-	found  map[string]*insight
+	found  map[string]*assessment
 }
 
 // surveyedMsg is the end of a survey.
@@ -58,24 +59,24 @@ func (s *survey) covers(keys []string) bool {
 
 // ended infers the candidates. The surroundings of all keys have the same sessions.
 func (s *survey) ended(found []election.Surroundings, live *election.Snapshot) {
-	s.over, s.found = true, make(map[string]*insight, len(found))
+	s.over, s.found = true, make(map[string]*assessment, len(found))
 	if len(found) == 0 {
 		return
 	}
-	board := election.NewBoard(live.Elections, found[0].Sessions)
+	board := insight.NewBoard(live.Elections, found[0].Sessions)
 	for i := range found {
 		if e := live.Find(found[i].Key); e != nil {
-			s.found[e.Key()] = &insight{around: &found[i], candidates: board.Candidates(e, &found[i])}
+			s.found[e.Key()] = &assessment{around: &found[i], candidates: board.Candidates(e, &found[i])}
 		}
 	}
 }
 
 // of is what was found out about an election, which may be nothing.
-func (s *survey) of(key string) *insight {
+func (s *survey) of(key string) *assessment {
 	if s != nil && s.found[key] != nil {
 		return s.found[key]
 	}
-	return &insight{}
+	return &assessment{}
 }
 
 // siblings are the keys beside all elections that were surveyed.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // hiddenPatroni is a snapshot in which nothing but the keys beside it tells that
@@ -250,12 +251,12 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 func TestADestroyTellsThatKeysMayBeMissing(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("g", "x")
-	d.wants("! "+election.MayHoldMore, "f scans the whole store")
+	d.wants("! "+insight.MayHoldMore, "f scans the whole store")
 	d.performSearch()
 	d.wants("locks/nightly is released, not watched")
-	d.lacks(election.MayHoldMore)
+	d.lacks(insight.MayHoldMore)
 	d.keys("esc", "r")
-	d.lacks(election.MayHoldMore)
+	d.lacks(insight.MayHoldMore)
 }
 
 // A scan of the third view serves the dialogs of the first.
@@ -264,7 +265,7 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	d.keys("3")
 	d.performSearch()
 	d.keys("1", "g", "x")
-	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scans the store again", election.MayHoldMore)
+	d.wants("locks/nightly is released, not watched", "2 keys in all, as of 12:01:09, <1m ago", "f scans the store again", insight.MayHoldMore)
 	d.keys("esc")
 	s := studiedSnapshot("") // two elections of one session
 	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // boundTarget is a hold as it was when the dialog was opened, or a session.
@@ -21,7 +22,7 @@ type boundTarget struct {
 	// denied is the rule that the token lacks, empty when it lacks none.
 	denied string
 	// effect is what the action does; empty for a target that it skips.
-	effect election.Effect
+	effect insight.Effect
 }
 
 // label names a target in one short text.

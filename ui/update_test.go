@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 func (d *driver) selected() string {
@@ -271,7 +272,7 @@ func TestDestroyListsWhatElseFalls(t *testing.T) {
 
 func TestActionErrorsAreShown(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
-	d.op.fails(election.OutcomeDenied, "refused\x1b[2J by ACL")
+	d.op.fails(insight.OutcomeDenied, "refused\x1b[2J by ACL")
 	d.perform(d.keys("k", "r", "y"))
 	d.wants("billing: nothing was changed: refused␛[2J by ACL")
 	d.keys("j")

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 func TestStudyFollowsTheSelection(t *testing.T) {
@@ -52,7 +53,7 @@ func TestWhyIsThatOfShow(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	e := s.Find("service/mail/leader")
-	d.wants(election.WhyVacant(e, election.Situation{Now: testNow(), Connection: s.Connection, Candidates: 0})[:90])
+	d.wants(insight.WhyVacant(e, insight.Situation{Now: testNow(), Connection: s.Connection, Candidates: 0})[:90])
 	d.keys("j", "j", "j")
 	d.wants("search  service/search/leader", "can acquire the key for about 9s more")
 	d.now = d.now.Add(10 * time.Second)

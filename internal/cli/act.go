@@ -11,6 +11,8 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // actTimeout bounds one write to Consul.
@@ -160,7 +162,7 @@ func (j *job) survey(ctx context.Context) {
 		s.insight = newInsight(j.snapshot, s.election, surroundings[s.election.Key()])
 		s.effect = s.insight.effect(j.kind, s.election)
 		if s.effect.Refusal != "" {
-			s.settle(election.OutcomeRefused, s.effect.Refusal)
+			s.settle(insight.OutcomeRefused, s.effect.Refusal)
 		}
 	}
 }
@@ -238,7 +240,7 @@ func (j *job) act(ctx context.Context, operator *consulx.Operator) {
 // leads.
 func (j *job) actOn(ctx context.Context, operator *consulx.Operator, s *subject) []*subject {
 	if ctx.Err() != nil {
-		s.settle(election.OutcomeFailed, "interrupted before the "+string(j.kind))
+		s.settle(insight.OutcomeFailed, "interrupted before the "+string(j.kind))
 		return []*subject{s}
 	}
 	ctx, cancel := context.WithTimeout(ctx, actTimeout)
@@ -314,11 +316,11 @@ func (j *job) recheck(ctx context.Context, group []*subject) error {
 			continue
 		}
 		if j.session != "" {
-			return fmt.Errorf("the session no longer holds %s: %w", election.Line(key, 200), consulx.ErrMoved)
+			return fmt.Errorf("the session no longer holds %s: %w", sanitize.Line(key, 200), consulx.ErrMoved)
 		}
 		for _, s := range group {
 			if s.target().Key == key {
-				s.settle(election.OutcomeChanged, "the session no longer holds the key")
+				s.settle(insight.OutcomeChanged, "the session no longer holds the key")
 			}
 		}
 	}
@@ -366,7 +368,7 @@ func (j *job) preflight(ctx context.Context) {
 			allowed, rule = rights.Destroy, rights.DestroyRule
 		}
 		if rights.Known && !allowed {
-			s.settle(election.OutcomeDenied, "this token lacks "+rule)
+			s.settle(insight.OutcomeDenied, "this token lacks "+rule)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // advised is one advice with the election that it is about.
@@ -16,13 +18,13 @@ type advised struct {
 	Election   string `json:"election"`
 	Key        string `json:"key"`
 	Datacenter string `json:"datacenter"`
-	election.Advice
+	insight.Advice
 }
 
 // advise judges elections. What needs to know how an election went, such as
 // flapping, is not seen in a single look.
 func advise(s *election.Snapshot, chosen []*election.Election, sessions []*election.Session) []advised {
-	board := election.NewBoard(s.Elections, sessions)
+	board := insight.NewBoard(s.Elections, sessions)
 	all := []advised{}
 	for _, e := range chosen {
 		for _, a := range board.Advise(e, nil, s.At) {
@@ -65,8 +67,8 @@ func writeAdviceTable(w io.Writer, all []advised) error {
 		if a.Urgent {
 			urgent = "urgent"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", election.Line(a.Election, 80), a.Code, urgent,
-			election.Line(a.Why, 300), election.Line(a.Do, 300))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", sanitize.Line(a.Election, 80), a.Code, urgent,
+			sanitize.Line(a.Why, 300), sanitize.Line(a.Do, 300))
 	}
 	return tw.Flush()
 }

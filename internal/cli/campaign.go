@@ -12,6 +12,8 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 type campaign struct {
@@ -103,9 +105,9 @@ func (c *campaign) check(name string, program []string) error {
 	case c.o.readOnly:
 		return usagef("--read-only forbids campaign: it writes a key")
 	case strings.Contains(name, "*"):
-		return usagef("%q contains a wildcard; campaign takes the name or the key of one election", election.Line(name, 100))
+		return usagef("%q contains a wildcard; campaign takes the name or the key of one election", sanitize.Line(name, 100))
 	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
-		return usagef("--behavior %q: want release or delete", election.Line(c.session.Behavior, 20))
+		return usagef("--behavior %q: want release or delete", sanitize.Line(c.session.Behavior, 20))
 	case c.delay < 0 || c.delay > election.MaxLockDelay:
 		return usagef("--lock-delay %s: want 0 to %s", c.delay, election.MaxLockDelay)
 	case c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour):
@@ -209,7 +211,7 @@ func (c *campaign) trial(ctx context.Context) (context.Context, context.CancelFu
 // gaveUp replaces an error that --try caused.
 func (c *campaign) gaveUp(ctx, trial context.Context, name string, err error) error {
 	if ctx.Err() == nil && errors.Is(trial.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("gave up: %s was not won within %s", election.Line(name, 200), c.try)
+		return fmt.Errorf("gave up: %s was not won within %s", sanitize.Line(name, 200), c.try)
 	}
 	return err
 }
@@ -224,7 +226,7 @@ func (c *campaign) target(ctx context.Context, client *consulx.Client, ps electi
 	e, err := resolve(snapshot, name)
 	switch {
 	case err == nil && e.IsSemaphore():
-		return "", 0, usagef("%s is a semaphore: it has no single leader", election.Line(e.Key(), 200))
+		return "", 0, usagef("%s is a semaphore: it has no single leader", sanitize.Line(e.Key(), 200))
 	case err == nil:
 		return e.Key(), e.Pair.Flags, refuseSoftware(ctx, client, e)
 	case !errors.Is(err, errNoElection):
@@ -232,7 +234,7 @@ func (c *campaign) target(ctx context.Context, client *consulx.Client, ps electi
 	}
 	key, ok := ps.Key(name)
 	if !ok {
-		return "", 0, usagef("%q is not an election, and no pattern says which key it would be; give the full key with -k", election.Line(name, 100))
+		return "", 0, usagef("%q is not an election, and no pattern says which key it would be; give the full key with -k", sanitize.Line(name, 100))
 	}
 	return key, election.LockFlag, refuseSoftware(ctx, client, &election.Election{Pair: election.Pair{Key: key}})
 }
@@ -241,8 +243,8 @@ func (c *campaign) target(ctx context.Context, client *consulx.Client, ps electi
 // them for one of its own members.
 func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Election) error {
 	around := consulx.Survey(ctx, client, e.Key())
-	if software := election.DetectSoftware(e, &around); software != nil {
-		return fmt.Errorf("%s belongs to %s: a campaign would disturb its own election", election.Line(e.Key(), 200), software.Name)
+	if software := insight.DetectSoftware(e, &around); software != nil {
+		return fmt.Errorf("%s belongs to %s: a campaign would disturb its own election", sanitize.Line(e.Key(), 200), software.Name)
 	}
 	return nil
 }
@@ -277,5 +279,5 @@ func lostText(l *consulx.Leadership) string {
 }
 
 func (c *campaign) say(format string, args ...any) {
-	fmt.Fprintln(c.d.stderr, election.Line(fmt.Sprintf(format, args...), 400))
+	fmt.Fprintln(c.d.stderr, sanitize.Line(fmt.Sprintf(format, args...), 400))
 }

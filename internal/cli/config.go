@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/ttyguard"
 )
 
@@ -66,7 +67,7 @@ func warnReadable(cmd *cobra.Command, path string, settings map[string]yaml.Node
 	}
 	const others = 0o044
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&others != 0 {
-		name := election.Line(path, 200)
+		name := sanitize.Line(path, 200)
 		fmt.Fprintf(cmd.ErrOrStderr(), "electop: warning: other users can read %s, which holds a token or password; run chmod 600 %s\n", name, name)
 	}
 }
@@ -85,7 +86,7 @@ func noSettings(cmd *cobra.Command) bool {
 func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
 	flag := cmd.Root().PersistentFlags().Lookup(name)
 	if flag == nil || name == "config" {
-		return fmt.Errorf("unknown setting %q", election.Line(name, 40))
+		return fmt.Errorf("unknown setting %q", sanitize.Line(name, 40))
 	}
 	if decided(cmd, name) {
 		return nil

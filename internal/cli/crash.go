@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/logfile"
 	"electop/internal/ttyguard"
 )
@@ -83,14 +83,14 @@ func (d deps) reportCrash(end ttyguard.End, output, logFile string) error {
 	}
 	text := "the dashboard crashed"
 	if what != "" {
-		text += ": " + election.Line(what, crashLength)
+		text += ": " + sanitize.Line(what, crashLength)
 	}
 	if strings.TrimSpace(output) != "" {
 		path, err := keepStacks(logFile, output)
 		if err != nil {
 			text += "; its stacks cannot be written: " + consulx.Describe(err)
 		} else {
-			text += "; its stacks are in " + election.Line(path, crashLength)
+			text += "; its stacks are in " + sanitize.Line(path, crashLength)
 		}
 	}
 	fmt.Fprintln(d.stderr, "electop: "+text)
@@ -144,7 +144,7 @@ func safeLines(text string) string {
 		line = strings.TrimRight(line, "\r\n")
 		plain := strings.TrimLeft(line, "\t")
 		b.WriteString(line[:len(line)-len(plain)])
-		b.WriteString(election.Sanitize(plain))
+		b.WriteString(sanitize.Text(plain))
 		b.WriteByte('\n')
 	}
 	return b.String()

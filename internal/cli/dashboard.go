@@ -14,6 +14,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 	"electop/ui"
 )
 
@@ -141,13 +142,13 @@ func (b board) holdings(ctx context.Context, sessions []string, progress func(do
 type operator struct{ *consulx.Operator }
 
 // Release releases the key that the target names.
-func (o operator) Release(ctx context.Context, t election.Target) election.Outcome {
+func (o operator) Release(ctx context.Context, t election.Target) insight.Outcome {
 	released, err := o.Operator.Release(ctx, t)
-	return noted(settled(election.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	return noted(settled(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
 }
 
 // DestroySession destroys the session that the target names.
-func (o operator) DestroySession(ctx context.Context, t election.Target) election.Outcome {
+func (o operator) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
 	_, err := o.Operator.DestroySession(ctx, t)
-	return settled(election.Outcome{Action: election.ActionDestroy, Target: t}, err)
+	return settled(insight.Outcome{Action: election.ActionDestroy, Target: t}, err)
 }

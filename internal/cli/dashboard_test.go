@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/ui"
 )
 
 func TestUnfinishedActionsAreLines(t *testing.T) {
 	var b bytes.Buffer
-	err := reportUnfinished(&b, []ui.Unfinished{{Name: "web", Outcome: election.Outcome{
-		Action: election.ActionRelease, Kind: election.OutcomeUnknown, Reason: "no answer",
+	err := reportUnfinished(&b, []ui.Unfinished{{Name: "web", Outcome: insight.Outcome{
+		Action: election.ActionRelease, Kind: insight.OutcomeUnknown, Reason: "no answer",
 	}}})
 	if want := "electop: release web: not known whether the release was applied: no answer\n"; b.String() != want {
 		t.Errorf("got %q", b.String())
@@ -25,18 +26,18 @@ func TestUnfinishedActionsAreLines(t *testing.T) {
 // The exit code is that of the same outcome on the command line.
 func TestUnfinishedActionsDecideTheExitCode(t *testing.T) {
 	for _, c := range []struct {
-		kinds []election.OutcomeKind
+		kinds []insight.OutcomeKind
 		code  int
 	}{
 		{nil, exitDone},
-		{[]election.OutcomeKind{election.OutcomeDone}, exitDone},
-		{[]election.OutcomeKind{election.OutcomeUnknown}, exitFailed},
-		{[]election.OutcomeKind{election.OutcomeDone, election.OutcomeFailed}, exitFailed},
-		{[]election.OutcomeKind{election.OutcomeReturned, election.OutcomeDenied}, exitDenied},
+		{[]insight.OutcomeKind{insight.OutcomeDone}, exitDone},
+		{[]insight.OutcomeKind{insight.OutcomeUnknown}, exitFailed},
+		{[]insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeFailed}, exitFailed},
+		{[]insight.OutcomeKind{insight.OutcomeReturned, insight.OutcomeDenied}, exitDenied},
 	} {
 		var left []ui.Unfinished
 		for _, kind := range c.kinds {
-			left = append(left, ui.Unfinished{Name: "web", Outcome: election.Outcome{Action: election.ActionRelease, Kind: kind}})
+			left = append(left, ui.Unfinished{Name: "web", Outcome: insight.Outcome{Action: election.ActionRelease, Kind: kind}})
 		}
 		if code := report(io.Discard, reportUnfinished(io.Discard, left)); code != c.code {
 			t.Errorf("%v: exit code %d, want %d", c.kinds, code, c.code)

@@ -13,6 +13,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/demo"
 	"electop/internal/memconsul"
 )
@@ -68,7 +69,7 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 func (c *demoCommand) perform(ctx context.Context, real bool) error {
 	if real {
 		c.play.Prefix, c.play.NodePrefix = demo.RealPrefix, strings.ReplaceAll(demo.RealPrefix, "/", "-")
-		return c.playOn(ctx, c.o.consul, "on "+election.Line(c.o.consul.Address, 60))
+		return c.playOn(ctx, c.o.consul, "on "+sanitize.Line(c.o.consul.Address, 60))
 	}
 	// Consul's variables are about somebody's real Consul, not about the agent
 	// in this process.
@@ -143,5 +144,5 @@ func (c *demoCommand) reach(ctx context.Context, client *consulx.Client) error {
 }
 
 func (c *demoCommand) print(line string) {
-	fmt.Fprintf(c.d.stdout, "%s  %s\n", time.Now().Format(time.TimeOnly), election.Line(line, 300))
+	fmt.Fprintf(c.d.stdout, "%s  %s\n", time.Now().Format(time.TimeOnly), sanitize.Line(line, 300))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 func newDoctorCommand(d deps, o *options) *cobra.Command {
@@ -93,7 +93,7 @@ func writeReport(w io.Writer, r consulx.Report) error {
 		if rule == "" {
 			rule = "-"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", election.Line(row.Subject, 120), row.Status, election.Line(row.Detail, 300), election.Line(rule, 300))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", sanitize.Line(row.Subject, 120), row.Status, sanitize.Line(row.Detail, 300), sanitize.Line(rule, 300))
 	}
 	return tw.Flush()
 }
@@ -116,7 +116,7 @@ func writeReportJSON(w io.Writer, r consulx.Report) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, election.EscapeJSON(text), "", "  "); err != nil {
+	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {
 		return err
 	}
 	b.WriteByte('\n')

@@ -11,6 +11,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/logfile"
 )
 
@@ -111,7 +112,7 @@ func (o *options) prepare() (*consulx.Client, election.Patterns, error) {
 
 func (o *options) level() (level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return level, usagef("--log-level %q: want debug, info, warn or error", election.Line(o.logLevel, 20))
+		return level, usagef("--log-level %q: want debug, info, warn or error", sanitize.Line(o.logLevel, 20))
 	}
 	return level, nil
 }
@@ -132,7 +133,7 @@ func (o *options) logger(d deps) (*slog.Logger, func(), error) {
 	}
 	end := func() {
 		if err := f.Close(); err != nil {
-			fmt.Fprintf(d.stderr, "electop: %s: %s\n", election.Line(o.logFile, 200), consulx.Describe(err))
+			fmt.Fprintf(d.stderr, "electop: %s: %s\n", sanitize.Line(o.logFile, 200), consulx.Describe(err))
 		}
 	}
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), end, nil
@@ -149,8 +150,8 @@ func logEvents(log *slog.Logger) func([]election.Event) {
 			if !log.Enabled(context.Background(), level) {
 				continue
 			}
-			log.Log(context.Background(), level, string(e.Type), "election", election.Line(e.Election, 100),
-				"key", election.Line(e.Key, 200), "what", e.Summary())
+			log.Log(context.Background(), level, string(e.Type), "election", sanitize.Line(e.Election, 100),
+				"key", sanitize.Line(e.Key, 200), "what", e.Summary())
 		}
 	}
 }
@@ -165,7 +166,7 @@ func outputFlag(cmd *cobra.Command, into *string, formats ...string) {
 				return nil
 			}
 		}
-		return usagef("-o %q: want %s", election.Line(*into, 20), strings.Join(formats, " or "))
+		return usagef("-o %q: want %s", sanitize.Line(*into, 20), strings.Join(formats, " or "))
 	}
 	cmd.PreRunE = check
 	// Only a flag that does not exist can make this fail.

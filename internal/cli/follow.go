@@ -10,6 +10,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 )
 
 // actAndFollow acts while it observes the elections, so that the vacancy is
@@ -92,7 +93,7 @@ func stale(s *election.Snapshot, e *election.Election) bool {
 }
 
 // unfollowed ends the wait for an election without a next leader.
-func unfollowed(o election.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) election.Outcome {
+func unfollowed(o insight.Outcome, last *election.Snapshot, wait time.Duration, interrupted bool) insight.Outcome {
 	var e *election.Election
 	if last != nil {
 		e = last.Find(o.Target.Key)
@@ -105,15 +106,15 @@ func unfollowed(o election.Outcome, last *election.Snapshot, wait time.Duration,
 		reason = "Consul did not respond; the current leader is unknown"
 	case e.State(last.At) == election.Led:
 		reason = "no later term was observed within " + wait.String()
-	case o.Kind == election.OutcomeUnknown:
+	case o.Kind == insight.OutcomeUnknown:
 		reason = "the election has no leader"
 	default:
-		o.Kind, reason = election.OutcomeVacant, "no candidate acquired the key within "+wait.String()
+		o.Kind, reason = insight.OutcomeVacant, "no candidate acquired the key within "+wait.String()
 		if left := time.Until(e.LockDelayUntil).Round(time.Second); left > 0 {
 			reason += fmt.Sprintf("; the lock-delay lasts for about %s more", left)
 		}
 	}
-	if o.Kind == election.OutcomeUnknown {
+	if o.Kind == insight.OutcomeUnknown {
 		reason = o.Reason + "; " + reason
 	}
 	o.Reason = reason

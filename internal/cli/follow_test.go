@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 // contend acquires the key for a session whenever it is free, as candidates do
@@ -250,8 +251,8 @@ func TestResultsAreSafeToShow(t *testing.T) {
 // the doubt is no longer reported.
 func TestALaterTermResolvesAnUnknownOutcome(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := &subject{outcome: election.Outcome{
-		Action: election.ActionRelease, Kind: election.OutcomeUnknown, Reason: "it may have been applied", Note: "noted",
+	s := &subject{outcome: insight.Outcome{
+		Action: election.ActionRelease, Kind: insight.OutcomeUnknown, Reason: "it may have been applied", Note: "noted",
 		Target: election.Target{Key: "k", Session: "a", Leader: "web-1", CreateIndex: 1, LockIndex: 3, Term: 3},
 	}}
 	e := &election.Election{Exists: true, Pair: election.Pair{Key: "k"}, Terms: []election.Term{
@@ -269,9 +270,9 @@ func TestALaterTermResolvesAnUnknownOutcome(t *testing.T) {
 // At the end of a wait, what was not observed is not called a result.
 func TestUnfollowed(t *testing.T) {
 	now := time.Now()
-	done := election.Outcome{Action: election.ActionRelease, Kind: election.OutcomeDone, Target: election.Target{Key: "k"}}
+	done := insight.Outcome{Action: election.ActionRelease, Kind: insight.OutcomeDone, Target: election.Target{Key: "k"}}
 	unknown := done
-	unknown.Kind, unknown.Reason = election.OutcomeUnknown, "not confirmed"
+	unknown.Kind, unknown.Reason = insight.OutcomeUnknown, "not confirmed"
 	snapshot := func(held string, state election.ConnectionState) *election.Snapshot {
 		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: held}}
 		return &election.Snapshot{At: now, Elections: []*election.Election{e}, Connection: election.Connection{State: state}}
@@ -280,19 +281,19 @@ func TestUnfollowed(t *testing.T) {
 	partly.Connection.Stale = []election.StalePart{{Part: election.Part{Kind: election.PartKeys, Range: election.KeyRange("k")}}}
 	for _, tt := range []struct {
 		name        string
-		o           election.Outcome
+		o           insight.Outcome
 		last        *election.Snapshot
 		interrupted bool
-		kind        election.OutcomeKind
+		kind        insight.OutcomeKind
 		reason      string
 	}{
-		{"vacant", done, snapshot("", election.Live), false, election.OutcomeVacant, "no candidate acquired the key within 1s"},
-		{"lost", done, snapshot("", election.Lost), false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{"stale", done, partly, false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{"no snapshot", done, nil, false, election.OutcomeDone, "Consul did not respond; the current leader is unknown"},
-		{"led", done, snapshot("s", election.Live), false, election.OutcomeDone, "no later term was observed within 1s"},
-		{"interrupted", done, snapshot("", election.Live), true, election.OutcomeDone, "interrupted while waiting for the next leader"},
-		{"unknown", unknown, snapshot("", election.Live), false, election.OutcomeUnknown, "not confirmed; the election has no leader"},
+		{"vacant", done, snapshot("", election.Live), false, insight.OutcomeVacant, "no candidate acquired the key within 1s"},
+		{"lost", done, snapshot("", election.Lost), false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"stale", done, partly, false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"no snapshot", done, nil, false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"led", done, snapshot("s", election.Live), false, insight.OutcomeDone, "no later term was observed within 1s"},
+		{"interrupted", done, snapshot("", election.Live), true, insight.OutcomeDone, "interrupted while waiting for the next leader"},
+		{"unknown", unknown, snapshot("", election.Live), false, insight.OutcomeUnknown, "not confirmed; the election has no leader"},
 	} {
 		got := unfollowed(tt.o, tt.last, time.Second, tt.interrupted)
 		if got.Kind != tt.kind || got.Reason != tt.reason {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/memconsul"
 )
 
@@ -38,7 +38,7 @@ func checkOutput(t *testing.T, what, text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		for _, r := range line {
-			if s := "a" + string(r); election.Sanitize(s) != s {
+			if s := "a" + string(r); sanitize.Text(s) != s {
 				t.Errorf("%s: %U got through: %q", what, r, line)
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // hookGrace is how long a hook may take to end after SIGTERM.
@@ -50,9 +51,9 @@ func (h *hooks) handle(ctx context.Context, e election.Event) {
 	}
 	about := string(e.Type)
 	if e.Election != "" {
-		about += " " + election.Line(e.Election, 40)
+		about += " " + sanitize.Line(e.Election, 40)
 	}
-	fmt.Fprintf(h.d.stderr, "electop: --exec for %s: %s\n", about, election.Line(err.Error(), 200))
+	fmt.Fprintf(h.d.stderr, "electop: --exec for %s: %s\n", about, sanitize.Line(err.Error(), 200))
 }
 
 func (h *hooks) execute(ctx context.Context, e election.Event) error {

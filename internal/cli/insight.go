@@ -8,44 +8,46 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // shownCandidates is how many candidates a text names; JSON has them all.
 const shownCandidates = 10
 
-// insight is what is inferred about one election from what stands around it.
-type insight struct {
+// assessment is what is inferred about one election from what stands around it.
+type assessment struct {
 	around     election.Surroundings
-	candidates []election.Candidate
+	candidates []insight.Candidate
 	semaphore  *election.Semaphore
-	software   *election.Software
-	advice     []election.Advice
+	software   *insight.Software
+	advice     []insight.Advice
 	vacant     *election.Election // the election, if it has no leader
-	situation  election.Situation
+	situation  insight.Situation
 	why        string // there is no leader, empty while there is one
 	probe      *consulx.ProbeResult
 	likely     int // candidates with a strong reason, -1 when unknown
 }
 
 // survey reads what stands around an election and infers the rest.
-func survey(ctx context.Context, client *consulx.Client, s *election.Snapshot, e *election.Election) insight {
+func survey(ctx context.Context, client *consulx.Client, s *election.Snapshot, e *election.Election) assessment {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	return newInsight(s, e, consulx.Survey(ctx, client, e.Key()))
 }
 
-func newInsight(s *election.Snapshot, e *election.Election, around election.Surroundings) insight {
-	in := insight{
-		around: around, candidates: election.Candidates(e, &around, s.Elections),
-		semaphore: election.ReadSemaphore(e, &around), software: election.DetectSoftware(e, &around),
-		advice: election.Advise(e, &around, s.Elections, s.At),
+func newInsight(s *election.Snapshot, e *election.Election, around election.Surroundings) assessment {
+	in := assessment{
+		around: around, candidates: insight.Candidates(e, &around, s.Elections),
+		semaphore: election.ReadSemaphore(e, &around), software: insight.DetectSoftware(e, &around),
+		advice: insight.Advise(e, &around, s.Elections, s.At),
 	}
-	in.likely = election.Likely(in.candidates)
+	in.likely = insight.Likely(in.candidates)
 	if in.likely == 0 && (len(in.candidates) > 0 || len(in.unread()) > 0) {
 		in.likely = -1 // that there is none is not known
 	}
-	in.situation = election.Situation{Now: s.At, Connection: s.Connection, Candidates: in.likely}
-	in.why = election.WhyVacant(e, in.situation)
+	in.situation = insight.Situation{Now: s.At, Connection: s.Connection, Candidates: in.likely}
+	in.why = insight.WhyVacant(e, in.situation)
 	if in.why != "" {
 		in.vacant = e
 	}
@@ -53,11 +55,11 @@ func newInsight(s *election.Snapshot, e *election.Election, around election.Surr
 }
 
 // unread tells what could not be read, in plain words.
-func (in insight) unread() []string {
+func (in assessment) unread() []string {
 	var all []string
 	for _, text := range []string{in.around.SiblingsErr, in.around.SessionsErr} {
 		if text != "" {
-			all = append(all, election.Line(text, 200))
+			all = append(all, sanitize.Line(text, 200))
 		}
 	}
 	return all
@@ -65,13 +67,13 @@ func (in insight) unread() []string {
 
 // insightJSON is what `show -o json` adds to an element of `list -o json`.
 type insightJSON struct {
-	WhyVacant  string               `json:"why_vacant,omitempty"`
-	Candidates []election.Candidate `json:"candidates"`
-	Semaphore  *election.Semaphore  `json:"semaphore,omitempty"`
-	Software   *election.Software   `json:"software,omitempty"`
-	Advice     []election.Advice    `json:"advice"`
-	Unread     []string             `json:"unread,omitempty"`
-	Probe      *probeJSON           `json:"probe,omitempty"`
+	WhyVacant  string              `json:"why_vacant,omitempty"`
+	Candidates []insight.Candidate `json:"candidates"`
+	Semaphore  *election.Semaphore `json:"semaphore,omitempty"`
+	Software   *insight.Software   `json:"software,omitempty"`
+	Advice     []insight.Advice    `json:"advice"`
+	Unread     []string            `json:"unread,omitempty"`
+	Probe      *probeJSON          `json:"probe,omitempty"`
 }
 
 type probeJSON struct {
@@ -81,16 +83,16 @@ type probeJSON struct {
 }
 
 // MarshalJSON writes lists as lists, empty ones too.
-func (in insight) MarshalJSON() ([]byte, error) {
+func (in assessment) MarshalJSON() ([]byte, error) {
 	j := insightJSON{
 		WhyVacant: in.why, Candidates: in.candidates, Semaphore: in.semaphore, Software: in.software,
 		Advice: in.advice, Unread: in.unread(),
 	}
 	if j.Candidates == nil {
-		j.Candidates = []election.Candidate{}
+		j.Candidates = []insight.Candidate{}
 	}
 	if j.Advice == nil {
-		j.Advice = []election.Advice{}
+		j.Advice = []insight.Advice{}
 	}
 	if in.probe != nil {
 		j.Probe = &probeJSON{State: string(in.probe.State), Exists: in.probe.Exists, Session: in.probe.Session}
@@ -99,7 +101,7 @@ func (in insight) MarshalJSON() ([]byte, error) {
 }
 
 // rows writes the insight as rows of `show`.
-func (in insight) rows(row func(string, string, ...any)) {
+func (in assessment) rows(row func(string, string, ...any)) {
 	in.semaphoreRows(row)
 	in.candidateRows(row)
 	if s := in.software; s != nil {
@@ -118,7 +120,7 @@ func (in insight) rows(row func(string, string, ...any)) {
 }
 
 // effectRows say what the operator's actions do to the leader.
-func (in insight) effectRows(row func(string, string, ...any), e *election.Election) {
+func (in assessment) effectRows(row func(string, string, ...any), e *election.Election) {
 	if !e.Exists || !e.Pair.Held() {
 		return
 	}
@@ -145,14 +147,14 @@ func once(i int, label string) string {
 	return label
 }
 
-func urgent(a election.Advice) string {
+func urgent(a insight.Advice) string {
 	if a.Urgent {
 		return "! "
 	}
 	return ""
 }
 
-func (in insight) semaphoreRows(row func(string, string, ...any)) {
+func (in assessment) semaphoreRows(row func(string, string, ...any)) {
 	s := in.semaphore
 	if s == nil {
 		return
@@ -184,7 +186,7 @@ func contender(h election.SemaphoreHolder) string {
 	return text
 }
 
-func (in insight) candidateRows(row func(string, string, ...any)) {
+func (in assessment) candidateRows(row func(string, string, ...any)) {
 	if len(in.candidates) == 0 {
 		row("Likely next", "%s", in.nobodyNext())
 		return
@@ -197,14 +199,14 @@ func (in insight) candidateRows(row func(string, string, ...any)) {
 	}
 }
 
-func reason(c election.Candidate) string {
+func reason(c insight.Candidate) string {
 	if c.Weak {
 		return "perhaps: " + c.Reason
 	}
 	return c.Reason
 }
 
-func (in insight) nobodyNext() string {
+func (in assessment) nobodyNext() string {
 	if len(in.unread()) > 0 {
 		return "not known: " + strings.Join(in.unread(), "; ")
 	}
@@ -212,7 +214,7 @@ func (in insight) nobodyNext() string {
 }
 
 // probed takes what Consul itself says, which beats what was inferred.
-func (in *insight) probed(found consulx.ProbeResult) {
+func (in *assessment) probed(found consulx.ProbeResult) {
 	in.probe = &found
 	switch {
 	case in.vacant == nil && found.State != consulx.LockHeld:
@@ -224,17 +226,17 @@ func (in *insight) probed(found consulx.ProbeResult) {
 		in.why = "There was no leader when electop read the key; it is now " + probeText(found) + "."
 		return
 	case found.State == consulx.LockDelayed:
-		in.situation.LockDelay = election.DelayActive
+		in.situation.LockDelay = insight.DelayActive
 	case found.State == consulx.LockFree:
-		in.situation.LockDelay = election.DelayNone
+		in.situation.LockDelay = insight.DelayNone
 	}
-	in.why = election.WhyVacant(in.vacant, in.situation)
+	in.why = insight.WhyVacant(in.vacant, in.situation)
 }
 
 func probeText(p consulx.ProbeResult) string {
 	switch p.State {
 	case consulx.LockHeld:
-		return "held by session " + election.Line(p.Session, 40)
+		return "held by session " + sanitize.Line(p.Session, 40)
 	case consulx.LockDelayed:
 		return "a lock-delay is active: Consul rejects every acquire"
 	case consulx.LockFree:
@@ -247,7 +249,7 @@ func probeText(p consulx.ProbeResult) string {
 }
 
 // next says in one line who may lead next.
-func (in insight) next() string {
+func (in assessment) next() string {
 	if len(in.candidates) == 0 {
 		return in.nobodyNext()
 	}
@@ -263,6 +265,6 @@ func (in insight) next() string {
 }
 
 // effect says what an action does to the hold of the election.
-func (in insight) effect(kind election.ActionKind, e *election.Election) election.Effect {
-	return election.EffectOf(kind, e, &in.around, in.likely)
+func (in assessment) effect(kind election.ActionKind, e *election.Election) insight.Effect {
+	return insight.EffectOf(kind, e, &in.around, in.likely)
 }

@@ -250,7 +250,7 @@ func TestInsightTellsWhatItDoesNotKnow(t *testing.T) {
 }
 
 func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
-	in := insight{semaphore: &election.Semaphore{Limit: 2}}
+	in := assessment{semaphore: &election.Semaphore{Limit: 2}}
 	var text strings.Builder
 	in.semaphoreRows(func(label, format string, args ...any) { fmt.Fprintf(&text, label+": "+format+"\n", args...) })
 	has(t, text.String(), "limit 2", ": Unknown: waiters and holders that are gone.\n")

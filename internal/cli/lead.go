@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 const (
@@ -59,7 +59,7 @@ func (c *campaign) lead(ctx context.Context, l *consulx.Leadership, key string, 
 	c.await(ctx, &r, s)
 	switch {
 	case !r.lost.IsZero():
-		return fmt.Errorf("lost %s while the program ran: %s", election.Line(key, 200), lostText(l))
+		return fmt.Errorf("lost %s while the program ran: %s", sanitize.Line(key, 200), lostText(l))
 	case !r.signal.IsZero():
 		return ctx.Err()
 	case !s.cmd.ProcessState.Exited():

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 func newListCommand(d deps, o *options) *cobra.Command {
@@ -66,7 +67,7 @@ func writeJSONArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)
 			b.WriteByte(',')
 		}
 		b.WriteByte('\n')
-		b.Write(election.EscapeJSON(text))
+		b.Write(sanitize.JSON(text))
 	}
 	if len(all) > 0 {
 		b.WriteByte('\n')
@@ -87,14 +88,14 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 			leader = fmt.Sprintf("semaphore, %d of %d", len(sem.Holders), sem.Limit)
 		}
 		if s := e.Session; s != nil {
-			node, delay = election.Line(s.Node, 40), s.LockDelay.String()
+			node, delay = sanitize.Line(s.Node, 40), s.LockDelay.String()
 			ttl = "none"
 			if s.TTL > 0 {
 				ttl = s.TTL.String()
 			}
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", election.Line(e.Name, 80), e.State(now),
-			election.Line(leader, 40), node, shortTerm(e), session, ttl, delay, keyText(e))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(e.Name, 80), e.State(now),
+			sanitize.Line(leader, 40), node, shortTerm(e), session, ttl, delay, keyText(e))
 	}
 	return tw.Flush()
 }
@@ -107,7 +108,7 @@ func shortTerm(e *election.Election) string {
 }
 
 func keyText(e *election.Election) string {
-	text := election.Line(e.Key(), 120)
+	text := sanitize.Line(e.Key(), 120)
 	if e.Unaddressable {
 		text += " (unaddressable)"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // missingError says that no election has a name.
@@ -67,7 +68,7 @@ func (l lookup) explain(ctx context.Context, err error) error {
 	if key, ok := l.patterns.Key(missing.name); ok {
 		// Where this cannot be read, the snapshot's own hint has to do.
 		if hidden, readErr := consulx.Hidden(ctx, l.client, key); readErr == nil && hidden {
-			return fmt.Errorf("%w: this token may not read %s; see electop doctor", consulx.ErrDenied, election.Line(key, 200))
+			return fmt.Errorf("%w: this token may not read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
 		}
 	}
 	if len(l.snapshot.Elections) == 0 {
@@ -83,7 +84,7 @@ func (l lookup) explainNone(ctx context.Context) {
 		return
 	}
 	say := func(format string, args ...any) {
-		fmt.Fprintln(l.d.stderr, "electop: "+election.Line(fmt.Sprintf(format, args...), 1000))
+		fmt.Fprintln(l.d.stderr, "electop: "+sanitize.Line(fmt.Sprintf(format, args...), 1000))
 	}
 	hidden := found.Hidden || l.snapshot.Filtered
 	what := strings.Join(l.patterns.Strings(), ", ")

@@ -8,53 +8,55 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // settled says what became of an action that ended with err.
-func settled(o election.Outcome, err error) election.Outcome {
+func settled(o insight.Outcome, err error) insight.Outcome {
 	// The kind says so already.
 	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")
 	switch {
 	case err == nil:
-		o.Kind = election.OutcomeDone
+		o.Kind = insight.OutcomeDone
 	case errors.Is(err, consulx.ErrMoved), errors.Is(err, consulx.ErrNoSession) && o.Target.Key != "":
-		o.Kind = election.OutcomeChanged
+		o.Kind = insight.OutcomeChanged
 	case errors.Is(err, consulx.ErrDenied):
-		o.Kind = election.OutcomeDenied
+		o.Kind = insight.OutcomeDenied
 	case errors.Is(err, consulx.ErrRefused):
-		o.Kind = election.OutcomeRefused
+		o.Kind = insight.OutcomeRefused
 	case errors.Is(err, consulx.ErrUnknown):
-		o.Kind = election.OutcomeUnknown
+		o.Kind = insight.OutcomeUnknown
 	default:
-		o.Kind = election.OutcomeFailed
+		o.Kind = insight.OutcomeFailed
 	}
 	return o
 }
 
 // noted adds what the operator must know about a release that was carried out.
-func noted(o election.Outcome, released consulx.Released) election.Outcome {
+func noted(o insight.Outcome, released consulx.Released) insight.Outcome {
 	o.Note = released.Note()
 	return o
 }
 
 // exitOf is the exit code that one outcome stands for. With --wait, an action
 // whose result was not observed has failed.
-func exitOf(o election.Outcome, waited bool) int {
+func exitOf(o insight.Outcome, waited bool) int {
 	switch o.Kind {
-	case election.OutcomeDone:
+	case insight.OutcomeDone:
 		if waited {
 			return exitFailed
 		}
 		return exitDone
-	case election.OutcomeMoved:
+	case insight.OutcomeMoved:
 		return exitDone
-	case election.OutcomeReturned:
+	case insight.OutcomeReturned:
 		return exitSameLeader
-	case election.OutcomeNoLeader:
+	case insight.OutcomeNoLeader:
 		return exitNoLeader
-	case election.OutcomeChanged:
+	case insight.OutcomeChanged:
 		return exitMoved
-	case election.OutcomeDenied:
+	case insight.OutcomeDenied:
 		return exitDenied
 	default:
 		return exitFailed
@@ -124,12 +126,12 @@ func (j *job) report(s *subject) {
 	}
 }
 
-func (j *job) reportJSON(o election.Outcome) error {
+func (j *job) reportJSON(o insight.Outcome) error {
 	text, err := o.MarshalJSON()
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(j.d.stdout, "%s\n", election.EscapeJSON(text))
+	_, err = fmt.Fprintf(j.d.stdout, "%s\n", sanitize.JSON(text))
 	return err
 }
 
@@ -137,7 +139,7 @@ func (j *job) reportText(s *subject) error {
 	line := s.name() + ": " + s.summary()
 	if !carriedOut(s.outcome.Kind) {
 		j.explainLine("electop: " + line)
-		if s.outcome.Kind == election.OutcomeRefused && s.effect.Better != "" {
+		if s.outcome.Kind == insight.OutcomeRefused && s.effect.Better != "" {
 			fmt.Fprintln(j.d.stderr, "  instead   "+s.effect.Better)
 		}
 		return nil
@@ -146,25 +148,25 @@ func (j *job) reportText(s *subject) error {
 	return err
 }
 
-func carriedOut(kind election.OutcomeKind) bool {
-	return slices.Contains([]election.OutcomeKind{
-		election.OutcomeDone, election.OutcomeMoved, election.OutcomeReturned, election.OutcomeVacant,
+func carriedOut(kind insight.OutcomeKind) bool {
+	return slices.Contains([]insight.OutcomeKind{
+		insight.OutcomeDone, insight.OutcomeMoved, insight.OutcomeReturned, insight.OutcomeVacant,
 	}, kind)
 }
 
 // name is what the election is called, safe to show.
 func (s *subject) name() string {
 	if t := s.target(); t.Key == "" {
-		return "session " + election.Line(t.Session, 40)
+		return "session " + sanitize.Line(t.Session, 40)
 	}
-	return election.Line(s.target().Election, 100)
+	return sanitize.Line(s.target().Election, 100)
 }
 
 // summary says in one line what became of the election. Right after an action
 // it is not known who leads.
 func (s *subject) summary() string {
 	o := s.outcome
-	if o.Kind != election.OutcomeDone {
+	if o.Kind != insight.OutcomeDone {
 		return o.Summary()
 	}
 	text := s.doneText()
@@ -189,7 +191,7 @@ func (s *subject) doneText() string {
 	case t.Key == "":
 		return "destroyed"
 	default:
-		return fmt.Sprintf("session %s of %s was destroyed", election.Line(t.Session, 40), election.ShortLeader(t.Leader))
+		return fmt.Sprintf("session %s of %s was destroyed", sanitize.Line(t.Session, 40), election.ShortLeader(t.Leader))
 	}
 }
 

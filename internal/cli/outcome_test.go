@@ -12,6 +12,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
 )
 
 // Every error of an action stands for one result and one exit code.
@@ -20,20 +21,20 @@ func TestErrorsStandForResultsAndExitCodes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		key  string
-		kind election.OutcomeKind
+		kind insight.OutcomeKind
 		code int
 	}{
-		{nil, "k", election.OutcomeDone, exitDone},
-		{wrapped(consulx.ErrMoved), "k", election.OutcomeChanged, exitMoved},
-		{wrapped(consulx.ErrNoSession), "k", election.OutcomeChanged, exitMoved},
-		{wrapped(consulx.ErrNoSession), "", election.OutcomeFailed, exitFailed},
-		{wrapped(consulx.ErrDenied), "k", election.OutcomeDenied, exitDenied},
-		{wrapped(consulx.ErrRefused), "k", election.OutcomeRefused, exitFailed},
-		{wrapped(consulx.ErrUnknown), "k", election.OutcomeUnknown, exitFailed},
-		{wrapped(context.DeadlineExceeded), "k", election.OutcomeFailed, exitFailed},
-		{errors.New("other"), "k", election.OutcomeFailed, exitFailed},
+		{nil, "k", insight.OutcomeDone, exitDone},
+		{wrapped(consulx.ErrMoved), "k", insight.OutcomeChanged, exitMoved},
+		{wrapped(consulx.ErrNoSession), "k", insight.OutcomeChanged, exitMoved},
+		{wrapped(consulx.ErrNoSession), "", insight.OutcomeFailed, exitFailed},
+		{wrapped(consulx.ErrDenied), "k", insight.OutcomeDenied, exitDenied},
+		{wrapped(consulx.ErrRefused), "k", insight.OutcomeRefused, exitFailed},
+		{wrapped(consulx.ErrUnknown), "k", insight.OutcomeUnknown, exitFailed},
+		{wrapped(context.DeadlineExceeded), "k", insight.OutcomeFailed, exitFailed},
+		{errors.New("other"), "k", insight.OutcomeFailed, exitFailed},
 	} {
-		o := settled(election.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
+		o := settled(insight.Outcome{Action: election.ActionRelease, Target: election.Target{Key: tt.key}}, tt.err)
 		if o.Kind != tt.kind || exitOf(o, false) != tt.code || (o.Reason == "") != (tt.err == nil) {
 			t.Errorf("%v: %+v, exit code %d", tt.err, o, exitOf(o, false))
 		}
@@ -42,15 +43,15 @@ func TestErrorsStandForResultsAndExitCodes(t *testing.T) {
 
 func TestTheMostSevereExitCodeWins(t *testing.T) {
 	// One outcome per line, the most severe first.
-	order := []election.OutcomeKind{
-		election.OutcomeUnknown, election.OutcomeDenied, election.OutcomeChanged, election.OutcomeNoLeader,
-		election.OutcomeReturned, election.OutcomeMoved,
+	order := []insight.OutcomeKind{
+		insight.OutcomeUnknown, insight.OutcomeDenied, insight.OutcomeChanged, insight.OutcomeNoLeader,
+		insight.OutcomeReturned, insight.OutcomeMoved,
 	}
 	codes := []int{exitFailed, exitDenied, exitMoved, exitNoLeader, exitSameLeader}
 	for i := range codes {
 		j := &job{action: &action{d: deps{stderr: &bytes.Buffer{}}}}
 		for _, kind := range order[i:] {
-			j.subjects = append([]*subject{{outcome: election.Outcome{Kind: kind}}}, j.subjects...)
+			j.subjects = append([]*subject{{outcome: insight.Outcome{Kind: kind}}}, j.subjects...)
 		}
 		var code exitError
 		if err := j.verdict(); !errors.As(err, &code) || int(code) != codes[i] {
@@ -61,11 +62,11 @@ func TestTheMostSevereExitCodeWins(t *testing.T) {
 
 // With --wait, a result that was not observed is a failure.
 func TestExitCodesOfAWait(t *testing.T) {
-	for kind, want := range map[election.OutcomeKind]int{
-		election.OutcomeDone: exitFailed, election.OutcomeVacant: exitFailed, election.OutcomeUnknown: exitFailed,
-		election.OutcomeRefused: exitFailed, election.OutcomeMoved: exitDone, election.OutcomeReturned: exitSameLeader,
+	for kind, want := range map[insight.OutcomeKind]int{
+		insight.OutcomeDone: exitFailed, insight.OutcomeVacant: exitFailed, insight.OutcomeUnknown: exitFailed,
+		insight.OutcomeRefused: exitFailed, insight.OutcomeMoved: exitDone, insight.OutcomeReturned: exitSameLeader,
 	} {
-		if got := exitOf(election.Outcome{Kind: kind}, true); got != want {
+		if got := exitOf(insight.Outcome{Kind: kind}, true); got != want {
 			t.Errorf("%s: exit code %d, want %d", kind, got, want)
 		}
 	}
@@ -76,12 +77,12 @@ func TestARefusalNamesTheBetterMethod(t *testing.T) {
 	var out, errOut bytes.Buffer
 	j := &job{action: &action{d: deps{stdout: &out, stderr: &errOut}, kind: election.ActionRelease}}
 	s := &subject{
-		effect: election.Effect{Refusal: "Patroni identifies the leader by the value.", Better: "patronictl switchover db"},
-		outcome: election.Outcome{
+		effect: insight.Effect{Refusal: "Patroni identifies the leader by the value.", Better: "patronictl switchover db"},
+		outcome: insight.Outcome{
 			Action: election.ActionRelease, Target: election.Target{Election: "db", Key: "service/db/leader", Leader: "pg1"},
 		},
 	}
-	s.settle(election.OutcomeRefused, s.effect.Refusal)
+	s.settle(insight.OutcomeRefused, s.effect.Refusal)
 	j.subjects = []*subject{s}
 	if err := j.announce(t.Context()); err != nil {
 		t.Fatal(err)
@@ -116,9 +117,9 @@ func TestDescriptionsFit80Columns(t *testing.T) {
 
 // The last line on stderr names what the exit code stands for.
 func TestTheLastLineNamesWhatDecides(t *testing.T) {
-	kinds := map[string]election.OutcomeKind{
-		"big": election.OutcomeVacant, "billing": election.OutcomeReturned, "vacant": election.OutcomeNoLeader,
-		"db": election.OutcomeRefused, "web": election.OutcomeMoved, "mail": election.OutcomeDenied, "chat": election.OutcomeChanged,
+	kinds := map[string]insight.OutcomeKind{
+		"big": insight.OutcomeVacant, "billing": insight.OutcomeReturned, "vacant": insight.OutcomeNoLeader,
+		"db": insight.OutcomeRefused, "web": insight.OutcomeMoved, "mail": insight.OutcomeDenied, "chat": insight.OutcomeChanged,
 	}
 	for _, tt := range []struct{ names, last string }{
 		{"big billing vacant db", "2 of 4 failed: big, db"},
@@ -134,7 +135,7 @@ func TestTheLastLineNamesWhatDecides(t *testing.T) {
 			var errOut bytes.Buffer
 			j := &job{action: &action{d: deps{stderr: &errOut}, wait: 1, output: format}}
 			for _, name := range strings.Fields(tt.names) {
-				j.subjects = append(j.subjects, &subject{outcome: election.Outcome{
+				j.subjects = append(j.subjects, &subject{outcome: insight.Outcome{
 					Kind: kinds[name], Target: election.Target{Election: name, Key: name},
 				}})
 			}

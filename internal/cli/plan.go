@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // betterLabel begins the line with the software's own method.
@@ -37,14 +39,14 @@ func (j *job) showPlan() {
 func (s *subject) headLines() []string {
 	t := s.target()
 	if s.election == nil {
-		return []string{fmt.Sprintf("Destroy session %s.", election.Line(t.Session, 40))}
+		return []string{fmt.Sprintf("Destroy session %s.", sanitize.Line(t.Session, 40))}
 	}
 	verb := "Release"
 	if s.outcome.Action == election.ActionDestroy {
 		verb = "Destroy the session of"
 	}
 	return []string{
-		fmt.Sprintf("%s %s (key %s).", verb, s.name(), election.Line(t.Key, 200)),
+		fmt.Sprintf("%s %s (key %s).", verb, s.name(), sanitize.Line(t.Key, 200)),
 		"  leader    " + holder(t),
 		"  next      " + s.insight.next(),
 	}
@@ -52,9 +54,9 @@ func (s *subject) headLines() []string {
 
 // holder names who holds a key.
 func holder(t election.Target) string {
-	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, election.Line(t.Session, 40))
+	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		text += " on " + election.Line(t.Node, 60)
+		text += " on " + sanitize.Line(t.Node, 60)
 	}
 	return text
 }
@@ -98,7 +100,7 @@ func shortNames(all []*subject) string {
 	return text
 }
 
-func effectRows(f election.Effect) []string {
+func effectRows(f insight.Effect) []string {
 	lines := []string{"  key       " + f.Key, "  holder    " + f.Holder, "  delay     " + f.Delay}
 	for _, text := range f.Warnings {
 		lines = append(lines, "  warning   "+text)
@@ -119,7 +121,7 @@ func (j *job) sessionLines(t election.Target) []string {
 			watched = append(watched, e.Key())
 		}
 		if sem := election.ReadSemaphore(e, nil); sem != nil && sem.Holds(id) {
-			lost = append(lost, "  lost      a slot of the semaphore "+election.Line(e.Key(), 200))
+			lost = append(lost, "  lost      a slot of the semaphore "+sanitize.Line(e.Key(), 200))
 		}
 	}
 	var others []string
@@ -134,7 +136,7 @@ func (j *job) sessionLines(t election.Target) []string {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(watched)+len(others)-shownKeys))
 			break
 		}
-		line := fmt.Sprintf("  %-8s  %s", fate(t), election.Line(key, 200))
+		line := fmt.Sprintf("  %-8s  %s", fate(t), sanitize.Line(key, 200))
 		if i >= len(watched) {
 			line += " (not watched)"
 		}
@@ -145,7 +147,7 @@ func (j *job) sessionLines(t election.Target) []string {
 
 // countLine says how many keys the session holds, and whether there may be more.
 func (j *job) countLine(t election.Target, n int) string {
-	line := "Session " + election.Line(t.Session, 40)
+	line := "Session " + sanitize.Line(t.Session, 40)
 	if t.Behavior != "" {
 		line += fmt.Sprintf(" (behavior %s, lock-delay %s)", t.Behavior, t.LockDelay)
 	}

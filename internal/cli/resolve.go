@@ -10,6 +10,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // lookTimeout bounds a one-shot look at Consul.
@@ -40,9 +41,9 @@ func resolve(s *election.Snapshot, name string) (*election.Election, error) {
 	}
 	keys := make([]string, len(found))
 	for i, e := range found {
-		keys[i] = election.Line(e.Key(), 200)
+		keys[i] = sanitize.Line(e.Key(), 200)
 	}
-	return nil, usagef("%q is ambiguous, give one of the keys: %s", election.Line(name, 100), strings.Join(keys, ", "))
+	return nil, usagef("%q is ambiguous, give one of the keys: %s", sanitize.Line(name, 100), strings.Join(keys, ", "))
 }
 
 func notFound(s *election.Snapshot, name string) error {
@@ -50,7 +51,7 @@ func notFound(s *election.Snapshot, name string) error {
 	if s.Filtered {
 		hint = " (keys may be hidden: this token may not read all of them)"
 	}
-	return &missingError{name: name, text: errNoElection.Error() + ": " + election.Line(name, 100) + hint}
+	return &missingError{name: name, text: errNoElection.Error() + ": " + sanitize.Line(name, 100) + hint}
 }
 
 // warnFiltered says that elections may be missing.
@@ -91,7 +92,7 @@ func completeNames(o *options) cobra.CompletionFunc {
 		}
 		var names []string
 		for _, e := range s.Elections {
-			if strings.HasPrefix(e.Name, prefix) && election.Sanitize(e.Name) == e.Name {
+			if strings.HasPrefix(e.Name, prefix) && sanitize.Text(e.Name) == e.Name {
 				names = append(names, e.Name)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 type show struct {
@@ -83,7 +84,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	return probeErr
 }
 
-func (s *show) write(ctx context.Context, client *consulx.Client, e *election.Election, in insight, now time.Time) error {
+func (s *show) write(ctx context.Context, client *consulx.Client, e *election.Election, in assessment, now time.Time) error {
 	if s.output == "json" {
 		return writeElectionJSON(s.d.stdout, e, in, now)
 	}
@@ -102,7 +103,7 @@ func readChecks(ctx context.Context, client *consulx.Client, e *election.Electio
 }
 
 // writeElectionJSON writes the element of `list -o json` with what else is known.
-func writeElectionJSON(w io.Writer, e *election.Election, in insight, now time.Time) error {
+func writeElectionJSON(w io.Writer, e *election.Election, in assessment, now time.Time) error {
 	text, err := e.JSON(now)
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func writeElectionJSON(w io.Writer, e *election.Election, in insight, now time.T
 	}
 	text = append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)
 	var b bytes.Buffer
-	if err := json.Indent(&b, election.EscapeJSON(text), "", "  "); err != nil {
+	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {
 		return err
 	}
 	b.WriteByte('\n')
@@ -121,10 +122,10 @@ func writeElectionJSON(w io.Writer, e *election.Election, in insight, now time.T
 	return err
 }
 
-func writeElection(w io.Writer, e *election.Election, checks *election.NodeChecks, in insight, now time.Time) error {
+func writeElection(w io.Writer, e *election.Election, checks *election.NodeChecks, in assessment, now time.Time) error {
 	tw := newColumns(w)
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(tw, "%s\t%s\n", name, election.Line(fmt.Sprintf(format, args...), 1000))
+		fmt.Fprintf(tw, "%s\t%s\n", name, sanitize.Line(fmt.Sprintf(format, args...), 1000))
 	}
 	row("Election", "%s", e.Name)
 	row("Key", "%s", e.Key())
@@ -232,7 +233,7 @@ func checkText(id string, read *election.NodeChecks) string {
 		if c.ID == id {
 			text := id + " " + c.Status
 			if c.Status != election.StatusPassing && c.Output != "" {
-				text += ": " + election.Line(c.Output, 200)
+				text += ": " + sanitize.Line(c.Output, 200)
 			}
 			return text
 		}
@@ -258,7 +259,7 @@ func writeValue(w io.Writer, value []byte) error {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		if _, err := fmt.Fprintln(w, "  "+election.Sanitize(strings.ReplaceAll(line, "\t", "    "))); err != nil {
+		if _, err := fmt.Fprintln(w, "  "+sanitize.Text(strings.ReplaceAll(line, "\t", "    "))); err != nil {
 			return err
 		}
 	}

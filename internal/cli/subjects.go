@@ -9,15 +9,17 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
 )
 
 // subject is one election to act on.
 type subject struct {
 	election *election.Election // nil for a session that leads no watched election
 	session  *election.Session  // set without an election, if the token may read it
-	insight  insight
-	effect   election.Effect
-	outcome  election.Outcome // its Kind is empty until it is known
+	insight  assessment
+	effect   insight.Effect
+	outcome  insight.Outcome // its Kind is empty until it is known
 }
 
 func (s *subject) target() election.Target { return s.outcome.Target }
@@ -26,7 +28,7 @@ func (s *subject) target() election.Target { return s.outcome.Target }
 func (s *subject) pending() bool { return s.outcome.Kind == "" }
 
 // settle ends a subject without an action.
-func (s *subject) settle(kind election.OutcomeKind, reason string) {
+func (s *subject) settle(kind insight.OutcomeKind, reason string) {
 	s.outcome.Kind, s.outcome.Reason = kind, reason
 }
 
@@ -54,14 +56,14 @@ func (j *job) choose(ctx context.Context, names []string) error {
 }
 
 func (j *job) add(e *election.Election) {
-	s := &subject{election: e, outcome: election.Outcome{Action: j.kind, Target: e.Target()}}
+	s := &subject{election: e, outcome: insight.Outcome{Action: j.kind, Target: e.Target()}}
 	j.subjects = append(j.subjects, s)
 	switch {
 	case e.State(j.snapshot.At) == election.Led:
 	case e.IsSemaphore():
-		s.settle(election.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
+		s.settle(insight.OutcomeNoLeader, "the key belongs to a semaphore, which has holders and no leader")
 	default:
-		s.settle(election.OutcomeNoLeader, "the election has no leader")
+		s.settle(insight.OutcomeNoLeader, "the election has no leader")
 	}
 }
 
@@ -81,7 +83,7 @@ func (j *job) ledOn(ctx context.Context, all []*election.Election) ([]*election.
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: no session on node %s leads one", errNoElection, election.Line(j.node, 60))
+		return nil, fmt.Errorf("%w: no session on node %s leads one", errNoElection, sanitize.Line(j.node, 60))
 	}
 	return found, nil
 }
@@ -98,7 +100,7 @@ func (j *job) nodeOf(ctx context.Context, e *election.Election) (string, error) 
 		return "", nil
 	case errors.Is(err, consulx.ErrDenied):
 		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token may not read its session",
-			consulx.ErrDenied, election.Line(e.Name, 100))
+			consulx.ErrDenied, sanitize.Line(e.Name, 100))
 	case err != nil:
 		return "", err
 	}
@@ -117,7 +119,7 @@ func (j *job) chooseSession(ctx context.Context) error {
 		return nil
 	}
 	if j.wait > 0 {
-		return usagef("--wait: session %s leads no election that the patterns match", election.Line(j.session, 40))
+		return usagef("--wait: session %s leads no election that the patterns match", sanitize.Line(j.session, 40))
 	}
 	session, err := j.readSession(ctx, j.session)
 	if err != nil && !errors.Is(err, consulx.ErrDenied) {
@@ -127,7 +129,7 @@ func (j *job) chooseSession(ctx context.Context) error {
 	if session != nil {
 		t.Node, t.Behavior, t.LockDelay = session.Node, session.Behavior, session.EnforcedLockDelay()
 	}
-	j.subjects = []*subject{{session: session, outcome: election.Outcome{Action: j.kind, Target: t}}}
+	j.subjects = []*subject{{session: session, outcome: insight.Outcome{Action: j.kind, Target: t}}}
 	return nil
 }
 
@@ -148,7 +150,7 @@ func (j *job) readSession(ctx context.Context, id string) (*election.Session, er
 	case err != nil:
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %s", consulx.ErrNoSession, election.Line(id, 40))
+	return nil, fmt.Errorf("%w: %s", consulx.ErrNoSession, sanitize.Line(id, 40))
 }
 
 // surveySession says what destroying a session that leads no watched election
@@ -157,7 +159,7 @@ func (j *job) surveySession() {
 	for _, s := range j.pending() {
 		if s.election == nil {
 			complete := j.held != nil && !j.held.incomplete
-			s.effect = election.EffectOfSession(s.session, j.held.of(s.target().Session), complete)
+			s.effect = insight.EffectOfSession(s.session, j.held.of(s.target().Session), complete)
 		}
 	}
 }

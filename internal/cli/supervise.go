@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/election"
+	"electop/election/sanitize"
 )
 
 // superviseCommand is the hidden command by which `campaign` runs its program.
@@ -198,7 +198,7 @@ func cannotRun(w io.Writer, name string, err error) error {
 	if path := (*os.PathError)(nil); errors.As(why, &path) {
 		why = path.Err
 	}
-	fmt.Fprintf(w, "electop: cannot run %s: %s\n", election.Line(name, 200), election.Line(why.Error(), 200))
+	fmt.Fprintf(w, "electop: cannot run %s: %s\n", sanitize.Line(name, 200), sanitize.Line(why.Error(), 200))
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return exitError(exitNotFound)
 	}

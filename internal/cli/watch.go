@@ -13,6 +13,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // firstContact is how long Consul may take to answer for the first time. Later
@@ -203,12 +204,12 @@ func (w *watch) line(e election.Event) ([]byte, error) {
 // jsonLine is an event as JSON, safe to show.
 func jsonLine(e election.Event) ([]byte, error) {
 	text, err := e.MarshalJSON()
-	return append(election.EscapeJSON(text), '\n'), err
+	return append(sanitize.JSON(text), '\n'), err
 }
 
 // eventLine is an event as a line of text, safe to show.
 func eventLine(e election.Event) string {
-	name := election.Line(e.Election, 40)
+	name := sanitize.Line(e.Election, 40)
 	if e.Key == "" {
 		name = "-"
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
 func TestWrapped(t *testing.T) {
@@ -56,8 +57,8 @@ func TestAPlanForThreeElectionsFitsAScreen(t *testing.T) {
 func TestSharedSentencesOfAPlanAreWrittenOnce(t *testing.T) {
 	named := func(name, holder string) *subject {
 		return &subject{
-			effect:  election.Effect{Key: "The key.", Holder: holder, Delay: "The delay."},
-			outcome: election.Outcome{Target: election.Target{Key: name, Election: name}},
+			effect:  insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."},
+			outcome: insight.Outcome{Target: election.Target{Key: name, Election: name}},
 		}
 	}
 	got := strings.Join(effectLines([]*subject{named("a", "One."), named("b", "Two."), named("c", "One.")}), "\n")

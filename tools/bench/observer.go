@@ -14,6 +14,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/sanitize"
 )
 
 // The lines on standard input between which observe keeps a profile.
@@ -65,7 +66,7 @@ func writeEvents(ctx context.Context, lines <-chan []election.Event, out io.Writ
 				if err != nil {
 					return err
 				}
-				if _, err := out.Write(append(election.EscapeJSON(text), '\n')); err != nil {
+				if _, err := out.Write(append(sanitize.JSON(text), '\n')); err != nil {
 					return err
 				}
 			}

@@ -1,0 +1,37 @@
+package election
+
+import (
+	"testing"
+	"time"
+)
+
+func TestListJSON(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 1, 7, 120_400_000, time.UTC)
+	e := &Election{
+		Name: "web", Datacenter: "dc1", Exists: true, Leader: "web-1", Term: 118, Since: at, SinceKnown: true,
+		Pair: Pair{Key: "service/web/leader", Value: []byte(`{"Node":"web-1"}`), Flags: LockFlag, Session: "695b", LockIndex: 118, CreateIndex: 40, ModifyIndex: 13061},
+		Session: &Session{
+			ID: "695b", Name: "web", Node: "node-1", TTL: 15 * time.Second, Behavior: "release",
+			LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"},
+		},
+	}
+	want := `{"election":"web","key":"service/web/leader","datacenter":"dc1","state":"led","leader":"web-1",` +
+		`"value":"{\"Node\":\"web-1\"}","flags":"3304740253564472344","term":118,"create_index":40,"modify_index":13061,` +
+		`"since":"2026-11-20T12:01:07.120Z","since_known":true,` +
+		`"session":{"id":"695b","name":"web","node":"node-1","ttl":"15s","behavior":"release","lock_delay":"15s",` +
+		`"node_checks":["serfHealth"],"service_checks":[]}}`
+	got, err := e.JSON(at)
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	vacant := &Election{
+		Name: "web", Datacenter: "dc1", Exists: true, Pair: Pair{Key: "k", Value: []byte{0xff}}, VacantSince: at, VacantSinceKnown: true,
+		LockDelayUntil: at.Add(time.Second), Terms: []Term{{Leader: "web-1", End: at}},
+	}
+	want = `{"election":"web","key":"k","datacenter":"dc1","state":"lock_delay","value_base64":"/w==","flags":"0","term":0,` +
+		`"create_index":0,"modify_index":0,"vacant_since":"2026-11-20T12:01:07.120Z","last_leader":"web-1",` +
+		`"lock_delay_until":"2026-11-20T12:01:08.120Z"}`
+	if got, err := vacant.JSON(at); err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+}

@@ -1,0 +1,48 @@
+package election
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestEventJSON(t *testing.T) {
+	at := time.Date(2026, 11, 20, 13, 1, 7, 120_000_000, time.FixedZone("", 3600))
+	base := Event{Time: at, Election: "web", Key: "k", Datacenter: "dc1", Term: 118, CreateIndex: 40, Leader: "web-1", Session: "695b", Node: "node-1"}
+	with := func(change func(*Event)) Event { e := base; change(&e); return e }
+	const head = `{"time":"2026-11-20T12:01:07.120Z","type":"`
+	const body = `","election":"web","key":"k","datacenter":"dc1","term":118,"create_index":40,"leader":"web-1","session":"695b","node":"node-1"`
+	tests := []struct {
+		event Event
+		want  string
+	}{
+		{with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 1204*time.Millisecond, true }), head + "elected" + body + `,"vacancy":"1.204s"}`},
+		{with(func(e *Event) { e.Type, e.VacancyKnown = Elected, true }), head + "elected" + body + `,"vacancy":"0s"}`},
+		{with(func(e *Event) { e.Type = Elected }), head + "elected" + body + `}`},
+		{with(func(e *Event) { e.Type, e.Held, e.HeldKnown = Vacated, 41*time.Minute+2*time.Second, true }), head + "vacated" + body + `,"held":"41m2s","held_known":true}`},
+		{
+			with(func(e *Event) {
+				e.Type, e.Cause, e.Evidence, e.LockDelayUntil = Explained, CheckCritical, "x: 503", at.Add(14*time.Second)
+			}),
+			head + "explained" + body + `,"cause":"check_critical","evidence":"x: 503","lock_delay_until":"2026-11-20T12:01:21.120Z"}`,
+		},
+		{Event{Time: at, Type: ConnectionLost, Error: "refused"}, head + `connection_lost","error":"refused"}`},
+	}
+	for _, tt := range tests {
+		got, err := json.Marshal(tt.event)
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%v\n%s\nwant\n%s", err, got, tt.want)
+		}
+		var back Event
+		if err := json.Unmarshal(got, &back); err != nil {
+			t.Error(err)
+		}
+		want := tt.event
+		want.Time, back.Time = want.Time.UTC(), back.Time.UTC()
+		want.LockDelayUntil, back.LockDelayUntil = want.LockDelayUntil.UTC(), back.LockDelayUntil.UTC()
+		if !reflect.DeepEqual(back, want) {
+			t.Errorf("read back\n%+v\nwant\n%+v", back, want)
+		}
+	}
+}

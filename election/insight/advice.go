@@ -1,0 +1,276 @@
+package insight
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// Advice is something risky about an election as it is configured.
+type Advice struct {
+	// Code names the kind of advice: snake_case, never renamed.
+	Code string `json:"code"`
+	// Urgent marks what breaks something now or soon; the rest is good to know.
+	Urgent bool `json:"urgent"`
+	// Why says in one line what is risky, Do what to do about it.
+	Why string `json:"why"`
+	Do  string `json:"do"`
+}
+
+// Thresholds of the advice. Unproven: they are judgements without a measurement
+// behind them; tests hold their edges only.
+const (
+	// manyElections is the least number of elections that one session leads for
+	// advice about it, if it leads more than twice what is usual.
+	manyElections = 6
+	// shortLockDelay is the longest lock-delay that advice calls short.
+	shortLockDelay = time.Second
+	// flappingChanges is how many changes within the window are not flapping.
+	flappingChanges = 3
+	flappingWindow  = 10 * time.Minute
+	// manyOrphans is the least number of sessions that a program seems to have
+	// left behind: one or two may be candidates on the same host.
+	manyOrphans = 3
+)
+
+// Advise lists what is risky about an election, urgent things first. s may be
+// nil: what needs the surroundings is then left out. board are all elections
+// that are watched. To judge many elections, use [NewBoard] and [Board.Advise].
+func Advise(e *election.Election, s *election.Surroundings, board []*election.Election, now time.Time) []Advice {
+	var sessions []*election.Session
+	if s != nil {
+		sessions = s.Sessions
+	}
+	return NewBoard(board, sessions).Advise(e, s, now)
+}
+
+// Advise lists what is risky about one election of the board, urgent things
+// first. Surroundings of another election and nil say nothing.
+func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.Time) []Advice {
+	if s != nil && s.Key != e.Key() {
+		s = nil
+	}
+	software := DetectSoftware(e, s)
+	found := []*Advice{adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
+	if e.Session != nil && e.Exists && e.Pair.Held() {
+		if software == nil { // its sessions are as they are by design
+			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
+		}
+		found = append(found, b.adviseManyElections(e), b.adviseOrphans(e, s))
+	}
+	all := make([]Advice, 0, len(found))
+	for _, urgent := range []bool{true, false} {
+		for _, a := range found {
+			if a != nil && a.Urgent == urgent {
+				all = append(all, *a)
+			}
+		}
+	}
+	return all
+}
+
+func adviseOverwritten(e *election.Election, software *Software) *Advice {
+	if !e.Overwritten() {
+		return nil
+	}
+	a := &Advice{
+		Code: "overwritten", Urgent: true,
+		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and terms are not counted until the next one",
+		Do:  "find the client that writes it; the next term counts from 1 again",
+	}
+	if software == nil {
+		a.Do += " (electop release starts one)"
+	}
+	return a
+}
+
+// adviseFlags looks for keys that a waiting api.Lock refuses for good.
+func (b *Board) adviseFlags(e *election.Election) *Advice {
+	if !e.Exists || e.Pair.Flags == election.LockFlag || e.Pair.Flags == election.SemaphoreFlag || !b.usesAPILock(e) {
+		return nil
+	}
+	return &Advice{
+		Code: "lock_flags", Urgent: true,
+		Why: fmt.Sprintf("the key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails at once with "+
+			"\"Existing key does not match lock use\", also while the key is held", e.Pair.Flags),
+		Do: "find the client that sets these flags, and correct them " + correctFlags(e.Pair),
+	}
+}
+
+// maxCommand is the longest command that advice offers: `electop list --advice`
+// cuts at 300 runes, and half a command must not be copied.
+const maxCommand = 170
+
+// correctFlags says how to correct the flags of a key: of a held one by
+// acquiring it again with its holder's session, of a free one at its index.
+func correctFlags(p election.Pair) string {
+	flags := strconv.FormatUint(election.LockFlag, 10)
+	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
+	if p.Held() {
+		how = "without a step-down, while this session holds the key"
+		bound, query = "-acquire -session="+p.Session, "?acquire="+sanitize.Line(p.Session, election.LabelLength)
+	}
+	command := "consul kv put " + bound + " -flags=" + flags
+	if len(p.Value) > 0 {
+		command += " -base64 " + p.Key + " " + base64.StdEncoding.EncodeToString(p.Value)
+	} else {
+		command += " " + p.Key
+	}
+	if len(command) > maxCommand || !plainKey(p.Key) || strings.Trim(p.Session, shellWord) != "" {
+		command = "write the same value with " + query + "&flags=" + flags
+	}
+	if how == "" {
+		return "with: " + command
+	}
+	return how + ": " + command
+}
+
+// plainKey reports keys that a shell takes for a word and a URL for this key.
+func plainKey(key string) bool {
+	return strings.Trim(key, shellWord+"/") == "" && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "/") && path.Clean(key) == key
+}
+
+// usesAPILock reports that a present or former leader uses Consul's own lock.
+func (b *Board) usesAPILock(e *election.Election) bool {
+	if isAPILock(e.Session) || isAPILock(e.LastSession) {
+		return true
+	}
+	return slices.ContainsFunc(e.Terms, func(t election.Term) bool { return isAPILock(b.sessions[t.Session]) })
+}
+
+func adviseFlapping(e *election.Election, now time.Time) *Advice {
+	n := e.Changes(now, flappingWindow)
+	if n <= flappingChanges {
+		return nil
+	}
+	a := &Advice{
+		Code: "flapping", Urgent: true,
+		Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
+		Do:  "see the causes in its history; a health check that is too strict or a TTL that is too short may be one",
+	}
+	if cause, times := usualCause(e, now); times > 0 {
+		a.Why += fmt.Sprintf(", mostly because of %s (%d)", sanitize.Line(string(cause), election.LabelLength), times)
+	}
+	return a
+}
+
+// usualCause is why most terms of the window ended, if that is known.
+func usualCause(e *election.Election, now time.Time) (most election.Cause, times int) {
+	counts := map[election.Cause]int{}
+	for _, t := range e.Terms {
+		if !t.Over() || t.Cause == "" || t.Cause == election.Unknown || now.Sub(t.End) > flappingWindow {
+			continue
+		}
+		if counts[t.Cause]++; counts[t.Cause] > times {
+			most, times = t.Cause, counts[t.Cause]
+		}
+	}
+	return most, times
+}
+
+func adviseChecks(s *election.Session) *Advice {
+	switch {
+	case len(s.Checks()) == 0 && s.TTL == 0:
+		return &Advice{
+			Code: "no_checks", Urgent: true,
+			Why: "the session has neither checks nor a TTL: it ends when its node leaves or is removed or when it is destroyed, not when its process or node fails",
+			Do:  "give the session a TTL and renew it, or bind it to a check of the service",
+		}
+	case len(s.Checks()) == 0:
+		return &Advice{
+			Code: "no_checks",
+			Why:  fmt.Sprintf("the session has no checks: after its process or node failed, it ends only with its TTL, about %s after the last renewal", 2*s.TTL),
+			Do:   "bind it to serfHealth so that the failure of its node ends it sooner",
+		}
+	case s.TTL > 0:
+		return nil // the TTL ends it in any case
+	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
+		return &Advice{
+			Code: "node_checks_only",
+			Why:  "the session depends on its node's health only: it ends when its node fails, leaves or is removed, not when only its process fails, and no other candidate can lead then",
+			Do:   "give the session a TTL and renew it, or bind it to a check of the service",
+		}
+	case len(s.NodeChecks) == 0:
+		return &Advice{
+			Code: "service_checks_only",
+			Why:  "the session depends on no node check: when its node fails, its service check keeps the last result and the session keeps the lock until the node leaves or is removed",
+			Do:   "bind the session to serfHealth as well",
+		}
+	}
+	return nil
+}
+
+// mayWatchProcess reports node checks that somebody registered: unlike Consul's
+// own serfHealth, they may watch the leader's process.
+func mayWatchProcess(nodeCheck string) bool { return nodeCheck != "serfHealth" }
+
+func adviseLockDelay(s *election.Session) *Advice {
+	if s.Behavior == election.BehaviorDelete || s.LockDelay >= shortLockDelay {
+		return nil
+	}
+	delay := "no lock-delay"
+	if s.LockDelay > 0 {
+		delay = "a lock-delay of " + s.LockDelay.String()
+	}
+	return &Advice{
+		Code: "short_lock_delay",
+		Why:  delay + ": a leader that is cut off may still act when the next one already leads",
+		Do: "use a lock-delay longer than the leader needs to notice, or fence its work with the ModifyIndex of the acquisition " +
+			"(LockIndex is no fencing token: a write without the lock resets it)",
+	}
+}
+
+// adviseManyElections gives no advice where one session for many elections is
+// usual.
+func (b *Board) adviseManyElections(e *election.Election) *Advice {
+	n := b.led[e.Pair.Session].count
+	if n < manyElections || n <= 2*b.usualLead {
+		return nil
+	}
+	return &Advice{
+		Code: "session_leads_many",
+		Why:  fmt.Sprintf("one session leads %d of the watched elections: when it ends, all of them lose their leader at once", n),
+		Do:   "give each election a session of its own, unless this is intended",
+	}
+}
+
+// adviseOrphans looks for sessions that a restarting program leaves behind: like
+// the leader's own, and holding nothing that is known.
+func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *Advice {
+	if !mayBeOrphan(e.Session) {
+		return nil
+	}
+	same := kinOf(e.Session)
+	n := b.orphans[same]
+	if n >= manyOrphans && s != nil {
+		n -= b.busySiblings(same, s.Siblings)
+	}
+	if n < manyOrphans {
+		return nil
+	}
+	return &Advice{
+		Code: "orphaned_sessions",
+		Why: fmt.Sprintf("%d more sessions named %q on node %s hold no watched key and have no TTL: a program that restarts may leave its sessions behind",
+			n, sanitize.Line(same.name, 60), sanitize.Line(same.node, 60)),
+		Do: "destroy a session when its program ends, or give it a TTL",
+	}
+}
+
+// busySiblings counts the sessions of a kin that hold a key beside the election.
+func (b *Board) busySiblings(same kin, siblings []election.Pair) int {
+	seen := map[string]bool{}
+	for _, p := range siblings {
+		ses := b.sessions[p.Session]
+		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && kinOf(ses) == same {
+			seen[ses.ID] = true
+		}
+	}
+	return len(seen)
+}

@@ -1,0 +1,368 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// codes writes advice as "code!" (urgent) and "code".
+func codes(all []Advice) string {
+	parts := make([]string, len(all))
+	for i, a := range all {
+		parts[i] = a.Code
+		if a.Urgent {
+			parts[i] += "!"
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// terms are n terms that began a minute apart, the last one lasting.
+func terms(n int, known bool, cause election.Cause) []election.Term {
+	var all []election.Term
+	for i := range n {
+		start := t0.Add(-time.Duration(n-i) * time.Minute)
+		t := election.Term{Number: uint64(i), Session: fmt.Sprint("s", i), Start: start, StartKnown: known}
+		if i < n-1 {
+			t.End, t.Cause = start.Add(30*time.Second), cause
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+func TestAdvise(t *testing.T) {
+	good := func(s *election.Session) { s.TTL = 15 * time.Second }
+	noChecks := func(s *election.Session) { s.NodeChecks = nil }
+	delay := func(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.LockDelay = d } }
+	deletes := func(s *election.Session) { s.Behavior = election.BehaviorDelete }
+	web := func(change ...func(*election.Session)) *election.Election {
+		return led("web", "service/web/leader", newSession("w1", "web-1", "n1", change...))
+	}
+	with := func(e *election.Election, change func(*election.Election)) *election.Election { change(e); return e }
+	tests := []struct {
+		name string
+		e    *election.Election
+		want string
+	}{
+		{"nothing to say", web(good), ""},
+		{"nothing to say of a service check and a node check", web(service("service:web-1")), ""},
+		{"TTL and service check", web(good, noChecks, service("service:web-1")), ""},
+		{"no checks and no TTL", web(noChecks), "no_checks!"},
+		{"no checks", web(noChecks, good), "no_checks"},
+		{"node checks only", web(), "node_checks_only"},
+		{"a node check that may watch the process", web(func(s *election.Session) { s.NodeChecks = []string{"serfHealth", "web-alive"} }), ""},
+		{"service checks only", web(noChecks, service("service:web-1")), "service_checks_only"},
+		{"no lock-delay", web(good, delay(0)), "short_lock_delay"},
+		{"a lock-delay of 1 ms", web(good, delay(time.Millisecond)), "short_lock_delay"},
+		{"a lock-delay of 1 s", web(good, delay(time.Second)), ""},
+		{"no lock-delay, but the key is deleted", web(good, delay(0), deletes), ""},
+		{"two things", web(delay(0)), "node_checks_only short_lock_delay"},
+		{"overwritten", with(web(good), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten!"},
+		{"an overwritten Patroni key", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten!"},
+		{"overwritten is first", with(web(), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten! node_checks_only"},
+		{"vacant", with(web(), func(e *election.Election) { e.LastSession, e.Session, e.Pair.Session = e.Session, nil, "" }), ""},
+		{"a session that was not read", with(web(), func(e *election.Election) { e.Session = nil }), ""},
+		{"the key is gone", with(web(), func(e *election.Election) { e.Exists = false }), ""},
+		{"4 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(4, true, election.CheckCritical) }), "flapping!"},
+		{"3 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(3, true, election.CheckCritical) }), ""},
+		{"leaders that were there before", with(web(good), func(e *election.Election) { e.Terms = terms(4, false, "") }), ""},
+		{"12 leaders, 3 of them of late", with(web(good), func(e *election.Election) {
+			e.Terms = terms(12, true, "")
+			for i := range 9 {
+				e.Terms[i].Start = e.Terms[i].Start.Add(-time.Hour)
+			}
+		}), ""},
+		{"Patroni is as it is by design", led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), ""},
+		{"Patroni that flaps", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *election.Election) {
+			e.Terms = terms(5, true, "")
+		}), "flapping!"},
+		{"a semaphore", semaphore(`{"Limit":1}`), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			all := Advise(tt.e, nil, []*election.Election{tt.e}, t0)
+			if got := codes(all); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			for _, a := range all {
+				if a.Why == "" || a.Do == "" || strings.Contains(a.Why+a.Do, "\n") {
+					t.Errorf("%+v", a)
+				}
+			}
+		})
+	}
+}
+
+func TestAdviseFlapNamesTheUsualCause(t *testing.T) {
+	e := led("web", "service/web/leader", newSession("w", "web", "n", ttl(time.Minute)))
+	e.Terms = terms(6, true, election.CheckCritical)
+	e.Terms[0].Cause = election.Released
+	if got := Advise(e, nil, nil, t0)[0].Why; got != "6 new leaders within 10 minutes, mostly because of check_critical (4)" {
+		t.Error(got)
+	}
+}
+
+func TestAdviseLockFlags(t *testing.T) {
+	lock := newSession("w", "Consul API Lock", "n", ttl(15*time.Second))
+	cli := newSession("w", "Consul lock for './x' at 'p'", "n", ttl(15*time.Second))
+	old := newSession("old", "Consul API Lock", "n", ttl(15*time.Second))
+	plain := newSession("w", "web", "n", ttl(15*time.Second))
+	with := func(s *election.Session, flags uint64, change ...func(*election.Election)) *election.Election {
+		e := led("web", "service/web/leader", s)
+		e.Pair.Flags = flags
+		for _, c := range change {
+			c(e)
+		}
+		return e
+	}
+	tests := []struct {
+		name string
+		e    *election.Election
+		want string
+	}{
+		{"api.Lock and its flags", with(lock, election.LockFlag), ""},
+		{"api.Lock without its flags", with(lock, 0), "lock_flags!"},
+		{"consul lock without its flags", with(cli, 7), "lock_flags!"},
+		{"the last leader used api.Lock", with(plain, 0, func(e *election.Election) { e.LastSession = lock }), "lock_flags!"},
+		{"vacant, after api.Lock", with(lock, 0, func(e *election.Election) { e.LastSession, e.Session, e.Pair.Session = lock, nil, "" }), "lock_flags!"},
+		{"an earlier leader's api.Lock still waits", with(plain, 0, func(e *election.Election) { e.Terms = []election.Term{{Session: "old", End: t0}} }), "lock_flags!"},
+		{"the guide's recipe", with(plain, 0), ""},
+		{"gone", with(lock, 0, func(e *election.Election) { e.Exists = false }), ""},
+		{"a semaphore", with(lock, election.SemaphoreFlag), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := codes(Advise(tt.e, around(tt.e, nil, old), nil, t0)); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// The texts say what was measured and nothing that reality contradicts.
+func TestAdviceTexts(t *testing.T) {
+	noChecks := func(s *election.Session) { s.NodeChecks = nil }
+	web := func(change ...func(*election.Session)) *election.Election {
+		return led("web", "service/web/leader", newSession("w1", "web-1", "n1", change...))
+	}
+	overwritten, db := web(ttl(time.Minute)), led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni))
+	overwritten.Pair.LockIndex, db.Pair.LockIndex = 0, 0
+	for _, tt := range []struct {
+		e       *election.Election
+		has     []string
+		lacks   string
+		comment string
+	}{
+		{web(noChecks), []string{"ends when its node leaves or is removed or when it is destroyed"}, "only a person", "Consul ends it with its node"},
+		{web(noChecks, ttl(15*time.Second)), []string{"about 30s after the last renewal"}, "up to", "a TTL may be enforced later"},
+		{web(), []string{"when its node fails, leaves or is removed", "no other candidate"}, "nobody", "serfHealth ends it"},
+		{web(ttl(time.Minute), func(s *election.Session) { s.LockDelay = 0 }), []string{"longer than the leader needs to notice", "ModifyIndex of the acquisition", "LockIndex is no fencing token"}, "at least 1s", ""},
+		{overwritten, []string{"a client wrote the key", "counts from 1 again", "electop release"}, "puts it right", "the count restarts"},
+		{db, []string{"counts from 1 again"}, "electop release", "a Patroni key is never released"},
+	} {
+		a := Advise(tt.e, nil, nil, t0)[0]
+		for _, want := range tt.has {
+			if !strings.Contains(a.Why+" "+a.Do, want) {
+				t.Errorf("%s: no %q in %q, %q", a.Code, want, a.Why, a.Do)
+			}
+		}
+		if strings.Contains(a.Why+" "+a.Do, tt.lacks) {
+			t.Errorf("%s: %q in %q, %q: %s", a.Code, tt.lacks, a.Why, a.Do, tt.comment)
+		}
+	}
+}
+
+func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
+	lock := newSession("695bfbd0-6350", "Consul API Lock", "n", ttl(15*time.Second))
+	key := func(key, value, session string) *election.Election {
+		e := held(key, value, lock)
+		e.Pair.Session = session
+		if session == "" {
+			e.Session, e.LastSession = nil, lock
+		}
+		return e
+	}
+	const s = "695bfbd0-6350"
+	for _, tt := range []struct {
+		name string
+		e    *election.Election
+		want string
+	}{
+		{"held", key("service/web/leader", "web-1\n", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
+		{"held, no value", key("p/.lock", "", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 p/.lock"},
+		{"free", key("service/web/leader", "web-1\n", ""), "with: consul kv put -cas -modify-index=2 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
+		{"a key that a shell would run", key("service/$(x)/leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a key that a URL takes for another one", key("service//web/../leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a key like a flag", key("-http-addr=evil", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a long value", key("k", strings.Repeat("v", 121), s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a long value, free", key("k", strings.Repeat("v", 121), ""), "with: write the same value with ?cas=2&flags=3304740253564472344"},
+	} {
+		a := Advise(tt.e, nil, nil, t0)[0]
+		if want := "find the client that sets these flags, and correct them " + tt.want; a.Code != "lock_flags" || a.Do != want || len(a.Do) > 300 {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, a.Do, want)
+		}
+		if !strings.Contains(a.Why, "fails at once") || !strings.Contains(a.Why, "also while the key is held") {
+			t.Errorf("%q", a.Why)
+		}
+	}
+}
+
+// ledBy is a board on which each of the sessions leads so many elections.
+func ledBy(counts ...int) (board []*election.Election) {
+	for i, n := range counts {
+		s := newSession(fmt.Sprint("s", i), fmt.Sprint("prog-", i), "n", ttl(time.Minute))
+		for j := range n {
+			board = append(board, led(fmt.Sprintf("e%d-%02d", i, j), fmt.Sprintf("k/e%d-%02d/leader", i, j), s))
+		}
+	}
+	return board
+}
+
+func TestAdviseASessionThatLeadsUnexpectedlyMany(t *testing.T) {
+	tests := []struct {
+		counts []int
+		want   string
+	}{
+		{[]int{6}, "session_leads_many"},
+		{[]int{5}, ""},
+		{[]int{6, 1, 1, 2}, "session_leads_many"},
+		{[]int{6, 6}, "session_leads_many"},
+		{[]int{6, 5, 7, 6}, ""}, // it is how things are done there
+		{[]int{20, 5, 7, 6}, "session_leads_many"},
+	}
+	for _, tt := range tests {
+		board := ledBy(tt.counts...)
+		if got := codes(Advise(board[0], nil, board, t0)); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.counts, got, tt.want)
+		}
+	}
+}
+
+func TestAdviseOrphans(t *testing.T) {
+	both := service("service:web")
+	e := led("web", "service/web/leader", newSession("w", "web", "n1", both))
+	crowd := func(n int, name, node string, change ...func(*election.Session)) (all []*election.Session) {
+		for i := range n {
+			all = append(all, newSession(fmt.Sprint(name, node, i), name, node, append(change, both)...))
+		}
+		return all
+	}
+	generic := led("x", "service/x/leader", newSession("w", "electop campaign", "n1", both))
+	tests := []struct {
+		name     string
+		e        *election.Election
+		sessions []*election.Session
+		siblings []election.Pair
+		want     string
+	}{
+		{"three that hold nothing", e, crowd(3, "web", "n1"), nil, "orphaned_sessions"},
+		{"two may be candidates", e, crowd(2, "web", "n1"), nil, ""},
+		{"the leader itself is none", e, append(crowd(2, "web", "n1"), e.Session), nil, ""},
+		{"on other nodes", e, crowd(3, "web", "n2"), nil, ""},
+		{"of another name", e, crowd(3, "mail", "n1"), nil, ""},
+		{"with a TTL they end by themselves", e, crowd(3, "web", "n1", ttl(time.Minute)), nil, ""},
+		{"some that hold a key beside it", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn11")}, ""},
+		{"one that holds two keys beside it", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn10")}, "orphaned_sessions"},
+		{"a name that says nothing", generic, crowd(5, "electop campaign", "n1"), nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := codes(Advise(tt.e, around(tt.e, tt.siblings, tt.sessions...), []*election.Election{tt.e}, t0)); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			if got := codes(Advise(tt.e, nil, []*election.Election{tt.e}, t0)); got != "" {
+				t.Errorf("without sessions: %q", got)
+			}
+		})
+	}
+	busy := led("mail", "service/mail/leader", newSession("webn10", "web", "n1", both))
+	if got := codes(Advise(e, around(e, nil, crowd(3, "web", "n1")...), []*election.Election{e, busy}, t0)); got != "" {
+		t.Errorf("one of three leads elsewhere: %q", got)
+	}
+}
+
+// Texts that Consul holds must not reach a terminal as they are, whatever they
+// hold.
+func FuzzNothingUnsafeGetsOut(f *testing.F) {
+	f.Add("service/web/leader", "web-1", "n\x1b[2J", "service:web\u202e", `{"Limit":2,"Holders":{"\u001b]0;x":true}}`, uint64(0))
+	f.Add("jobs/\x1bc/.lock", "Consul API Lock\n", "n1", "c\x00", `{"Holders":{"a":true}}`, election.SemaphoreFlag)
+	f.Add("service/x\u200b/leader", "x\u200b-1", "\xff", "", "v", election.LockFlag)
+	f.Fuzz(func(t *testing.T, key, name, node, check, value string, flags uint64) {
+		s := newSession("a"+name, name, node, service(check))
+		e := led(name, key, s)
+		e.Pair.Value, e.Pair.Flags, e.Leader = []byte(value), flags, election.LeaderLabel(e.Pair, s)
+		e.Terms = terms(5, true, election.Cause(name))
+		free := led(name, key, s)
+		free.Session, free.LastSession, free.Pair.Session, free.Terms, free.Pair.Flags = nil, s, "", e.Terms, flags
+		free.Pair.Value = []byte(value)
+		crowd := []*election.Session{s}
+		for i := range 4 {
+			crowd = append(crowd, newSession(fmt.Sprint(node, i), name, node, service(check+"-2")))
+		}
+		var out []string
+		for _, e := range []*election.Election{e, free} {
+			around := around(e, []election.Pair{sibling(election.Parent(key)+name, fmt.Sprint(node, 1)), sibling(election.Parent(key)+node+"2", fmt.Sprint(node, 2))}, crowd...)
+			candidates := Candidates(e, around, []*election.Election{e, led(check, check, crowd[1])})
+			for _, c := range candidates {
+				out = append(out, c.Name, c.Reason)
+			}
+			for _, a := range Advise(e, around, []*election.Election{e}, t0) {
+				out = append(out, a.Code, a.Why, a.Do)
+			}
+			if s := election.ReadSemaphore(e, around); s != nil {
+				for _, h := range slices.Concat(s.Holders, s.Waiters) {
+					out = append(out, h.Session, h.Name, h.Node)
+				}
+			}
+			if s := DetectSoftware(e, around); s != nil {
+				out = append(out, s.Name, s.StepDown, s.Otherwise)
+			}
+			for _, f := range []Effect{
+				EffectOf(election.ActionRelease, e, around, len(candidates)), EffectOf(election.ActionDestroy, e, around, len(candidates)),
+				EffectOfSession(e.Session, append(around.Siblings, e.Pair), false),
+			} {
+				out = append(append(out, f.Software), f.sentences()...)
+			}
+			out = append(out, WhyVacant(e, Situation{Now: t0, Candidates: len(candidates), Connection: election.Connection{Error: name}}))
+		}
+		for _, text := range out {
+			if sanitize.Text(text) != text {
+				t.Errorf("%q", text)
+			}
+		}
+	})
+}
+
+// BenchmarkAdvise judges 10,000 elections, as `electop list --advice` does.
+func BenchmarkAdvise(b *testing.B) {
+	const n = 10_000
+	board := make([]*election.Election, n)
+	sessions := make([]*election.Session, 0, 2*n)
+	for i := range n {
+		s := newSession(fmt.Sprint("s", i), fmt.Sprint("svc-", i), fmt.Sprint("n", i%100))
+		board[i] = led(s.Name, fmt.Sprintf("service/%05d/leader", i), s)
+		board[i].Terms = terms(64, true, election.CheckCritical)
+		sessions = append(sessions, s, newSession(fmt.Sprint("o", i), s.Name, s.Node))
+	}
+	b.Run("board", func(b *testing.B) {
+		for b.Loop() {
+			ready := NewBoard(board, sessions)
+			for _, e := range board {
+				ready.Advise(e, nil, t0)
+			}
+		}
+	})
+	b.Run("one", func(b *testing.B) {
+		around := around(board[0], nil, sessions...)
+		for b.Loop() {
+			Advise(board[0], around, board, t0)
+		}
+	})
+}

@@ -1,0 +1,281 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// led is an election that a session leads.
+func led(name, key string, s *election.Session) *election.Election {
+	return &election.Election{
+		Name: name, Exists: true, Session: s, Leader: name + "-1", Term: 1, Since: t0,
+		Pair: election.Pair{Key: key, Value: []byte(name + "-1"), Session: s.ID, LockIndex: 1, CreateIndex: 1, ModifyIndex: 2},
+	}
+}
+
+// newSession makes a session as the guide's recipe does, but for the name.
+func newSession(id, name, node string, change ...func(*election.Session)) *election.Session {
+	s := &election.Session{ID: id, Name: name, Node: node, Behavior: election.BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
+	for _, c := range change {
+		c(s)
+	}
+	return s
+}
+
+func service(ids ...string) func(*election.Session) {
+	return func(s *election.Session) { s.ServiceChecks = ids }
+}
+
+func ttl(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.TTL = d } }
+
+func patroni(s *election.Session) {
+	s.TTL, s.Behavior, s.LockDelay, s.NodeChecks = 15*time.Second, election.BehaviorDelete, time.Millisecond, nil
+}
+
+// around are the surroundings of an election.
+func around(e *election.Election, siblings []election.Pair, sessions ...*election.Session) *election.Surroundings {
+	return &election.Surroundings{At: t0, Key: e.Key(), Siblings: siblings, Sessions: sessions}
+}
+
+func sibling(key, session string) election.Pair {
+	return election.Pair{Key: key, Session: session, LockIndex: 1}
+}
+
+// namesOf writes candidates as "name: reason", weak ones with a "?".
+func namesOf(all []Candidate) string {
+	parts := make([]string, len(all))
+	for i, c := range all {
+		mark := ""
+		if c.Weak {
+			mark = "?"
+		}
+		parts[i] = c.Name + mark + ": " + c.Reason
+	}
+	return strings.Join(parts, " | ")
+}
+
+func TestCandidates(t *testing.T) {
+	web := led("web", "service/web/leader", newSession("w1", "web-1", "host-1"))
+	other := func(name, id string) *election.Election {
+		return led(name, "service/"+name+"/leader", newSession(id, name, "host-9"))
+	}
+	tests := []struct {
+		name     string
+		e        *election.Election
+		board    []*election.Election
+		siblings []election.Pair
+		sessions []*election.Session
+		want     string
+	}{
+		{
+			name: "Patroni's members, but for the leader",
+			e:    led("db", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni)),
+			siblings: []election.Pair{
+				sibling("service/db/config", ""), sibling("service/db/members/pg1", "p1"),
+				sibling("service/db/members/pg2", "p2"), sibling("service/db/members/pg3", "p3"), sibling("service/db/members/pg4", ""),
+			},
+			sessions: []*election.Session{newSession("p1", "db-pg1", "n1", patroni), newSession("p2", "db-pg2", "n2", patroni), newSession("p3", "db-pg3", "n3", patroni)},
+			want:     "pg2: holds service/db/members/pg2 | pg3: holds service/db/members/pg3",
+		},
+		{
+			name:  "Patroni's members stay members when a wide pattern takes them for elections",
+			e:     led("db/leader", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni)),
+			board: []*election.Election{led("db/members/pg2", "service/db/members/pg2", newSession("p2", "db-pg2", "n2", patroni))},
+			siblings: []election.Pair{
+				sibling("service/db/members/pg2", "p2"),
+			},
+			sessions: []*election.Session{newSession("p2", "db-pg2", "n2", patroni)},
+			want:     "pg2: holds service/db/members/pg2",
+		},
+		{
+			name: "the guide's recipe, one name for all", e: led("web", "service/web/leader", newSession("w1", "dbservice", "host-1")),
+			sessions: []*election.Session{newSession("w1", "dbservice", "host-1"), newSession("w2", "dbservice", "host-2"), newSession("m", "mail", "host-2")},
+			want:     "dbservice on host-2: its session has the same name",
+		},
+		{
+			name: "the guide's recipe, names with numbers", e: web,
+			sessions: []*election.Session{newSession("w1", "web-1", "host-1"), newSession("w2", "web-2", "host-2"), newSession("c1", "web-cron-1", "host-2"), newSession("m1", "mail-1", "host-1")},
+			board:    []*election.Election{other("web-cron", "x")},
+			want:     "web-2 on host-2: its session's name has the same pattern: web-2",
+		},
+		{
+			name: "the guide's recipe, names with the host in it", e: led("web", "k/web/leader", newSession("w1", "billing@alpha.dc1", "alpha.dc1")),
+			sessions: []*election.Session{newSession("w2", "billing@beta", "beta"), newSession("x", "audit@beta", "beta"), newSession("y", "lock-beta", "beta")},
+			want:     "billing@beta on beta: its session's name has the same pattern: billing@beta",
+		},
+		{
+			name: "pods", e: led("x", "k/x/leader", newSession("w1", "billing-7d9f8b6c5-x2x4z", "n1")),
+			sessions: []*election.Session{newSession("w2", "billing-7d9f8b6c5-k8s9w", "n2"), newSession("w3", "audit-7d9f8b6c5-k8s9w", "n2")},
+			want:     "billing-7d9f8b6c5-k8s9w on n2: its session's name has the same pattern: billing-7d9f8b6c5-k8s9w",
+		},
+		{
+			name: "named after the node says little", e: led("x", "k/x/leader", newSession("w1", "host-1", "host-1")),
+			sessions: []*election.Session{newSession("w2", "host-2", "host-2"), newSession("w3", "host-3", "host-3", ttl(time.Minute))},
+			want:     "host-2 on host-2?: named after its node, as the leader's session is; it may wait for another key",
+		},
+		{
+			name: "api.Lock: one name for everything",
+			e:    led("x", "k/x/leader", newSession("w1", "Consul API Lock", "n1", ttl(15*time.Second))),
+			sessions: []*election.Session{
+				newSession("w2", "Consul API Lock", "n2", ttl(15*time.Second)), newSession("w3", "Consul API Lock", "n2", ttl(20*time.Second)),
+				newSession("y", "Consul API Lock", "n3", ttl(15*time.Second)),
+			},
+			board: []*election.Election{led("y", "k/y/leader", newSession("y", "Consul API Lock", "n3"))},
+			want:  "Consul API Lock on n2?: Consul API Lock session that leads nothing here; it may wait for another key",
+		},
+		{
+			name: "api.Lock sessions are passed over where a better one is known",
+			e: func() *election.Election {
+				e := led("x", "k/x/leader", newSession("w1", "Consul API Lock", "n1"))
+				e.Terms = []election.Term{{Number: 1, Session: "w3", Start: t0, End: t0.Add(time.Minute)}, {Number: 2, Session: "w1", Start: t0}}
+				return e
+			}(),
+			sessions: []*election.Session{newSession("w2", "Consul API Lock", "n2"), newSession("w3", "Consul API Lock", "n3")},
+			want:     "Consul API Lock on n3: led before, and its session lives on",
+		},
+		{
+			name: "consul lock names the path", e: func() *election.Election {
+				e := led("backup", "jobs/backup/.lock", newSession("w1", "x", "n1"))
+				e.Pair.Session, e.Session = "", nil
+				return e
+			}(),
+			sessions: []*election.Session{newSession("w2", "Consul lock for './run' at 'jobs/backup'", "n2"), newSession("w3", "Consul lock for './run' at 'jobs/other'", "n2")},
+			want:     "./run on n2: named after the election: Consul lock for './run' at 'jobs/backup'",
+		},
+		{
+			name: "a check of the same service, even while it leads elsewhere",
+			e:    led("x", "k/x/leader", newSession("w1", "a", "n1", service("service:web-1"))),
+			sessions: []*election.Session{
+				newSession("w2", "b", "n2", service("service:web-2")), newSession("w3", "c", "n3", service("service:mail-1")),
+				newSession("w4", "d", "n4", service("service:web-4")),
+			},
+			board: []*election.Election{led("cron", "k/cron/leader", newSession("w4", "d", "n4"))},
+			want: "web-2 on n2: bound to a check of the same service: service:web-2 | " +
+				"web-4 on n4: bound to a check of the same service: service:web-4; it leads cron",
+		},
+		{
+			name:     "check ids that say nothing",
+			e:        led("x", "k/x/leader", newSession("w1", "a", "n1", service("service:1"))),
+			sessions: []*election.Session{newSession("w2", "b", "n2", service("service:2"))},
+		},
+		{
+			name: "sessions that lead elsewhere", e: web,
+			sessions: []*election.Session{newSession("w2", "web-2", "host-2")},
+			board:    []*election.Election{led("mail", "service/mail/leader", newSession("w2", "web-2", "host-2"))},
+		},
+		{
+			name:     "the election names sessions and checks when no leader was seen",
+			e:        &election.Election{Name: "web", Exists: true, Pair: election.Pair{Key: "service/web/leader"}},
+			sessions: []*election.Session{newSession("a", "lock of web", "n1"), newSession("b", "", "n2", service("service:web-2")), newSession("c", "webinar", "n3"), newSession("d", "web-cron-2", "n3")},
+			board:    []*election.Election{other("web-cron", "x")},
+			want:     "lock of web on n1: named after the election: lock of web | on n2: named after the election: service:web-2",
+		},
+		{
+			name: "keys beside an election that is not named for a lock are other elections",
+			e:    led("web", "elections/web", newSession("w1", "a", "n1")), siblings: []election.Pair{sibling("elections/mail", "m1")},
+			sessions: []*election.Session{newSession("m1", "mail", "n2")},
+		},
+		{
+			name:     "keys of other elections below the same parent",
+			e:        led("service", "service/leader", newSession("w1", "a", "n1")),
+			siblings: []election.Pair{sibling("service/web/leader", "m1"), sibling("service/db/members/x", "m2"), sibling("service/mail/.lock", "m3")},
+			sessions: []*election.Session{newSession("m1", "m", "n2"), newSession("m2", "m", "n2"), newSession("m3", "m", "n2")},
+		},
+		{
+			name:     "a parent with many elections",
+			e:        led("a", "jobs/a-leader", newSession("w1", "a", "n1")),
+			board:    []*election.Election{led("a", "jobs/a-leader", newSession("w1", "a", "n1")), led("b", "jobs/b-leader", newSession("w2", "b", "n1"))},
+			siblings: []election.Pair{sibling("jobs/b-leader", "w2"), sibling("jobs/running", "w3")},
+			sessions: []*election.Session{newSession("w2", "b", "n1"), newSession("w3", "c", "n1")},
+		},
+		{
+			name: "the same parent for one election only", e: web,
+			siblings: []election.Pair{sibling("service/web/web-2", "s2"), sibling("service/web/state", "")},
+			sessions: []*election.Session{newSession("s2", "anything", "n2")},
+			want:     "web-2: holds service/web/web-2",
+		},
+		{
+			name: "a semaphore's waiters, not its holders and nobody else",
+			e: &election.Election{Name: "gpu", Exists: true, Pair: election.Pair{
+				Key: "jobs/gpu/.lock", Flags: election.SemaphoreFlag, Value: []byte(`{"Limit":1,"Holders":{"h1":true}}`),
+			}},
+			siblings: []election.Pair{sibling("jobs/gpu/h1", "h1"), sibling("jobs/gpu/s2", "s2")},
+			sessions: []*election.Session{newSession("h1", "Consul API Semaphore", "n1"), newSession("s2", "Consul API Semaphore", "n2"), newSession("gpu", "gpu", "n2")},
+			want:     "Consul API Semaphore on n2: contends with jobs/gpu/s2",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := namesOf(Candidates(tt.e, around(tt.e, tt.siblings, tt.sessions...), append(tt.board, tt.e)))
+			if got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCandidatesOfOtherSurroundingsAreNone(t *testing.T) {
+	e := led("web", "service/web/leader", newSession("w1", "web-1", "host-1"))
+	s := around(e, nil, newSession("w2", "web-2", "host-2"))
+	s.Key = "service/mail/leader"
+	if got := Candidates(e, s, nil); got != nil {
+		t.Errorf("%v", got)
+	}
+	if got := Candidates(e, nil, nil); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestMembersAreCandidatesEvenWhenSessionsMayNotBeRead(t *testing.T) {
+	e := led("db", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni))
+	e.Session = nil
+	s := around(e, []election.Pair{sibling("service/db/members/pg1", "p1"), sibling("service/db/members/pg2", "p2")})
+	s.SessionsErr = "sessions: not readable with this token"
+	if got := namesOf(Candidates(e, s, nil)); got != "pg2: holds service/db/members/pg2" {
+		t.Error(got)
+	}
+	s.Sessions = []*election.Session{newSession("p2", "db-pg2", "n2", patroni)} // some are readable
+	if got := namesOf(Candidates(e, s, nil)); got != "pg2: holds service/db/members/pg2" {
+		t.Error(got)
+	}
+}
+
+// Many sessions that may wait for anything say nothing about this key.
+func TestACrowdOfGenericSessionsIsNoCandidate(t *testing.T) {
+	e := led("web", "service/web/leader", newSession("w", "Consul API Lock", "n0"))
+	for n, want := range map[int]int{maxWeak: maxWeak, maxWeak + 1: 0} {
+		var crowd []*election.Session
+		for i := range n {
+			crowd = append(crowd, newSession(fmt.Sprint("c", i), "Consul API Lock", fmt.Sprint("n", i)))
+		}
+		got := Candidates(e, around(e, nil, crowd...), nil)
+		if len(got) != want || Likely(got) != 0 {
+			t.Errorf("%d sessions: %d candidates, %d likely", n, len(got), Likely(got))
+		}
+	}
+}
+
+func TestShape(t *testing.T) {
+	tests := []struct{ text, node, want string }{
+		{"web-12", "", "web-#"},
+		{"web-12", "web-12", ""},
+		{"lock-host7", "host7", ""},
+		{"billing lock host7", "host7.example.com", "billing lock #"},
+		{"worker1", "", "worker#"},
+		{"hostage", "host", "hostage"},
+		{"service:3f2a1b4c", "", ""},
+		{"web-6f1c2d3e-7a8b", "", "web-#-#"},
+		{"", "n", ""},
+		{"42", "", ""},
+		{"über-3", "", "über-#"},
+	}
+	for _, tt := range tests {
+		if got := shape(tt.text, tt.node); got != tt.want {
+			t.Errorf("shape(%q, %q) = %q, want %q", tt.text, tt.node, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package insight
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"electop/election"
+)
+
+// Effect says what an operator's action does to one hold. The dialog, `release`,
+// `destroy` and docs/actions.md show these texts and no others. All are whole
+// sentences that are safe to show.
+type Effect struct {
+	// Kind is the kind of software that holds the key, Software its name, such
+	// as "consul lock" or "probably consul lock".
+	Kind     HolderKind
+	Software string
+	// Refusal says why electop does not carry the action out on this key; empty
+	// when it may.
+	Refusal string
+	// Key says what happens to the key, its value and its flags.
+	Key string
+	// Holder says what the software that holds the key does, as far as measured.
+	Holder string
+	// Delay says from when on another candidate can acquire the key.
+	Delay string
+	// Warnings are reasons to think twice, the most important first.
+	Warnings []string
+	// Better is the software's own method, as a command to copy; empty if none
+	// is known.
+	Better string
+}
+
+// EffectOf says what an action does to the election's current hold. s may be nil
+// when the surroundings were not read. candidates is how many likely candidates
+// were found (see [Likely]), -1 when that is not known.
+func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surroundings, candidates int) Effect {
+	holder, guess := kindOf(e, s)
+	f := newEffect(kind, holder, guess, e.Session)
+	if software := DetectSoftware(e, s); software != nil {
+		f.Better = software.StepDown
+	}
+	if f.Refusal != "" && holder == HolderPatroni {
+		f.Refusal += " Use " + f.Better + " for a healthy primary, destroy for a dead one."
+	}
+	if e.IsSemaphore() && !e.Pair.Held() {
+		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
+	}
+	if e.Unaddressable {
+		f.Refusal = "Consul replaces bytes of this key, so that it cannot be addressed and other keys may look the same; " +
+			"only its session can be destroyed."
+	}
+	if f.Refusal != "" {
+		return f
+	}
+	if kind == election.ActionRelease {
+		f.Warnings = append(f.Warnings, releaseWarnings(holder, e, s)...)
+	}
+	if candidates == 0 && holder != HolderSemaphore && holder != HolderPatroniMember {
+		f.Warnings = append(f.Warnings, noCandidate)
+	}
+	return f
+}
+
+// TxnBodyLimit is how long the body of a transaction may be: Consul's default
+// for txn_max_req_len.
+const TxnBodyLimit = 512 << 10
+
+// largestTxnValue certainly fits into the transaction of a release: base64 makes
+// a value a third longer, and 4 KB are more than all else in the body takes.
+const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
+
+const largeValue = "The value is too large for a transaction: the release is bound to the session, but cannot check the index. " +
+	"If the holder writes the key at the same moment, the release puts the older value back."
+
+// MayHoldMore warns of a destroy before which the whole store was not searched.
+const MayHoldMore = "The session may hold more keys than are listed."
+
+const noCandidate = "No other candidate was seen: the election may stay without a leader."
+
+// EffectOfSession says what destroying a session does, whatever it holds.
+// session is nil when it was not read. held are the keys that it is known to
+// hold; complete says that the whole store was searched for them.
+func EffectOfSession(session *election.Session, held []election.Pair, complete bool) Effect {
+	kind, guess, better := kindOfHolds(session, held)
+	f := newEffect(election.ActionDestroy, kind, guess, session)
+	f.Better = better
+	slots := countSlots(held)
+	switch {
+	case len(held) == 0 && complete:
+		f.Key = "The session is destroyed; it holds no key."
+		f.Delay = "No lock-delay follows, because the session holds no key."
+		f.Holder = "A process that competes with this session can no longer acquire a key with it."
+		f.Warnings = nil
+	case slots < len(held) || !complete:
+		f.Key, f.Delay = destroyText(session), delayText(session, "a key that it held")
+		if slots > 0 {
+			f.Delay += " The slot of a semaphore is free at once."
+		}
+	}
+	if !complete {
+		f.Warnings = append(f.Warnings, MayHoldMore)
+	}
+	return f
+}
+
+// kindOfHolds is the kind that all holds of a session have, [HolderUnknown]
+// where they differ; a leader key of Patroni decides alone. better is the
+// software's own method.
+func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
+	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
+	for i, p := range held {
+		e, siblings := &election.Election{Exists: true, Session: session, Pair: p}, &election.Surroundings{Key: p.Key, Siblings: held}
+		k, g := kindOf(e, siblings)
+		if i > 0 && k != kind && k != HolderPatroni {
+			kind, guess, better = HolderUnknown, false, ""
+			continue
+		}
+		kind, guess = k, g
+		if software := DetectSoftware(e, siblings); software != nil {
+			better = software.StepDown
+		}
+		if k == HolderPatroni {
+			break
+		}
+	}
+	return kind, guess, better
+}
+
+func countSlots(held []election.Pair) int {
+	n := 0
+	for _, p := range held {
+		if p.Flags == election.SemaphoreFlag {
+			n++
+		}
+	}
+	return n
+}
+
+// newEffect puts the sentences about one kind of holder together. session is nil
+// when it was not read.
+func newEffect(action election.ActionKind, kind HolderKind, guess bool, session *election.Session) Effect {
+	texts := textsOf(kind)
+	of := texts.release
+	f := Effect{
+		Kind: kind, Software: texts.software,
+		Key:   "The key is unlocked; its value and flags are kept and the session is not ended.",
+		Delay: "No lock-delay follows: any candidate may acquire the key at once, also the same session.",
+	}
+	if action == election.ActionDestroy {
+		of = texts.destroy
+		f.Key, f.Delay = destroyText(session), delayText(session, "the key")
+	}
+	f.Refusal, f.Holder, f.Warnings = of.refusal, of.holder, slices.Clone(of.warnings)
+	f.Key, f.Delay = cmp.Or(of.key, f.Key), cmp.Or(of.delay, f.Delay)
+	if guess {
+		f.Software = "probably " + f.Software
+		f.Holder = "The holder is " + f.Software + " (a guess from its key, flags and session). " + f.Holder
+	}
+	return f
+}
+
+func destroyText(s *election.Session) string {
+	switch {
+	case s == nil:
+		return "The session is destroyed, and every lock that it holds is released or deleted: its behavior is not known, because the session was not read."
+	case s.Behavior == election.BehaviorDelete:
+		return "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."
+	}
+	return "The session is destroyed, and every lock that it holds is released; values and flags are kept."
+}
+
+// delayText says for how long nothing can acquire what the session held.
+func delayText(s *election.Session, key string) string {
+	switch {
+	case s == nil:
+		return "The lock-delay is not known, because the session was not read (Consul's default is 15s)."
+	case s.LockDelay <= 0:
+		return "The session has no lock-delay: any candidate may acquire " + key + " at once."
+	}
+	text := fmt.Sprintf("Lock-delay %s: no candidate can acquire %s for about %s after the session ends", s.LockDelay, key, s.EnforcedLockDelay())
+	if s.LockDelay > election.MaxLockDelay {
+		text += " (Consul enforces at most " + election.MaxLockDelay.String() + ")"
+	}
+	return text + "."
+}
+
+// releaseWarnings concern software that takes leadership from the key itself,
+// as Patroni does.
+func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surroundings) []string {
+	var all []string
+	if len(e.Pair.Value) > largestTxnValue {
+		all = append(all, largeValue)
+	}
+	if mayBePatroni(e, s) {
+		all = append(all, "The session was not read, so Patroni cannot be ruled out: never release a Patroni key.")
+	}
+	if e.Session != nil && e.Session.Behavior == election.BehaviorDelete && kind != HolderSemaphore {
+		all = append(all, "The session's behavior is delete, but a release keeps the key, and the end of the session no longer deletes it: "+
+			"software that takes the key's existence or value for leadership still sees the old leader.")
+	}
+	return all
+}
+
+// mayBePatroni reports a key that could be Patroni's for all that was read:
+// neither its session nor its siblings.
+func mayBePatroni(e *election.Election, s *election.Surroundings) bool {
+	siblings := s != nil && s.Key == e.Key() && s.SiblingsErr == ""
+	return e.Session == nil && !siblings && base(e.Key()) == "leader" && e.Pair.Flags == 0 &&
+		len(e.Pair.Value) > 0 && e.Pair.Value[0] != '{'
+}

@@ -1,0 +1,282 @@
+package insight
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+var update = flag.Bool("update", false, "write docs/actions.md anew")
+
+// holderExample is a hold of each kind, as the software makes it.
+func holderExamples() []*election.Election {
+	lock := func(name string, change ...func(*election.Session)) *election.Session {
+		return newSession("a", name, "node-1", append([]func(*election.Session){ttl(15 * time.Second)}, change...)...)
+	}
+	pg1 := newSession("a", "db-pg1", "node-1", patroni)
+	refreshed := held("service/web/leader", "12:00:00", lock("web"))
+	refreshed.Events = []election.Event{{Type: election.Updated, Session: "a", CreateIndex: 1}}
+	return []*election.Election{
+		held("service/web/leader", `{"Node":"node-1"}`, newSession("a", "web", "node-1")),
+		refreshed,
+		flagged(held("service/web/leader", "web-1", lock("Consul API Lock")), election.LockFlag),
+		flagged(held("backup/.lock", "", lock("Consul lock for './backup' at 'backup'")), election.LockFlag),
+		flagged(held("gpu/a", "", lock("Consul API Semaphore", func(s *election.Session) { s.Behavior = election.BehaviorDelete })), election.SemaphoreFlag),
+		flagged(held("service/web/leader", "node-1", lock("electop campaign")), election.LockFlag),
+		flagged(held("vault/core/lock", "uuid", lock("Vault Lock")), election.LockFlag),
+		held("service/db/leader", "pg1", pg1),
+		held("service/db/members/pg1", memberJSON, pg1),
+	}
+}
+
+// sentences are everything that an effect says.
+func (f Effect) sentences() []string {
+	return append([]string{f.Refusal, f.Key, f.Holder, f.Delay, f.Better}, f.Warnings...)
+}
+
+// docs/actions.md is for people who plan an action, the effects for people who
+// confirm one: both must say the same.
+func TestActionsDocument(t *testing.T) {
+	const path = "../../docs/actions.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(text)
+	var kinds strings.Builder
+	seen := map[HolderKind]bool{}
+	for _, e := range holderExamples() {
+		kind, guess := kindOf(e, nil)
+		if guess || seen[kind] {
+			t.Fatalf("%s is no example of its own", kind)
+		}
+		seen[kind] = true
+		kinds.WriteString(describeKind(e))
+		for action, texts := range map[election.ActionKind]actionTexts{election.ActionRelease: textsOf(kind).release, election.ActionDestroy: textsOf(kind).destroy} {
+			if !strings.HasPrefix(texts.source, "unproven: ") && !strings.Contains(doc, "\n### "+texts.source+"\n") {
+				t.Errorf("%s of %s: no section %q in %s", action, kind, texts.source, path)
+			}
+		}
+	}
+	if len(seen) != 9 {
+		t.Errorf("%d kinds have an example", len(seen))
+	}
+	const begin, end = "<!-- kinds of holders -->\n", "<!-- end of kinds of holders -->\n"
+	before, rest, _ := strings.Cut(doc, begin)
+	got, after, _ := strings.Cut(rest, end)
+	switch want := "\n" + kinds.String(); {
+	case got == want:
+	case *update:
+		doc = before + begin + want + end + after
+		if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s differs from the effects: run go test ./election -run TestActionsDocument -update", path)
+	}
+	for _, e := range append(holderExamples(), sized(400_000)) {
+		for _, f := range []Effect{EffectOf(election.ActionRelease, e, nil, 0), EffectOf(election.ActionDestroy, e, nil, 0)} {
+			for _, sentence := range f.sentences() {
+				if !strings.Contains(doc, sentence) {
+					t.Errorf("%s lacks %q", path, sentence)
+				}
+			}
+		}
+	}
+}
+
+func describeKind(e *election.Election) string {
+	kind, _ := kindOf(e, nil)
+	var b strings.Builder
+	name := textsOf(kind).software
+	fmt.Fprintf(&b, "### Held by %s\n\n| | release | destroy |\n| --- | --- | --- |\n", name)
+	release, destroy := EffectOf(election.ActionRelease, e, nil, -1), EffectOf(election.ActionDestroy, e, nil, -1)
+	row := func(label, a, b2 string) {
+		if a+b2 != "" {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", label, a, b2)
+		}
+	}
+	row("refused", release.Refusal, destroy.Refusal)
+	row("key", release.Key, destroy.Key)
+	row("holder", release.Holder, destroy.Holder)
+	row("delay", release.Delay, destroy.Delay)
+	row("warnings", strings.Join(release.Warnings, " "), strings.Join(destroy.Warnings, " "))
+	row("better", code(release.Better), code(destroy.Better))
+	row("source", textsOf(kind).release.source, textsOf(kind).destroy.source)
+	return b.String() + "\n"
+}
+
+func code(command string) string {
+	if command == "" {
+		return ""
+	}
+	return "`" + command + "`"
+}
+
+func TestEffectOfARelease(t *testing.T) {
+	for _, e := range holderExamples() {
+		f := EffectOf(election.ActionRelease, e, nil, 2)
+		all := strings.Join(f.sentences(), " ")
+		if strings.Contains(all, "no longer leads") {
+			t.Errorf("%s: that is not known: %s", f.Kind, all)
+		}
+		if f.Key == "" || f.Holder == "" || f.Delay == "" || f.Software == "" || !strings.Contains(f.Delay, "No lock-delay") {
+			t.Errorf("%s: %+v", f.Kind, f)
+		}
+		if refused := f.Kind == HolderPatroni || f.Kind == HolderPatroniMember; (f.Refusal != "") != refused {
+			t.Errorf("%s: refusal %q", f.Kind, f.Refusal)
+		}
+	}
+}
+
+func TestEffectOfADestroy(t *testing.T) {
+	web := func(change ...func(*election.Session)) *election.Election {
+		return held("service/web/leader", "web-1", newSession("a", "web", "n1", change...))
+	}
+	delay := func(d time.Duration) func(*election.Session) { return func(s *election.Session) { s.LockDelay = d } }
+	unread := web()
+	unread.Session = nil
+	for _, tt := range []struct{ name, got, want string }{
+		{"released", EffectOf(election.ActionDestroy, web(), nil, 1).Key, "The session is destroyed, and every lock that it holds is released; values and flags are kept."},
+		{"deleted", EffectOf(election.ActionDestroy, web(patroni), nil, 1).Key, "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."},
+		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed, and every lock that it holds is released or deleted: its behavior is not known, because the session was not read."},
+		{"the session's lock-delay", EffectOf(election.ActionDestroy, web(), nil, 1).Delay, "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."},
+		{"no lock-delay", EffectOf(election.ActionDestroy, web(delay(0)), nil, 1).Delay, "The session has no lock-delay: any candidate may acquire the key at once."},
+		{"more than Consul enforces", EffectOf(election.ActionDestroy, web(delay(90*time.Second)), nil, 1).Delay, "Lock-delay 1m30s: no candidate can acquire the key for about 1m0s after the session ends (Consul enforces at most 1m0s)."},
+		{"lock-delay not known", EffectOf(election.ActionDestroy, unread, nil, 1).Delay, "The lock-delay is not known, because the session was not read (Consul's default is 15s)."},
+		{"a slot", EffectOf(election.ActionDestroy, holderExamples()[4], nil, 0).Delay, "A slot has no lock-delay, whatever the session asks for: a waiting contender takes it at once."},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, tt.got, tt.want)
+		}
+	}
+}
+
+func sized(n int) *election.Election {
+	return held("service/web/leader", strings.Repeat("x", n), newSession("a", "web", "n1"))
+}
+
+func TestEffectWarns(t *testing.T) {
+	const (
+		alone   = "No other candidate was seen: the election may stay without a leader."
+		child   = "consul lock signals its child process only"
+		deletes = "The session's behavior is delete, but a release keeps the key"
+		two     = "two writable primaries"
+		unread  = "Patroni cannot be ruled out"
+	)
+	examples := holderExamples()
+	recipe, consulLock, contender, db := examples[0], examples[3], examples[4], examples[7]
+	deleting := held("service/web/leader", "web-1", newSession("a", "web", "n1", patroni))
+	plain, object, other := held("service/web/leader", "web-1", nil), held("service/web/leader", `{"Node":"n1"}`, nil), held("service/web", "web-1", nil)
+	tests := []struct {
+		name       string
+		action     election.ActionKind
+		e          *election.Election
+		s          *election.Surroundings
+		candidates int
+		want       []string
+	}{
+		{"candidates", election.ActionRelease, recipe, nil, 2, nil},
+		{"candidates not known", election.ActionRelease, recipe, nil, -1, nil},
+		{"large value, release", election.ActionRelease, sized(400_000), nil, 1, []string{"cannot check the index"}},
+		{"large value, destroy", election.ActionDestroy, sized(400_000), nil, 1, nil},
+		{"the largest value for a transaction", election.ActionRelease, sized(largestTxnValue), nil, 1, nil},
+		{"no candidate, release", election.ActionRelease, recipe, nil, 0, []string{alone}},
+		{"no candidate, destroy", election.ActionDestroy, recipe, nil, 0, []string{alone}},
+		{"no waiter for a slot", election.ActionDestroy, contender, nil, 0, nil},
+		{"consul lock, no candidate", election.ActionRelease, consulLock, nil, 0, []string{child, alone}},
+		{"Patroni, destroy", election.ActionDestroy, db, nil, 1, []string{two}},
+		{"Patroni, release is refused", election.ActionRelease, db, nil, 0, nil},
+		{"behavior delete, release", election.ActionRelease, deleting, nil, 1, []string{deletes}},
+		{"behavior delete, destroy", election.ActionDestroy, deleting, nil, 1, nil},
+		{"nothing read, release", election.ActionRelease, plain, nil, 1, []string{unread}},
+		{"siblings denied, release", election.ActionRelease, plain, &election.Surroundings{Key: plain.Key(), SiblingsErr: "denied"}, 1, []string{unread}},
+		{"siblings read, release", election.ActionRelease, plain, around(plain, nil), 1, nil},
+		{"nothing read, destroy", election.ActionDestroy, plain, nil, 1, nil},
+		{"Patroni's value is no object", election.ActionRelease, object, nil, 1, nil},
+		{"Patroni's key is named leader", election.ActionRelease, other, nil, 1, nil},
+	}
+	for _, tt := range tests {
+		got := EffectOf(tt.action, tt.e, tt.s, tt.candidates).Warnings
+		ok := len(got) == len(tt.want)
+		for i := 0; ok && i < len(got); i++ {
+			ok = strings.Contains(got[i], tt.want[i])
+		}
+		if !ok {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestASemaphoreHasNoHolderToActOn(t *testing.T) {
+	lock := flagged(held("gpu/.lock", `{"Limit":2,"Holders":{"a":true}}`, nil), election.SemaphoreFlag)
+	lock.Pair.Session = ""
+	for _, action := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
+		if got := EffectOf(action, lock, nil, -1).Refusal; got != "A semaphore has no single holder: destroy the session of one of its holders instead." {
+			t.Errorf("%s: %q", action, got)
+		}
+	}
+}
+
+func TestEffectOfASession(t *testing.T) {
+	plain := newSession("a", "web", "n1")
+	pg1 := newSession("a", "db-pg1", "n1", patroni)
+	contends := newSession("a", "Consul API Semaphore", "n1", func(s *election.Session) { s.Behavior = election.BehaviorDelete })
+	web, mail := valued("service/web/leader", "a", "web-1"), valued("service/mail/leader", "a", "web-1")
+	slot := election.Pair{Key: "gpu/a", Session: "a", Flags: election.SemaphoreFlag}
+	lock := election.Pair{Key: "k", Session: "a", Flags: election.LockFlag}
+	const (
+		delay = "Lock-delay 15s: no candidate can acquire a key that it held for about 15s after the session ends."
+		free  = " The slot of a semaphore is free at once."
+		more  = "The session may hold more keys than are listed."
+	)
+	tests := []struct {
+		name     string
+		session  *election.Session
+		held     []election.Pair
+		complete bool
+		kind     HolderKind
+		delay    string
+		warnings string
+	}{
+		{"one lock", plain, []election.Pair{web}, true, HolderUnknown, delay, ""},
+		{"one lock, not searched", plain, []election.Pair{web}, false, HolderUnknown, delay, more},
+		{"nothing", plain, nil, true, HolderUnknown, "No lock-delay follows, because the session holds no key.", ""},
+		{"nothing known", plain, nil, false, HolderUnknown, delay, more},
+		{"a slot", contends, []election.Pair{slot}, true, HolderSemaphore, "A slot has no lock-delay, whatever the session asks for: a waiting contender takes it at once.", ""},
+		{"a slot, not searched", contends, []election.Pair{slot}, false, HolderSemaphore, delay + free, more},
+		{"a slot and a lock", contends, []election.Pair{slot, web}, true, HolderUnknown, delay + free, ""},
+		{"two locks of one kind", newSession("a", "Consul API Lock", "n1"), []election.Pair{lock, lock}, true, HolderAPILock, delay, ""},
+		{"locks of several kinds", plain, []election.Pair{lock, mail}, true, HolderUnknown, delay, ""},
+		{"its name tells", newSession("a", "electop campaign", "n1"), nil, false, HolderCampaign, delay, more},
+		{"not read", nil, []election.Pair{web}, true, HolderUnknown, "The lock-delay is not known, because the session was not read (Consul's default is 15s).", ""},
+		{
+			"Patroni's primary", pg1, []election.Pair{valued("service/db/members/pg1", "a", memberJSON), valued("service/db/leader", "a", "pg1")}, true, HolderPatroni,
+			"Lock-delay 1ms: no candidate can acquire a key that it held for about 1ms after the session ends.", textsOf(HolderPatroni).destroy.warnings[0],
+		},
+		{
+			"Patroni's primary, session not read", nil, []election.Pair{valued("service/db/leader", "a", "pg1"), valued("service/db/members/pg1", "a", memberJSON)}, false, HolderPatroni,
+			"The lock-delay is not known, because the session was not read (Consul's default is 15s).", textsOf(HolderPatroni).destroy.warnings[0] + " " + more,
+		},
+		{
+			"Patroni's replica", pg1, []election.Pair{valued("service/db/members/pg1", "a", memberJSON)}, true, HolderPatroniMember,
+			"Lock-delay 1ms: no candidate can acquire a key that it held for about 1ms after the session ends.", "",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := EffectOfSession(tt.session, tt.held, tt.complete)
+			if f.Kind != tt.kind || f.Delay != tt.delay || strings.Join(f.Warnings, " ") != tt.warnings || f.Key == "" || f.Holder == "" {
+				t.Errorf("%+v", f)
+			}
+			if (f.Better == "patronictl switchover db") != (tt.kind == HolderPatroni) {
+				t.Errorf("better: %q", f.Better)
+			}
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package insight
+
+// holderTexts says what an action on the lock does, by the kind of its holder.
+// docs/actions.md holds every sentence; a test compares the two.
+type holderTexts struct {
+	// software names the kind of holder.
+	software         string
+	release, destroy actionTexts
+}
+
+// actionTexts are the sentences of one action; see [Effect] for the meaning of
+// each. key and delay are empty where the general sentences hold.
+type actionTexts struct {
+	refusal, key, holder, delay string
+	warnings                    []string
+	// source names the section of docs/actions.md that has the measurement, or
+	// says why there is none: "unproven: …".
+	source string
+}
+
+// textsOf is the table of the kinds of holders.
+func textsOf(kind HolderKind) holderTexts {
+	switch kind {
+	case HolderRefreshing:
+		return refreshingTexts()
+	case HolderAPILock:
+		return apiLockTexts()
+	case HolderConsulLock:
+		return consulLockTexts()
+	case HolderSemaphore:
+		return semaphoreTexts()
+	case HolderCampaign:
+		return campaignTexts()
+	case HolderVault:
+		return vaultTexts()
+	case HolderPatroni:
+		return patroniTexts()
+	case HolderPatroniMember:
+		return patroniMemberTexts()
+	default:
+		return unknownTexts()
+	}
+}
+
+// untilItStops ends the texts of holders that learn of the loss.
+const untilItStops = "Until it stops its work, two processes may act as leader."
+
+func unknownTexts() holderTexts {
+	const (
+		notices = "The holder must notice the loss itself; until it does, two processes may act as leader. "
+		source  = "Refreshing and renewing holders"
+	)
+	return holderTexts{
+		software: "unknown software",
+		release: actionTexts{
+			holder: notices + "A holder that only renews its session never notices; one that refreshes the key with ?acquire= may lead again at its next write.",
+			source: source,
+		},
+		destroy: actionTexts{
+			holder: notices + "Consul rejects the next renewal of the session; a holder that neither renews it nor reads the key never notices.",
+			source: source,
+		},
+	}
+}
+
+func refreshingTexts() holderTexts {
+	const source = "Refreshing and renewing holders"
+	return holderTexts{
+		software: "software that refreshes the key with ?acquire=",
+		release: actionTexts{
+			holder: "The holder refreshes the key with ?acquire=: it leads again at its next write, unless another candidate acquires the key first. " + untilItStops,
+			source: source,
+		},
+		destroy: actionTexts{
+			holder: "The holder refreshes the key with ?acquire=: Consul rejects its next write, because the session no longer exists. " + untilItStops,
+			source: source,
+		},
+	}
+}
+
+func apiLockTexts() holderTexts {
+	const (
+		notified = "The client is notified at once: in Go the channel that Lock returned closes; npm's client emits \"end\" and destroys its session. " +
+			"The application decides what follows. " + untilItStops
+		source = "api.Lock and npm's client"
+	)
+	return holderTexts{
+		software: "Consul's lock (api.Lock or a compatible client)",
+		release:  actionTexts{holder: notified, source: source},
+		destroy:  actionTexts{holder: notified, source: source},
+	}
+}
+
+func consulLockTexts() holderTexts {
+	const (
+		stops  = "consul lock sends SIGTERM to its child process (SIGKILL after 5s), "
+		exits  = "and exits with code 0: a supervisor that restarts it only on failure does not restart it."
+		source = "consul lock"
+	)
+	warnings := []string{
+		"consul lock signals its child process only: with a shell command such as 'a; b', a process of that shell may run on while another candidate leads.",
+	}
+	return holderTexts{
+		software: "consul lock",
+		release: actionTexts{
+			holder:   stops + "deletes the key if no other candidate waits, " + exits,
+			warnings: warnings, source: source,
+		},
+		destroy: actionTexts{
+			holder:   stops + "deletes the key, also when another candidate waits for the end of the lock-delay, " + exits,
+			warnings: warnings, source: source,
+		},
+	}
+}
+
+func semaphoreTexts() holderTexts {
+	const (
+		holder = "api.Semaphore closes the channel that Acquire returned and the application decides what follows; " +
+			"consul lock -n terminates its child process and exits with code 0. Until the holder stops its work, one process too many may run."
+		source = "Semaphores"
+	)
+	return holderTexts{
+		software: "a semaphore (api.Semaphore or consul lock -n)",
+		release: actionTexts{
+			key:    "The contender key is unlocked and its slot becomes free; the session is not ended.",
+			holder: holder,
+			delay:  "No lock-delay follows: a waiting contender takes the slot at once.",
+			source: source,
+		},
+		destroy: actionTexts{
+			key:    "The session is destroyed with every lock that it holds; its contender key is deleted (behavior delete) and its slot becomes free.",
+			holder: holder,
+			delay:  "A slot has no lock-delay, whatever the session asks for: a waiting contender takes it at once.",
+			source: source,
+		},
+	}
+}
+
+func campaignTexts() holderTexts {
+	const (
+		stops  = "electop campaign stops its program at once (SIGTERM, then SIGKILL) and exits with code 1. Without a program it competes again, "
+		source = "electop campaign"
+	)
+	return holderTexts{
+		software: "electop campaign",
+		release:  actionTexts{holder: stops + "with the same session.", source: source},
+		destroy:  actionTexts{holder: stops + "with a new session.", source: source},
+	}
+}
+
+func vaultTexts() holderTexts {
+	const (
+		holder = "By Vault's source code, the active node notices the loss and becomes a standby; by its documentation, requests fail until another node is active."
+		source = "unproven: from Vault's source code and documentation, Vault was not run"
+	)
+	return holderTexts{
+		software: "Vault",
+		release:  actionTexts{holder: holder, source: source},
+		destroy:  actionTexts{holder: holder, source: source},
+	}
+}
+
+func patroniTexts() holderTexts {
+	const source = "Patroni"
+	return holderTexts{
+		software: "Patroni",
+		release: actionTexts{
+			refusal: "Patroni names its leader by the key's value, which a release keeps: with a healthy primary nothing moves, " +
+				"with a dead primary a release disables automatic failover.",
+			holder: "A healthy primary deletes the key and acquires it again within seconds. With a dead primary there is no failover until the key is deleted.",
+			source: source,
+		},
+		destroy: actionTexts{
+			holder: "A healthy primary acquires the key again within seconds and nothing moves. With a dead primary a replica takes over.",
+			warnings: []string{
+				"If the member's API does not respond but its PostgreSQL still runs, a destroy gives two writable primaries until that PostgreSQL stops: make sure that it has stopped.",
+			},
+			source: source,
+		},
+	}
+}
+
+func patroniMemberTexts() holderTexts {
+	const source = "unproven: from Patroni's source code"
+	return holderTexts{
+		software: "Patroni (the key of a member)",
+		release: actionTexts{
+			refusal: "This is the key of a Patroni member, and no election: Patroni writes it again while the member runs, and after a release it stays when the member is gone.",
+			holder:  "By Patroni's source code, a running member deletes the key and writes it again.",
+			source:  source,
+		},
+		destroy: actionTexts{
+			holder: "By Patroni's source code, a running member writes its key again with a new session. If it is the primary, its leader key is deleted as well.",
+			source: source,
+		},
+	}
+}

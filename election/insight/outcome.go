@@ -1,0 +1,253 @@
+package insight
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// OutcomeKind says how an operator's action on one election ended.
+type OutcomeKind string
+
+// The kinds of outcomes. [OutcomeDone] and [OutcomeUnknown] may still become
+// another kind; see [Outcome.Follow]. The same leader is the same session or,
+// after a destroy, a session of the same node that wrote the same value.
+const (
+	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
+	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads
+	OutcomeReturned OutcomeKind = "same_leader" // carried out; the same leader leads again
+	OutcomeVacant   OutcomeKind = "vacant"      // carried out; no leader within the time allowed
+	OutcomeChanged  OutcomeKind = "changed"     // the lock state changed before the action; nothing was written
+	OutcomeNoLeader OutcomeKind = "no_leader"   // there was no leader; nothing was written
+	OutcomeRefused  OutcomeKind = "refused"     // electop refuses the action on this key; nothing was written
+	OutcomeDenied   OutcomeKind = "denied"      // Consul's ACLs refuse the action; nothing was written
+	OutcomeFailed   OutcomeKind = "failed"      // failed for another reason; nothing was written
+	OutcomeUnknown  OutcomeKind = "unknown"     // Consul did not confirm the write: it may have been applied
+)
+
+// Holder names who holds a key. Its texts are safe to show.
+type Holder struct {
+	Leader  string `json:"leader"`
+	Session string `json:"session"`
+	// Node is empty when the session was not read.
+	Node string `json:"node"`
+}
+
+// Outcome is what became of one action on one election.
+type Outcome struct {
+	Action election.ActionKind
+	Target election.Target
+	Kind   OutcomeKind
+	// New is the first leader observed after the action, zero while there is none.
+	New Holder
+	// Vacancy is the time between the two terms: exact when VacancyKnown, else
+	// the longest that it can have been, or zero where that is not known.
+	Vacancy      time.Duration
+	VacancyKnown bool
+	// Reason says in one line why there is no new leader, why nothing was written
+	// or what was not observed; empty when there is nothing to add.
+	Reason string
+	// Note says in one line what the operator must know about an action that was
+	// carried out; it stays true whoever leads next.
+	Note string
+}
+
+// Settled reports that observing the election further adds nothing.
+func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != OutcomeUnknown }
+
+// Follow looks for the first term after the one that the action ended. e is the
+// election as observed after the action, nil while it was not observed. An
+// outcome that is settled stays as it is.
+func (o Outcome) Follow(e *election.Election) Outcome {
+	if o.Settled() || e == nil || o.Target.Key == "" || e.Key() != o.Target.Key {
+		return o
+	}
+	switch i := o.targetTerm(e.Terms); {
+	case i < 0:
+		return o.followUnobserved(e.Terms)
+	case !e.Terms[i].Over() || i == len(e.Terms)-1:
+		return o
+	default:
+		return o.succeeded(e.Terms[i], e.Terms[i+1])
+	}
+}
+
+// targetTerm finds the term that the action ended, the latest one where several
+// match: an older one would make a leader of before the action the next. A
+// destroy ends the last term of its session, whichever it was chosen for.
+func (o Outcome) targetTerm(terms []election.Term) int {
+	for i := len(terms) - 1; i >= 0; i-- {
+		t := terms[i]
+		if t.Session == o.Target.Session &&
+			(o.Action == election.ActionDestroy || o.Target.CreateIndex == 0 || t.CreateIndex == o.Target.CreateIndex && t.Number == termNumber(o.Target)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// termNumber is the term's number, which a write without the lock does not change.
+func termNumber(t election.Target) uint64 { return max(t.Term, t.LockIndex) }
+
+// followUnobserved takes the first later term when the target's own was not
+// observed, as after a restart of the observation: then the vacancy is unknown.
+func (o Outcome) followUnobserved(terms []election.Term) Outcome {
+	target := o.Target
+	for _, t := range terms {
+		if target.CreateIndex > 0 && (t.CreateIndex > target.CreateIndex ||
+			t.CreateIndex == target.CreateIndex && t.Number > termNumber(target)) {
+			return o.ledBy(t)
+		}
+	}
+	return o
+}
+
+// ledBy settles the outcome with the leader of a term after the action. That
+// resolves what Reason said before.
+func (o Outcome) ledBy(next election.Term) Outcome {
+	o.Kind, o.Reason = OutcomeMoved, ""
+	if next.Session == o.Target.Session || o.Action == election.ActionDestroy && o.sameLeader(next) {
+		o.Kind = OutcomeReturned
+	}
+	o.New = Holder{Leader: next.Leader, Session: sanitize.Line(next.Session, election.LabelLength), Node: sanitize.Line(next.Node, election.LabelLength)}
+	return o
+}
+
+// sameLeader recognises the leader whose session was destroyed: it wrote the
+// same value from the same node. A label that names the session says nothing.
+func (o Outcome) sameLeader(next election.Term) bool {
+	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
+		!election.NamesNode(next.Leader, next.Node)
+}
+
+func (o Outcome) succeeded(ended, next election.Term) Outcome {
+	o = o.ledBy(next)
+	if n := missedBetween(ended, next); n > 0 {
+		o.Reason = election.Plural(n, "term") + " in between not observed"
+		return o
+	}
+	from := ended.End
+	if !ended.SeenUntil.IsZero() {
+		from = ended.SeenUntil // it ended at some moment since
+	}
+	o.Vacancy = max(0, next.Start.Sub(from))
+	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
+	return o
+}
+
+// missedBetween counts the terms between two that were observed one after the
+// other, as far as the numbers tell.
+func missedBetween(ended, next election.Term) uint64 {
+	before := ended.Number
+	if next.CreateIndex != ended.CreateIndex {
+		before = 0
+	}
+	if next.Number <= before+1 || before == 0 && next.CreateIndex == ended.CreateIndex {
+		return 0
+	}
+	return next.Number - before - 1
+}
+
+// Old names the leader that the action was about.
+func (o Outcome) Old() Holder {
+	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
+}
+
+// reasonLength does not cut electop's own sentences, which end with what to do;
+// what they quote from Consul was cut before.
+const reasonLength = 1000
+
+// Summary says in one line how it ended: "web-1 → web-2 after 1.2s", or why not.
+// The line is safe to show.
+func (o Outcome) Summary() string {
+	text := o.headline()
+	if o.Reason != "" {
+		text += ": " + sanitize.Line(o.Reason, reasonLength)
+	}
+	if o.Note != "" {
+		text += "; " + sanitize.Line(o.Note, reasonLength)
+	}
+	return text
+}
+
+func (o Outcome) headline() string {
+	leader, next := election.ShortLeader(o.Target.Leader), election.ShortLeader(o.New.Leader)
+	if o.Target.Key == "" {
+		leader = "session " + election.ShortID(o.Target.Session)
+	}
+	switch o.Kind {
+	case OutcomeMoved:
+		return leader + " → " + next + o.vacancyText()
+	case OutcomeReturned:
+		if o.New.Session == o.Old().Session {
+			return leader + " leads again" + o.vacancyText() + ", with the same session"
+		}
+		return leader + " leads again" + o.vacancyText() + ", with a new session"
+	case OutcomeVacant:
+		return leader + " → no leader"
+	case OutcomeDone:
+		return leader + o.doneText()
+	case OutcomeUnknown:
+		return "not known whether the " + string(o.Action) + " was applied"
+	default:
+		return "nothing was changed"
+	}
+}
+
+// doneText does not say who leads now: that was not observed.
+func (o Outcome) doneText() string {
+	switch {
+	case o.Action == election.ActionRelease:
+		return " was released; it may already lead again"
+	case o.Target.Key == "":
+		return " was destroyed"
+	}
+	return ": its session was destroyed"
+}
+
+func (o Outcome) vacancyText() string {
+	switch {
+	case o.VacancyKnown:
+		return " after " + election.FormatDuration(o.Vacancy)
+	case o.Vacancy > 0:
+		return " after at most " + election.FormatDuration(o.Vacancy)
+	}
+	return ""
+}
+
+type outcomeJSON struct {
+	Election  string              `json:"election"`
+	Key       string              `json:"key"`
+	Action    election.ActionKind `json:"action"`
+	Result    OutcomeKind         `json:"result"`
+	Old       Holder              `json:"old"`
+	New       *Holder             `json:"new,omitempty"`
+	VacancyMS *int64              `json:"vacancy_ms,omitempty"`
+	Reason    string              `json:"reason,omitempty"`
+	Note      string              `json:"note,omitempty"`
+}
+
+// MarshalJSON writes the outcome as `electop release -o json` does. vacancy_ms
+// is there only when both ends of the vacancy were observed.
+func (o Outcome) MarshalJSON() ([]byte, error) {
+	j := outcomeJSON{
+		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),
+		Reason: o.Reason, Note: o.Note,
+	}
+	if o.New.Session != "" {
+		j.New = &o.New
+	}
+	if o.VacancyKnown {
+		ms := o.Vacancy.Milliseconds()
+		j.VacancyMS = &ms
+	}
+	return json.Marshal(j)
+}
+
+// String is the outcome with its election, for logs.
+func (o Outcome) String() string {
+	return fmt.Sprintf("%s %s: %s", o.Action, sanitize.Line(o.Target.Election, election.LabelLength), o.Summary())
+}

@@ -1,0 +1,348 @@
+package insight
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// pastWeb observes the key service/web/leader: "a" and "a2" are sessions on
+// node n1, "b" on n2, "c" on n3, of which nothing is known but that they exist.
+func pastWeb(t *testing.T) *scene {
+	s := newScene(t, "service/*/leader")
+	s.sessions(newSession("a", "web", "n1"), newSession("a2", "web", "n1"), newSession("b", "web", "n2"), newSession("c", "web", "n3"))
+	return s
+}
+
+func TestOutcomeFollow(t *testing.T) {
+	const none = ""
+	type reads [][]election.Pair
+	one := func(p election.Pair) []election.Pair { return []election.Pair{p} }
+	gone := []election.Pair{}
+	start := web("a", 5, 10, 20, "web-1")
+	tests := []struct {
+		name   string
+		action election.ActionKind
+		before reads // the last of them is the hold that the action is bound to
+		after  reads
+		want   string
+	}{
+		{
+			"moved", election.ActionRelease, reads{one(start)},
+			reads{one(web(none, 5, 10, 21, "web-1")), one(web("b", 6, 10, 22, "web-2"))},
+			"moved web-1 → web-2 after 1s",
+		},
+		{
+			"moved between two reads", election.ActionRelease, reads{one(start)},
+			reads{one(web("b", 6, 10, 22, "web-2"))},
+			"moved web-1 → web-2 after 0s",
+		},
+		{
+			"not applied yet", election.ActionRelease, reads{one(start)}, reads{one(start)},
+			"done web-1 was released; it may already lead again",
+		},
+		{
+			"vacant so far", election.ActionDestroy, reads{one(start)}, reads{one(web(none, 5, 10, 21, "web-1"))},
+			"done web-1: its session was destroyed",
+		},
+		{
+			"the same session again", election.ActionRelease, reads{one(start)},
+			reads{one(web(none, 5, 10, 21, "web-1")), one(web("a", 6, 10, 22, "web-1"))},
+			"same_leader web-1 leads again after 1s, with the same session",
+		},
+		{
+			"the same session between two reads", election.ActionRelease, reads{one(start)},
+			reads{one(web("a", 6, 10, 22, "web-1"))},
+			"same_leader web-1 leads again after 0s, with the same session",
+		},
+		{
+			"the first term after the action counts", election.ActionRelease, reads{one(start)},
+			reads{one(web("a", 6, 10, 22, "web-1")), one(web("b", 7, 10, 24, "web-2")), one(web("a", 8, 10, 26, "web-1"))},
+			"same_leader web-1 leads again after 0s, with the same session",
+		},
+		{
+			"a term of the same session long before", election.ActionRelease,
+			reads{one(web("a", 3, 10, 16, "web-1")), one(web("b", 4, 10, 18, "web-2")), one(start)}, reads{one(start)},
+			"done web-1 was released; it may already lead again",
+		},
+		{
+			"several terms passed", election.ActionRelease, reads{one(start)}, reads{one(web("b", 9, 10, 40, "web-2"))},
+			"moved web-1 → web-2: 3 terms in between not observed",
+		},
+		{
+			"the same session after several terms", election.ActionRelease, reads{one(start)}, reads{one(web("a", 7, 10, 40, "web-1"))},
+			"same_leader web-1 leads again, with the same session: 1 term in between not observed",
+		},
+		{
+			"an overwritten term", election.ActionRelease, reads{one(start), one(web("a", 0, 10, 21, "x"))},
+			reads{one(web(none, 0, 10, 22, "x")), one(web("b", 1, 10, 23, "web-2"))},
+			"moved x → web-2 after 1s",
+		},
+		{
+			"an overwritten term, the same session again", election.ActionRelease, reads{one(start), one(web("a", 0, 10, 21, "x"))},
+			reads{one(web(none, 0, 10, 22, "x")), one(web("a", 1, 10, 23, "x")), one(web("b", 2, 10, 25, "web-2"))},
+			"same_leader x leads again after 1s, with the same session",
+		},
+		{
+			"a term that was overwritten before it was observed", election.ActionRelease, reads{one(web("a", 0, 10, 21, "x"))},
+			reads{one(web(none, 0, 10, 22, "x")), one(web("b", 1, 10, 23, "web-2"))},
+			"moved x → web-2 after 1s",
+		},
+		{
+			"numbers that repeat after an overwrite", election.ActionRelease,
+			reads{one(web("a", 1, 10, 16, "web-1")), one(web("b", 2, 10, 18, "web-2")), one(web("b", 0, 10, 19, "web-2")), one(web("a", 1, 10, 22, "web-1"))},
+			reads{one(web("a", 1, 10, 22, "web-1"))},
+			"done web-1 was released; it may already lead again",
+		},
+		{
+			"the key deleted and recreated", election.ActionDestroy, reads{one(start)},
+			reads{gone, one(web("b", 1, 30, 30, "web-2"))},
+			"moved web-1 → web-2 after 1s",
+		},
+		{
+			"recreated between two reads", election.ActionDestroy, reads{one(start)}, reads{one(web("b", 1, 30, 30, "web-2"))},
+			"moved web-1 → web-2 after 0s",
+		},
+		{
+			"recreated, several terms passed", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 3, 30, 36, "web-2"))},
+			"moved web-1 → web-2: 2 terms in between not observed",
+		},
+		{
+			"recreated by the same session", election.ActionRelease, reads{one(start)}, reads{gone, one(web("a", 1, 30, 30, "web-1"))},
+			"same_leader web-1 leads again after 1s, with the same session",
+		},
+		{
+			"recreated by the same leader with a new session", election.ActionDestroy, reads{one(start)},
+			reads{gone, one(web("a2", 1, 30, 30, "web-1"))},
+			"same_leader web-1 leads again after 1s, with a new session",
+		},
+		{
+			"the same leader with a new session, the key kept", election.ActionDestroy, reads{one(start)},
+			reads{one(web(none, 5, 10, 21, "web-1")), one(web("a2", 6, 10, 22, "web-1"))},
+			"same_leader web-1 leads again after 1s, with a new session",
+		},
+		{
+			"the same value on another node", election.ActionDestroy, reads{one(start)}, reads{gone, one(web("b", 1, 30, 30, "web-1"))},
+			"moved web-1 → web-1 after 1s",
+		},
+		{
+			"no value tells two processes of one node apart", election.ActionDestroy, reads{one(web("a", 5, 10, 20, ""))},
+			reads{gone, one(web("a2", 1, 30, 30, ""))},
+			"moved web on n1 → web on n1 after 1s",
+		},
+		{
+			"a destroyed session led again before the destroy", election.ActionDestroy, reads{one(start)},
+			reads{one(web("a", 6, 10, 22, "web-1"))},
+			"done web-1: its session was destroyed",
+		},
+		{
+			"another leader after that", election.ActionDestroy, reads{one(start)},
+			reads{one(web("a", 6, 10, 22, "web-1")), one(web("c", 7, 10, 24, "web-3"))},
+			"moved web-1 → web-3 after 0s",
+		},
+		{
+			"after a release the session tells", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
+			"moved web-1 → web-1 after 0s",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := pastWeb(t)
+			for _, pairs := range tt.before {
+				s.read(pairs...)
+			}
+			o := Outcome{Action: tt.action, Target: s.web().Target(), Kind: OutcomeDone}
+			for _, pairs := range tt.after {
+				s.read(pairs...)
+				o = o.Follow(s.web())
+			}
+			if got := string(o.Kind) + " " + o.Summary(); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			late := Outcome{Action: tt.action, Target: o.Target, Kind: OutcomeDone}.Follow(s.web())
+			if late.Summary() != o.Summary() {
+				t.Errorf("followed step by step: %s\nat the end only:       %s", o.Summary(), late.Summary())
+			}
+		})
+	}
+}
+
+func TestOutcomeAfterAGap(t *testing.T) {
+	for name, want := range map[string]string{
+		"a": "same_leader leads again after at most 10s, with the same session",
+		"b": "moved → web-2 after at most 10s",
+	} {
+		s := pastWeb(t)
+		s.read(web("a", 5, 10, 20, "web-1"))
+		o := Outcome{Action: election.ActionRelease, Target: s.web().Target(), Kind: OutcomeUnknown}
+		s.observe(election.LinkUp{At: s.now, Source: "q"})
+		s.observe(election.LinkLost{At: s.now, Source: "q", Error: "refused"})
+		s.now = s.now.Add(10 * time.Second)
+		value := map[string]string{"a": "web-1", "b": "web-2"}[name]
+		s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web(name, 6, 10, 24, value)}})
+		o = o.Follow(s.web())
+		if got := string(o.Kind) + strings.TrimPrefix(" "+o.Summary(), " web-1"); got != want || o.VacancyKnown {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// An observation that began after the action never saw the term that it ended.
+func TestOutcomeFromAnInitialState(t *testing.T) {
+	target := func(pair election.Pair) election.Target {
+		s := pastWeb(t)
+		s.read(pair)
+		return s.web().Target()
+	}(web("a", 5, 10, 20, "web-1"))
+	for _, tt := range []struct {
+		name string
+		pair election.Pair
+		want string
+	}{
+		{"the hold goes on", web("a", 5, 10, 20, "web-1"), "web-1 was released; it may already lead again"},
+		{"vacant", web("", 5, 10, 21, "web-1"), "web-1 was released; it may already lead again"},
+		{"another leader", web("b", 6, 10, 22, "web-2"), "web-1 → web-2"},
+		{"the same session", web("a", 6, 10, 22, "web-1"), "web-1 leads again, with the same session"},
+		{"recreated", web("b", 1, 30, 30, "web-2"), "web-1 → web-2"},
+		{"read before the action", web("c", 4, 10, 18, "web-3"), "web-1 was released; it may already lead again"},
+	} {
+		s := pastWeb(t)
+		s.read(tt.pair)
+		o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone}.Follow(s.web())
+		if got := o.Summary(); got != tt.want || o.VacancyKnown {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestOutcomeStaysAsItIs(t *testing.T) {
+	s := pastWeb(t)
+	s.read(web("a", 5, 10, 20, "web-1"))
+	target := s.web().Target()
+	s.read(web("b", 6, 10, 22, "web-2"))
+	moved := s.web()
+	for kind, want := range map[OutcomeKind]string{
+		OutcomeVacant: "web-1 → no leader: why", OutcomeChanged: "nothing was changed: why", OutcomeNoLeader: "nothing was changed: why",
+		OutcomeRefused: "nothing was changed: why", OutcomeDenied: "nothing was changed: why", OutcomeFailed: "nothing was changed: why",
+	} {
+		o := Outcome{Action: election.ActionRelease, Target: target, Kind: kind, Reason: "why"}.Follow(moved)
+		if !o.Settled() || o.Summary() != want {
+			t.Errorf("%s: %q, want %q", kind, o.Summary(), want)
+		}
+	}
+	open := Outcome{Action: election.ActionDestroy, Target: target, Kind: OutcomeUnknown, Reason: "no answer"}
+	if got := open.Follow(nil); got != open || got.Summary() != "not known whether the destroy was applied: no answer" {
+		t.Error(got.Summary())
+	}
+	other := led("mail", "service/mail/leader", newSession("b", "mail", "n2"))
+	if got := open.Follow(other); got != open {
+		t.Error("followed another election")
+	}
+	session := Outcome{Action: election.ActionDestroy, Target: election.Target{Session: "695bfbd0-6350"}, Kind: OutcomeDone}
+	if got := session.Follow(moved); got != session || got.Summary() != "session 695bfbd0 was destroyed" {
+		t.Error(got.Summary())
+	}
+}
+
+// A later leader resolves the doubt about a write, but not what the operator must
+// know about it.
+func TestFollowClearsTheReasonAndKeepsTheNote(t *testing.T) {
+	for next, want := range map[string]string{"b": "web-1 → web-2 after 1s; noted", "a": "web-1 leads again after 1s, with the same session; noted"} {
+		s := pastWeb(t)
+		s.read(web("a", 5, 10, 20, "web-1"))
+		open := Outcome{Action: election.ActionRelease, Target: s.web().Target(), Kind: OutcomeUnknown, Reason: "no answer", Note: "noted"}
+		s.read(web("", 5, 10, 21, "web-1"))
+		if got := open.Follow(s.web()); got != open {
+			t.Errorf("%+v", got)
+		}
+		leader := map[string]string{"a": "web-1", "b": "web-2"}[next]
+		s.read(web(next, 6, 10, 22, leader))
+		if got := open.Follow(s.web()); got.Summary() != want || got.Reason != "" {
+			t.Errorf("%q, reason %q; want %q", got.Summary(), got.Reason, want)
+		}
+	}
+}
+
+func TestOutcomeJSON(t *testing.T) {
+	s := pastWeb(t)
+	s.read(web("a", 5, 10, 20, "web-1"))
+	target := s.web().Target()
+	old := `"old":{"leader":"web-1","session":"a","node":"n1"}`
+	follow := func(o Outcome, pairs ...election.Pair) Outcome {
+		s := pastWeb(t)
+		s.read(web("a", 5, 10, 20, "web-1"))
+		for _, p := range pairs {
+			s.read(p)
+		}
+		return o.Follow(s.web())
+	}
+	done := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone}
+	for _, tt := range []struct {
+		o    Outcome
+		want string
+	}{
+		{
+			follow(done, web("", 5, 10, 21, ""), web("b", 6, 10, 22, "web-2")),
+			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"vacancy_ms":1000`,
+		},
+		{
+			follow(done, web("a", 6, 10, 22, "web-1")),
+			`"result":"same_leader",` + old + `,"new":{"leader":"web-1","session":"a","node":"n1"},"vacancy_ms":0`,
+		},
+		{
+			follow(done, web("b", 9, 10, 22, "web-2")),
+			`"result":"moved",` + old + `,"new":{"leader":"web-2","session":"b","node":"n2"},"reason":"3 terms in between not observed"`,
+		},
+		{done, `"result":"done",` + old},
+		{Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Note: "no index"}, `"result":"done",` + old + `,"note":"no index"`},
+		{Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeRefused, Reason: "Patroni"}, `"result":"refused",` + old + `,"reason":"Patroni"`},
+	} {
+		got, err := json.Marshal(tt.o)
+		want := `{"election":"web","key":"service/web/leader","action":"release",` + tt.want + `}`
+		if err != nil || string(got) != want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
+		}
+	}
+}
+
+func TestOutcomeTextsAreSafe(t *testing.T) {
+	const evil = "x\x1b[2J\u202e\u200b\n"
+	e := led(evil, "service/web/leader", newSession("a", evil, evil))
+	e.Pair.Value, e.Terms = nil, nil
+	target := election.Target{Election: evil, Key: e.Key(), Session: evil, Node: evil, CreateIndex: 1, LockIndex: 1, Term: 1}
+	e.Terms = []election.Term{{Number: 1, CreateIndex: 1, Session: evil, End: t0}, {Number: 2, CreateIndex: 1, Session: evil + "b", Node: evil, Start: t0}}
+	o := Outcome{Action: election.ActionRelease, Target: target, Kind: OutcomeDone, Reason: evil, Note: evil}.Follow(e)
+	if o.Kind != OutcomeMoved {
+		t.Fatal(o.Kind)
+	}
+	target.Key = ""
+	for _, text := range []string{
+		o.String(), o.New.Session, o.New.Node, o.Old().Session, o.Old().Node,
+		Outcome{Action: election.ActionDestroy, Target: target, Kind: OutcomeDone}.Summary(),
+	} {
+		if sanitize.Text(text) != text {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// A refusal ends with what to do instead: it is never cut.
+func TestSummaryKeepsARefusalWhole(t *testing.T) {
+	db := held("service/db/leader", "pg1", newSession("a", "db-pg1", "node-1", patroni))
+	o := Outcome{Action: election.ActionRelease, Kind: OutcomeRefused, Target: db.Target(), Reason: EffectOf(election.ActionRelease, db, nil, -1).Refusal}
+	if got := o.Summary(); got != "nothing was changed: "+o.Reason {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestSummaryCutsALongLeader(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	o := Outcome{Action: election.ActionRelease, Kind: OutcomeMoved, Target: election.Target{Key: "k", Leader: long}, New: Holder{Leader: long}}
+	if got, want := o.Summary(), long[:60]+"… → "+long[:60]+"…"; got != want {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,144 @@
+package insight
+
+import (
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// patroniLockDelay is the lock-delay of every session of Patroni (lock_delay in
+// patroni/dcs/consul.py of 3.0.2, no setting changes it).
+const patroniLockDelay = time.Millisecond
+
+// isPatroniLeader recognises <namespace>/<scope>/leader, by its session or by
+// what only Patroni writes beside it. Key names alone prove nothing: the Consul
+// guide's recipe uses service/<name>/leader as well.
+func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
+	if base(e.Key()) != "leader" {
+		return false
+	}
+	if _, _, ok := patroniScope(e); ok {
+		return true
+	}
+	return s != nil && s.Key == e.Key() && hasPatroniKeys(e.Key(), s.Siblings)
+}
+
+// isPatroniMember recognises <namespace>/<scope>/members/<member>.
+func isPatroniMember(e *election.Election) bool {
+	folder, ok := strings.CutSuffix(election.Parent(e.Key()), "/members/")
+	if !ok {
+		return false
+	}
+	session := holderSession(e)
+	if patroniSettings(session) {
+		if _, _, ok := scopeOf(folder, session.Name, base(e.Key())); ok {
+			return true
+		}
+	}
+	return isPatroniMemberValue(e.Pair.Value)
+}
+
+// patroniScope finds the cluster's scope, and the group of a Citus cluster, by
+// the session that Patroni names <scope>-<member>; the key's value is the
+// member. A key that was written without the lock may hold any value.
+func patroniScope(e *election.Election) (scope, group string, ok bool) {
+	session := holderSession(e)
+	if !patroniSettings(session) {
+		return "", "", false
+	}
+	folder := strings.TrimSuffix(election.Parent(e.Key()), "/")
+	if scope, group, ok = scopeOf(folder, session.Name, string(e.Pair.Value)); ok || !e.Overwritten() {
+		return scope, group, ok
+	}
+	for i, c := range session.Name {
+		if scope, group, ok = scopeOf(folder, session.Name, session.Name[i+1:]); c == '-' && ok {
+			return scope, group, true
+		}
+	}
+	return "", "", false
+}
+
+func patroniSettings(s *election.Session) bool {
+	return s != nil && s.Behavior == election.BehaviorDelete && s.LockDelay == patroniLockDelay && s.TTL > 0
+}
+
+// scopeOf takes the member off the session's name; the rest must be the end of
+// the folder, which a Citus cluster extends with the number of its group. A
+// scope may contain slashes.
+func scopeOf(folder, session, member string) (scope, group string, ok bool) {
+	scope, ok = strings.CutSuffix(session, "-"+member)
+	if !ok || member == "" || scope == "" {
+		return "", "", false
+	}
+	if strings.HasSuffix("/"+folder, "/"+scope) {
+		return scope, "", true
+	}
+	above := strings.TrimSuffix(election.Parent(folder), "/")
+	if isNumber(base(folder)) && strings.HasSuffix("/"+above, "/"+scope) {
+		return scope, base(folder), true
+	}
+	return "", "", false
+}
+
+// hasPatroniKeys looks for the contents that only Patroni writes beside its
+// leader key.
+func hasPatroniKeys(key string, siblings []election.Pair) bool {
+	for _, p := range siblings {
+		rest, ok := strings.CutPrefix(p.Key, election.Parent(key))
+		if ok && isPatroniContent(rest, p.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// systemIdentifier is the least number of digits of a PostgreSQL cluster's
+// identifier (a 64-bit number that begins with the time of its creation).
+const systemIdentifier = 16
+
+func isPatroniContent(name string, value []byte) bool {
+	switch name {
+	case "config":
+		return election.JSONMember(value, "loop_wait") != ""
+	case "status":
+		return election.JSONMember(value, "optime") != ""
+	case "initialize":
+		return len(value) >= systemIdentifier && isNumber(string(value))
+	}
+	return strings.HasPrefix(name, "members/") && isPatroniMemberValue(value)
+}
+
+// isPatroniMemberValue reports the addresses of a PostgreSQL and of the REST API
+// that Patroni serves for it.
+func isPatroniMemberValue(value []byte) bool {
+	return strings.HasPrefix(election.JSONMember(value, "conn_url"), "postgres") ||
+		strings.HasSuffix(election.JSONMember(value, "api_url"), "/patroni")
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// patroniSwitchover is a command to copy. A scope that is not certain, or that
+// a shell could take for anything but a word, is left out.
+func patroniSwitchover(e *election.Election) string {
+	scope, group, ok := patroniScope(e)
+	if !ok {
+		folder := strings.TrimSuffix(election.Parent(e.Key()), "/")
+		if scope = base(folder); isNumber(scope) {
+			return switchover // the group of a Citus cluster, or its scope
+		}
+	}
+	if scope == "." || strings.HasPrefix(scope, "-") || strings.Trim(scope, shellWord) != "" {
+		return switchover
+	}
+	command := switchover + " " + scope
+	if group != "" {
+		command += " --group " + group
+	}
+	return command
+}
+
+const switchover = "patronictl switchover"
+
+// shellWord are characters without a meaning to a shell.
+const shellWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."

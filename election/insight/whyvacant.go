@@ -1,0 +1,174 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// Situation is what [WhyVacant] needs beside the election itself.
+type Situation struct {
+	Now        time.Time
+	Connection election.Connection
+	// Candidates is how many likely candidates were found (see [Likely]), -1
+	// when that is not known.
+	Candidates int
+	// LockDelay is what a probe of the key found out.
+	LockDelay ProbedDelay
+}
+
+// ProbedDelay says whether a lock-delay is active, which only a probe tells.
+type ProbedDelay int
+
+// What a probe tells of the lock-delay.
+const (
+	DelayNotProbed ProbedDelay = iota // the key was not probed
+	DelayActive                       // Consul rejects every acquire
+	DelayNone                         // a candidate can acquire the key
+)
+
+// WhyVacant says why the election has no leader, as far as known. It is empty
+// for an election that is led.
+func WhyVacant(e *election.Election, s Situation) string {
+	if e.State(s.Now) == election.Led {
+		return ""
+	}
+	if e.IsSemaphore() {
+		return whySemaphore(e)
+	}
+	text := vacantSince(e, s.Now)
+	switch {
+	case s.Connection.State == election.Lost:
+		return text + " This data is stale: " + silence(s) + "; the election may have a leader by now."
+	case e.Unreadable:
+		return text + " This data is stale: this token can no longer read the key; the election may have a leader by now."
+	}
+	return text + " " + strings.Join(vacancyReason(e, s), " ")
+}
+
+// whySemaphore corrects the question: a semaphore never has a leader.
+func whySemaphore(e *election.Election) string {
+	sem := election.ReadSemaphore(e, nil)
+	if sem == nil {
+		return "The key belongs to a semaphore, which has holders and no leader; its value is not a semaphore's."
+	}
+	return fmt.Sprintf("The key belongs to a semaphore, which has holders and no leader: %d of %d slots are taken.",
+		len(sem.Holders), max(0, sem.Limit))
+}
+
+func silence(s Situation) string {
+	switch {
+	case s.Connection.Refused:
+		return "Consul rejects this token"
+	case s.Connection.LastContact.IsZero():
+		return "Consul is unreachable"
+	}
+	return "Consul has been unreachable for " + roughly(s.Now.Sub(s.Connection.LastContact))
+}
+
+func vacantSince(e *election.Election, now time.Time) string {
+	gone := now.Sub(e.VacantSince)
+	switch {
+	case e.VacantSinceKnown:
+		return "No leader for " + roughly(gone) + "."
+	case gone >= time.Second && !e.VacantSince.IsZero():
+		return "No leader for at least " + roughly(gone) + "."
+	case e.LastTerm() == nil:
+		return "No leader when electop started; earlier history unknown."
+	}
+	return "No leader; the connection was lost when its term ended."
+}
+
+// vacancyReason begins with a lock-delay or with how the last term ended, and
+// goes on with the candidates.
+func vacancyReason(e *election.Election, s Situation) []string {
+	var parts []string
+	if !e.Exists {
+		parts = append(parts, whyGone(e))
+	}
+	delayed := e.LockDelayUntil.Sub(s.Now)
+	switch last := e.LastTerm(); {
+	case s.LockDelay == DelayActive:
+		return append(parts, "A lock-delay is active: Consul rejects every acquire.", candidatesSeen(s.Candidates))
+	case s.LockDelay == DelayNone:
+		return append(parts, "No lock-delay is active: a candidate can acquire the key now.", candidatesSeen(s.Candidates))
+	case delayed > 0 && e.LockDelayDoubtful:
+		return append(parts, fmt.Sprintf("Its holder may have released it just before the session ended; if not, no candidate can acquire the key for about %s more (lock-delay).",
+			roughly(delayed+time.Second-1)))
+	case delayed > 0:
+		return append(parts, fmt.Sprintf("No candidate can acquire the key for about %s more (lock-delay of the lost session: %s).",
+			roughly(delayed+time.Second-1), election.FormatDuration(e.LockDelayUntil.Sub(e.VacantSince))))
+	case !e.LockDelayUntil.IsZero():
+		parts = append(parts, "The lock-delay should have ended: a candidate can acquire the key now.")
+	case e.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
+		parts = append(parts, "It was released; no lock-delay follows a release.")
+	case e.Exists && last == nil && s.Now.Sub(e.VacantSince) >= election.MaxLockDelay:
+		parts = append(parts, "No earlier term was observed.")
+	case e.Exists && last == nil:
+		return append(parts, "A lock-delay may still be active.", candidatesSeen(s.Candidates))
+	}
+	return append(parts, candidatesIdle(s.Candidates))
+}
+
+// whyGone tells a key that was deleted from one that went with its session.
+func whyGone(e *election.Election) string {
+	last, session := e.LastTerm(), e.LastSession
+	switch {
+	case last != nil && last.Cause == election.KeyDeleted:
+		return "The key was deleted while its session was alive; the next acquire creates it again."
+	case last != nil && session != nil && session.ID == last.Session && session.Behavior == election.BehaviorDelete && invalidated(last.Cause):
+		return "The key was deleted with its session (behavior delete); the next acquire creates it again."
+	}
+	return "The key was deleted; the next acquire creates it again."
+}
+
+// invalidated reports causes that end the session itself.
+func invalidated(c election.Cause) bool {
+	return slices.Contains([]election.Cause{
+		election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed, election.SessionExpiredOrDestroyed, election.OperatorDestroy,
+	}, c)
+}
+
+// candidatesIdle says that the candidates have had time to acquire the key.
+func candidatesIdle(candidates int) string {
+	switch {
+	case candidates < 0:
+		return "No candidate has acquired the key."
+	case candidates == 0:
+		return "No candidate was seen."
+	case candidates == 1:
+		return "1 likely candidate seen, but it does not acquire the key."
+	}
+	return fmt.Sprintf("%d likely candidates seen, but none acquires the key.", candidates)
+}
+
+// candidatesSeen blames no candidate: how long they have tried is not known.
+func candidatesSeen(candidates int) string {
+	switch {
+	case candidates < 0:
+		return "No candidate has acquired the key."
+	case candidates == 0:
+		return "No candidate was seen."
+	}
+	return election.Plural(uint64(candidates), "likely candidate") + " seen."
+}
+
+// roughly writes a duration in whole seconds, from an hour on in whole minutes.
+// It never writes 0s, which reads as if nothing had happened.
+func roughly(d time.Duration) string {
+	d = max(d, 0)
+	switch {
+	case d < time.Second:
+		return "less than 1s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}

@@ -1,0 +1,220 @@
+package sanitize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text makes a text from Consul safe to show: the result has no control
+// byte, escape sequence, line break, bidirectional control or zero-width
+// character other than accents, and each of its runes takes the cells that it
+// takes alone, whatever stands beside it and however the terminal counts.
+// What was there stays visible: ESC becomes ␛, U+202E becomes <U+202E>, and
+// bytes that are not UTF-8 become U+FFFD. A text that is safe is returned as
+// it is.
+//
+// Letters of right-to-left scripts are kept, because names in them would be
+// unreadable otherwise. A terminal that reorders text may draw them, and digits
+// and blanks between them, from right to left.
+func Text(s string) string {
+	if isSafe(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	marks := maxMarks // at the beginning there is nothing to put one on
+	for _, r := range s {
+		if marks = countMarks(marks, r); marks > maxMarks {
+			writeCode(&b, r)
+			continue
+		}
+		writeSafe(&b, r)
+	}
+	return b.String()
+}
+
+// maxMarks is how many combining marks one letter may carry. They have no width
+// of their own: more of them, or one without a letter, would draw over what
+// stands around the text.
+const maxMarks = 2
+
+func countMarks(marks int, r rune) int {
+	if r < 0x300 || !isMark(r) {
+		return 0
+	}
+	return marks + 1
+}
+
+// isMark reports accents and vowel signs that are drawn above or below a letter.
+// Those of other scripts may change the width of the letter or join it with the
+// next one.
+func isMark(r rune) bool {
+	return unicode.Is(unicode.Mn, r) &&
+		unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Thai, unicode.Lao)
+}
+
+// Line is [Text] for the first max runes of s, with white space at the
+// edges left out and inner line breaks and tabs drawn as one space each. A text
+// that was cut ends in "…".
+func Line(s string, limit int) string {
+	s = strings.TrimSpace(s)
+	cut := false
+	if n := nthRune(s, limit); n < len(s) {
+		s, cut = s[:n], true
+	}
+	s = Text(oneLine(s))
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+// oneLine draws line breaks and tabs as one space each.
+func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\r\n\t") {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\n', '\r', '\t':
+			return ' '
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// nthRune is the byte offset of the n-th rune of s, len(s) if s is shorter.
+func nthRune(s string, n int) int {
+	if len(s) <= n {
+		return len(s)
+	}
+	count := 0
+	for i := range s {
+		if count == n {
+			return i
+		}
+		count++
+	}
+	return len(s)
+}
+
+func isSafe(s string) bool {
+	marks := maxMarks
+	for i, r := range s {
+		if r < 0x7f && r >= 0x20 {
+			marks = 0
+			continue
+		}
+		if marks = countMarks(marks, r); marks > maxMarks || unsafeRune(r) {
+			return false
+		}
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// unsafeRune reports runes that move the cursor, change the direction of text,
+// cannot be seen or take an unknown number of cells.
+func unsafeRune(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < 0x20
+	case r < 0xa0:
+		return true
+	case !unicode.IsGraphic(r): // format and private characters, unassigned code points
+		return true
+	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		return true
+	case unicode.In(r, unicode.M):
+		return !isMark(r)
+	}
+	return drawnTogether(r)
+}
+
+// drawnTogether reports letters and symbols that terminals draw together with the rune
+// beside them, some in fewer cells than both take alone.
+func drawnTogether(r rune) bool {
+	switch {
+	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff: // conjoining Hangul
+	case r == 0x0e33, r == 0x0eb3, r == 0xff9e, r == 0xff9f: // Thai and Lao AM, voiced sound marks
+	case r == 0x0d4e, r == 0x111c2, r == 0x111c3, r == 0x1193f, r == 0x11941, // signs before a letter
+		r >= 0x11a84 && r <= 0x11a89, r == 0x11d46, r == 0x11f02:
+	case r >= 0x1f1e6 && r <= 0x1f1ff: // letters of flags
+	case r >= 0x1f3fb && r <= 0x1f3ff: // skin tones
+	default:
+		return false
+	}
+	return true
+}
+
+func writeSafe(b *strings.Builder, r rune) {
+	switch {
+	case !unsafeRune(r):
+		b.WriteRune(r)
+	case r < 0x20:
+		b.WriteRune(0x2400 + r) // the control pictures
+	case r == 0x7f:
+		b.WriteRune('␡')
+	default:
+		writeCode(b, r)
+	}
+}
+
+// writeCode writes a rune's number, as <U+202E>.
+func writeCode(b *strings.Builder, r rune) {
+	const hex = "0123456789ABCDEF"
+	b.WriteString("<U+")
+	for shift := max(12, (bitLen(r)-1)/4*4); shift >= 0; shift -= 4 {
+		b.WriteByte(hex[r>>shift&0xf])
+	}
+	b.WriteByte('>')
+}
+
+func bitLen(r rune) int {
+	n := 0
+	for ; r > 0; r >>= 1 {
+		n++
+	}
+	return n
+}
+
+// JSON rewrites a JSON text so that it can be shown on a terminal: runes
+// that [Text] would replace are written as \u escapes, which mean the same
+// to a JSON parser. Line feeds are kept: in JSON text they stand between
+// tokens only.
+func JSON(text []byte) []byte {
+	s := string(text)
+	if isSafe(strings.ReplaceAll(s, "\n", "")) {
+		return text
+	}
+	var b strings.Builder
+	marks := 0
+	for _, r := range s {
+		marks = countMarks(marks, r)
+		if r == '\n' || !unsafeRune(r) && marks <= maxMarks {
+			b.WriteRune(r)
+			continue
+		}
+		writeEscape(&b, r)
+	}
+	return []byte(b.String())
+}
+
+func writeEscape(b *strings.Builder, r rune) {
+	const hex = "0123456789abcdef"
+	if r > 0xffff {
+		r -= 0x10000
+		writeEscape(b, 0xd800+r>>10)
+		writeEscape(b, 0xdc00+r&0x3ff)
+		return
+	}
+	b.WriteString(`\u`)
+	for shift := 12; shift >= 0; shift -= 4 {
+		b.WriteByte(hex[r>>shift&0xf])
+	}
+}

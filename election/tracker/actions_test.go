@@ -1,0 +1,161 @@
+package tracker
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// explained lists the causes that were told.
+func (s *scene) explained() (causes []string) {
+	for _, e := range s.events {
+		if e.Type != election.Explained {
+			continue
+		}
+		cause := string(e.Cause)
+		if e.Guess {
+			cause += "?"
+		}
+		causes = append(causes, cause)
+	}
+	return causes
+}
+
+// An action whose response arrives after its effect was explained is over: later
+// losses have causes of their own.
+func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
+	released := election.Evidence{SessionRead: true, SessionExists: true}
+	for _, tt := range []struct {
+		name  string
+		bound bool // the action names the term
+		after time.Duration
+	}{
+		{"at once", true, 0}, {"an hour later", true, time.Hour},
+		{"at once, the term is not known", false, 0}, {"an hour later, the term is not known", false, time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			s.sessions(session(nil))
+			s.read(web("a", 3, 10, 20, "v"))
+			action := func(stage election.ActionStage) election.OperatorAction {
+				a := election.OperatorAction{At: s.now, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", Stage: stage}
+				if tt.bound {
+					a.CreateIndex, a.LockIndex = 10, 3
+				}
+				return a
+			}
+			s.observe(action(election.ActionStarted))
+			lost := s.read(web("", 3, 10, 21, "v"))[0]
+			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: released})
+			s.now = s.now.Add(2 * time.Second)
+			s.observe(election.Clock{At: s.now}) // explained without the response
+			s.read(web("a", 4, 10, 22, "v"))
+			s.observe(action(election.ActionDone))
+			s.now = s.now.Add(tt.after)
+			lost = s.read(web("", 4, 10, 23, "v"))[0]
+			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: released})
+			if got := strings.Join(s.explained(), " "); got != "operator_release? released" {
+				t.Errorf("explained: %s", got)
+			}
+		})
+	}
+}
+
+// Without the indexes of the hold, time alone tells: actions are forgotten by the
+// clock, with or without another one.
+func TestActionsExpireByTheClock(t *testing.T) {
+	for _, tt := range []struct {
+		after time.Duration
+		want  string
+	}{{10 * time.Second, "operator_destroy"}, {31 * time.Second, "session_destroyed"}, {time.Hour, "session_destroyed"}} {
+		s := newScene(t)
+		s.sessions(session(nil))
+		s.read(web("a", 3, 10, 20, "v"))
+		s.observe(election.OperatorAction{At: s.now, Kind: election.ActionDestroy, Session: "a", Stage: election.ActionDone})
+		s.now = s.now.Add(tt.after - time.Second)
+		lost := s.read(web("", 3, 10, 21, "v"))[0]
+		s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{
+			SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
+		}})
+		if got := strings.Join(s.explained(), " "); got != tt.want {
+			t.Errorf("after %v: %s", tt.after, got)
+		}
+	}
+}
+
+// An action explains the end of the hold that it was bound to, and of none that
+// was over before it began.
+func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
+	released := election.Evidence{SessionRead: true, SessionExists: true}
+	for _, tt := range []struct {
+		name  string
+		begin time.Duration // of the action, after the loss was observed
+		lock  uint64
+		want  string
+	}{
+		{"the very hold", -time.Millisecond, 3, "operator_release"},
+		{"a later term of the session", -time.Millisecond, 4, "released"},
+		{"begun after the loss", time.Millisecond, 3, "released"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			s.sessions(session(nil))
+			s.read(web("a", 3, 10, 20, "v"))
+			lost := s.now.Add(time.Second)
+			action := election.OperatorAction{
+				At: lost.Add(tt.begin), Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", CreateIndex: 10, LockIndex: tt.lock,
+			}
+			s.observe(action)
+			event := s.read(web("", 3, 10, 21, "v"))[0]
+			action.Stage = election.ActionDone
+			s.observe(action)
+			s.observe(election.TermEvidence{At: s.now, Event: event, Outcome: released})
+			if got := strings.Join(s.explained(), " "); got != tt.want {
+				t.Errorf("explained: %s", got)
+			}
+		})
+	}
+}
+
+// While Consul has not confirmed an action, it is a guess, and none where what was
+// found says otherwise.
+func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
+	gone := election.Evidence{
+		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
+	}
+	for _, tt := range []struct {
+		name     string
+		kind     election.ActionKind
+		evidence election.Evidence
+		want     string
+	}{
+		{"release, the session lives", election.ActionRelease, election.Evidence{SessionRead: true, SessionExists: true}, "operator_release?"},
+		{"release, the session was ended with the key", election.ActionRelease, gone, "session_destroyed"},
+		{"release, nothing could be read", election.ActionRelease, election.Evidence{Err: "timeout"}, "operator_release?"},
+		{"destroy, the session is gone", election.ActionDestroy, gone, "operator_destroy?"},
+		{"destroy, the session lives", election.ActionDestroy, election.Evidence{SessionRead: true, SessionExists: true}, "released"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			s.sessions(session(nil))
+			s.read(web("a", 3, 10, 20, "v"))
+			a := election.OperatorAction{At: s.now, Kind: tt.kind, Session: "a", Stage: election.ActionStarted}
+			if tt.kind == election.ActionRelease {
+				a.Key = "service/web/leader"
+			}
+			s.observe(a)
+			event := s.read(web("", 3, 10, 21, "v"))[0]
+			s.observe(election.TermEvidence{At: s.now, Event: event, Outcome: tt.evidence})
+			if len(s.explained()) > 0 {
+				t.Error("explained before Consul responded")
+			}
+			a.At, a.Stage = s.now, election.ActionUnconfirmed
+			s.observe(a)
+			if got := strings.Join(s.explained(), " "); got != tt.want {
+				t.Errorf("explained: %s", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package tracker
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// twin is one of the keys whose bytes Consul replaced: all look the same.
+func twin(session string, lock, create, modify uint64, value string) election.Pair {
+	p := web(session, lock, create, modify, value)
+	p.Key = "service/w\uFFFDb/leader"
+	return p
+}
+
+// twins lists the elections of these keys as "create:leader".
+func (s *scene) twins() (all []string) {
+	for _, e := range s.tracker.Snapshot(s.now).Elections {
+		if e.Unaddressable && e.Exists {
+			all = append(all, fmt.Sprint(e.Pair.CreateIndex, ":", e.Leader))
+		}
+	}
+	return all
+}
+
+// Keys that cannot be distinguished are rows of their own, each with its own
+// events.
+func TestKeysThatCannotBeDistinguishedAreKeptApart(t *testing.T) {
+	s := newScene(t)
+	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"), twin("b", 1, 11, 21, "two"))
+	if got := s.twins(); !slices.Equal(got, []string{"10:one", "11:two"}) {
+		t.Fatalf("%v", got)
+	}
+	if got := brief(s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"), twin("", 1, 11, 23, "two"))); got != "vacated(1)" {
+		t.Errorf("events %s", got)
+	}
+	if got := brief(s.read(web("c", 1, 12, 22, "web"), twin("b", 2, 11, 24, "two"), twin("d", 1, 30, 30, "three"))); got != "vacated(1) deleted(1) elected(2) elected(1) explained(1 unknown)" {
+		t.Errorf("events %s", got)
+	}
+	if got := s.twins(); !slices.Equal(got, []string{"11:two", "30:three"}) {
+		t.Fatalf("%v", got)
+	}
+	for _, e := range s.tracker.Snapshot(s.now).Elections {
+		for _, event := range e.Events {
+			if event.CreateIndex != e.Pair.CreateIndex {
+				t.Errorf("the key created at %d shows an event of the one created at %d", e.Pair.CreateIndex, event.CreateIndex)
+			}
+		}
+	}
+}
+
+func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
+	s := newScene(t)
+	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"), twin("b", 1, 11, 21, "two"))
+	snapshot := s.tracker.Snapshot(s.now)
+	ids := map[string]bool{}
+	for _, e := range snapshot.Elections {
+		ids[e.ID()] = true
+		if snapshot.Find(e.ID()) != e {
+			t.Errorf("%q finds another election", e.ID())
+		}
+		if e.Unaddressable == election.Addressable(e.Key()) || (e.ID() == e.Key()) == e.Unaddressable {
+			t.Errorf("%q: unaddressable %v", e.ID(), e.Unaddressable)
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("%d different ids", len(ids))
+	}
+	if n := len(snapshot.Named(twin("", 0, 0, 0, "").Key)); n != 2 {
+		t.Errorf("the key names %d elections", n)
+	}
+	if e := snapshot.Find("service/w\uFFFDb/leader"); e == nil || e.Pair.CreateIndex != 10 {
+		t.Errorf("the key alone finds %v", e)
+	}
+	for _, id := range []string{"service/w\uFFFDb/leader\x00#12", "service/w\uFFFDb", "service/x", "service/web/leader\x00#12"} {
+		if snapshot.Find(id) != nil {
+			t.Errorf("%q is found", id)
+		}
+	}
+}
+
+func TestNoActionIsPossibleOnAKeyThatCannotBeAskedFor(t *testing.T) {
+	s := newScene(t)
+	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"))
+	for _, e := range s.tracker.Snapshot(s.now).Elections {
+		for _, kind := range []election.ActionKind{election.ActionRelease, election.ActionDestroy} {
+			if refused := insight.EffectOf(kind, e, nil, -1).Refusal != ""; refused != e.Unaddressable {
+				t.Errorf("%s of %q: refused %v", kind, e.Key(), refused)
+			}
+		}
+	}
+}
+
+// A cause is told to the key that it belongs to.
+func TestACauseIsToldToItsOwnKey(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(nil))
+	s.read(twin("b", 1, 10, 20, "one"), twin("a", 1, 11, 21, "two"))
+	lost := s.read(twin("b", 1, 10, 20, "one"), twin("", 1, 11, 22, "two"))[0]
+	s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: election.Evidence{SessionRead: true, SessionExists: true}})
+	for _, e := range s.tracker.Snapshot(s.now).Elections {
+		explained := slices.ContainsFunc(e.Events, func(e election.Event) bool { return e.Type == election.Explained })
+		if explained != (e.Pair.CreateIndex == 11) {
+			t.Errorf("the key created at %d: explained %v", e.Pair.CreateIndex, explained)
+		}
+	}
+}
+
+// Whether a key that cannot be asked for is gone or may not be read is not known:
+// a filtered answer is no proof.
+func TestAFilteredAnswerHidesKeysThatCannotBeAskedFor(t *testing.T) {
+	for _, filtered := range []bool{false, true} {
+		s := newScene(t)
+		s.read(twin("a", 1, 10, 20, "one"))
+		events := s.observe(election.KeysRead{At: s.now.Add(time.Second), Range: election.PrefixRange("service/"), Filtered: filtered})
+		want := "vacated(1) deleted(1)"
+		if filtered {
+			want = "unreadable(1)"
+		}
+		if got := brief(events); got != want {
+			t.Errorf("filtered %v: %s", filtered, got)
+		}
+	}
+}

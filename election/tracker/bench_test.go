@@ -1,0 +1,194 @@
+package tracker
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// What observations cost the tracker, and what it keeps of them: the first read
+// of a board, a shard of it with one change, one session.
+
+func benchKey(i int) string { return fmt.Sprintf("service/svc-%06d/leader", i) }
+
+func benchSession(i int) string { return fmt.Sprintf("695bfbd0-6350-7587-addf-%012d", i) }
+
+func benchPairs(from, to int) []election.Pair {
+	pairs := make([]election.Pair, 0, to-from)
+	for i := from; i < to; i++ {
+		pairs = append(pairs, election.Pair{
+			Key: benchKey(i), Value: fmt.Appendf(nil, `{"name":"candidate-%05d","address":"10.0.0.9:9000"}`, i),
+			Session: benchSession(i), LockIndex: 1, CreateIndex: 10, ModifyIndex: 10,
+		})
+	}
+	return pairs
+}
+
+func benchSessions(n int) []*election.Session {
+	sessions := make([]*election.Session, 0, n)
+	for i := range n {
+		sessions = append(sessions, &election.Session{ID: benchSession(i), Name: "candidate", Node: "node-1", TTL: 15 * time.Second})
+	}
+	return sessions
+}
+
+func newBenchTracker(b *testing.B) *Tracker {
+	b.Helper()
+	ps, err := election.ParsePatterns(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return New(Options{Patterns: ps})
+}
+
+func benchTracker(b *testing.B, n int) (*Tracker, []election.Pair) {
+	b.Helper()
+	pairs := benchPairs(0, n)
+	t := newBenchTracker(b)
+	t.Observe(election.SessionsRead{At: t0, Sessions: benchSessions(n)})
+	if got := len(t.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: pairs})); got != n {
+		b.Fatalf("%d events", got)
+	}
+	return t, pairs
+}
+
+// benchChange reads a shard of known elections again and again, as an observer
+// does: the pairs are new, what they hold is shared where nothing moved. Each
+// time the holder of another one has written its value.
+func benchChange(b *testing.B, shard, known int, moved, snapshot bool) {
+	b.Helper()
+	t, all := benchTracker(b, known)
+	from := (known - shard) / 2
+	pairs := append([]election.Pair(nil), all[from:from+shard]...)
+	read := election.KeysRead{At: t0, Range: election.Range{From: benchKey(from), To: benchKey(from + shard)}, Pairs: pairs}
+	values := [][]byte{[]byte(`{"name":"one","address":"10.0.0.9:9000"}`), []byte(`{"name":"two","address":"10.0.0.9:9000"}`)}
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		want := 0
+		if moved {
+			p := &pairs[n%shard]
+			p.Value, want = values[n/shard%2], 1
+			p.ModifyIndex++
+		}
+		if got := len(t.Observe(read)); got != want {
+			b.Fatalf("%d events", got)
+		}
+		if snapshot {
+			t.Snapshot(t0)
+		}
+	}
+}
+
+func BenchmarkTrackerChange(b *testing.B) {
+	for _, known := range []int{10_000, 100_000} {
+		for _, shard := range []int{100, 1000} {
+			name := fmt.Sprintf("%dof%d", shard, known)
+			b.Run(name, func(b *testing.B) { benchChange(b, shard, known, true, false) })
+			b.Run(name+"/snapshot", func(b *testing.B) { benchChange(b, shard, known, true, true) })
+			b.Run(name+"/unchanged", func(b *testing.B) { benchChange(b, shard, known, false, true) })
+		}
+	}
+	b.Run("10000of10000/snapshot", func(b *testing.B) { benchChange(b, 10_000, 10_000, true, true) })
+}
+
+// BenchmarkTrackerElected moves one election of a shard to another session,
+// which is read right before, and takes a snapshot.
+func BenchmarkTrackerElected(b *testing.B) {
+	for _, known := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("100of%d", known), func(b *testing.B) {
+			t, all := benchTracker(b, known)
+			from := known / 2
+			pairs := append([]election.Pair(nil), all[from:from+100]...)
+			read := election.KeysRead{Range: election.Range{From: benchKey(from), To: benchKey(from + 100)}, Pairs: pairs}
+			b.ReportAllocs()
+			at := t0
+			for n := known; b.Loop(); n++ {
+				at = at.Add(20 * time.Millisecond)
+				s := &election.Session{ID: benchSession(n), Name: "candidate", Node: "node-1"}
+				p := &pairs[n%100]
+				p.Session = s.ID
+				p.LockIndex++
+				p.ModifyIndex += 2
+				read.At = at
+				t.Observe(election.SessionsRead{At: at, Sessions: []*election.Session{s}})
+				t.Observe(read)
+				t.Snapshot(at)
+			}
+		})
+	}
+}
+
+// BenchmarkTrackerSession reads one session that holds nothing yet.
+func BenchmarkTrackerSession(b *testing.B) {
+	for _, known := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("1of%d", known), func(b *testing.B) {
+			t, _ := benchTracker(b, known)
+			b.ReportAllocs()
+			for n := known; b.Loop(); n++ {
+				s := &election.Session{ID: benchSession(n), Name: "candidate", Node: "node-1"}
+				t.Observe(election.SessionsRead{At: t0, Sessions: []*election.Session{s}})
+				delete(t.sessions, s.ID)
+			}
+		})
+	}
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// benchFirstRead finds all elections at once. What stays reachable after it is
+// told as kept-B/election, keys, values and sessions not counted.
+func benchFirstRead(b *testing.B, n int, observe func(t *Tracker, keys election.KeysRead, sessions election.SessionsRead)) {
+	b.Helper()
+	keys := election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: benchPairs(0, n)}
+	sessions := election.SessionsRead{At: t0, Sessions: benchSessions(n)}
+	before := heapInUse()
+	var t *Tracker
+	b.ReportAllocs()
+	for b.Loop() {
+		t = newBenchTracker(b)
+		observe(t, keys, sessions)
+		if got := len(t.Snapshot(t0).Elections); got != n {
+			b.Fatalf("%d elections", got)
+		}
+	}
+	t.out = nil // given away
+	b.ReportMetric(float64(heapInUse()-before)/float64(n), "kept-B/election")
+	runtime.KeepAlive(t)
+	runtime.KeepAlive(keys)
+	runtime.KeepAlive(sessions)
+}
+
+func BenchmarkTrackerFirstRead(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			benchFirstRead(b, n, func(t *Tracker, keys election.KeysRead, sessions election.SessionsRead) {
+				t.Observe(sessions)
+				t.Observe(keys)
+			})
+		})
+		b.Run(fmt.Sprint(n, "/sessionslate"), func(b *testing.B) {
+			benchFirstRead(b, n, func(t *Tracker, keys election.KeysRead, sessions election.SessionsRead) {
+				t.Observe(keys)
+				t.Observe(sessions)
+			})
+		})
+	}
+}
+
+func BenchmarkLeaderLabel(b *testing.B) {
+	p := benchPairs(0, 1)[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		if election.LeaderLabel(p, nil) != "candidate-00000" {
+			b.Fatal("another label")
+		}
+	}
+}

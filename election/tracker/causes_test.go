@@ -1,0 +1,154 @@
+package tracker
+
+import (
+	"strings"
+	"testing"
+
+	"electop/election"
+)
+
+// changedAt lets all checks have changed at one Raft index.
+func changedAt(index uint64, all []election.Check) []election.Check {
+	for i := range all {
+		all[i].ModifyIndex = index
+	}
+	return all
+}
+
+// A cause is stated as a fact only where Raft indexes prove it: what may have
+// changed between the loss and the look at it makes it a guess.
+func TestExplainCallsAGuessAGuess(t *testing.T) {
+	const lost = 20 // the index of the loss
+	live := Loss{HeldIndex: 15, KeyIndex: lost}
+	later := Loss{HeldIndex: 15} // the key was written since
+	gap := Loss{HeldIndex: 15, KeyIndex: lost, Gap: true}
+	laterGap := Loss{HeldIndex: 15, Gap: true}
+	deleted := Loss{HeldIndex: 15, Deleted: true}
+	deletedGap := Loss{HeldIndex: 15, Deleted: true, Gap: true}
+
+	gone := func(sessions uint64, change ...func(*election.Evidence)) election.Evidence {
+		ev := election.Evidence{
+			SessionRead: true, ChecksRead: true, NodeExists: true, SessionsIndex: sessions, ChecksIndex: 10,
+			Checks: changedAt(10, checks(election.StatusPassing, election.StatusPassing)),
+		}
+		for _, f := range change {
+			f(&ev)
+		}
+		return ev
+	}
+	service := func(status string, index uint64) func(*election.Evidence) {
+		return func(e *election.Evidence) {
+			e.Checks = changedAt(10, checks(election.StatusPassing, status))
+			e.Checks[len(e.Checks)-1].ModifyIndex = index
+			e.ChecksIndex = index
+		}
+	}
+	noCheck := func(index uint64) func(*election.Evidence) {
+		return func(e *election.Evidence) {
+			e.Checks, e.ChecksIndex = changedAt(10, checks(election.StatusPassing, "")), index
+		}
+	}
+	noNode := func(index uint64) func(*election.Evidence) {
+		return func(e *election.Evidence) { e.NodeExists, e.Checks, e.ChecksIndex = false, nil, index }
+	}
+	tombstone := func(index uint64) func(*election.Evidence) {
+		return func(e *election.Evidence) { e.DeleteIndex = index }
+	}
+	exists := func(e *election.Evidence) { e.SessionExists = true }
+
+	keeps := session(nil)
+	deletes := session(func(s *election.Session) { s.Behavior = election.BehaviorDelete })
+	ttl := session(func(s *election.Session) { s.TTL = 1 })
+	unchecked := session(func(s *election.Session) { s.NodeChecks, s.ServiceChecks = nil, nil })
+	young := session(func(s *election.Session) { s.CreateIndex = 90 })
+
+	for _, tt := range []struct {
+		name    string
+		session *election.Session
+		loss    Loss
+		ev      election.Evidence
+		want    election.Cause
+		guess   bool
+	}{
+		{"the session lives", keeps, live, gone(9, exists), election.Released, false},
+		{"the session lives, after a gap", keeps, laterGap, gone(9, exists), election.Released, false},
+		{"the session lives, the key is gone", keeps, deleted, gone(9, exists), election.KeyDeleted, false},
+		{"the same after a gap: released first?", keeps, deletedGap, gone(9, exists), election.KeyDeleted, true},
+		{"the key outlived a session that deletes", deletes, live, gone(25), election.Released, false},
+		{"the same after a gap", deletes, laterGap, gone(25), election.Released, false},
+
+		{"ended with the key", keeps, live, gone(lost), election.SessionDestroyed, false},
+		{"ended with the key, TTL", ttl, live, gone(lost), election.SessionExpiredOrDestroyed, false},
+		{"ended with the key, in a gap", keeps, gap, gone(lost), election.SessionDestroyed, false},
+		{"a session ended later", keeps, live, gone(21), election.SessionDestroyed, true},
+		{"the last session ended before", keeps, live, gone(19), election.SessionDestroyed, true},
+		{"the key was written since", keeps, later, gone(lost), election.SessionDestroyed, true},
+		{"the key was written since, in a gap", keeps, laterGap, gone(lost), election.SessionDestroyed, true},
+
+		{"its check turned critical with the key", keeps, live, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, false},
+		{"the same, other sessions end later", keeps, live, gone(25, service(election.StatusCritical, lost)), election.CheckCritical, false},
+		{"the same, in a gap", keeps, gap, gone(25, service(election.StatusCritical, lost)), election.CheckCritical, false},
+		{"critical since before", keeps, live, gone(lost, service(election.StatusCritical, 12)), election.CheckCritical, true},
+		{"critical, the key was written since", keeps, later, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
+		{"critical, in a gap, the key was written since", keeps, laterGap, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
+		{"critical after a destroy", keeps, live, gone(lost, service(election.StatusCritical, 22)), election.SessionDestroyed, true},
+		{"critical after a release", keeps, live, gone(21, service(election.StatusCritical, 22)), election.SessionDestroyed, true},
+		{"changed after the loss and passes", keeps, live, gone(lost, service(election.StatusPassing, 22)), election.SessionDestroyed, true},
+		{"changed after the loss and warns, in a gap", keeps, gap, gone(lost, service(election.StatusWarning, 22)), election.SessionDestroyed, true},
+		{"changed with the loss and passes", keeps, live, gone(lost, service(election.StatusPassing, lost)), election.SessionDestroyed, true},
+
+		{"its check was removed with the key", keeps, live, gone(lost, noCheck(lost)), election.CheckGone, false},
+		{"its check was removed, others changed later", keeps, live, gone(lost, noCheck(22)), election.CheckGone, true},
+		{"its check was removed, after a release", keeps, live, gone(21, noCheck(lost)), election.CheckGone, true},
+		{"its check was removed, index unknown", keeps, live, gone(lost, noCheck(0)), election.CheckGone, true},
+		{"its check was removed, the key was written since", keeps, later, gone(lost, noCheck(lost)), election.CheckGone, true},
+		{"its node was removed with the key", keeps, live, gone(lost, noNode(lost)), election.NodeGone, false},
+		{"its node was removed later", keeps, live, gone(lost, noNode(22)), election.NodeGone, true},
+		{"its node was removed, after a release", keeps, live, gone(21, noNode(lost)), election.NodeGone, true},
+		{"its node was removed, the key was written since", keeps, laterGap, gone(lost, noNode(lost)), election.NodeGone, true},
+
+		{"a session without checks", unchecked, live, gone(lost), election.SessionDestroyed, false},
+		{"a session without checks: the node may have been away", unchecked, gap, gone(lost), election.SessionDestroyed, true},
+
+		{"the key went with its session", deletes, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, false},
+		{"the key went with its session by a check", deletes, deleted, gone(25, tombstone(lost), service(election.StatusCritical, lost)), election.CheckCritical, false},
+		{"no tombstone was read", deletes, deleted, gone(lost), election.SessionDestroyed, true},
+		{"no tombstone, critical", deletes, deleted, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
+		{"the tombstone is of another change", deletes, deletedGap, gone(lost, tombstone(lost)), election.SessionDestroyed, true},
+		{"the key was deleted before the session ended", deletes, deleted, gone(21, tombstone(lost)), election.SessionDestroyed, true},
+		{"the key went though it should stay", keeps, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, true},
+
+		{"data was restored", keeps, Loss{Replaced: true, KeyIndex: lost}, gone(lost, exists), election.Unknown, false},
+		{"data is older than the key was", keeps, deleted, gone(9, exists, tombstone(12)), election.Unknown, false},
+		{"data is older than the session", young, live, gone(lost), election.Unknown, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.loss.Session = tt.session
+			got := Explain(tt.loss, tt.ev)
+			if doubt := strings.Contains(got.Evidence, "may have released"); got.Invalidated && got.Doubtful != doubt {
+				t.Errorf("doubtful %v: %s", got.Doubtful, got.Evidence)
+			}
+			if got.Cause != tt.want || got.Guess != tt.guess || strings.Contains(got.Evidence, "a guess") != tt.guess {
+				t.Errorf("%s, guess %v: %s", got.Cause, got.Guess, got.Evidence)
+			}
+			if tt.loss.Gap != strings.Contains(got.Evidence, "interrupted") {
+				t.Errorf("the gap is part of the evidence: %s", got.Evidence)
+			}
+		})
+	}
+}
+
+// A check that changed with the key ended the term, however many turned critical
+// since.
+func TestExplainNamesTheCheckThatChangedWithTheKey(t *testing.T) {
+	all := checks(election.StatusCritical, election.StatusCritical)
+	for i := range all {
+		all[i].ModifyIndex = map[string]uint64{"serfHealth": 25, "service:web": 20}[all[i].ID]
+	}
+	got := Explain(Loss{Session: session(nil), KeyIndex: 20}, election.Evidence{
+		SessionRead: true, SessionsIndex: 25, ChecksRead: true, NodeExists: true, Checks: all, ChecksIndex: 25,
+	})
+	if got.Cause != election.CheckCritical || got.Guess || !strings.HasPrefix(got.Evidence, "service:web") {
+		t.Errorf("%s, guess %v: %s", got.Cause, got.Guess, got.Evidence)
+	}
+}

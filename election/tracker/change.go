@@ -1,0 +1,319 @@
+package tracker
+
+import (
+	"time"
+
+	"electop/election"
+)
+
+// change is one election being moved from what was known to what was read.
+type change struct {
+	t  *Tracker
+	at time.Time
+	// gap says that the key was not observed all the time since the read
+	// before, until when it was: moments in between are not known.
+	gap   bool
+	until time.Time
+	e     *election.Election
+	// ownTerms says that no snapshot shows e.Terms.
+	ownTerms bool
+}
+
+// changeOf begins to change an election, which gives a new one.
+func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
+	changed := *e
+	c := change{t: t, at: r.At, e: &changed}
+	c.gap, c.until = t.unobserved(e, r)
+	return c
+}
+
+func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election.Election {
+	e := &election.Election{
+		Name: name, Datacenter: t.datacenter, Exists: true, Pair: *p, Unaddressable: !election.Addressable(p.Key),
+	}
+	c := change{t: t, at: r.At, ownTerms: true, e: e}
+	t.newest = max(t.newest, p.ModifyIndex)
+	c.gap, c.until = t.unobserved(e, r)
+	if t.covered.Contains(p.Key) {
+		c.appear(p, r.newest)
+	} else {
+		c.found(p)
+	}
+	return c.e
+}
+
+// found records the state in which an election was when first looked at.
+func (c *change) found(p *election.Pair) {
+	switch {
+	case p.Held():
+		c.begin(p, false)
+		c.record(election.Event{Type: election.Elected, Initial: true})
+	case p.OfSemaphore():
+		c.foundSemaphore()
+	default:
+		c.e.Term = p.LockIndex
+		c.e.VacantSince = c.at
+		c.record(election.Event{Type: election.Vacated, Initial: true})
+	}
+}
+
+// appear records a key that did not exist when its range was read before. One that
+// is older than what was read since came with a restored snapshot.
+func (c *change) appear(p *election.Pair, newest uint64) {
+	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
+	c.settle(p, advance{counted: p.CreateIndex > newest}, election.Event{})
+}
+
+func (t *Tracker) foldAbsent(e *election.Election, r *rangeRead) *election.Election {
+	if !e.Exists {
+		return e
+	}
+	if r.hides(e) {
+		return t.foldHidden(e, r)
+	}
+	c := t.changeOf(e, r)
+	if e.Unreadable {
+		t.unreadable--
+	}
+	c.e.Exists, c.e.Unreadable = false, false
+	c.release(Loss{Deleted: true, HeldIndex: e.Pair.ModifyIndex})
+	c.record(election.Event{Type: election.Deleted})
+	if len(c.e.Pair.Value) > maxGoneValue {
+		c.e.Pair.Value = nil
+	}
+	t.gone++
+	return c.e
+}
+
+func (t *Tracker) foldPresent(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
+	if e.Exists && e.Pair.Identical(p) && !e.Unreadable {
+		return e
+	}
+	return t.foldChanged(e, p, r)
+}
+
+// foldChanged is apart from foldPresent, which runs for every key of every read.
+func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
+	c := t.changeOf(e, r)
+	t.newest = max(t.newest, p.ModifyIndex)
+	if e.Unreadable {
+		c.readable(r.regained)
+	}
+	switch {
+	case !e.Exists:
+		t.gone--
+		c.e.Exists = true
+		c.settle(p, t.advanceOf(e, p), c.vacancy())
+	case !e.Pair.Identical(p):
+		c.move(p)
+	}
+	return c.e
+}
+
+// move records a key that existed at both reads and is different.
+func (c *change) move(p *election.Pair) {
+	before := c.e.Pair
+	a := c.t.advanceOf(c.e, p)
+	switch {
+	case continues(&before, p):
+		c.hold(p, !a.replayed)
+		return
+	case before.OfSemaphore() && p.OfSemaphore() && !a.remade:
+		c.t.replacePair(c.e, p)
+		c.exchange(&before, p)
+		return
+	}
+	vacancy := c.vacancy()
+	if before.Held() {
+		vacancy = election.Event{VacancyKnown: !c.gap}
+	}
+	a.reset = a.reset && !before.OfSemaphore() // which is always written so
+	c.release(Loss{
+		Deleted: a.remade && !a.replayed, Replaced: a.replayed,
+		HeldIndex: before.ModifyIndex, KeyIndex: lossIndex(&before, p),
+	})
+	if a.remade && !a.replayed {
+		c.record(election.Event{Type: election.Deleted})
+	}
+	c.settle(p, a, vacancy)
+}
+
+// release records that whoever held the key holds it no longer: a leader, or the
+// holders of a semaphore.
+func (c *change) release(l Loss) {
+	switch {
+	case c.e.Pair.Held():
+		c.vacate(l)
+	case c.e.Pair.OfSemaphore():
+		c.exchange(&c.e.Pair, &election.Pair{})
+		c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
+	}
+}
+
+// settle takes over a pair while no term lasts, and begins what it shows.
+func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
+	c.t.replacePair(c.e, p)
+	if p.Held() || p.LockIndex > 0 || a.remade || a.replayed {
+		c.e.Term = p.LockIndex
+	}
+	if p.OfSemaphore() {
+		c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
+		c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+		c.exchange(&election.Pair{}, p)
+		return
+	}
+	// After a gap the restart may as well come from a restored snapshot.
+	if a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
+		c.record(election.Event{Type: election.Overwritten})
+	}
+	if a.counted {
+		c.missed(p, a.from)
+	}
+	if p.Held() {
+		c.elect(p, vacancy)
+	}
+}
+
+// hold records a write to a key that stays with its holder.
+func (c *change) hold(p *election.Pair, written bool) {
+	old := c.e.Pair
+	c.t.replacePair(c.e, p)
+	if label := election.LeaderLabel(c.e.Pair, c.e.Session); label != c.e.Leader {
+		c.e.Leader = label
+		if term := c.lastTerm(); term != nil {
+			term.Leader = label
+		}
+	}
+	switch {
+	case old.LockIndex > 0 && p.LockIndex == 0 && written:
+		c.record(election.Event{Type: election.Overwritten})
+	case !p.SameContent(&old):
+		c.record(election.Event{Type: election.Updated})
+	}
+}
+
+// lastTerm is the latest term, nil if there is none, to be written.
+func (c *change) lastTerm() *election.Term {
+	last := len(c.e.Terms) - 1
+	if last < 0 {
+		return nil
+	}
+	if !c.ownTerms {
+		// Whoever writes the last term often begins another one.
+		c.e.Terms = append(make([]election.Term, 0, last+2), c.e.Terms...)
+		c.ownTerms = true
+	}
+	return &c.e.Terms[last]
+}
+
+// missed reports the terms that began and ended between two reads: LockIndex
+// counts them and the one that lasts now.
+func (c *change) missed(p *election.Pair, from uint64) {
+	to := p.LockIndex
+	if p.Held() && to > 0 {
+		to--
+	}
+	if to > from {
+		c.record(election.Event{Type: election.Missed, Count: to - from})
+	}
+}
+
+// vacancy says how long there was no leader until now.
+func (c *change) vacancy() election.Event {
+	if c.e.VacantSince.IsZero() || !c.e.VacantSinceKnown || c.gap {
+		return election.Event{}
+	}
+	return election.Event{VacancyKnown: true, Vacancy: max(0, c.at.Sub(c.e.VacantSince))}
+}
+
+// begin makes p's holder the leader, without an event.
+func (c *change) begin(p *election.Pair, known bool) {
+	s := c.t.sessions[p.Session]
+	c.t.replacePair(c.e, p)
+	c.e.Session, c.e.Leader, c.e.Term = s, election.LeaderLabel(*p, s), p.LockIndex
+	c.e.Since, c.e.SinceKnown = c.at, known
+	c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
+	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+	term := election.Term{
+		Number: p.LockIndex, CreateIndex: p.CreateIndex, Session: p.Session,
+		Leader: c.e.Leader, Start: c.at, StartKnown: known,
+	}
+	if s != nil {
+		term.Node = s.Node
+	} else {
+		c.t.unread[p.Session]++
+	}
+	if len(c.e.Terms) == 0 {
+		c.e.Terms = c.t.firstTerm(term)
+	} else {
+		c.e.Terms = appendKept(c.e.Terms, term, c.t.keep)
+	}
+}
+
+func (c *change) elect(p *election.Pair, vacancy election.Event) {
+	c.begin(p, !c.gap)
+	c.record(election.Event{Type: election.Elected, Vacancy: vacancy.Vacancy, VacancyKnown: vacancy.VacancyKnown})
+	if p.LockIndex == 0 {
+		c.record(election.Event{Type: election.Overwritten})
+	}
+}
+
+// vacate ends the current term and asks for its cause.
+func (c *change) vacate(l Loss) {
+	l.Session, l.Gap = c.e.Session, c.gap
+	ended := c.endTerm()
+	event := c.record(election.Event{
+		Type: election.Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap,
+	})
+	c.t.awaitCause(event, l)
+	if c.e.Session == nil {
+		c.t.unreadLost(c.e.Pair.Session)
+	}
+	c.e.LastSession = c.e.Session
+	c.e.Leader, c.e.Session = "", nil
+	c.e.Since, c.e.SinceKnown = time.Time{}, false
+	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
+	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+}
+
+// endTerm ends the latest term. After a gap it lasted until the last moment of
+// which something is known, or longer.
+func (c *change) endTerm() election.Term {
+	term := c.lastTerm()
+	if term == nil {
+		return election.Term{}
+	}
+	term.End = c.at
+	if c.gap {
+		term.SeenUntil = term.Start
+		if c.until.After(term.Start) && !c.until.After(c.at) {
+			term.SeenUntil = c.until
+		}
+	}
+	return *term
+}
+
+// record emits an event about the election as it stands in c and adds it to
+// the election's own list.
+func (c *change) record(e election.Event) election.Event {
+	emitted := c.t.emit(c.describe(e))
+	if len(c.e.Events) == 0 {
+		c.e.Events = emitted
+	} else {
+		c.e.Events = appendKept(c.e.Events, emitted[0], c.t.keep)
+	}
+	return emitted[0]
+}
+
+// describe completes an event with the election as it stands in c.
+func (c *change) describe(e election.Event) election.Event {
+	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
+	e.Term, e.CreateIndex = c.e.Term, c.e.Pair.CreateIndex
+	if c.e.Leader != "" {
+		e.Leader, e.Session = c.e.Leader, c.e.Pair.Session
+		if c.e.Session != nil {
+			e.Node = c.e.Session.Node
+		}
+	}
+	return e
+}

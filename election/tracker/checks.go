@@ -1,0 +1,52 @@
+package tracker
+
+import (
+	"maps"
+	"time"
+
+	"electop/election"
+)
+
+func (t *Tracker) checksRead(o election.ChecksRead) {
+	t.ownChecks()
+	at := wall(o.At)
+	read := election.NodeChecks{At: at, Checks: o.Checks, Partial: o.Partial}
+	if o.Err != "" {
+		read = t.checks[o.Node].Outdated(at)
+		read.Err = o.Err
+	}
+	t.checks[o.Node] = read
+	t.pruneChecks()
+}
+
+// checksUnwatched keeps what was read, with its age. An error is not kept: the
+// next read may succeed.
+func (t *Tracker) checksUnwatched(node string, at time.Time) {
+	known, read := t.checks[node]
+	if !read {
+		return
+	}
+	t.ownChecks()
+	if known.At.IsZero() {
+		delete(t.checks, node)
+		return
+	}
+	known = known.Outdated(at)
+	known.Err = ""
+	t.checks[node] = known
+}
+
+// outdateChecks says that no check was observed since.
+func (t *Tracker) outdateChecks(since time.Time) {
+	t.ownChecks()
+	for node, known := range t.checks {
+		t.checks[node] = known.Outdated(since)
+	}
+}
+
+// ownChecks makes checks writable: no snapshot shows them.
+func (t *Tracker) ownChecks() {
+	if t.checksLent {
+		t.checks, t.checksLent = maps.Clone(t.checks), false
+	}
+}

@@ -1,0 +1,77 @@
+package tracker
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+func TestChecksSayUntilWhenTheyWereCurrent(t *testing.T) {
+	s := newScene(t)
+	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
+	known := func() election.NodeChecks { return s.tracker.Snapshot(s.now).Checks["node-1"] }
+	read := func(n int) {
+		s.observe(election.ChecksRead{At: at(n), Node: "node-1", Checks: checks(election.StatusPassing, election.StatusWarning)})
+	}
+	wants := func(what string, until time.Time, err string) {
+		t.Helper()
+		if c := known(); !c.Until.Equal(until) || c.Err != err || len(c.Checks) != 3 || c.Current() != (until.IsZero() && err == "") {
+			t.Errorf("%s: %+v", what, c)
+		}
+	}
+	read(1)
+	wants("watched", time.Time{}, "")
+	shown := s.tracker.Snapshot(s.now)
+	s.observe(election.ChecksUnwatched{At: at(5), Node: "node-1"})
+	wants("no longer watched", at(5), "")
+	if !shown.Checks["node-1"].Until.IsZero() {
+		t.Error("a snapshot was changed")
+	}
+	s.observe(election.ChecksUnwatched{At: at(6), Node: "node-1"})
+	wants("no longer watched, again", at(5), "")
+	read(10)
+	wants("watched again", time.Time{}, "")
+	s.observe(election.ChecksRead{At: at(12), Node: "node-1", Err: "refused"})
+	s.observe(election.ChecksRead{At: at(14), Node: "node-1", Err: "refused"})
+	wants("unreadable", at(12), "refused")
+	s.observe(election.ChecksUnwatched{At: at(15), Node: "node-1"})
+	wants("no longer watched while unreadable", at(12), "")
+	read(20)
+	s.observe(election.Gap{At: at(90), Since: at(21)})
+	wants("after a gap", at(21), "")
+	s.observe(election.ClockSet{At: at(190), By: 100 * time.Second})
+	wants("after the clock was set", at(121), "")
+}
+
+func TestChecksThatWereNeverReadAreNotKept(t *testing.T) {
+	s := newScene(t)
+	s.observe(election.ChecksRead{At: t0, Node: "node-1", Err: "refused"})
+	if c := s.tracker.Snapshot(t0).Checks["node-1"]; c.Err != "refused" || c.Current() {
+		t.Errorf("%+v", c)
+	}
+	s.observe(election.ChecksUnwatched{At: t0, Node: "node-1"})
+	s.observe(election.ChecksUnwatched{At: t0, Node: "node-2"})
+	if all := s.tracker.Snapshot(t0).Checks; len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+}
+
+// Checks that are watched are read again only when they change.
+func TestWatchedChecksOutliveOthers(t *testing.T) {
+	s := newScene(t)
+	s.observe(election.ChecksRead{At: t0, Node: "watched", Checks: checks(election.StatusPassing, election.StatusPassing)})
+	for i := range 3 * maxCheckedNodes {
+		at, node := t0.Add(time.Duration(i)*time.Second), fmt.Sprint("node-", i)
+		s.observe(election.ChecksRead{At: at, Node: node, Checks: checks(election.StatusPassing, election.StatusPassing)})
+		s.observe(election.ChecksUnwatched{At: at, Node: node})
+	}
+	all := s.tracker.Snapshot(s.now).Checks
+	if len(all) != maxCheckedNodes {
+		t.Errorf("%d nodes", len(all))
+	}
+	if _, kept := all["watched"]; !kept {
+		t.Error("the checks of a node that is watched were forgotten")
+	}
+}

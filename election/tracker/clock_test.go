@@ -1,0 +1,200 @@
+package tracker
+
+import (
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// readAll is a whole read at s.now, asked for at asked.
+func (s *scene) readAsked(asked time.Time, pairs ...election.Pair) []election.Event {
+	return s.observe(election.KeysRead{At: s.now, Asked: asked, Range: election.PrefixRange("service/"), Pairs: pairs})
+}
+
+// stopped lets the program stop for d: the tracker is told first when it goes on.
+func (s *scene) stopped(d time.Duration) (since time.Time) {
+	since = s.now
+	s.now = s.now.Add(d)
+	s.observe(election.Gap{At: s.now, Since: since})
+	return since
+}
+
+// What happened while the program was stopped is known by its bounds only: a stop
+// of 22 s hides a vacancy of 16 s.
+func TestAStopLeavesBoundsOnly(t *testing.T) {
+	s := newScene(t)
+	s.read(web("a", 3, 10, 20, "v"))
+	s.now = s.now.Add(time.Minute)
+	s.stopped(22 * time.Second)
+	// The response that was waiting shows the loss, the next one the new leader.
+	lost := s.readAsked(s.now.Add(-50*time.Second), web("", 3, 10, 21, "v"))[0]
+	if lost.Type != election.Vacated || lost.Held != time.Minute || lost.HeldKnown {
+		t.Errorf("%s held %v known %v", lost.Type, lost.Held, lost.HeldKnown)
+	}
+	if e := s.web(); e.VacantSinceKnown {
+		t.Error("the vacancy is said to begin after the stop")
+	}
+	s.now = s.now.Add(time.Millisecond)
+	elected := s.readAsked(s.now, web("b", 4, 10, 25, "v"))[0]
+	if elected.Type != election.Elected || elected.VacancyKnown || s.web().SinceKnown {
+		t.Errorf("%s after %v known %v, since known %v", elected.Type, elected.Vacancy, elected.VacancyKnown, s.web().SinceKnown)
+	}
+	s.now = s.now.Add(time.Second)
+	lost = s.readAsked(s.now, web("", 4, 10, 26, "v"))[0]
+	if lost.HeldKnown {
+		t.Error("the beginning of the term was not seen")
+	}
+	s.now = s.now.Add(time.Second)
+	elected = s.readAsked(s.now, web("c", 5, 10, 27, "v"))[0]
+	if elected.Vacancy != time.Second || !elected.VacancyKnown || !s.web().SinceKnown {
+		t.Errorf("after the gap: vacancy %v known %v", elected.Vacancy, elected.VacancyKnown)
+	}
+}
+
+// A hold that lasts through a stop goes on, and one that ends later was seen to.
+func TestAHoldLastsThroughAStop(t *testing.T) {
+	s := newScene(t)
+	s.read()
+	s.read(web("a", 1, 10, 20, "v"))
+	s.stopped(time.Hour)
+	if events := s.read(web("a", 1, 10, 20, "v")); len(events) > 0 {
+		t.Errorf("events %s", brief(events))
+	}
+	if lost := s.read(web("", 1, 10, 21, "v"))[0]; lost.Held != time.Hour+2*time.Second || !lost.HeldKnown {
+		t.Errorf("held %v known %v", lost.Held, lost.HeldKnown)
+	}
+}
+
+// Each range is read anew after a stop, one by one.
+func TestAStopHidesEachRangeUntilItIsReadAgain(t *testing.T) {
+	s := newScene(t)
+	mail := web("a", 1, 10, 20, "v")
+	mail.Key = "service/mail/leader"
+	s.read(mail, web("a", 1, 10, 20, "v"))
+	s.stopped(time.Minute)
+	s.now = s.now.Add(time.Second)
+	first := election.Range{From: "service/", To: "service/n"}
+	rest := election.Range{From: "service/n", To: election.PrefixRange("service/").To}
+	s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})
+	mail.Session, mail.ModifyIndex = "", 21
+	if e := s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})[0]; s.tracker.Snapshot(s.now).Find(mail.Key).VacantSinceKnown != true {
+		t.Errorf("%s was read again before", e.Key)
+	}
+	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
+	if s.web().VacantSinceKnown {
+		t.Error("web was not read since the stop")
+	}
+	if s.tracker.stop != nil {
+		t.Error("everything was read again")
+	}
+}
+
+// A term that ended in a gap of which no bound is known is not said to be known.
+func TestAGapWithoutABoundKnowsNoHold(t *testing.T) {
+	s := newScene(t)
+	s.read()
+	s.read(web("a", 1, 10, 20, "v"))
+	s.now = s.now.Add(time.Minute)
+	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
+	if last := s.web().LastTerm(); last.HeldKnown() || last.Held(s.now) != 0 {
+		t.Errorf("held %v known %v", last.Held(s.now), last.HeldKnown())
+	}
+}
+
+// While the wall clock is set, no time passes: durations, lanes and lock-delays are
+// on the new clock as they were on the old one.
+func TestDurationsSurviveASetClock(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, 25 * time.Hour} {
+		s := newScene(t)
+		s.sessions(session(nil))
+		s.read()
+		s.read(web("a", 1, 10, 20, "v"))
+		s.read(web("", 1, 10, 21, "v"))
+		s.read(web("a", 2, 10, 22, "v"))
+		before := s.tracker.Snapshot(s.now)
+		shown := everything(before)
+		s.now = s.now.Add(by)
+		s.observe(election.ClockSet{At: s.now, By: by})
+		e := s.web()
+		if held := e.Terms[0].Held(s.now); held != time.Second || e.Terms[1].Start.Sub(e.Terms[0].End) != time.Second {
+			t.Errorf("by %v: held %v, terms %+v", by, held, e.Terms)
+		}
+		if got := s.now.Sub(e.Since); got != 0 {
+			t.Errorf("by %v: leads for %v", by, got)
+		}
+		if shown != everything(before) {
+			t.Errorf("by %v: a snapshot changed", by)
+		}
+		s.now = s.now.Add(3 * time.Second)
+		lost := s.readAsked(s.now, web("", 2, 10, 23, "v"))
+		if lost[0].Held != 3*time.Second || !lost[0].HeldKnown {
+			t.Errorf("by %v: held %v known %v", by, lost[0].Held, lost[0].HeldKnown)
+		}
+		s.observe(election.TermEvidence{At: s.now, Event: lost[0], Outcome: election.Evidence{SessionRead: true, SessionsIndex: 23, ChecksRead: true, NodeExists: true}})
+		s.now = s.now.Add(by)
+		s.observe(election.ClockSet{At: s.now, By: by})
+		if e := s.web(); e.State(s.now) != election.InLockDelay || e.LockDelayUntil.Sub(s.now) != 15*time.Second {
+			t.Errorf("by %v: %s, lock-delay for %v", by, e.State(s.now), e.LockDelayUntil.Sub(s.now))
+		}
+		if events := s.tracker.Snapshot(s.now).Events; s.now.Sub(events[len(events)-1].Time) != 0 {
+			t.Errorf("by %v: the latest event is %v old", by, s.now.Sub(events[len(events)-1].Time))
+		}
+	}
+}
+
+// A clock that was set back without the tracker being told makes no duration
+// negative.
+func TestDurationsAreNeverNegative(t *testing.T) {
+	s, _ := lose(t)
+	s.now = s.now.Add(-time.Hour)
+	events := s.readAsked(s.now, web("b", 4, 10, 22, "v"))
+	if events[0].Vacancy < 0 {
+		t.Errorf("vacancy %v", events[0].Vacancy)
+	}
+	s.now = s.now.Add(-time.Hour)
+	if events = s.readAsked(s.now, web("", 4, 10, 23, "v")); events[0].Held < 0 {
+		t.Errorf("held %v", events[0].Held)
+	}
+}
+
+func TestClockJump(t *testing.T) {
+	const second, limit = time.Second, 5 * time.Second
+	last := t0
+	for _, tt := range []struct {
+		name            string
+		wall, monotonic time.Duration
+		set             time.Duration
+		gap             time.Duration // from last to now, on the new clock
+	}{
+		{"both advance", second, second, 0, 0},
+		{"slewed", second + 50*time.Millisecond, second, 0, 0},
+		{"set back", second - time.Hour, second, -time.Hour, 0},
+		{"slept, or set forward", 8 * time.Hour, second, 0, 8 * time.Hour},
+		{"stopped", 22 * second, 22 * second, 0, 22 * second},
+		{"stopped and set back", 22*second - time.Hour, 22 * second, -time.Hour, 22 * second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := last.Add(tt.wall)
+			var set, gap time.Duration
+			for _, o := range clockJump(last, now, tt.wall, tt.monotonic, limit) {
+				switch o := o.(type) {
+				case election.ClockSet:
+					set = o.By
+				case election.Gap:
+					gap = o.At.Sub(o.Since)
+				}
+			}
+			if set != tt.set || gap != tt.gap {
+				t.Errorf("set by %v, gap %v", set, gap)
+			}
+		})
+	}
+	now := time.Now()
+	if all := ClockJump(now, now.Add(second), limit); all != nil {
+		t.Errorf("%+v", all)
+	}
+	if all := ClockJump(now, now.Add(6*second), limit); len(all) != 1 {
+		t.Errorf("%+v", all)
+	}
+}

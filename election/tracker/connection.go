@@ -1,0 +1,151 @@
+package tracker
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+func (t *Tracker) linkLost(o election.LinkLost) {
+	o.At, o.RetryAt, o.Since = wall(o.At), wall(o.RetryAt), wall(o.Since)
+	switch before, failing := t.links[o.Source]; {
+	case failing:
+		o.Since = before.Since
+	case o.Since.IsZero() && t.conn.LastContact.IsZero():
+		o.Since = o.At
+	case o.Since.IsZero():
+		o.Since = t.conn.LastContact
+	}
+	t.links[o.Source] = o
+	wasLost := t.conn.State == election.Lost
+	t.judgeLinks(o.At)
+	t.noteUnseen(o, wasLost)
+}
+
+// noteUnseen notes until when everything was observed that a failing source reads.
+func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
+	lost := t.conn.State == election.Lost && !wasLost
+	if !lost && o.Part.Kind != election.PartKeys {
+		return
+	}
+	if lost {
+		t.seenUntil = t.conn.LastContact
+	} else if !wasLost {
+		t.seenUntil = o.Since
+	}
+	for _, link := range t.links {
+		if link.Part.Kind == election.PartKeys && link.Since.Before(t.seenUntil) {
+			t.seenUntil = link.Since
+		}
+	}
+}
+
+func (t *Tracker) linkUp(o election.LinkUp) {
+	o.At = wall(o.At)
+	_, failed := t.links[o.Source]
+	delete(t.links, o.Source)
+	if o.Latency > 0 {
+		t.conn.Latency = o.Latency
+	}
+	if failed || t.conn.State == election.Lost {
+		t.judgeLinks(o.At)
+	}
+	if t.conn.State == election.Lost {
+		return // one response says nothing about what the failing queries would tell
+	}
+	if o.At.After(t.conn.LastContact) {
+		t.conn.LastContact = o.At
+	}
+	if t.conn.State == election.Connecting {
+		t.conn.State, t.conn.Since = election.Live, o.At
+	}
+}
+
+// judgeLinks decides whether the connection is lost or only parts are stale.
+func (t *Tracker) judgeLinks(at time.Time) {
+	stale, causes := t.failing()
+	switch lost := len(causes) > 0; {
+	case lost && t.conn.State != election.Lost:
+		t.conn.State, t.conn.Since = election.Lost, at
+		t.emit(election.Event{Time: at, Type: election.ConnectionLost, Error: causes[0].Error})
+	case !lost && t.conn.State == election.Lost:
+		t.conn.State, t.conn.Since, t.conn.Error, t.conn.RetryAt, t.conn.Refused = election.Live, at, "", time.Time{}, false
+		t.emit(election.Event{Time: at, Type: election.ConnectionRestored})
+	}
+	if t.conn.Stale = stale; len(causes) > 0 {
+		t.conn.Stale = nil
+		t.describeLoss(causes)
+	}
+}
+
+// failing lists the stale parts in order, and what makes the connection lost: the
+// link itself, or else every source of elections. One that retries for the first
+// time makes its part stale, and no loss.
+func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkLost) {
+	var keys, names election.RangeSet
+	var whole, ofKeys []election.LinkLost
+	for _, source := range slices.Sorted(maps.Keys(t.links)) {
+		o := t.links[source]
+		if o.Part.Kind == election.PartWhole {
+			whole = append(whole, o)
+			continue
+		}
+		stale = append(stale, election.StalePart{Part: o.Part, Since: o.Since, Error: o.Error, RetryAt: o.RetryAt})
+		switch {
+		case o.RetryAt.IsZero():
+		case o.Part.Kind == election.PartKeys:
+			ofKeys = append(ofKeys, o)
+			keys.Add(o.Part.Range)
+		case o.Part.Kind == election.PartNames:
+			names.Add(o.Part.Range)
+		}
+	}
+	slices.SortStableFunc(stale, func(a, b election.StalePart) int { return strings.Compare(a.Range.From, b.Range.From) })
+	switch {
+	case len(whole) > 0:
+		return stale, whole
+	case len(ofKeys) > 0 && !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return t.readable(p.Range(), keys, names) }):
+		return stale, ofKeys
+	}
+	return stale, nil
+}
+
+// readable reports that a source for a range responds: one for all of it, or, where
+// ranges leave gaps that have no election, the list of keys or a range among them.
+func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool {
+	if keys.Covers(r) {
+		return false
+	}
+	return !names.Covers(r) || t.existOutside(r, keys)
+}
+
+// existOutside reports an election in a range that is not in the set.
+func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
+	sorted := keys.Ranges
+	for _, e := range t.elections[t.search(r.From):] {
+		key := e.Key()
+		if !r.Contains(key) {
+			return false
+		}
+		for len(sorted) > 0 && sorted[0].To != "" && sorted[0].To <= key {
+			sorted = sorted[1:]
+		}
+		if e.Exists && (len(sorted) == 0 || !sorted[0].Contains(key)) {
+			return true
+		}
+	}
+	return false
+}
+
+// describeLoss shows the first of several causes, and the next attempt of any.
+func (t *Tracker) describeLoss(causes []election.LinkLost) {
+	t.conn.Error, t.conn.Refused, t.conn.RetryAt = causes[0].Error, causes[0].Refused, causes[0].RetryAt
+	for _, lost := range causes[1:] {
+		if lost.RetryAt.Before(t.conn.RetryAt) {
+			t.conn.RetryAt = lost.RetryAt
+		}
+	}
+}

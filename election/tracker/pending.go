@@ -1,0 +1,150 @@
+package tracker
+
+import (
+	"slices"
+	"time"
+
+	"electop/election"
+)
+
+// explainWithin is how long a vacated event may wait for its cause.
+const explainWithin = time.Second
+
+// pendingEnd is a term that ended and whose cause is being looked for.
+type pendingEnd struct {
+	event    election.Event
+	loss     Loss
+	deadline time.Time
+	evidence *election.Evidence
+	done     bool
+}
+
+func (p *pendingEnd) id() termID {
+	return termID{key: p.event.Key, createIndex: p.event.CreateIndex, number: p.event.Term, session: p.event.Session}
+}
+
+// Deadline is when a [election.Clock] observation is needed next, so that an explanation
+// does not wait for evidence for ever.
+func (t *Tracker) Deadline() (at time.Time, ok bool) {
+	if p := t.oldestEnd(); p != nil {
+		return p.deadline, true
+	}
+	return time.Time{}, false
+}
+
+// oldestEnd is the end that has waited longest for its cause, nil if none waits.
+func (t *Tracker) oldestEnd() *pendingEnd {
+	for len(t.ends) > 0 && t.ends[0].done {
+		t.ends = t.ends[1:]
+	}
+	if len(t.ends) == 0 {
+		t.ends = nil // what was explained need not be kept
+		return nil
+	}
+	return t.ends[0]
+}
+
+func (t *Tracker) awaitCause(event election.Event, l Loss) {
+	p := &pendingEnd{event: event, loss: l, deadline: event.Time.Add(explainWithin)}
+	if old := t.pending[p.id()]; old != nil {
+		old.done = true
+	}
+	t.pending[p.id()] = p
+	t.ends = append(t.ends, p)
+}
+
+func (t *Tracker) termEvidence(o election.TermEvidence) {
+	p := t.pending[(&pendingEnd{event: o.Event}).id()]
+	if p == nil {
+		return
+	}
+	p.evidence = &o.Outcome
+	t.explainIfKnown(p, wall(o.At))
+}
+
+// explainIfKnown tells the cause unless something that decides it is under way.
+func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
+	a := t.actionOn(p)
+	switch {
+	case a != nil && a.Stage == election.ActionDone:
+		done := *a
+		t.explain(p, at, done.explanation(Explanation{}))
+		if done.Kind == election.ActionRelease {
+			t.forgetAction(done)
+		}
+	case p.evidence != nil && (a == nil || a.Stage == election.ActionUnconfirmed):
+		t.explain(p, at, causeOf(p, a))
+	}
+}
+
+// causeOf is what is known of an end; a is an action that Consul has not confirmed,
+// nil if there is none.
+func causeOf(p *pendingEnd, a *ownAction) Explanation {
+	found := Explain(p.loss, *p.evidence)
+	if a == nil {
+		return found
+	}
+	a.spent = true
+	return a.explanation(found)
+}
+
+// explainOverdue tells what is known of ends that have waited long enough.
+func (t *Tracker) explainOverdue(at time.Time) {
+	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
+		if p.evidence == nil {
+			p.evidence = &election.Evidence{Err: "Consul did not answer within " + explainWithin.String()}
+		}
+		t.explain(p, at, causeOf(p, t.actionOn(p)))
+	}
+}
+
+// explain emits the explained event and completes the term that ended.
+func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
+	p.done = true
+	delete(t.pending, p.id())
+	event := p.event
+	if at.Before(event.Time) {
+		at = event.Time // what this program did was noted before its effect was read
+	}
+	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
+	event.Cause, event.Evidence, event.Guess = x.Cause, x.Evidence, x.Guess
+	i, found := find(t.elections, event.Key, event.CreateIndex)
+	if !found {
+		t.emit(event)
+		return
+	}
+	e := *t.elections[i]
+	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && mayBeDelayed(&e) {
+		// When a term ended in a gap is not known, so neither is what is left.
+		until := p.event.Time.Add(s.EnforcedLockDelay())
+		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
+	}
+	completeTerm(&e, p.id(), x)
+	t.emit(event)
+	e.Events = appendKept(e.Events, event, t.keep)
+	t.set(i, &e)
+}
+
+// mayBeDelayed reports an election without a leader that wants one.
+func mayBeDelayed(e *election.Election) bool {
+	return !e.Exists || !e.Pair.Held() && !e.Pair.OfSemaphore()
+}
+
+func completeTerm(e *election.Election, id termID, x Explanation) {
+	for i := len(e.Terms) - 1; i >= 0; i-- {
+		term := &e.Terms[i]
+		if term.Number == id.number && term.CreateIndex == id.createIndex && term.Session == id.session {
+			e.Terms = slices.Clone(e.Terms)
+			e.Terms[i].Cause, e.Terms[i].Evidence, e.Terms[i].Guess = x.Cause, x.Evidence, x.Guess
+			return
+		}
+	}
+}
+
+// termID names one term among all keys.
+type termID struct {
+	key         string
+	createIndex uint64
+	number      uint64
+	session     string
+}

@@ -1,0 +1,242 @@
+package tracker
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+func session(change func(*election.Session)) *election.Session {
+	s := &election.Session{
+		ID: "a", Name: "web", Node: "node-1", Behavior: election.BehaviorRelease, LockDelay: 15 * time.Second,
+		NodeChecks: []string{"serfHealth"}, ServiceChecks: []string{"service:web"},
+	}
+	if change != nil {
+		change(s)
+	}
+	return s
+}
+
+func checks(serf, service string) []election.Check {
+	all := []election.Check{{ID: "serfHealth", Node: "node-1", Status: serf}, {ID: "other", Node: "node-1", Status: election.StatusCritical}}
+	if service != "" {
+		all = append(all, election.Check{ID: "service:web", Node: "node-1", Status: service, Output: "HTTP GET: 503\nbusy"})
+	}
+	return all
+}
+
+func TestExplain(t *testing.T) {
+	ttl := session(func(s *election.Session) { s.TTL = 10 * time.Second })
+	gone := election.Evidence{SessionRead: true, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusWarning)}
+	with := func(change func(*election.Evidence)) election.Evidence { e := gone; change(&e); return e }
+	tests := []struct {
+		name        string
+		session     *election.Session
+		deleted     bool
+		evidence    election.Evidence
+		want        election.Cause
+		invalidated bool
+	}{
+		{"nothing could be read", session(nil), false, election.Evidence{}, election.Unknown, false},
+		{"session lives", session(nil), false, election.Evidence{SessionRead: true, SessionExists: true}, election.Released, false},
+		{"session lives, key gone", session(nil), true, election.Evidence{SessionRead: true, SessionExists: true}, election.KeyDeleted, false},
+		{"session gone, never read", nil, false, gone, election.Unknown, false},
+		{"session gone, no TTL", session(nil), false, gone, election.SessionDestroyed, true},
+		{"session gone, TTL", ttl, false, gone, election.SessionExpiredOrDestroyed, true},
+		{"its check is critical", ttl, false, with(func(e *election.Evidence) { e.Checks = checks(election.StatusPassing, election.StatusCritical) }), election.CheckCritical, true},
+		{"its check is gone", ttl, false, with(func(e *election.Evidence) { e.Checks = checks(election.StatusPassing, "") }), election.CheckGone, true},
+		{"its node is gone", ttl, true, with(func(e *election.Evidence) { e.NodeExists, e.Checks = false, nil }), election.NodeGone, true},
+		{"data lost or restored", session(func(s *election.Session) { s.CreateIndex = 90 }), true, with(func(e *election.Evidence) { e.SessionsIndex = 12 }), election.Unknown, false},
+		{"checks not readable", ttl, false, with(func(e *election.Evidence) { e.ChecksRead = false }), election.Unknown, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Explain(Loss{Session: tt.session, Deleted: tt.deleted}, tt.evidence)
+			if got.Cause != tt.want || got.Invalidated != tt.invalidated {
+				t.Errorf("%+v, want %s, invalidated %v", got, tt.want, tt.invalidated)
+			}
+			if got.Evidence == "" {
+				t.Error("no evidence")
+			}
+		})
+	}
+}
+
+func TestEvidenceQuotesTheOutputInOneLine(t *testing.T) {
+	got := Explain(Loss{Session: session(nil), KeyIndex: 20}, election.Evidence{
+		SessionRead: true, ChecksRead: true, NodeExists: true, Checks: changedAt(20, checks(election.StatusPassing, election.StatusCritical)),
+	})
+	if want := "service:web on node-1: HTTP GET: 503 busy"; got.Evidence != want {
+		t.Errorf("%q, want %q", got.Evidence, want)
+	}
+}
+
+// lose makes an election whose leader a has just been lost.
+func lose(t *testing.T) (*scene, election.Event) {
+	t.Helper()
+	s := newScene(t)
+	s.sessions(session(nil))
+	s.read(web("a", 3, 10, 20, "web-1"))
+	events := s.read(web("", 3, 10, 21, "web-1"))
+	return s, events[0]
+}
+
+func TestVacatedIsOutAtOnceAndExplainedFollows(t *testing.T) {
+	s, vacated := lose(t)
+	if e := s.web(); e.State(s.now) != election.Vacant {
+		t.Errorf("%s before anything is known of the cause", e.State(s.now))
+	}
+	events := s.observe(election.TermEvidence{At: s.now.Add(time.Millisecond), Event: vacated, Outcome: election.Evidence{
+		SessionRead: true, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusCritical),
+	}})
+	if brief(events) != "explained(3 check_critical)" {
+		t.Fatalf("events %s", brief(events))
+	}
+	until := vacated.Time.Add(15 * time.Second)
+	if x := events[0]; !x.LockDelayUntil.Equal(until) || x.Leader != "web-1" || x.Session != "a" || x.Node != "node-1" {
+		t.Errorf("%+v", x)
+	}
+	e := s.web()
+	if e.State(until.Add(-time.Nanosecond)) != election.InLockDelay || e.State(until) != election.Vacant {
+		t.Error("the lock-delay does not end where its estimate ends")
+	}
+	if last := e.LastTerm(); last.Cause != election.CheckCritical || last.Evidence == "" {
+		t.Errorf("last term %+v", last)
+	}
+	if len(s.observe(election.Clock{At: s.now.Add(time.Minute)})) > 0 {
+		t.Error("explained twice")
+	}
+}
+
+func TestLockDelayIsCappedAndNeverFollowsARelease(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(func(s *election.Session) { s.LockDelay = 90 * time.Second }))
+	s.read(web("a", 3, 10, 20, "v"))
+	vacated := s.read(web("", 3, 10, 21, "v"))[0]
+	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true}})[0]
+	if got := x.LockDelayUntil.Sub(vacated.Time); got != election.MaxLockDelay {
+		t.Errorf("lock-delay %v", got)
+	}
+	s, vacated = lose(t)
+	x = s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, SessionExists: true}})[0]
+	if x.Cause != election.Released || !x.LockDelayUntil.IsZero() || s.web().State(s.now) != election.Vacant {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestAnEndWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {
+	s, vacated := lose(t)
+	at, ok := s.tracker.Deadline()
+	if !ok || !at.Equal(vacated.Time.Add(time.Second)) {
+		t.Fatalf("deadline %v %v", at, ok)
+	}
+	if got := brief(s.observe(election.Clock{At: at})); got != "explained(3 unknown)" {
+		t.Errorf("events %s", got)
+	}
+	if _, ok := s.tracker.Deadline(); ok {
+		t.Error("a deadline is left")
+	}
+}
+
+func TestOwnActionsExplainTheLoss(t *testing.T) {
+	evidence := election.Evidence{SessionRead: true, SessionExists: true}
+	release := election.OperatorAction{At: t0, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a"}
+	stage := func(a election.OperatorAction, to election.ActionStage) election.OperatorAction {
+		a.Stage = to
+		return a
+	}
+	tests := []struct {
+		name  string
+		steps func(s *scene, lose func() election.Event)
+		want  election.Cause
+	}{
+		{"done before the loss is seen", func(s *scene, lose func() election.Event) {
+			s.observe(stage(release, election.ActionStarted))
+			s.observe(stage(release, election.ActionDone))
+			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
+		}, election.OperatorRelease},
+		{"done after the evidence is in", func(s *scene, lose func() election.Event) {
+			s.observe(stage(release, election.ActionStarted))
+			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
+			s.observe(stage(release, election.ActionDone))
+		}, election.OperatorRelease},
+		{"failed", func(s *scene, lose func() election.Event) {
+			s.observe(stage(release, election.ActionStarted))
+			vacated := lose()
+			s.observe(stage(release, election.ActionFailed))
+			s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: evidence})
+		}, election.Released},
+		{"on another key", func(s *scene, lose func() election.Event) {
+			other := release
+			other.Key = "service/mail/leader"
+			s.observe(stage(other, election.ActionDone))
+			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
+		}, election.Released},
+		{"destroyed", func(s *scene, lose func() election.Event) {
+			s.observe(election.OperatorAction{At: t0, Kind: election.ActionDestroy, Session: "a", Stage: election.ActionDone})
+			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: election.Evidence{SessionRead: true}})
+		}, election.OperatorDestroy},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			s.sessions(session(nil))
+			s.read(web("a", 3, 10, 20, "v"))
+			tt.steps(s, func() election.Event { return s.read(web("", 3, 10, 21, "v"))[0] })
+			var got []election.Event
+			for _, e := range s.events {
+				if e.Type == election.Explained {
+					got = append(got, e)
+				}
+			}
+			if len(got) != 1 || got[0].Cause != tt.want {
+				t.Fatalf("explained: %s, want %s once", brief(got), tt.want)
+			}
+			if want := tt.want == election.OperatorDestroy; got[0].LockDelayUntil.IsZero() == want {
+				t.Errorf("lock-delay until %v", got[0].LockDelayUntil)
+			}
+		})
+	}
+}
+
+func TestAReleaseExplainsOneLossOnly(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(nil))
+	s.read(web("a", 3, 10, 20, "v"))
+	s.observe(election.OperatorAction{At: s.now, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", Stage: election.ActionDone})
+	evidence := election.Evidence{SessionRead: true, SessionExists: true}
+	s.observe(election.TermEvidence{At: s.now, Event: s.read(web("", 3, 10, 21, "v"))[0], Outcome: evidence})
+	s.read(web("a", 4, 10, 22, "v"))
+	events := s.observe(election.TermEvidence{At: s.now, Event: s.read(web("", 4, 10, 23, "v"))[0], Outcome: evidence})
+	if got := brief(events); got != "explained(4 released)" {
+		t.Errorf("events %s", got)
+	}
+}
+
+// A holder that unlocks and then ends its session leaves no lock-delay, and
+// nobody can tell it from one that was ended: no flat claim is made.
+func TestADoubtfulLockDelayIsCalledSo(t *testing.T) {
+	s, vacated := lose(t)
+	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
+		SessionRead: true, SessionsIndex: 22, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),
+	}})[0]
+	e := s.web()
+	if !e.LockDelayDoubtful || !strings.Contains(x.Evidence, "a guess") {
+		t.Errorf("doubtful %v: %s", e.LockDelayDoubtful, x.Evidence)
+	}
+	why := insight.WhyVacant(e, insight.Situation{Now: s.now, Candidates: -1})
+	if !strings.Contains(why, "if not, no candidate can acquire the key for about 15s more") {
+		t.Error(why)
+	}
+}
+
+func TestExplainedIsNeverBeforeVacated(t *testing.T) {
+	s, vacated := lose(t)
+	x := s.observe(election.OperatorAction{At: vacated.Time.Add(-time.Millisecond), Kind: election.ActionDestroy, Session: "a", Stage: election.ActionDone})
+	if len(x) != 1 || x[0].Time.Before(vacated.Time) {
+		t.Errorf("%s at %v, vacated at %v", brief(x), x[0].Time, vacated.Time)
+	}
+}

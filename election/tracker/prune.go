@@ -1,0 +1,184 @@
+package tracker
+
+import (
+	"slices"
+	"time"
+
+	"electop/election"
+)
+
+// What a tracker keeps is bounded by what exists in Consul and by these numbers.
+// docs/reliability.md lists them.
+const (
+	// keptPerElection bounds the terms and the events that each election keeps,
+	// keptInAll those of all elections together, keptAtLeast is what each keeps
+	// however many there are.
+	keptPerElection = 64
+	keptInAll       = 1 << 18
+	keptAtLeast     = 4
+	// keepDeleted is how long an election whose key is gone stays known, maxGone
+	// how many of them do.
+	keepDeleted = 24 * time.Hour
+	maxGone     = 1000
+	// maxGoneValue is how long a value may be that is kept of a key that is gone:
+	// a member's name tells what software the key belonged to.
+	maxGoneValue = 256
+	// maxIdleSessions is how many sessions that hold no watched key are kept,
+	// besides twice as many as there are elections, while the keys are still
+	// being read for the first time.
+	maxIdleSessions = 100_000
+	// maxCheckedNodes is of how many nodes the checks are kept. An observer
+	// watches 16 at once.
+	maxCheckedNodes = 64
+	// maxFiltered is how many ranges are remembered as filtered.
+	maxFiltered = 1000
+	// pruneEvery is how often elections are looked through for old ones.
+	pruneEvery = time.Minute
+)
+
+// prune forgets elections that are gone for long or are too many, and shortens
+// the histories when there are more elections than before.
+func (t *Tracker) prune(at time.Time) {
+	crowded := t.gone > maxGone+maxGone/4
+	if due := at.Sub(t.pruned) >= pruneEvery || at.Before(t.pruned); due || crowded {
+		t.pruned = at
+		t.pruneGone(at)
+	}
+	if keep := historyLimit(len(t.elections)); keep != t.keep {
+		shorter := keep < t.keep
+		if t.keep = keep; shorter {
+			t.shortenHistories()
+		}
+	}
+}
+
+// historyLimit is how many terms, and how many events, each of n elections keeps.
+// It is a power of two, so that it changes seldom.
+func historyLimit(n int) int {
+	limit := keptPerElection
+	for limit > keptAtLeast && limit*n > keptInAll {
+		limit /= 2
+	}
+	return limit
+}
+
+func (t *Tracker) shortenHistories() {
+	for i, e := range t.elections {
+		if len(e.Terms) <= t.keep && len(e.Events) <= t.keep {
+			continue
+		}
+		short := *e
+		short.Terms = slices.Clone(tail(e.Terms, t.keep))
+		short.Events = slices.Clone(tail(e.Events, t.keep))
+		t.set(i, &short)
+	}
+}
+
+// pruneGone forgets those that are gone longest.
+func (t *Tracker) pruneGone(at time.Time) {
+	if t.gone == 0 {
+		return
+	}
+	times := make([]time.Time, 0, t.gone)
+	for _, e := range t.elections {
+		if !e.Exists {
+			times = append(times, goneSince(e))
+		}
+	}
+	oldest := at.Add(-keepDeleted)
+	if over := len(times) - maxGone; over > 0 {
+		slices.SortFunc(times, time.Time.Compare)
+		if times[over].After(oldest) {
+			oldest = times[over]
+		}
+	}
+	if !slices.ContainsFunc(times, func(gone time.Time) bool { return gone.Before(oldest) }) && len(times) <= maxGone {
+		return
+	}
+	kept := make([]*election.Election, 0, len(t.elections))
+	room := maxGone
+	for _, e := range t.elections {
+		if !e.Exists && (goneSince(e).Before(oldest) || room == 0) {
+			delete(t.peaks, e.ID())
+			continue
+		}
+		if !e.Exists {
+			room--
+		}
+		kept = append(kept, e)
+	}
+	t.elections, t.lent, t.gone = kept, false, maxGone-room
+}
+
+// goneSince is when the key was found to be deleted.
+func goneSince(e *election.Election) time.Time {
+	for i := len(e.Events) - 1; i >= 0; i-- {
+		if e.Events[i].Type == election.Deleted {
+			return e.Events[i].Time
+		}
+	}
+	return e.VacantSince
+}
+
+// pruneSessions forgets sessions that hold nothing, once all holders are known.
+func (t *Tracker) pruneSessions() {
+	idle := len(t.sessions) - 2*len(t.elections)
+	if idle <= 64 || !t.Loaded() && idle <= maxIdleSessions {
+		return
+	}
+	held := make(map[string]*election.Session, len(t.elections))
+	keep := func(id string) {
+		if s := t.sessions[id]; s != nil {
+			held[id] = s
+		}
+	}
+	for _, e := range t.elections {
+		keep(e.Pair.Session)
+		if slots, ok := e.Pair.Slots(); ok {
+			for _, id := range slots.Holders {
+				keep(id)
+			}
+		}
+	}
+	t.sessions = held
+}
+
+// pruneChecks forgets the checks that are outdated for longest. Those that are
+// watched come last: they are not read again while they do not change.
+func (t *Tracker) pruneChecks() {
+	for len(t.checks) > maxCheckedNodes {
+		var oldest string
+		for node, c := range t.checks {
+			if oldest == "" || c.OlderThan(t.checks[oldest]) {
+				oldest = node
+			}
+		}
+		delete(t.checks, oldest)
+	}
+}
+
+// appendBounded appends to a list of which only the last limit elements matter.
+// Elements that were handed out are never written again.
+func appendBounded[T any](list, items []T, limit int) []T {
+	if len(list)+len(items) <= 2*limit {
+		return append(list, items...)
+	}
+	items = items[max(0, len(items)-limit):]
+	return append(append(make([]T, 0, 2*limit), tail(list, limit-len(items))...), items...)
+}
+
+// appendKept appends to what is kept of one election, limit elements at most. Room
+// that is left is shared with the elections before it, which read no further than
+// their own length; there is little of it, as thousands of elections have some.
+func appendKept[T any](list []T, item T, limit int) []T {
+	list = list[max(0, len(list)-limit+1):]
+	if len(list) == cap(list) {
+		list = append(make([]T, 0, len(list)+len(list)/4+1), list...)
+	}
+	return append(list, item)
+}
+
+func tail[T any](list []T, n int) []T {
+	list = list[max(0, len(list)-n):]
+	return list[:len(list):len(list)]
+}

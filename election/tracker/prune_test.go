@@ -1,0 +1,202 @@
+package tracker
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// churn is a datacenter in which locks with new names come and go: each is
+// acquired, handed over, released and deleted, on nodes that come and go as well.
+type churn struct {
+	*scene
+	next  int
+	index uint64
+	most  int // elections at once
+}
+
+// play has ten new names a second for d, seen in steps of ten seconds. Each lock
+// lives for one step.
+func (c *churn) play(d time.Duration) {
+	const step = 10 * time.Second
+	var pairs []election.Pair
+	for range int(d / step) {
+		c.now = c.now.Add(step)
+		for i := range pairs { // those of the step before are handed over once
+			p := &pairs[i]
+			c.index++
+			p.Session, p.LockIndex, p.ModifyIndex = p.Session+"b", 2, c.index
+		}
+		c.look(pairs)
+		pairs = pairs[:0:0]
+		for range 100 {
+			c.next++
+			c.index++
+			pairs = append(pairs, election.Pair{
+				Key: fmt.Sprintf("service/job-%09d/leader", c.next), Value: bytes.Repeat([]byte("x"), 4<<10), Session: fmt.Sprint("s", c.next),
+				LockIndex: 1, CreateIndex: c.index, ModifyIndex: c.index,
+			})
+		}
+		c.look(pairs)
+	}
+	c.look(nil)
+}
+
+// look is what an observer tells of one moment: the sessions of new holders, the
+// keys, the checks of a node, and evidence of every loss.
+func (c *churn) look(pairs []election.Pair) {
+	sessions := make([]*election.Session, 0, len(pairs))
+	for _, p := range pairs {
+		sessions = append(sessions, &election.Session{ID: p.Session, Name: "job", Node: fmt.Sprint("node-", c.next/1000), LockDelay: time.Second})
+	}
+	t := c.tracker
+	t.Observe(election.SessionsRead{At: c.now, Sessions: sessions})
+	t.Observe(election.OperatorAction{At: c.now, Kind: election.ActionDestroy, Session: fmt.Sprint("s", c.next), Stage: election.ActionDone})
+	t.Observe(election.ChecksRead{At: c.now, Node: fmt.Sprint("node-", c.next/1000), Checks: []election.Check{{ID: "serfHealth", Output: "ok"}}})
+	lost := t.Observe(election.KeysRead{At: c.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+	for i, e := range lost {
+		if e.Type == election.Vacated && i%2 == 0 { // the others run out of time
+			t.Observe(election.TermEvidence{At: c.now, Event: e, Outcome: election.Evidence{SessionRead: true}})
+		}
+	}
+	c.most = max(c.most, len(t.elections))
+}
+
+// A month of ten new lock names a second leaves no more than a day does. Of each
+// hour, 20 seconds are played.
+func TestAMonthOfNewNamesIsBounded(t *testing.T) {
+	hours := 30 * 24
+	if testing.Short() {
+		hours = 48
+	}
+	s := newScene(t)
+	c := &churn{scene: s}
+	before := heapInUse()
+	for range hours {
+		c.play(20 * time.Second)
+		s.now = s.now.Add(time.Hour - 20*time.Second)
+		s.tracker.Observe(election.Clock{At: s.now})
+	}
+	tr := s.tracker
+	tr.out = nil     // given away
+	const live = 200 // of one step and of the one before
+	for _, bound := range []struct {
+		what     string
+		n, limit int
+	}{
+		{"elections at once", c.most, maxGone + maxGone/4 + 2*live},
+		{"elections", len(tr.elections), maxGone + live},
+		{"sessions", len(tr.sessions), 2*len(tr.elections) + 64},
+		{"unread sessions", len(tr.unread), live},
+		{"keys behind what was read", len(tr.peaks), len(tr.elections)},
+		{"nodes with checks", len(tr.checks), maxCheckedNodes},
+		{"recent events", len(tr.recent), 2 * defaultRecentEvents},
+		{"losses without a cause", len(tr.pending) + len(tr.ends), 0},
+		{"actions", len(tr.actions), 8},
+		{"links", len(tr.links), 0},
+		{"filtered ranges", len(tr.filtered), 0},
+		{"covered ranges", len(tr.covered.Ranges), 1},
+	} {
+		if bound.n > bound.limit {
+			t.Errorf("%d %s, at most %d are kept", bound.n, bound.what, bound.limit)
+		}
+	}
+	for _, e := range tr.elections {
+		if !e.Exists && len(e.Pair.Value) > maxGoneValue {
+			t.Fatal("a large value is kept of a key that is gone")
+		}
+	}
+	if grown := int64(heapInUse()) - int64(before); grown > 16<<20 {
+		t.Errorf("%d names left %d bytes", c.next, grown)
+	} else {
+		t.Logf("%d names left %d KB", c.next, grown>>10)
+	}
+}
+
+func TestThoseGoneLongestAreForgottenFirst(t *testing.T) {
+	s := newScene(t)
+	const n = maxGone + 600
+	pairs := make([]election.Pair, n)
+	for i := range pairs {
+		pairs[i] = election.Pair{Key: fmt.Sprintf("service/%05d/leader", i), Session: "a", LockIndex: 1, CreateIndex: uint64(i + 1), ModifyIndex: uint64(i + 1)}
+	}
+	s.read(pairs...)
+	s.read(pairs[:n/2]...) // the upper half goes first
+	s.read()
+	all := s.tracker.Snapshot(s.now).Elections
+	if len(all) != maxGone || s.tracker.gone != maxGone {
+		t.Fatalf("%d elections, %d of them gone", len(all), s.tracker.gone)
+	}
+	if all[0].Name != "00000" || all[n/2-1].Name != fmt.Sprintf("%05d", n/2-1) {
+		t.Errorf("from %s", all[0].Name)
+	}
+	// One that comes again counts no longer.
+	s.read(pairs[0])
+	if s.tracker.gone != maxGone-1 || s.tracker.Snapshot(s.now).Find(pairs[0].Key).State(s.now) != election.Led {
+		t.Errorf("%d gone", s.tracker.gone)
+	}
+}
+
+// The more elections there are, the less is kept of each.
+func TestHistoriesAreBoundedTogether(t *testing.T) {
+	for _, tt := range []struct{ elections, keep int }{{1, 64}, {4096, 64}, {4097, 32}, {10_000, 16}, {100_000, 4}, {1 << 20, 4}} {
+		if got := historyLimit(tt.elections); got != tt.keep {
+			t.Errorf("%d elections keep %d events each, want %d", tt.elections, got, tt.keep)
+		}
+	}
+	s := newScene(t)
+	for i := range uint64(100) {
+		s.read(web(fmt.Sprint("s", i), i+1, 10, 20+i, "v"))
+	}
+	if e := s.web(); len(e.Terms) != keptPerElection || len(e.Events) != keptPerElection {
+		t.Fatalf("%d terms and %d events", len(e.Terms), len(e.Events))
+	}
+	shown := s.tracker.Snapshot(s.now)
+	was := everything(shown)
+	pairs := make([]election.Pair, 0, 5001)
+	for i := range 5000 {
+		pairs = append(pairs, election.Pair{Key: fmt.Sprintf("service/%05d/leader", i)})
+	}
+	latest := s.web().Terms[keptPerElection-1]
+	s.read(append(pairs, web("s99", 100, 10, 119, "v"))...)
+	if e := s.web(); len(e.Terms) != 32 || len(e.Events) != 32 || e.Terms[31] != latest {
+		t.Errorf("%d terms and %d events, the latest %+v", len(e.Terms), len(e.Events), e.Terms[len(e.Terms)-1])
+	}
+	if everything(shown) != was {
+		t.Error("a snapshot changed")
+	}
+}
+
+// Sessions that hold nothing are forgotten even while a part of the keys can never
+// be read.
+func TestIdleSessionsAreBoundedBeforeEverythingIsRead(t *testing.T) {
+	s := newScene(t, "service/*/leader", "denied/*")
+	for i := range 3 * maxIdleSessions / 1000 {
+		batch := make([]*election.Session, 1000)
+		for j := range batch {
+			batch[j] = &election.Session{ID: fmt.Sprint(i, "-", j)}
+		}
+		s.sessions(batch...)
+		s.read(web("a", 1, 10, 20, "v"))
+	}
+	if n := len(s.tracker.sessions); n > maxIdleSessions+1000 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+func TestFilteredRangesAreBounded(t *testing.T) {
+	s := newScene(t)
+	for i := range 2 * maxFiltered {
+		s.observe(election.KeysRead{At: s.now, Range: election.KeyRange(fmt.Sprint("service/", i, "/leader")), Filtered: true})
+	}
+	if n := len(s.tracker.filtered); n != maxFiltered {
+		t.Errorf("%d ranges", n)
+	}
+	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/")})
+	if s.tracker.Snapshot(s.now).Filtered {
+		t.Error("everything was read since")
+	}
+}

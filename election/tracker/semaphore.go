@@ -1,0 +1,58 @@
+package tracker
+
+import (
+	"slices"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// maxSlots is how many holders of one semaphore events tell of. A value may name
+// ten thousand; Consul's own semaphores have a few.
+const maxSlots = 256
+
+// foundSemaphore records a semaphore that was there when first looked at: an
+// event for each holder, or one that names none.
+func (c *change) foundSemaphore() {
+	slots, _ := c.e.Pair.Slots()
+	for _, id := range bounded(slots.Holders) {
+		c.slot(election.Entered, id, slots, true)
+	}
+	if len(slots.Holders) == 0 {
+		c.slot(election.Left, "", slots, true)
+	}
+}
+
+// exchange records which holders a semaphore lost and got.
+func (c *change) exchange(old, next *election.Pair) {
+	before, _ := old.Slots()
+	after, _ := next.Slots()
+	for _, id := range bounded(without(before.Holders, after.Holders)) {
+		c.slot(election.Left, id, after, false)
+	}
+	for _, id := range bounded(without(after.Holders, before.Holders)) {
+		c.slot(election.Entered, id, after, false)
+	}
+}
+
+// slot records that one holder entered or left. slots are those after the change.
+func (c *change) slot(kind election.EventType, id string, slots election.Slots, initial bool) {
+	e := election.Event{Type: kind, Session: sanitize.Line(id, election.LabelLength), Holders: len(slots.Holders), Limit: slots.Limit, Initial: initial}
+	if s := c.t.sessions[id]; s != nil {
+		e.Leader, e.Node = sanitize.Line(s.Name, election.LabelLength), s.Node
+	}
+	c.record(e)
+}
+
+// without lists what is in all and not in others; both are sorted.
+func without(all, others []string) []string {
+	var rest []string
+	for _, id := range all {
+		if _, found := slices.BinarySearch(others, id); !found {
+			rest = append(rest, id)
+		}
+	}
+	return rest
+}
+
+func bounded(ids []string) []string { return ids[:min(len(ids), maxSlots)] }

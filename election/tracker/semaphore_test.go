@@ -1,0 +1,159 @@
+package tracker
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"electop/election"
+)
+
+// slotKey is the key service/web/leader as a semaphore's with these holders.
+func slotKey(create, modify uint64, limit int, holders ...string) election.Pair {
+	named := map[string]bool{}
+	for _, id := range holders {
+		named[id] = true
+	}
+	value, _ := json.Marshal(map[string]any{"Limit": limit, "Holders": named}) // strings and numbers never fail
+	p := web("", 0, create, modify, string(value))
+	p.Flags = election.SemaphoreFlag
+	return p
+}
+
+// briefSlots writes events as "type session holders/limit", others as brief does.
+func briefSlots(events []election.Event) string {
+	parts := make([]string, 0, len(events))
+	for i := range events {
+		e := &events[i]
+		text := brief(events[i : i+1])
+		if e.OfSlot() {
+			text = strings.TrimSpace(fmt.Sprintf("%s %s", e.Type, e.Session)) + fmt.Sprintf(" %d/%d", e.Holders, e.Limit)
+		}
+		if e.Initial {
+			text += " initial"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A semaphore is never led, vacant, updated or overwritten: its holders enter and
+// leave.
+func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
+	none := election.Pair{}
+	unreadable := slotKey(10, 21, 0)
+	unreadable.Value = []byte("no JSON")
+	for _, tt := range []struct {
+		name  string
+		first election.Pair
+		then  election.Pair
+		want  string // the events of the second read
+		state election.State
+	}{
+		{"nothing moved", slotKey(10, 20, 2, "a"), slotKey(10, 20, 2, "a"), "", election.OfSemaphore},
+		{"one enters", slotKey(10, 20, 2, "a"), slotKey(10, 21, 2, "a", "b"), "entered b 2/2", election.OfSemaphore},
+		{"one leaves", slotKey(10, 20, 2, "a", "b"), slotKey(10, 21, 2, "b"), "left a 1/2", election.OfSemaphore},
+		{"the last one leaves", slotKey(10, 20, 2, "a"), slotKey(10, 21, 2), "left a 0/2", election.OfSemaphore},
+		{"a slot moves", slotKey(10, 20, 2, "a", "b"), slotKey(10, 21, 2, "b", "c"), "left a 2/2, entered c 2/2", election.OfSemaphore},
+		{"only the limit changes", slotKey(10, 20, 2, "a"), slotKey(10, 21, 3, "a"), "", election.OfSemaphore},
+		{"its value becomes unreadable", slotKey(10, 20, 2, "a"), unreadable, "left a 0/0", election.OfSemaphore},
+		{"appears", none, slotKey(30, 30, 2, "a"), "entered a 1/2", election.OfSemaphore},
+		{"appears without holders", none, slotKey(30, 30, 2), "", election.OfSemaphore},
+		{"deleted", slotKey(10, 20, 2, "a"), none, "left a 0/0, deleted(0)", election.Vacant},
+		{
+			"deleted and created again", slotKey(10, 20, 2, "a", "b"), slotKey(30, 31, 2, "b"),
+			"left a 0/0, left b 0/0, deleted(0), entered b 1/2", election.OfSemaphore,
+		},
+		{"a vacant lock becomes one", web("", 3, 10, 20, "v"), slotKey(10, 21, 2, "a"), "entered a 1/2", election.OfSemaphore},
+		{"a held lock becomes one", web("x", 3, 10, 20, "v"), slotKey(10, 21, 2, "a"), "vacated(3), entered a 1/2", election.OfSemaphore},
+		{"it becomes a vacant lock", slotKey(10, 20, 2, "a"), web("", 0, 10, 21, "v"), "left a 0/0", election.Vacant},
+		{"it becomes a held lock", slotKey(10, 20, 2, "a"), web("x", 1, 10, 22, "v"), "left a 0/0, elected(1)", election.Led},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			for i, p := range []election.Pair{tt.first, tt.then} {
+				s.events = nil
+				if p.Key == "" {
+					s.read()
+				} else {
+					s.read(p)
+				}
+				if got := briefSlots(s.events); i == 1 && got != tt.want {
+					t.Errorf("events %q, want %q", got, tt.want)
+				}
+			}
+			if e := s.web(); e.State(s.now) != tt.state {
+				t.Errorf("%s, want %s", e.State(s.now), tt.state)
+			}
+		})
+	}
+}
+
+// A consumer knows the holders of a semaphore from its initial events.
+func TestInitialEventsOfASemaphore(t *testing.T) {
+	for _, tt := range []struct {
+		pair election.Pair
+		want string
+	}{
+		{slotKey(10, 20, 3, "b", "a"), "entered a 2/3 initial, entered b 2/3 initial"},
+		{slotKey(10, 20, 3), "left 0/3 initial"},
+	} {
+		s := newScene(t)
+		if got := briefSlots(s.read(tt.pair)); got != tt.want {
+			t.Errorf("events %q, want %q", got, tt.want)
+		}
+		if led, vacant, delayed := s.tracker.Snapshot(s.now).Count(s.now); led+vacant+delayed != 0 {
+			t.Errorf("%d led, %d vacant, %d in lock-delay", led, vacant, delayed)
+		}
+	}
+}
+
+func TestHoldersAreNamedWhereTheirSessionsAreKnown(t *testing.T) {
+	s := newScene(t)
+	s.sessions(&election.Session{ID: "a", Name: "gpu-job", Node: "node-1"})
+	events := s.read(slotKey(10, 20, 2, "a", "b"))
+	got, err := json.Marshal(events)
+	want := `[{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","initial":true,"create_index":10,` +
+		`"session":"a","name":"gpu-job","node":"node-1","holders":2,"limit":2},` +
+		`{"time":"2026-11-20T12:00:01.000Z","type":"entered","election":"web","key":"service/web/leader","initial":true,"create_index":10,` +
+		`"session":"b","holders":2,"limit":2}]`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	var back []election.Event
+	if err := json.Unmarshal(got, &back); err != nil || back[0] != events[0] || back[1] != events[1] {
+		t.Errorf("%v: read back %+v", err, back)
+	}
+	for range 200 {
+		s.sessions(&election.Session{ID: fmt.Sprint("s", len(s.tracker.sessions))})
+	}
+	s.read(slotKey(10, 21, 2, "a", "c"))
+	if s.tracker.sessions["a"] == nil {
+		t.Error("the session of a holder was forgotten")
+	}
+}
+
+func TestJSONOfASemaphore(t *testing.T) {
+	s := newScene(t)
+	s.read(slotKey(10, 20, 2, "a", "b"))
+	got, err := s.web().JSON(s.now)
+	want := `{"election":"web","key":"service/web/leader","datacenter":"","state":"semaphore","holders":2,"limit":2,` +
+		`"value":"{\"Holders\":{\"a\":true,\"b\":true},\"Limit\":2}","flags":"16210313421097356768","term":0,"create_index":10,"modify_index":20}`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+// A value that names ten thousand holders must not cause as many events.
+func TestHoldersInEventsAreBounded(t *testing.T) {
+	s := newScene(t)
+	s.read(slotKey(10, 20, 2))
+	many := make([]string, 10_000)
+	for i := range many {
+		many[i] = fmt.Sprint("s", i)
+	}
+	if n := len(s.read(slotKey(10, 21, 2, many...))); n != maxSlots {
+		t.Errorf("%d events", n)
+	}
+}

@@ -1,0 +1,178 @@
+package tracker
+
+import (
+	"slices"
+	"time"
+
+	"electop/election"
+)
+
+func (t *Tracker) surroundingsRead(s election.Surroundings, at time.Time) {
+	s.At = at
+	old := t.surroundings
+	t.surroundings = &s
+	if old == nil || !sameList(old.Sessions, s.Sessions) {
+		t.noteSeen(at, s.Sessions)
+		t.pruneSeen()
+	}
+}
+
+// sameList reports lists in the same memory. An observer hands over its latest list
+// again while it reads no other.
+func sameList(a, b []*election.Session) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func (t *Tracker) sessionListRead(o election.SessionListRead) {
+	at := wall(o.At)
+	before := t.listed
+	if t.listed = o.Index; o.Err != "" {
+		t.listed = 0
+		t.sessionListFailed(at, o.Err)
+		return
+	}
+	t.noteSeen(at, o.Sessions)
+	if !o.AfterGap && before > 0 {
+		t.noteCreated(o.Sessions, before)
+	}
+	t.sessionList = &election.SessionList{At: at, Sessions: o.Sessions, FirstSeen: t.seenOf(o.Sessions)}
+	t.pruneSeen()
+}
+
+// sessionListFailed keeps the sessions that were read before.
+func (t *Tracker) sessionListFailed(at time.Time, err string) {
+	failed := election.SessionList{At: at, Until: at}
+	if t.sessionList != nil {
+		failed = t.sessionList.Outdated(at)
+	}
+	failed.Err = err
+	t.sessionList = &failed
+}
+
+func (t *Tracker) sessionListUnwatched(at time.Time) {
+	t.listed = 0
+	if t.sessionList != nil {
+		unwatched := t.sessionList.Outdated(at)
+		t.sessionList = &unwatched
+	}
+}
+
+// noteSeen remembers when sessions were first reported.
+func (t *Tracker) noteSeen(at time.Time, sessions []*election.Session) {
+	for _, s := range sessions {
+		if _, known := t.seen[s.ID]; !known {
+			t.seen[s.ID] = election.Seen{At: at}
+		}
+	}
+}
+
+// noteCreated finds the sessions that did not exist at the index of the list before,
+// which was watched until now.
+func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
+	for _, s := range sessions {
+		if s.CreateIndex > before {
+			t.seen[s.ID] = election.Seen{At: t.seen[s.ID].At, Created: true}
+		}
+	}
+}
+
+// seenOf tells when each of these sessions was first reported.
+func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen {
+	of := make(map[string]election.Seen, len(sessions))
+	for _, s := range sessions {
+		of[s.ID] = t.seen[s.ID]
+	}
+	return of
+}
+
+// pruneSeen forgets sessions that are in no list and hold nothing.
+func (t *Tracker) pruneSeen() {
+	var lists [][]*election.Session
+	known := len(t.sessions)
+	if t.sessionList != nil {
+		lists = append(lists, t.sessionList.Sessions)
+	}
+	if t.surroundings != nil {
+		lists = append(lists, t.surroundings.Sessions)
+	}
+	for _, list := range lists {
+		known += len(list)
+	}
+	if len(t.seen) <= 2*known+64 {
+		return
+	}
+	kept := make(map[string]election.Seen, known)
+	for id := range t.sessions {
+		if seen, ok := t.seen[id]; ok {
+			kept[id] = seen
+		}
+	}
+	for _, list := range lists {
+		for _, s := range list {
+			kept[s.ID] = t.seen[s.ID]
+		}
+	}
+	t.seen = kept
+}
+
+func (t *Tracker) sessionsRead(o election.SessionsRead) {
+	if len(t.sessions) == 0 {
+		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // all at once, mostly
+	}
+	fresh, held := false, false
+	for _, s := range o.Sessions {
+		if t.sessions[s.ID] != nil {
+			continue
+		}
+		t.sessions[s.ID], fresh = s, true
+		if t.unread[s.ID] > 0 {
+			delete(t.unread, s.ID)
+			held = true
+		}
+	}
+	// Sessions are mostly read before the keys that they hold.
+	if held {
+		if len(t.unread) == 0 {
+			t.unread = map[string]int{} // a map never gives its room back
+		}
+		for i, e := range t.elections {
+			if e.Exists && e.Session == nil && e.Pair.Held() && t.sessions[e.Pair.Session] != nil {
+				t.set(i, withSession(e, t.sessions[e.Pair.Session]))
+			}
+		}
+	}
+	if !fresh {
+		return
+	}
+	if t.surroundings != nil || t.sessionList != nil { // otherwise no list shows ages
+		t.noteSeen(wall(o.At), o.Sessions)
+		t.pruneSeen()
+	}
+	for _, p := range t.pending {
+		if p.loss.Session == nil {
+			p.loss.Session = t.sessions[p.event.Session]
+		}
+	}
+}
+
+// unreadLost says that an election is no longer held by a session that was not
+// read.
+func (t *Tracker) unreadLost(session string) {
+	if t.unread[session]--; t.unread[session] <= 0 {
+		delete(t.unread, session)
+	}
+}
+
+// withSession completes an election with the session that holds it.
+func withSession(e *election.Election, s *election.Session) *election.Election {
+	n := *e
+	n.Session = s
+	if e.Leader == election.SessionLabel(s.ID, nil) { // otherwise the value names the leader
+		n.Leader = election.LeaderLabel(n.Pair, s)
+	}
+	if last := len(n.Terms) - 1; last >= 0 && n.Terms[last].Session == s.ID {
+		n.Terms = slices.Clone(n.Terms)
+		n.Terms[last].Node, n.Terms[last].Leader = s.Node, n.Leader
+	}
+	return &n
+}

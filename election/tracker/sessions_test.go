@@ -1,0 +1,125 @@
+package tracker
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+func second(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
+
+func (s *scene) list() *election.SessionList { return s.tracker.Snapshot(s.now).SessionList }
+
+func (s *scene) wantSeen(id string, at time.Time, created bool) {
+	s.t.Helper()
+	if seen := s.list().FirstSeen[id]; !seen.At.Equal(at) || seen.Created != created {
+		s.t.Errorf("%s was first seen at %v, created %v; want %v, %v", id, seen.At, seen.Created, at, created)
+	}
+}
+
+func TestSessionListKeepsWhatWasRead(t *testing.T) {
+	s := newScene(t)
+	if s.list() != nil {
+		t.Fatal("a list before it was read")
+	}
+	s.observe(election.SessionListRead{At: second(0), Err: "denied"})
+	if l := s.list(); l.Err != "denied" || len(l.Sessions) != 0 {
+		t.Errorf("%+v", l)
+	}
+	a, b := &election.Session{ID: "a", CreateIndex: 5}, &election.Session{ID: "b", CreateIndex: 11}
+	s.observe(election.SessionListRead{At: second(1), Sessions: []*election.Session{a}, Index: 10, AfterGap: true})
+	first := s.list()
+	s.observe(election.SessionListRead{At: second(2), Sessions: []*election.Session{a, b}, Index: 11})
+	s.wantSeen("a", second(1), false)
+	s.wantSeen("b", second(2), true)
+	if len(first.Sessions) != 1 || len(first.FirstSeen) != 1 {
+		t.Errorf("a snapshot was changed: %+v", first)
+	}
+	s.observe(election.SessionListRead{At: second(3), Err: "lost"})
+	if l := s.list(); l.Err != "lost" || !l.Until.Equal(second(3)) || len(l.Sessions) != 2 || len(l.FirstSeen) != 2 {
+		t.Errorf("%+v", l)
+	}
+	s.observe(election.SessionListRead{At: second(4), Sessions: []*election.Session{b}, Index: 12, AfterGap: true})
+	if l := s.list(); l.Err != "" || !l.Until.IsZero() || len(l.FirstSeen) != 1 {
+		t.Errorf("%+v", l)
+	}
+	s.wantSeen("b", second(2), true)
+}
+
+// A session that comes with the first list after a pause may be of any age.
+func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
+	for name, pause := range map[string]election.Observation{
+		"unwatched": election.SessionListUnwatched{At: second(2)},
+		"error":     election.SessionListRead{At: second(2), Err: "lost"},
+		"gap":       election.Gap{At: second(3), Since: second(2)},
+		"unknown":   election.SessionListRead{At: second(2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
+			s.observe(pause)
+			b := &election.Session{ID: "b", CreateIndex: 11}
+			s.observe(election.SessionListRead{At: second(9), Sessions: []*election.Session{b}, Index: 11})
+			s.wantSeen("b", second(9), false)
+		})
+	}
+}
+
+// A session that a token could not read before is not a new one.
+func TestReadableSessionIsNotCreated(t *testing.T) {
+	s := newScene(t)
+	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
+	s.observe(election.SessionListRead{At: second(2), Sessions: []*election.Session{{ID: "old", CreateIndex: 4}}, Index: 10})
+	s.wantSeen("old", second(2), false)
+}
+
+func TestSessionsAreRememberedFromTheirFirstReport(t *testing.T) {
+	s := newScene(t)
+	a, b, c := &election.Session{ID: "a"}, &election.Session{ID: "b"}, &election.Session{ID: "c"}
+	s.observe(election.SurroundingsRead{Surroundings: election.Surroundings{At: second(1), Key: "service/web/leader", Sessions: []*election.Session{a}}})
+	s.observe(election.SessionsRead{At: second(5), Sessions: []*election.Session{b}})
+	s.observe(election.SessionListRead{At: second(60), Sessions: []*election.Session{a, b, c}, Index: 10, AfterGap: true})
+	s.wantSeen("a", second(1), false)
+	s.wantSeen("b", second(5), false)
+	s.wantSeen("c", second(60), false)
+	s.observe(election.SessionListUnwatched{At: second(61)})
+	if l := s.list(); !l.Until.Equal(second(61)) {
+		t.Errorf("%+v", l)
+	}
+	s.observe(election.SessionListRead{At: second(90), Sessions: []*election.Session{a, b, c}, Index: 10, AfterGap: true})
+	s.wantSeen("c", second(60), false)
+	s.observe(election.ClockSet{At: second(190), By: 100 * time.Second})
+	s.wantSeen("c", second(160), false)
+	s.observe(election.SessionListRead{At: second(191), Sessions: []*election.Session{a, b, c}, Index: 10})
+	s.wantSeen("a", second(101), false)
+}
+
+// The holder of a key may be reported before the list that it is new in.
+func TestCreationOfAReportedHolderIsObserved(t *testing.T) {
+	s := newScene(t)
+	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
+	b := &election.Session{ID: "b", CreateIndex: 11}
+	s.observe(election.SessionsRead{At: second(4), Sessions: []*election.Session{b}})
+	s.observe(election.SessionListRead{At: second(5), Sessions: []*election.Session{b}, Index: 12})
+	s.wantSeen("b", second(4), true)
+}
+
+func TestSessionsThatAreGoneAreForgotten(t *testing.T) {
+	s := newScene(t)
+	for i := range 100 {
+		var all []*election.Session
+		for n := range 50 {
+			all = append(all, &election.Session{ID: fmt.Sprint(i, "-", n)})
+		}
+		s.observe(election.SurroundingsRead{Surroundings: election.Surroundings{At: second(i), Sessions: all}})
+		s.observe(election.SessionsRead{At: second(i), Sessions: []*election.Session{{ID: fmt.Sprint("held-", i)}}})
+		s.observe(election.SessionListRead{At: second(i), Sessions: all, Index: uint64(i)})
+		s.observe(election.KeysRead{At: second(i), Range: election.PrefixRange("")})
+	}
+	if n := len(s.tracker.seen); n > 600 {
+		t.Errorf("%d sessions are remembered, of which 50 exist", n)
+	}
+	s.wantSeen("99-7", second(99), false)
+}

@@ -1,0 +1,311 @@
+package tracker
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"electop/election"
+)
+
+// defaultRecentEvents is how many events a snapshot carries.
+const defaultRecentEvents = 1000
+
+// Options set up a [Tracker].
+type Options struct {
+	Patterns election.Patterns
+	// RecentEvents is how many events a snapshot carries, 1000 if 0.
+	RecentEvents int
+}
+
+// Tracker folds observations into snapshots and events. Its methods must not be
+// called at the same time; the snapshots that it hands out may be read by any.
+type Tracker struct {
+	patterns election.Patterns
+	recentN  int
+
+	datacenter string
+	elections  []*election.Election // in the order of [election.Compare]
+	lent       bool                 // elections is part of a snapshot and must not be written
+	peaks      map[string]furthest  // by [election.Election.ID]
+	newest     uint64               // the latest Raft index of a key that was read
+	settled    settledIndex
+	gone       int // how many of them no longer exist
+	unreadable int // how many may not be read
+	keep       int // how many terms and events each of them keeps
+	pruned     time.Time
+	sessions   map[string]*election.Session
+	unread     map[string]int // how many elections each session holds that was not read
+	checks     map[string]election.NodeChecks
+	checksLent bool
+
+	surroundings *election.Surroundings
+	sessionList  *election.SessionList
+	seen         map[string]election.Seen // sessions, by their ids
+	// listed is the Raft index of the latest list of sessions, 0 when they are
+	// not watched without interruption since.
+	listed uint64
+
+	covered  election.RangeSet
+	filtered map[election.Range]struct{}
+
+	links map[string]election.LinkLost
+	conn  election.Connection
+	// seenUntil is until when everything was observed before the latest loss of
+	// the link or of a part.
+	seenUntil time.Time
+	stop      *stop // the latest gap, until every range was read after it
+	pending   map[termID]*pendingEnd
+	ends      []*pendingEnd // the same, oldest first
+	actions   []ownAction
+
+	recent []election.Event
+	out    []election.Event // events of the observation being folded
+	// firstTerms are those that it found.
+	firstTerms []election.Term
+}
+
+// New makes a tracker that has seen nothing yet.
+func New(o Options) *Tracker {
+	if o.RecentEvents == 0 {
+		o.RecentEvents = defaultRecentEvents
+	}
+	return &Tracker{
+		patterns: o.Patterns, recentN: o.RecentEvents,
+		sessions: map[string]*election.Session{}, unread: map[string]int{}, checks: map[string]election.NodeChecks{},
+		seen: map[string]election.Seen{}, filtered: map[election.Range]struct{}{}, links: map[string]election.LinkLost{},
+		pending: map[termID]*pendingEnd{}, keep: keptPerElection, peaks: map[string]furthest{},
+		conn: election.Connection{State: election.Connecting},
+	}
+}
+
+// Observe folds one observation and gives the events that follow from it, in
+// order. They must not be changed.
+func (t *Tracker) Observe(o election.Observation) []election.Event {
+	t.out, t.firstTerms = nil, nil
+	at := wall(o.Observed())
+	t.expireActions(at)
+	switch o := o.(type) {
+	case election.KeysRead:
+		t.keysRead(o)
+	case election.SessionsRead:
+		t.sessionsRead(o)
+	case election.ChecksRead:
+		t.checksRead(o)
+	case election.ChecksUnwatched:
+		t.checksUnwatched(o.Node, at)
+	case election.LinkLost:
+		t.linkLost(o)
+	case election.LinkUp:
+		t.linkUp(o)
+	case election.OperatorAction:
+		t.operatorAction(o)
+	case election.TermEvidence:
+		t.termEvidence(o)
+	case election.DatacenterRead:
+		t.datacenter = o.Datacenter
+	case election.SurroundingsRead:
+		t.surroundingsRead(o.Surroundings, at)
+	case election.SessionListRead:
+		t.sessionListRead(o)
+	case election.SessionListUnwatched:
+		t.sessionListUnwatched(at)
+	case election.Gap:
+		t.stopped(o)
+	case election.ClockSet:
+		t.clockSet(o)
+	}
+	t.explainOverdue(at)
+	t.prune(at)
+	t.recent = appendBounded(t.recent, t.out, t.recentN)
+	return t.out
+}
+
+// Snapshot is everything known at the moment at.
+func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
+	t.lent, t.checksLent = true, true
+	return &election.Snapshot{
+		At: wall(at), Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
+		Events: tail(t.recent, t.recentN), Loaded: t.Loaded(), Connection: t.conn,
+		Filtered: len(t.filtered) > 0, Checks: t.checks,
+		Surroundings: t.surroundings, SessionList: t.sessionList,
+	}
+}
+
+// Loaded reports whether every key that the patterns can match was asked for.
+func (t *Tracker) Loaded() bool {
+	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !t.covered.Covers(p.Range()) })
+}
+
+// emit tells an event and gives it as it is told: the first one of an election
+// need not be kept twice.
+func (t *Tracker) emit(e election.Event) []election.Event {
+	e.Datacenter = t.datacenter
+	t.out = append(t.out, e)
+	return t.out[len(t.out)-1 : len(t.out) : len(t.out)]
+}
+
+// firstTerm is a list of one term. Those of a first read stand side by side: ten
+// thousand of them are one piece of memory.
+func (t *Tracker) firstTerm(term election.Term) []election.Term {
+	t.firstTerms = append(t.firstTerms, term)
+	n := len(t.firstTerms)
+	return t.firstTerms[n-1 : n : n]
+}
+
+// rangeRead is a read of a range on its way into the tracker.
+type rangeRead struct {
+	election.KeysRead
+	// known are the elections of the range before.
+	known []*election.Election
+	// lost and regained say that an event for all of them tells that they are
+	// unreadable now, or readable again.
+	lost, regained bool
+	// newest is the latest Raft index of a key in reads that are older than
+	// foundWithin.
+	newest uint64
+}
+
+// keysRead compares a range with what is known of it, key by key.
+func (t *Tracker) keysRead(o election.KeysRead) {
+	t.noteFiltered(o)
+	lo := t.search(o.Range.From)
+	hi := len(t.elections)
+	if o.Range.To != "" {
+		hi = t.search(o.Range.To)
+	}
+	if !slices.IsSorted(o.Hidden) {
+		o.Hidden = slices.Sorted(slices.Values(o.Hidden))
+	}
+	asked := o.Asked
+	if asked.IsZero() {
+		asked = o.At
+	}
+	o.At = wall(o.At)
+	r := rangeRead{KeysRead: o, known: t.elections[lo:hi], newest: t.settled.at(o.At, t.newest)}
+	t.announce(&r)
+	if merged, changed := t.merge(&r); changed {
+		t.replace(lo, hi, merged)
+	}
+	t.covered.Add(o.Range)
+	t.readAfterStop(o.Range, asked)
+	t.pruneSessions()
+}
+
+func (t *Tracker) search(key string) int {
+	return sort.Search(len(t.elections), func(i int) bool { return t.elections[i].Key() >= key })
+}
+
+// merge walks the known elections of a range and the pairs just read side by
+// side and gives the elections that are known afterwards, unless they are the
+// same ones.
+func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool) {
+	known, pairs := r.known, r.Pairs
+	if found := len(pairs) - len(known); found > 0 {
+		// On a first read each has one.
+		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
+	}
+	m := merging{known: known, room: max(len(known), len(pairs))}
+	i := 0
+	for n := range pairs {
+		p := &pairs[n]
+		found := false
+		for ; i < len(known); i++ {
+			if found = sameKey(known[i], p); found || !precedes(known[i], p) {
+				break
+			}
+			m.add(t.foldAbsent(known[i], r))
+		}
+		if found {
+			m.add(t.foldPresent(known[i], p, r))
+			i++
+		} else if name, ok := t.patterns.Match(p.Key); ok {
+			m.add(t.foldNew(name, p, r))
+		}
+	}
+	for ; i < len(known); i++ {
+		m.add(t.foldAbsent(known[i], r))
+	}
+	return m.result()
+}
+
+// merging is a list of elections that begins like the one known before, as most
+// reads leave all as it was, and the others nearly all.
+type merging struct {
+	known  []*election.Election
+	same   int                  // how many of known it begins with
+	merged []*election.Election // all of it, from the first difference on
+	room   int                  // how many there may be
+}
+
+func (m *merging) add(e *election.Election) {
+	if m.merged == nil {
+		if m.same < len(m.known) && m.known[m.same] == e {
+			m.same++
+			return
+		}
+		m.merged = append(make([]*election.Election, 0, m.room), m.known[:m.same]...)
+	}
+	m.merged = append(m.merged, e)
+}
+
+func (m *merging) result() (merged []*election.Election, changed bool) {
+	if m.merged == nil {
+		return m.known[:m.same], m.same < len(m.known)
+	}
+	return m.merged, true
+}
+
+// replace puts the merged elections where the old ones stood, without touching
+// a slice that a snapshot shows.
+func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
+	if !t.lent {
+		t.elections = slices.Replace(t.elections, lo, hi, merged...)
+		return
+	}
+	t.elections, t.lent = slices.Concat(t.elections[:lo], merged, t.elections[hi:]), false
+}
+
+// set replaces one election whose key is known.
+func (t *Tracker) set(i int, e *election.Election) {
+	if t.lent {
+		t.elections, t.lent = slices.Clone(t.elections), false
+	}
+	t.elections[i] = e
+}
+
+func (t *Tracker) noteFiltered(o election.KeysRead) {
+	for r := range t.filtered {
+		if r.Overlaps(o.Range) {
+			delete(t.filtered, r)
+		}
+	}
+	if o.Filtered && len(t.filtered) < maxFiltered {
+		t.filtered[o.Range] = struct{}{}
+	}
+}
+
+// precedes reports that an election stands before a pair that is another key.
+func precedes(e *election.Election, p *election.Pair) bool {
+	if e.Key() == p.Key {
+		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex
+	}
+	return e.Key() < p.Key
+}
+
+// sameKey reports that a pair is the election's key. Keys that are equal share their
+// text, mostly, and are found equal at once.
+func sameKey(e *election.Election, p *election.Pair) bool {
+	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
+}
+
+// find gives the place of an election in a sorted list.
+func find(all []*election.Election, key string, createIndex uint64) (int, bool) {
+	i, found := slices.BinarySearchFunc(all, key, func(e *election.Election, key string) int { return strings.Compare(e.Key(), key) })
+	for found && all[i].Unaddressable && all[i].Pair.CreateIndex != createIndex {
+		i++
+		found = i < len(all) && all[i].Key() == key
+	}
+	return i, found
+}

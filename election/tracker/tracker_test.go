@@ -1,0 +1,384 @@
+package tracker
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+var t0 = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// scene feeds a tracker with whole reads of one prefix, a second apart.
+type scene struct {
+	t       *testing.T
+	tracker *Tracker
+	now     time.Time
+	events  []election.Event
+}
+
+func newScene(t *testing.T, patterns ...string) *scene {
+	t.Helper()
+	ps, err := election.ParsePatterns(patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scene{t: t, tracker: New(Options{Patterns: ps}), now: t0}
+}
+
+func (s *scene) observe(o election.Observation) []election.Event {
+	events := s.tracker.Observe(o)
+	s.events = append(s.events, events...)
+	return events
+}
+
+func (s *scene) read(pairs ...election.Pair) []election.Event {
+	s.now = s.now.Add(time.Second)
+	return s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+}
+
+func (s *scene) web() *election.Election {
+	s.t.Helper()
+	e := s.tracker.Snapshot(s.now).Find("service/web/leader")
+	if e == nil {
+		s.t.Fatal("no election web")
+	}
+	return e
+}
+
+func (s *scene) sessions(sessions ...*election.Session) {
+	s.observe(election.SessionsRead{At: s.now, Sessions: sessions})
+}
+
+// web is the key service/web/leader; the value is the leader's name.
+func web(session string, lock, create, modify uint64, value string) election.Pair {
+	return election.Pair{
+		Key: "service/web/leader", Value: []byte(value), Session: session,
+		LockIndex: lock, CreateIndex: create, ModifyIndex: modify,
+	}
+}
+
+// brief writes events as "type(term)" or "missed(×count)".
+func brief(events []election.Event) string {
+	var parts []string
+	for _, e := range events {
+		switch e.Type {
+		case election.Missed:
+			parts = append(parts, fmt.Sprintf("missed(×%d)", e.Count))
+		case election.Explained:
+			parts = append(parts, fmt.Sprintf("explained(%d %s)", e.Term, e.Cause))
+		default:
+			parts = append(parts, fmt.Sprintf("%s(%d)", e.Type, e.Term))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestMoves(t *testing.T) {
+	const none = ""
+	gone := []election.Pair{}
+	one := func(p election.Pair) []election.Pair { return []election.Pair{p} }
+	tests := []struct {
+		name  string
+		first []election.Pair
+		then  []election.Pair
+		want  string
+		state election.State
+	}{
+		{"first read of a held key", nil, one(web("a", 3, 10, 20, "v")), "", election.Led},
+		{"nothing moved", one(web("a", 3, 10, 20, "v")), one(web("a", 3, 10, 20, "v")), "", election.Led},
+		{"holder writes another value", one(web("a", 3, 10, 20, "v")), one(web("a", 3, 10, 21, "w")), "updated(3)", election.Led},
+		{"somebody writes without the lock", one(web("a", 3, 10, 20, "v")), one(web("a", 0, 10, 21, "w")), "overwritten(3)", election.Led},
+		{"the same value without the lock", one(web("a", 3, 10, 20, "v")), one(web("a", 0, 10, 21, "v")), "overwritten(3)", election.Led},
+		{"the holder writes after that", one(web("a", 0, 10, 20, "v")), one(web("a", 0, 10, 21, "w")), "updated(0)", election.Led},
+		{"released, the value stays", one(web("a", 3, 10, 20, "v")), one(web(none, 3, 10, 21, "v")), "vacated(3)", election.Vacant},
+		{"released with a body", one(web("a", 3, 10, 20, "v")), one(web(none, 3, 10, 21, "w")), "vacated(3)", election.Vacant},
+		{"acquired", one(web(none, 3, 10, 20, "v")), one(web("a", 4, 10, 21, "v")), "elected(4)", election.Led},
+		{"handed over between two reads", one(web("a", 3, 10, 20, "v")), one(web("b", 4, 10, 22, "v")), "vacated(3) elected(4)", election.Led},
+		{"the same session again", one(web("a", 3, 10, 20, "v")), one(web("a", 4, 10, 22, "v")), "vacated(3) elected(4)", election.Led},
+		{"terms passed, then led", one(web("a", 3, 10, 20, "v")), one(web("b", 9, 10, 40, "v")), "vacated(3) missed(×5) elected(9)", election.Led},
+		{"terms passed, then vacant", one(web("a", 3, 10, 20, "v")), one(web(none, 5, 10, 40, "v")), "vacated(3) missed(×2)", election.Vacant},
+		{"terms passed while vacant", one(web(none, 3, 10, 20, "v")), one(web(none, 5, 10, 40, "v")), "missed(×2)", election.Vacant},
+		{"terms passed before a leader", one(web(none, 3, 10, 20, "v")), one(web("b", 5, 10, 40, "v")), "missed(×1) elected(5)", election.Led},
+		{"overwritten while vacant", one(web(none, 3, 10, 20, "v")), one(web(none, 0, 10, 21, "w")), "overwritten(3)", election.Vacant},
+		{"overwritten twice while vacant", one(web(none, 0, 10, 20, "v")), one(web(none, 0, 10, 21, "w")), "overwritten(0)", election.Vacant},
+		{"released after an overwrite", one(web("a", 0, 10, 20, "v")), one(web(none, 0, 10, 21, "v")), "vacated(0)", election.Vacant},
+		{"overwritten and released unseen", one(web("a", 3, 10, 20, "v")), one(web(none, 0, 10, 22, "v")), "vacated(3) overwritten(3)", election.Vacant},
+		{"overwritten, released, acquired unseen", one(web("a", 3, 10, 20, "v")), one(web("b", 1, 10, 23, "v")), "vacated(3) overwritten(1) elected(1)", election.Led},
+		{"acquired and overwritten unseen", one(web(none, 3, 10, 20, "v")), one(web("a", 0, 10, 23, "v")), "elected(0) overwritten(0)", election.Led},
+		{"first holder after an overwrite", one(web(none, 0, 10, 20, "v")), one(web("a", 1, 10, 23, "v")), "elected(1)", election.Led},
+		{"deleted while led", one(web("a", 3, 10, 20, "v")), gone, "vacated(3) deleted(3)", election.Vacant},
+		{"deleted while vacant", one(web(none, 3, 10, 20, "v")), gone, "deleted(3)", election.Vacant},
+		{"deleted and made again unseen", one(web("a", 3, 10, 20, "v")), one(web("b", 1, 30, 30, "v")), "vacated(3) deleted(3) elected(1)", election.Led},
+		{"made again by the same session", one(web("a", 1, 10, 10, "v")), one(web("a", 1, 30, 30, "v")), "vacated(1) deleted(1) elected(1)", election.Led},
+		{"made again, terms passed", one(web("a", 3, 10, 20, "v")), one(web("b", 3, 30, 35, "v")), "vacated(3) deleted(3) missed(×2) elected(3)", election.Led},
+		{"restored from an older state", one(web("a", 9, 10, 90, "v")), one(web("b", 3, 10, 20, "v")), "vacated(9) elected(3)", election.Led},
+		{"restored, the same session", one(web("a", 9, 10, 90, "v")), one(web("a", 3, 10, 20, "v")), "vacated(9) elected(3)", election.Led},
+		{"appears with a leader", gone, one(web("a", 1, 30, 30, "v")), "elected(1)", election.Led},
+		{"appears after terms", gone, one(web("a", 3, 30, 35, "v")), "missed(×2) elected(3)", election.Led},
+		{"appears vacant", gone, one(web(none, 0, 30, 30, "v")), "", election.Vacant},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			if tt.first != nil {
+				s.read(tt.first...)
+				s.events = nil
+				s.read(tt.then...)
+				if got := brief(s.events); got != tt.want {
+					t.Errorf("events %q, want %q", got, tt.want)
+				}
+			} else {
+				s.read(tt.then...)
+			}
+			if got := s.web().State(s.now); got != tt.state {
+				t.Errorf("state %s, want %s", got, tt.state)
+			}
+		})
+	}
+}
+
+func TestInitialEventsSayHowTheElectionWasFound(t *testing.T) {
+	s := newScene(t)
+	vacant := web("", 4, 11, 21, "old")
+	vacant.Key = "service/mail/leader"
+	events := s.read(vacant, web("a", 3, 10, 20, "web-1"))
+	if len(events) != 2 || events[0].Type != election.Vacated || events[1].Type != election.Elected {
+		t.Fatalf("events %s", brief(events))
+	}
+	for _, e := range events {
+		if !e.Initial {
+			t.Errorf("%s of %s is not initial", e.Type, e.Election)
+		}
+	}
+	if events[0].Leader != "" || events[1].Leader != "web-1" {
+		t.Errorf("leaders %q and %q: a value without a holder is no leader", events[0].Leader, events[1].Leader)
+	}
+	if e := s.web(); e.SinceKnown || !e.Since.Equal(s.now) {
+		t.Errorf("since %v known %v: the term began before anybody looked", e.Since, e.SinceKnown)
+	}
+	if mail := s.tracker.Snapshot(s.now).Find("service/mail/leader"); mail.VacantSinceKnown {
+		t.Error("the vacancy began before anybody looked")
+	}
+}
+
+func TestVacancyAndHoldAreMeasured(t *testing.T) {
+	s := newScene(t)
+	s.read(web("", 3, 10, 20, "v"))
+	if e := s.read(web("a", 4, 10, 21, "v"))[0]; e.VacancyKnown {
+		t.Error("the vacancy began before anybody looked and was measured all the same")
+	}
+	if e := s.read(web("", 4, 10, 22, "v"))[0]; e.Held != time.Second || !e.HeldKnown {
+		t.Errorf("held %v known %v", e.Held, e.HeldKnown)
+	}
+	s.now = s.now.Add(2 * time.Second)
+	if e := s.read(web("b", 5, 10, 23, "v"))[0]; e.Vacancy != 3*time.Second || !e.VacancyKnown {
+		t.Errorf("vacancy %v known %v", e.Vacancy, e.VacancyKnown)
+	}
+	events := s.read(web("c", 6, 10, 25, "v"))
+	if e := events[1]; e.Vacancy != 0 || !e.VacancyKnown {
+		t.Errorf("vacancy of a change between two reads: %v known %v", e.Vacancy, e.VacancyKnown)
+	}
+}
+
+func TestNothingIsMeasuredAcrossAGap(t *testing.T) {
+	s := newScene(t)
+	s.read(web("a", 3, 10, 20, "v"))
+	s.read(web("", 3, 10, 21, "v"))
+	s.now = s.now.Add(time.Minute)
+	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("b", 4, 10, 30, "v")}})
+	if e := events[0]; e.Type != election.Elected || e.VacancyKnown {
+		t.Errorf("%s, vacancy known %v", e.Type, e.VacancyKnown)
+	}
+	if e := s.web(); e.SinceKnown {
+		t.Error("since is known although nobody watched")
+	}
+}
+
+func TestSessionCompletesTheLeader(t *testing.T) {
+	s := newScene(t)
+	s.read(web("a-1", 3, 10, 20, ""))
+	if got := s.web().Leader; got != "session a" {
+		t.Errorf("leader %q before the session was read", got)
+	}
+	before := s.tracker.Snapshot(s.now)
+	s.sessions(&election.Session{ID: "a-1", Name: "web", Node: "node-1"})
+	if e := s.web(); e.Leader != "web on node-1" || e.Session == nil || e.Terms[0].Node != "node-1" {
+		t.Errorf("leader %q session %v terms %+v", e.Leader, e.Session, e.Terms)
+	}
+	if before.Find("service/web/leader").Leader != "session a" {
+		t.Error("a snapshot that was handed out changed")
+	}
+}
+
+func TestHiddenKeysAreKept(t *testing.T) {
+	s := newScene(t)
+	s.read(web("a", 3, 10, 20, "v"))
+	s.now = s.now.Add(time.Second)
+	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Hidden: []string{"service/web/leader"}})
+	if got := brief(events); got != "unreadable(3)" {
+		t.Errorf("events %s: a filtered answer says nothing about a leader", got)
+	}
+	if e := s.web(); !e.Unreadable || e.State(s.now) != election.Led {
+		t.Errorf("unreadable %v state %s", e.Unreadable, e.State(s.now))
+	}
+	if !s.tracker.Snapshot(s.now).Filtered {
+		t.Error("the snapshot does not say that answers are filtered")
+	}
+	s.read(web("a", 3, 10, 20, "v"))
+	if e := s.web(); e.Unreadable || s.tracker.Snapshot(s.now).Filtered {
+		t.Error("readable again, and not said")
+	}
+}
+
+func TestHiddenKeysNeedNoOrder(t *testing.T) {
+	s := newScene(t)
+	keys := []string{"service/c/leader", "service/a/leader", "service/b/leader"}
+	var pairs []election.Pair
+	for _, key := range slices.Sorted(slices.Values(keys)) {
+		pairs = append(pairs, election.Pair{Key: key, Session: "s", LockIndex: 1})
+	}
+	s.read(pairs...)
+	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Hidden: keys})
+	if got := brief(events); got != "unreadable(1) unreadable(1) unreadable(1)" {
+		t.Errorf("events %s", got)
+	}
+}
+
+func TestUnmatchedKeysAreNoElections(t *testing.T) {
+	s := newScene(t, "service/*/leader")
+	s.read(election.Pair{Key: "service/web/config"}, web("a", 1, 10, 20, "v"))
+	if n := len(s.tracker.Snapshot(s.now).Elections); n != 1 {
+		t.Errorf("%d elections", n)
+	}
+}
+
+func TestDeletedElectionIsForgottenAfterADay(t *testing.T) {
+	s := newScene(t)
+	s.read(web("a", 1, 10, 20, "v"))
+	s.read()
+	s.now = s.now.Add(23 * time.Hour)
+	s.read()
+	s.web()
+	s.now = s.now.Add(2 * time.Hour)
+	s.read()
+	if e := s.tracker.Snapshot(s.now).Find("service/web/leader"); e != nil {
+		t.Error("still known")
+	}
+}
+
+func TestSnapshotIsLoadedOnceEveryRangeWasRead(t *testing.T) {
+	s := newScene(t, "service/*/leader", "vault/core/lock")
+	s.read()
+	if s.tracker.Snapshot(s.now).Loaded {
+		t.Error("loaded before vault/core/lock was read")
+	}
+	s.observe(election.KeysRead{At: s.now, Range: election.KeyRange("vault/core/lock")})
+	if !s.tracker.Snapshot(s.now).Loaded {
+		t.Error("not loaded")
+	}
+}
+
+func TestConnectionEventsAlternate(t *testing.T) {
+	s := newScene(t)
+	s.observe(election.LinkUp{At: t0, Source: "a"})
+	s.observe(election.LinkUp{At: t0, Source: "b"})
+	s.observe(election.LinkLost{At: t0, Source: "a", Error: "refused", RetryAt: t0.Add(2 * time.Second)})
+	s.observe(election.LinkLost{At: t0, Source: "b", Error: "refused", RetryAt: t0.Add(time.Second)})
+	s.observe(election.LinkLost{At: t0, Source: "a", Error: "refused", RetryAt: t0.Add(4 * time.Second)})
+	if c := s.tracker.Snapshot(t0).Connection; c.State != election.Lost || !c.RetryAt.Equal(t0.Add(time.Second)) {
+		t.Errorf("connection %+v", c)
+	}
+	s.observe(election.LinkUp{At: t0, Source: "a"})
+	if c := s.tracker.Snapshot(t0).Connection; c.State != election.Lost {
+		t.Errorf("%s while b is lost", c.State)
+	}
+	s.observe(election.LinkUp{At: t0.Add(time.Minute), Source: "b", Latency: time.Millisecond})
+	want := []election.EventType{election.ConnectionLost, election.ConnectionRestored}
+	var got []election.EventType
+	for _, e := range s.events {
+		got = append(got, e.Type)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("events %v", got)
+	}
+	if c := s.tracker.Snapshot(t0).Connection; c.State != election.Live || c.Error != "" || c.Latency != time.Millisecond {
+		t.Errorf("connection %+v", c)
+	}
+}
+
+func TestRecentEventsAreBoundedAndOldSnapshotsKeepTheirs(t *testing.T) {
+	ps, _ := election.ParsePatterns(nil)
+	tr := New(Options{Patterns: ps, RecentEvents: 4})
+	var first *election.Snapshot
+	for i := range uint64(40) {
+		session := ""
+		if i%2 == 0 {
+			session = fmt.Sprint("s", i)
+		}
+		tr.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: []election.Pair{web(session, i/2+1, 1, i+1, "v")}})
+		if i == 3 {
+			first = tr.Snapshot(t0)
+		}
+	}
+	if n := len(tr.Snapshot(t0).Events); n != 4 {
+		t.Errorf("%d recent events", n)
+	}
+	if got := brief(first.Events); got != "elected(1) vacated(1) elected(2) vacated(2)" {
+		t.Errorf("the old snapshot's events became %s", got)
+	}
+}
+
+func TestSessionsReadBeforeTheirElectionsAreKept(t *testing.T) {
+	ps, err := election.ParsePatterns([]string{"a/*", "b/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := New(Options{Patterns: ps})
+	var sessions []*election.Session
+	for i := range 200 {
+		sessions = append(sessions, &election.Session{ID: fmt.Sprint("s", i), Node: "n"})
+	}
+	tr.Observe(election.SessionsRead{At: t0, Sessions: sessions})
+	tr.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("a/")})
+	tr.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("b/"), Pairs: []election.Pair{{Key: "b/1", Session: "s199"}}})
+	if e := tr.Snapshot(t0).Find("b/1"); e.Session == nil {
+		t.Error("the session was forgotten before its election was read")
+	}
+	if n := len(tr.sessions); n != 1 {
+		t.Errorf("%d sessions are kept of 1 that holds", n)
+	}
+}
+
+func TestHoldThatEndedUnseenLastedUntilTheLastContactAtLeast(t *testing.T) {
+	s := newScene(t)
+	s.observe(election.LinkUp{At: s.now, Source: "keys"})
+	s.read()
+	s.read(web("a", 1, 10, 20, "v"))
+	s.observe(election.LinkUp{At: s.now.Add(time.Second), Source: "probe"})
+	s.observe(election.LinkLost{At: s.now.Add(2 * time.Second), Source: "keys", Error: "refused"})
+	s.observe(election.LinkUp{At: s.now.Add(3 * time.Second), Source: "probe"})
+	s.now = s.now.Add(time.Minute)
+	s.observe(election.LinkUp{At: s.now, Source: "keys"})
+	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: true, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
+	if e := events[0]; e.Type != election.Vacated || e.Held != time.Second || e.HeldKnown {
+		t.Errorf("%s held %v known %v", e.Type, e.Held, e.HeldKnown)
+	}
+	if last := s.web().LastTerm(); last.HeldKnown() || last.Held(s.now) != time.Second {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestOneAnswerDoesNotMakeTheBoardFresh(t *testing.T) {
+	s := newScene(t)
+	s.observe(election.LinkUp{At: t0, Source: "keys"})
+	s.observe(election.LinkLost{At: t0.Add(time.Second), Source: "keys", Error: "ACL not found", Refused: true})
+	s.observe(election.LinkUp{At: t0.Add(time.Minute), Source: "probe", Latency: time.Millisecond})
+	if c := s.tracker.Snapshot(t0).Connection; !c.LastContact.Equal(t0) || !c.Refused || c.State != election.Lost {
+		t.Errorf("%+v", c)
+	}
+}

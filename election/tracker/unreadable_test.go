@@ -1,0 +1,136 @@
+package tracker
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// permission is a board of n elections that are led, named s00, s01 and so on.
+type permission struct {
+	*scene
+	pairs []election.Pair
+}
+
+func newPermission(t *testing.T, n int) *permission {
+	t.Helper()
+	p := &permission{scene: newScene(t)}
+	for i := range n {
+		pair := web("a", 1, 10, 20, "v")
+		pair.Key = fmt.Sprintf("service/s%02d/leader", i)
+		p.pairs = append(p.pairs, pair)
+	}
+	p.read()
+	p.read(p.pairs...)
+	return p
+}
+
+// only reads with a token that may read the first n keys.
+func (p *permission) only(n int) []election.Event {
+	p.now = p.now.Add(time.Second)
+	var hidden []string
+	for _, pair := range p.pairs[n:] {
+		hidden = append(hidden, pair.Key)
+	}
+	return p.observe(election.KeysRead{At: p.now, Range: election.PrefixRange("service/"), Filtered: true, Pairs: p.pairs[:n], Hidden: hidden})
+}
+
+func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		elections, left int
+		lost, regained  int // how many events
+	}{
+		{"all of a few", 3, 0, 3, 3},
+		{"some of a few", 3, 2, 1, 1},
+		{"some of many", 40, 20, 20, 1}, // what comes back is all that was lost
+		{"all of many", 40, 0, 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPermission(t, tt.elections)
+			lost := p.only(tt.left)
+			if len(lost) != tt.lost || len(p.only(tt.left)) != 0 {
+				t.Errorf("%d events, want %d, and none when nothing changes", len(lost), tt.lost)
+			}
+			checkTurn(t, lost, election.Unreadable, tt.elections-tt.left)
+			for i, e := range p.tracker.Snapshot(p.now).Elections {
+				if e.Unreadable != (i >= tt.left) || e.State(p.now) != election.Led || e.Leader != "v" {
+					t.Errorf("%s: unreadable %v, %s, leader %q", e.Name, e.Unreadable, e.State(p.now), e.Leader)
+				}
+				if last := e.Events[len(e.Events)-1]; e.Unreadable != (last.Type == election.Unreadable) {
+					t.Errorf("%s: its latest event is %s", e.Name, last.Type)
+				}
+			}
+			regained := p.read(p.pairs...)
+			if len(regained) != tt.regained {
+				t.Errorf("%d events, want %d", len(regained), tt.regained)
+			}
+			checkTurn(t, regained, election.Readable, tt.elections-tt.left)
+			if p.tracker.unreadable != 0 {
+				t.Errorf("%d unreadable", p.tracker.unreadable)
+			}
+		})
+	}
+}
+
+// checkTurn checks that the events tell of n elections, each or all at once.
+func checkTurn(t *testing.T, events []election.Event, kind election.EventType, n int) {
+	t.Helper()
+	told := 0
+	for _, e := range events {
+		told++
+		if e.Key == "" {
+			told += int(e.Count) - 1
+			if e.Prefix != "service/" {
+				t.Errorf("prefix %q", e.Prefix)
+			}
+		}
+		if e.Type != kind {
+			t.Errorf("%s", e.Type)
+		}
+	}
+	if told != n {
+		t.Errorf("%d elections became %s, told of %d", n, kind, told)
+	}
+}
+
+// While a key may not be read, nothing is observed: what happened meanwhile is
+// known by its bounds.
+func TestWhatHappensToAnUnreadableKeyIsNotObserved(t *testing.T) {
+	p := newPermission(t, 1)
+	p.only(0)
+	p.now = p.now.Add(time.Minute)
+	key := p.pairs[0]
+	key.Session, key.LockIndex, key.ModifyIndex = "b", 2, 30
+	events := p.read(key)
+	if got := brief(events); got != "readable(1) vacated(1) elected(2)" {
+		t.Fatalf("events %s", got)
+	}
+	if lost, elected := events[1], events[2]; lost.Held != time.Second || lost.HeldKnown || elected.VacancyKnown {
+		t.Errorf("held %v known %v, vacancy known %v", lost.Held, lost.HeldKnown, elected.VacancyKnown)
+	}
+}
+
+func TestJSONOfUnreadableElections(t *testing.T) {
+	p := newPermission(t, 40)
+	events := p.only(0)
+	got, err := json.Marshal(events[0])
+	if want := `{"time":"2026-11-20T12:00:03.000Z","type":"unreadable","count":40,"prefix":"service/"}`; err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	var back election.Event
+	if err := json.Unmarshal(got, &back); err != nil || back != events[0] {
+		t.Errorf("%v: read back %+v", err, back)
+	}
+	var shown struct {
+		State      election.State
+		Unreadable bool
+	}
+	text, err := p.tracker.Snapshot(p.now).Elections[0].JSON(p.now)
+	if err != nil || json.Unmarshal(text, &shown) != nil || shown.State != election.Led || !shown.Unreadable {
+		t.Errorf("%v: %s", err, text)
+	}
+}
