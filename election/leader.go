@@ -35,8 +35,7 @@ func valueLabel(value []byte) string {
 	if len(value) == 0 || !utf8.Valid(value) {
 		return ""
 	}
-	var room [usualMembers]jsonMember
-	members := jsonMembers(room[:0], value)
+	members := jsonMembers(value)
 	for _, name := range labelMembers() {
 		if text := memberText(members, name); text != "" {
 			return sanitize.Line(text, LabelLength)
