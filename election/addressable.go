@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Addressable reports whether a key that Consul returned can be asked for again.
+// Addressable reports whether a key that Consul returned can be requested again.
 // Consul replaces bytes that are not UTF-8 with U+FFFD, so several keys may look
-// like one: a request for the text reaches none of them, or another key.
+// the same: a request for the text finds none of them, or another key.
 func Addressable(key string) bool {
 	for i := range len(key) {
 		if key[i] >= utf8.RuneSelf {
@@ -18,8 +18,8 @@ func Addressable(key string) bool {
 	return true
 }
 
-// ID identifies the election among all that are watched: its key, and for keys
-// that cannot be distinguished also their CreateIndex.
+// ID identifies the election: its key, plus the CreateIndex for keys that cannot be
+// distinguished.
 func (e *Election) ID() string { return electionID(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
 
 func electionID(key string, createIndex uint64, unaddressable bool) string {
@@ -32,7 +32,7 @@ func electionID(key string, createIndex uint64, unaddressable bool) string {
 // idMark separates the CreateIndex of an [Election.ID].
 const idMark = "\x00#"
 
-// Compare orders elections as snapshots do: by key, then by CreateIndex.
+// Compare orders elections as in [Snapshot.Elections]: by key, then by CreateIndex.
 func Compare(a, b *Election) int {
 	if c := strings.Compare(a.Key(), b.Key()); c != 0 || !a.Unaddressable {
 		return c

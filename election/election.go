@@ -6,65 +6,62 @@ import (
 	"unicode/utf8"
 )
 
-// State is what an election is in at one moment.
+// State is the state of an election at one moment.
 type State string
 
 // The states.
 const (
 	Led         State = "led"
 	Vacant      State = "vacant"
-	InLockDelay State = "lock_delay" // vacant, and Consul refuses new holders
+	InLockDelay State = "lock_delay" // vacant, and Consul rejects every acquire
 	// OfSemaphore is the state of a key that has holders and no leader.
 	OfSemaphore State = "semaphore"
 )
 
-// Election is everything known of one election at one moment. It is immutable:
-// a change gives a new one.
+// Election is everything known about one election at one moment. It is immutable: a
+// change creates a new one.
 type Election struct {
 	Name       string
 	Datacenter string
-	// Pair is the key as last read. When Exists is false it is what was read
-	// before the key was deleted.
+	// Pair is the key as last read. If Exists is false, it is the state before the
+	// key was deleted.
 	Pair Pair
-	// Leader is the label of whoever holds the key (see [LeaderLabel]), empty
-	// when nobody does.
+	// Leader is the label of the leader (see [LeaderLabel]), empty while there is
+	// none.
 	Leader string
-	// Session is the holder's session, nil while nobody leads or the session
-	// could not be read.
+	// Session is the holder's session, nil without a leader and while the session
+	// is not read.
 	Session *Session
-	// LastSession is the session of the latest term that ended, nil when none was
-	// seen or the session could not be read.
+	// LastSession is the session of the latest term that ended, nil if no end was
+	// observed or the session was not read.
 	LastSession *Session
 	// Term is the number of the current term, or of the latest one: LockIndex, or
 	// what it was before a client wrote the key without the lock. While the key is
 	// held, 0 is unknown: it was never read before such a write.
 	Term uint64
-	// Since is when the current term was first seen; SinceKnown is false when
-	// it may have begun earlier.
+	// Since is when the current term was first observed; SinceKnown is false if it
+	// may have begun earlier.
 	Since time.Time
-	// VacantSince is when the key was first seen without a holder, zero while
-	// somebody leads; VacantSinceKnown is false when it may have been earlier.
+	// VacantSince is when the key was first observed without a holder, zero while
+	// there is a leader; VacantSinceKnown is false if that may have been earlier.
 	VacantSince time.Time
-	// LockDelayUntil estimates when Consul accepts a new holder; zero when no
-	// lock-delay is known of.
+	// LockDelayUntil is the estimated end of the lock-delay, zero if none is known.
 	LockDelayUntil time.Time
 
-	// The booleans stand side by side because they take less room so.
+	// Adjacent booleans take less memory.
 
 	SinceKnown, VacantSinceKnown bool
 	Exists                       bool
-	// Unreadable is set when the key vanished from the answers because the
-	// token may no longer read it: what is shown is old.
+	// Unreadable is set when the token lost the permission to read the key: the
+	// other fields are stale.
 	Unreadable bool
-	// Unaddressable is set when the key cannot be asked for (see [Addressable]):
-	// no action on it is possible, and other keys may look the same.
+	// Unaddressable is set when the key cannot be requested (see [Addressable]): no
+	// action on it is possible, and other keys may look the same.
 	Unaddressable bool
-	// LockDelayDoubtful is set when it is not known whether a lock-delay follows
-	// at all: the last holder may have released the key just before its session
-	// ended.
+	// LockDelayDoubtful is set when it is not known whether a lock-delay follows:
+	// the last holder may have released the key just before its session ended.
 	LockDelayDoubtful bool
-	// Terms are the latest terms that were seen, oldest first, the current one
-	// last.
+	// Terms are the latest observed terms, oldest first, including the current one.
 	Terms []Term
 	// Events are the latest events of this election, oldest first.
 	Events []Event
@@ -73,7 +70,7 @@ type Election struct {
 // Key is the KV key of the election.
 func (e *Election) Key() string { return e.Pair.Key }
 
-// State is what the election is in at the moment now.
+// State returns the state at the time now.
 func (e *Election) State(now time.Time) State {
 	switch {
 	case e.Exists && e.Pair.Held():
@@ -86,13 +83,13 @@ func (e *Election) State(now time.Time) State {
 	return Vacant
 }
 
-// Overwritten reports that somebody wrote the key without the lock while it is
-// held: LockIndex is 0 under a session.
+// Overwritten reports whether a client wrote the key without the lock while it is
+// held: LockIndex is 0 and there is a session.
 func (e *Election) Overwritten() bool {
 	return e.Exists && e.Pair.Held() && e.Pair.LockIndex == 0
 }
 
-// LastTerm is the latest term that ended, nil when none was seen.
+// LastTerm returns the latest term that ended, nil if no end was observed.
 func (e *Election) LastTerm() *Term {
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		if e.Terms[i].Over() {
@@ -102,7 +99,7 @@ func (e *Election) LastTerm() *Term {
 	return nil
 }
 
-// Changes counts the terms that began in the window before now.
+// Changes counts the terms that began within the window before now.
 func (e *Election) Changes(now time.Time, window time.Duration) int {
 	n := 0
 	for _, t := range e.Terms {
@@ -113,7 +110,7 @@ func (e *Election) Changes(now time.Time, window time.Duration) int {
 	return n
 }
 
-// Target names what an operator acts on: one hold of one key, as it was shown.
+// Target returns the current hold as the target of an operator's action.
 func (e *Election) Target() Target {
 	t := Target{
 		Election: e.Name, Key: e.Key(), Session: e.Pair.Session, ModifyIndex: e.Pair.ModifyIndex,
@@ -125,27 +122,27 @@ func (e *Election) Target() Target {
 	return t
 }
 
-// SameHold reports whether a key is still held as the target has it. A holder
-// that writes another value goes on holding it. A target without a CreateIndex
-// names the hold by its session alone.
+// SameHold reports whether p is still the hold of the target. A holder that writes
+// another value keeps its hold. A target without a CreateIndex identifies the hold
+// by its session only.
 func (t Target) SameHold(p Pair) bool {
 	return p.Key == t.Key && p.Session == t.Session &&
 		(t.CreateIndex == 0 || p.CreateIndex == t.CreateIndex && p.LockIndex == t.LockIndex)
 }
 
-// Target binds an operator's action to what was seen when it was chosen: it is
-// carried out on exactly this hold or not at all.
+// Target is the hold that an operator selected: an action is applied to exactly
+// this hold or not at all.
 type Target struct {
 	Election    string
 	Key         string
 	Session     string
 	ModifyIndex uint64
-	// CreateIndex and LockIndex tell the term as Consul counts it: a hold of
-	// the same session with other ones is another hold.
+	// CreateIndex and LockIndex identify the term: the same session may hold the
+	// key again later.
 	CreateIndex, LockIndex uint64
 	Term                   uint64
-	// Leader, Node, Behavior and LockDelay describe the hold to people; Node
-	// and Behavior are empty when the session was not read.
+	// Leader, Node, Behavior and LockDelay are for display; Node and Behavior are
+	// empty if the session was not read.
 	Leader    string
 	Node      string
 	Behavior  string
@@ -176,8 +173,8 @@ type electionJSON struct {
 	Session        any     `json:"session,omitempty"`
 }
 
-// JSON writes the election as an element of `electop list -o json`. Flags are a
-// string because they need all 64 bits.
+// JSON encodes the election as an element of `electop list -o json`. Flags are a
+// string because JSON numbers lose precision above 53 bits.
 func (e *Election) JSON(now time.Time) ([]byte, error) {
 	return json.Marshal(e.toJSON(now))
 }
@@ -219,8 +216,8 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	return j
 }
 
-// sessionForJSON names the session by its id alone where it could not be read:
-// settings that are not known must not look like none.
+// sessionForJSON returns only the id of a session that was not read: unknown
+// settings must not look like defaults.
 func (e *Election) sessionForJSON() any {
 	if e.Session == nil {
 		return struct {
@@ -230,14 +227,14 @@ func (e *Election) sessionForJSON() any {
 	return e.Session
 }
 
-// Rights are what the token may do to one hold, as far as Consul tells.
+// Rights are the permissions of the token on one hold.
 type Rights struct {
-	// Known is false when Consul did not say (ACLs are off, or the endpoint
-	// does not answer): then everything is tried.
+	// Known is false if Consul does not tell (ACLs are off, or the endpoint does
+	// not respond): then every action is tried.
 	Known bool
 	// Release needs write on the key, Destroy on the session's node.
 	Release, Destroy bool
-	// ReleaseRule and DestroyRule are the ACL rules that are missing, empty
-	// when nothing is.
+	// ReleaseRule and DestroyRule are the missing ACL rules, empty if none is
+	// missing.
 	ReleaseRule, DestroyRule string
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// EventType says what happened to an election, or to the link to Consul.
+// EventType is the type of an event of an election or of the connection to Consul.
 type EventType string
 
 // The types of events. A semaphore has no leader and therefore no terms: [Entered]
-// and [Left] tell of its holders instead. In its initial state each holder has
-// entered; one [Left] without a session says that it has none.
+// and [Left] report its holders instead. Its initial state is one [Entered] per
+// holder, or one [Left] without a session if there is none.
 const (
 	Elected            EventType = "elected"     // a term began
 	Vacated            EventType = "vacated"     // a term ended
@@ -27,11 +27,11 @@ const (
 	ConnectionRestored EventType = "connection_restored"
 )
 
-// Cause says why a term ended.
+// Cause is why a term ended.
 type Cause string
 
-// The causes. Consul does not tell an expired TTL from a session that was
-// destroyed, hence [SessionExpiredOrDestroyed].
+// The causes. Consul does not distinguish an expired TTL from a destroyed session,
+// hence [SessionExpiredOrDestroyed].
 const (
 	Released                  Cause = "released"
 	CheckCritical             Cause = "check_critical"
@@ -45,48 +45,49 @@ const (
 	Unknown                   Cause = "unknown"
 )
 
-// Event is something that happened to an election, with the observer's clock.
-// Which fields are set depends on the type; zero means that it does not apply.
+// Event is a change of an election, with the time of the observer's clock. Which
+// fields are set depends on the type; zero means "not applicable".
 type Event struct {
 	Time       time.Time
 	Type       EventType
 	Election   string
 	Key        string
 	Datacenter string
-	// Term and CreateIndex name the term that began, ended or is explained.
+	// Term and CreateIndex identify the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
-	// Leader is the label of whoever leads, led or is explained; for [Entered] and
-	// [Left] the name of the holder's session, empty if that was not read.
+	// Leader is the label of the current or former leader; for [Entered] and [Left]
+	// the name of the holder's session, empty if it was not read.
 	Leader  string
 	Session string
 	Node    string
-	// Vacancy is how long nobody led before this term; VacancyKnown says
-	// whether both ends of it were seen.
+	// Vacancy is the time without a leader before this term; VacancyKnown reports
+	// whether both ends of it were observed.
 	Vacancy time.Duration
-	// Held is how long the ended term lasted; HeldKnown is false when only its
-	// end was seen and Held is the least it can have been.
+	// Held is how long the ended term lasted; if HeldKnown is false, only its end
+	// was observed and Held is a lower bound.
 	Held time.Duration
 
-	// The booleans stand side by side because they take less room so.
+	// Adjacent booleans take less memory.
 
 	VacancyKnown, HeldKnown bool
-	// Initial marks the state in which an election was found.
+	// Initial marks the state at the first read.
 	Initial bool
-	// Guess says that Cause is one, see [tracker.Explanation].
+	// Guess is set if the evidence does not prove Cause.
 	Guess bool
 
 	// Cause and Evidence belong to [Explained].
 	Cause    Cause
 	Evidence string
-	// LockDelayUntil estimates when Consul accepts a new holder.
+	// LockDelayUntil is the estimated end of the lock-delay.
 	LockDelayUntil time.Time
 	// Count is the number of missed terms, or of the elections that became
-	// unreadable or readable at once. Then Key is empty, and all elections whose
-	// keys begin with Prefix are meant.
+	// unreadable or readable at once: then Key is empty, and the event is about all
+	// elections whose keys begin with Prefix.
 	Count  uint64
 	Prefix string
-	// Holders and Limit are what a semaphore's key says after the change.
+	// Holders and Limit are the number of holders and slots of a semaphore after
+	// the change.
 	Holders, Limit int
 	// Error is why the connection was lost.
 	Error string
@@ -122,8 +123,8 @@ type eventJSON struct {
 // timeFormat is RFC 3339 in UTC with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// FormatTime writes a time as all of electop's JSON does: RFC 3339 with
-// milliseconds, in UTC; empty for the zero time.
+// FormatTime formats a time for JSON: RFC 3339 with milliseconds, in UTC; empty for
+// the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -131,10 +132,10 @@ func FormatTime(t time.Time) string {
 	return t.UTC().Format(timeFormat)
 }
 
-// FormatDuration writes a duration as Go prints it, in whole milliseconds.
+// FormatDuration formats a duration in Go's format, rounded to milliseconds.
 func FormatDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
-// MarshalJSON writes the event as `electop watch -o json` does.
+// MarshalJSON encodes the event as `electop watch -o json` prints it.
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{
 		Time: FormatTime(e.Time), Type: e.Type, Election: e.Election, Key: e.Key, Datacenter: e.Datacenter,
@@ -163,10 +164,10 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // ElectionID is the [Election.ID] of the event's election, empty if it has none.
 func (e Event) ElectionID() string { return electionID(e.Key, e.CreateIndex, !Addressable(e.Key)) }
 
-// OfSlot reports an event about a holder of a semaphore.
+// OfSlot reports whether the event is about a holder of a semaphore.
 func (e Event) OfSlot() bool { return e.Type == Entered || e.Type == Left }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (e *Event) UnmarshalJSON(text []byte) error {
 	var j eventJSON
 	if err := json.Unmarshal(text, &j); err != nil {

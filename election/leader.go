@@ -7,22 +7,22 @@ import (
 	"electop/election/sanitize"
 )
 
-// LabelLength is the longest leader label, in runes.
+// LabelLength is the maximum length of a leader's label, in runes.
 const LabelLength = 120
 
-// sessionWord begins the label of a session that is known by its id alone.
+// sessionWord is the prefix of the label of a session of which only the id is
+// known.
 const sessionWord = "session"
 
-// labelMembers are the members of a JSON value that name a leader, best first.
+// labelMembers are the JSON members that name a leader, in order of preference.
 func labelMembers() [6]string {
 	return [...]string{"name", "node", "id", "host", "hostname", "address"}
 }
 
-// LeaderLabel is the value of a key as one short line that names the leader: of
-// a JSON object the member name, node, id, host, hostname or address (the first
-// that is there, in any case of letters), otherwise the text itself, otherwise
-// the name of the session, or of consul lock's the command, and its node. s may
-// be nil when the session was not read. The label is safe to show (see
+// LeaderLabel names the leader in one short line: for a JSON object the first of
+// the members name, node, id, host, hostname, address (case-insensitive); otherwise
+// the value itself; otherwise the session's name (for consul lock its command) and
+// node. s is nil if the session was not read. The label is safe to print (see
 // [sanitize.Text]).
 func LeaderLabel(p Pair, s *Session) string {
 	if label := valueLabel(p.Value); label != "" {
@@ -59,7 +59,7 @@ func SessionLabel(id string, s *Session) string {
 	return sanitize.Line(sessionProgram(s.Name), LabelLength) + " on " + sanitize.Line(s.Node, LabelLength)
 }
 
-// sessionProgram is the command that consul lock runs, otherwise the name.
+// sessionProgram returns the command that consul lock runs, otherwise the name.
 func sessionProgram(name string) string {
 	if command, ok := ConsulLockCommand(name); ok && strings.TrimSpace(command) != "" {
 		return command
@@ -67,27 +67,27 @@ func sessionProgram(name string) string {
 	return name
 }
 
-// shortLabel is how much of a leader's label a sentence shows, in runes.
+// shortLabel is the maximum length of a leader's label in a sentence, in runes.
 const shortLabel = 60
 
-// ShortLeader is a leader's label for a sentence or a narrow column.
+// ShortLeader shortens a leader's label for a sentence or a narrow column.
 func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) }
 
-// NamesNode reports a label that already ends with the node, as that of a
+// NamesNode reports whether a label already ends with the node, as that of a
 // session does.
 func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+sanitize.Line(node, LabelLength))
 }
 
-// ShortID is the first group of a session's UUID, enough to tell sessions apart
+// ShortID returns the first group of a session's UUID, which identifies a session
 // on a screen.
 func ShortID(id string) string {
 	short, _, _ := strings.Cut(id, "-")
 	return sanitize.Line(short, 8)
 }
 
-// ConsulLockCommand is the command line that consul lock runs, from the name
-// that it gives its session: Consul lock for 'CMD' at 'PREFIX'.
+// ConsulLockCommand returns the command that consul lock runs. consul lock names
+// its session "Consul lock for 'CMD' at 'PREFIX'".
 func ConsulLockCommand(session string) (command string, ok bool) {
 	rest, ok := strings.CutPrefix(session, "Consul lock for '")
 	end := strings.LastIndex(rest, "' at '")

@@ -2,31 +2,29 @@ package election
 
 import "time"
 
-// Observation is something an observer learned, with its clock. A [tracker.Tracker] is
-// given observations in the order in which they were made.
+// Observation is what an observer read or did, with the time of its clock. A
+// [tracker.Tracker] receives observations in the order in which they were made.
 type Observation interface{ Observed() time.Time }
 
-// KeysRead is a complete answer about a range of keys: a key of the range that
-// is not in Pairs does not exist.
+// KeysRead is the complete content of a range of keys: a key in Range that is not
+// in Pairs does not exist.
 type KeysRead struct {
 	At    time.Time
 	Range Range
-	// Asked is when the request was sent; zero means at At. A response to a
-	// request from before a [Gap] says nothing about the time after it.
+	// Asked is when the request was sent, At if zero. The response to a request
+	// from before a [Gap] says nothing about the time after it.
 	Asked time.Time
-	// Pairs are sorted by key and lie in Range; those of equal keys (see
-	// [Addressable]) are sorted by CreateIndex. Keys that no pattern matches are
-	// ignored.
+	// Pairs are sorted by key, equal keys (see [Addressable]) by CreateIndex. Keys
+	// that match no pattern are ignored.
 	Pairs []Pair
-	// AfterGap marks the first answer after the link was broken: moves may
-	// have happened at any moment in between.
+	// AfterGap marks the first response after the connection was lost: changes may
+	// have happened at any time since the previous one.
 	AfterGap bool
-	// Filtered is set when the answer may have been cut short by the token's
-	// rights.
+	// Filtered is set if ACLs may have removed keys from the response.
 	Filtered bool
-	// Hidden are keys that were read before and may no longer be read: they
-	// are kept as they were and marked unreadable. Of keys that are not
-	// addressable nothing can be verified: a filtered answer hides them.
+	// Hidden are known keys that the token can no longer read: they stay as they
+	// were and are marked unreadable. A filtered response hides all keys that are
+	// not addressable, because they cannot be verified.
 	Hidden []string
 }
 
@@ -41,7 +39,7 @@ type ChecksRead struct {
 	At     time.Time
 	Node   string
 	Checks []Check
-	// Partial is set when the token may not read all of them.
+	// Partial is set if ACLs hide some checks of the node.
 	Partial bool
 	Err     string
 }
@@ -53,7 +51,7 @@ type ChecksUnwatched struct {
 	Node string
 }
 
-// LinkLost says that a query of the named source (any unique text) failed.
+// LinkLost reports that a query of a source (any unique text) failed.
 type LinkLost struct {
 	At     time.Time
 	Source string
@@ -66,19 +64,19 @@ type LinkLost struct {
 	// RetryAt is when the next attempt is made. Zero means that the first one is
 	// under way.
 	RetryAt time.Time
-	// Refused is set when Consul did answer, and refused.
+	// Refused is set if Consul responded and rejected the request.
 	Refused bool
 }
 
-// LinkUp says that Consul answered a query of the named source. Latency is 0 for
-// a query that was meant to block.
+// LinkUp reports that Consul responded to a query of a source. Latency is 0 for a
+// blocking query.
 type LinkUp struct {
 	At      time.Time
 	Source  string
 	Latency time.Duration
 }
 
-// ActionKind is what an operator does to a hold.
+// ActionKind is the kind of an operator's action on a hold.
 type ActionKind string
 
 // The operator's actions.
@@ -87,7 +85,7 @@ const (
 	ActionDestroy ActionKind = "destroy"
 )
 
-// ActionStage is how far an operator's action has come.
+// ActionStage is the progress of an operator's action.
 type ActionStage int
 
 // The stages of an action.
@@ -98,36 +96,37 @@ const (
 	ActionUnconfirmed // it may have been applied
 )
 
-// OperatorAction says that this program acts on a hold. Key is empty for a
+// OperatorAction reports an action of this process on a hold. Key is empty for a
 // destroy, which ends every hold of the session.
 type OperatorAction struct {
 	At      time.Time
 	Kind    ActionKind
 	Key     string
 	Session string
-	// CreateIndex and LockIndex are those of the hold that a release is bound
-	// to (see [Target]): it explains the end of no other term. 0 is unknown.
+	// CreateIndex and LockIndex identify the hold that a release is bound to (see
+	// [Target]): it explains the end of no other term. 0 means unknown.
 	CreateIndex, LockIndex uint64
 	Stage                  ActionStage
 }
 
-// TermEvidence is what was found out about why a term ended.
+// TermEvidence is the evidence for why a term ended.
 type TermEvidence struct {
 	At      time.Time
 	Event   Event // the vacated event that is to be explained
 	Outcome Evidence
 }
 
-// Clock says that time has passed. It lets pending explanations run out.
+// Clock reports the current time, so that pending explanations reach their
+// deadline.
 type Clock struct{ At time.Time }
 
-// Gap says that nothing was observed between Since and At, because the process
-// or the machine was stopped. What the first response about each range shows, to
-// a request sent after At, may have happened at any moment in between.
+// Gap reports that nothing was observed between Since and At because the process or
+// the machine was suspended. For each range, changes in the first response to a
+// request that was sent after At may have happened at any time in between.
 type Gap struct{ At, Since time.Time }
 
-// ClockSet says that the wall clock was set: it moved by By, backwards if that is
-// negative, and no time passed. At is the time on the new clock.
+// ClockSet reports that the wall clock was set by By (negative: back) while no time
+// passed. At is the time on the new clock.
 type ClockSet struct {
 	At time.Time
 	By time.Duration
@@ -166,7 +165,7 @@ func (o Gap) Observed() time.Time { return o.At }
 // Observed implements [Observation].
 func (o ClockSet) Observed() time.Time { return o.At }
 
-// DatacenterRead says which datacenter the answers come from.
+// DatacenterRead is the name of the datacenter that responds.
 type DatacenterRead struct {
 	At         time.Time
 	Datacenter string
@@ -175,40 +174,39 @@ type DatacenterRead struct {
 // Observed implements [Observation].
 func (o DatacenterRead) Observed() time.Time { return o.At }
 
-// Evidence is what an observer found when it looked, right after a term ended,
-// at the session that had held the key and at the checks that kept it alive.
+// Evidence is the state of a session and its checks, read immediately after the
+// session's term ended.
 type Evidence struct {
-	// SessionRead says whether Consul answered about the session at all, and
-	// SessionExists what it answered.
+	// SessionRead reports whether Consul responded to the query for the session,
+	// SessionExists whether the session exists.
 	SessionRead   bool
 	SessionExists bool
 	// SessionsIndex is the Raft index of the last change to any session
 	// (X-Consul-Index of GET /v1/session/info/:id).
 	SessionsIndex uint64
-	// DeleteIndex is the Raft index at which the key was deleted, as its
-	// tombstone tells; 0 when it was not read.
+	// DeleteIndex is the Raft index at which the key was deleted, from its
+	// tombstone; 0 if it was not read.
 	DeleteIndex uint64
-	// ChecksRead says whether the checks of the node could be read,
-	// NodeExists whether the node is still registered.
+	// ChecksRead reports whether the checks of the node were read, NodeExists
+	// whether the node is registered.
 	ChecksRead bool
 	NodeExists bool
 	Checks     []Check
-	// ChecksIndex is the Raft index of the last change to any check, as far as
-	// Consul tells with the checks of the node.
+	// ChecksIndex is the Raft index of the last change to any check (X-Consul-Index
+	// of the checks of the node).
 	ChecksIndex uint64
-	// Err says why something could not be read.
+	// Err is why something could not be read.
 	Err string
 }
 
-// SurroundingsRead are the surroundings of the election that is looked at. A
-// tracker keeps the latest only.
+// SurroundingsRead are the surroundings of the selected election. A tracker keeps
+// only the latest.
 type SurroundingsRead struct{ Surroundings Surroundings }
 
 // Observed implements [Observation].
 func (o SurroundingsRead) Observed() time.Time { return o.Surroundings.At }
 
-// SessionListRead is an answer to "which sessions are there", or why there is
-// none.
+// SessionListRead is the list of all sessions, or why it could not be read.
 type SessionListRead struct {
 	At       time.Time
 	Sessions []*Session

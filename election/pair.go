@@ -2,26 +2,25 @@ package election
 
 import "bytes"
 
-// Pair is one key as it was read from Consul's KV store
-// (GET /v1/kv/:key). Value must not be changed once the pair was observed.
+// Pair is one key of Consul's KV store (GET /v1/kv/:key). Value must not be changed
+// once the pair was observed.
 type Pair struct {
 	Key   string
 	Value []byte
-	// Flags is an opaque number that belongs to whoever writes the key. Lock
-	// implementations put a magic number there and refuse keys without it.
+	// Flags is an opaque number that clients choose. Lock implementations write a
+	// magic number and reject keys with another one.
 	Flags uint64
-	// Session is the id of the session that holds the key, empty when nobody
-	// does.
+	// Session is the id of the session that holds the key, empty if none does.
 	Session string
 	// LockIndex counts the acquisitions of the key within one CreateIndex. A
 	// write without the lock sets it to 0.
 	LockIndex uint64
-	// CreateIndex and ModifyIndex are the Raft indexes at which the key was
-	// made and last changed.
+	// CreateIndex and ModifyIndex are the Raft indexes of the key's creation and
+	// last change.
 	CreateIndex, ModifyIndex uint64
 }
 
-// Flags that lock implementations leave on their keys (Consul's api/lock.go and
+// Flags that lock implementations write (Consul's api/lock.go and
 // api/semaphore.go).
 const (
 	LockFlag      uint64 = 0x2ddccbc058a50c18
@@ -36,7 +35,7 @@ func (p *Pair) SameContent(q *Pair) bool {
 	return p.Flags == q.Flags && bytes.Equal(p.Value, q.Value)
 }
 
-// Identical reports that nothing about the key moved between two reads.
+// Identical reports whether nothing about the key changed between two reads.
 func (p *Pair) Identical(q *Pair) bool {
 	return p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex &&
 		p.LockIndex == q.LockIndex && p.Session == q.Session && p.SameContent(q)

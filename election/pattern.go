@@ -9,16 +9,16 @@ import (
 	"electop/election/sanitize"
 )
 
-// DefaultPattern is where the Consul guide puts its locks.
+// DefaultPattern matches the keys of the leader election guide of Consul.
 const DefaultPattern = "service/*/leader"
 
-// Pattern is a glob over KV keys that tells which keys are elections: `*` is
-// one path segment or a part of it, `**` any number of segments.
+// Pattern is a glob that selects the KV keys that are elections: `*` matches one
+// path segment or part of one, `**` any number of segments.
 type Pattern struct {
 	text   string
 	prefix string
 	exact  bool
-	// single tells a pattern with one wildcard, `*`: suffix stands behind it.
+	// single is set for a pattern with one wildcard, `*`, that suffix follows.
 	single bool
 	suffix string
 	expr   *regexp.Regexp
@@ -27,9 +27,9 @@ type Pattern struct {
 // foreignWildcards have a meaning in the patterns of shells and of other tools.
 const foreignWildcards = `[]{}?\`
 
-// ParsePattern reads a pattern. One leading "/" is dropped: Consul's keys have
-// none. It fails on an empty pattern, on `**` that is not a whole segment, on
-// wildcards of other tools, and on control characters.
+// ParsePattern parses a pattern. It removes one leading "/", which keys in Consul
+// do not have. It rejects an empty pattern, a `**` that is not a whole segment, and
+// characters that no request for a key can contain (control characters).
 func ParsePattern(text string) (Pattern, error) {
 	shown := text
 	text = strings.TrimPrefix(text, "/")
@@ -54,8 +54,8 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// KeyPattern is the pattern that matches one key and nothing else, whatever
-// characters the key is made of.
+// KeyPattern returns the pattern that matches exactly one key, whatever characters
+// it contains.
 func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key, exact: true} }
 
 func patternExpr(text string) (*regexp.Regexp, error) {
@@ -75,7 +75,7 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 			return nil, fmt.Errorf("pattern %q: ** stands for whole segments (write a/**/b), * for a part of one", text)
 		}
 		if segment == "*" {
-			segment = "" // a whole segment is never empty, a part of one may be
+			segment = "" // a whole segment is never empty, part of one may be
 			b.WriteString("([^/]+)")
 		}
 		parts := strings.Split(segment, "*")
@@ -96,11 +96,11 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 // String is the pattern as it was given, without a leading "/".
 func (p Pattern) String() string { return p.text }
 
-// Prefix is the literal text that every matching key begins with. It ends
-// where the first wildcard stands.
+// Prefix is the literal text before the first wildcard, with which every matching
+// key begins.
 func (p Pattern) Prefix() string { return p.prefix }
 
-// Exact reports a pattern without wildcards: it names one key.
+// Exact reports whether the pattern has no wildcards: it names one key.
 func (p Pattern) Exact() bool { return p.exact }
 
 // Range is the range that has every key which can match.
@@ -111,9 +111,9 @@ func (p Pattern) Range() Range {
 	return PrefixRange(p.prefix)
 }
 
-// Match tells whether key is an election of this pattern and how it is named:
-// what the wildcards matched, joined by "/", or the whole key for a pattern
-// without wildcards.
+// Match reports whether key matches, and the election's name: the parts that the
+// wildcards matched, joined by "/", or the whole key for a pattern without
+// wildcards.
 func (p Pattern) Match(key string) (name string, ok bool) {
 	if p.exact && key == p.text {
 		return key, true
@@ -140,8 +140,8 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 	return strings.Join(matched, "/"), true
 }
 
-// matchSingle is Match for the pattern that most use, without its expression:
-// every key of a first read is matched.
+// matchSingle is Match without a regular expression for patterns with one `*`, the
+// most common ones: a first read matches every key.
 func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
 	switch {
@@ -155,16 +155,16 @@ func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	return key, true
 }
 
-// wholeSegment reports a wildcard that no part of a segment stands beside.
+// wholeSegment reports whether the wildcard is a whole path segment.
 func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
-// Patterns is an ordered list of patterns. A key that several of them match
-// belongs to the first.
+// Patterns is an ordered list of patterns. A key that several of them match belongs
+// to the first.
 type Patterns []Pattern
 
-// ParsePatterns parses each text; no text at all gives [DefaultPattern].
+// ParsePatterns parses all texts; without any it returns [DefaultPattern].
 func ParsePatterns(texts []string) (Patterns, error) {
 	if len(texts) == 0 {
 		texts = []string{DefaultPattern}
@@ -180,7 +180,7 @@ func ParsePatterns(texts []string) (Patterns, error) {
 	return patterns, nil
 }
 
-// Match names the election that key is, by the first pattern that matches.
+// Match returns the name of the election by the first pattern that matches key.
 func (ps Patterns) Match(key string) (name string, ok bool) {
 	for _, p := range ps {
 		if name, ok := p.Match(key); ok {
@@ -190,9 +190,9 @@ func (ps Patterns) Match(key string) (name string, ok bool) {
 	return "", false
 }
 
-// Key is the key that an election with this name would have: name in the place
-// of the only wildcard of the first pattern that has just one and takes it. A
-// name that is a key which a pattern matches stands for itself.
+// Key returns the key of the election with this name: name replaces the wildcard of
+// the first pattern that has exactly one and matches the result. A name that is a
+// matching key is returned as it is.
 func (ps Patterns) Key(name string) (key string, ok bool) {
 	name = strings.TrimPrefix(name, "/")
 	if _, ok := ps.Match(name); ok {
@@ -211,7 +211,7 @@ func (ps Patterns) Key(name string) (key string, ok bool) {
 	return "", false
 }
 
-// Strings lists the patterns as texts.
+// Strings returns the texts of the patterns.
 func (ps Patterns) Strings() []string {
 	texts := make([]string, len(ps))
 	for i, p := range ps {
@@ -220,8 +220,8 @@ func (ps Patterns) Strings() []string {
 	return texts
 }
 
-// Range is a half-open interval of keys in byte order: From ≤ key < To. An empty
-// To has no upper end.
+// Range is a half-open interval of keys in byte order: From ≤ key < To. An empty To
+// means no upper bound.
 type Range struct{ From, To string }
 
 // PrefixRange covers every key that begins with prefix.
@@ -239,10 +239,10 @@ func PrefixRange(prefix string) Range {
 // KeyRange covers one key.
 func KeyRange(key string) Range { return Range{From: key, To: key + "\x00"} }
 
-// Contains reports whether key lies in the range.
+// Contains reports whether key is in the range.
 func (r Range) Contains(key string) bool { return key >= r.From && (r.To == "" || key < r.To) }
 
-// RangeSet is a set of keys kept as disjoint ranges in order.
+// RangeSet is a set of keys, stored as disjoint ranges in order.
 type RangeSet struct{ Ranges []Range }
 
 // Contains reports whether key is in the set.
@@ -270,7 +270,7 @@ func (s *RangeSet) CoversAll(other RangeSet) bool {
 	return !slices.ContainsFunc(other.Ranges, func(r Range) bool { return !s.Covers(r) })
 }
 
-// Add puts every key of r into the set. Ranges that touch become one.
+// Add adds every key of r. It joins adjacent ranges.
 func (s *RangeSet) Add(r Range) {
 	if s.Covers(r) {
 		return

@@ -8,15 +8,15 @@ import (
 	"electop/election/sanitize"
 )
 
-// Semaphore is what a key with the semaphore flag stands for: not one leader
-// but up to Limit holders (Consul's api/semaphore.go).
+// Semaphore is the state of a semaphore's key, which has up to Limit holders
+// instead of a leader (Consul's api/semaphore.go).
 type Semaphore struct {
 	Limit   int               `json:"limit"`
 	Holders []SemaphoreHolder `json:"holders"`
 	// Waiters are contenders that hold no slot.
 	Waiters []SemaphoreHolder `json:"waiters"`
-	// ContendersKnown says whether the contenders' keys were read; without
-	// them it is not known who waits and which holders are gone.
+	// ContendersKnown reports whether the contenders' keys were read. Otherwise
+	// waiters and holders that are gone are unknown.
 	ContendersKnown bool `json:"contenders_known"`
 }
 
@@ -25,16 +25,15 @@ type SemaphoreHolder struct {
 	Session string `json:"session"`
 	Name    string `json:"name,omitempty"`
 	Node    string `json:"node,omitempty"`
-	// Gone marks a holder whose contender key lost its session: its slot is
-	// free for whoever comes next.
+	// Gone marks a holder whose contender key lost its session: its slot is free.
 	Gone bool `json:"gone"`
 }
 
-// IsSemaphore reports that the key is a semaphore's and not a leader's.
+// IsSemaphore reports whether the key belongs to a semaphore.
 func (e *Election) IsSemaphore() bool { return e.Exists && e.Pair.Flags == SemaphoreFlag }
 
-// ReadSemaphore reads what the key says and, where the surroundings were read,
-// who contends. It is nil for any other key. All its texts are safe to show.
+// ReadSemaphore decodes a semaphore's key and, if the surroundings were read, its
+// contenders. It is nil for any other key. All texts are safe to print.
 func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	lock, ok := semaphoreLock(e)
 	if !ok {
@@ -90,14 +89,14 @@ func semaphoreLock(e *Election) (lock semaphoreValue, ok bool) {
 	return lock, true
 }
 
-// SemaphoreHolders are the sessions that the key names as holders.
+// SemaphoreHolders returns the sessions that the key names as holders.
 func SemaphoreHolders(e *Election) map[string]bool {
 	lock, _ := semaphoreLock(e)
 	return lock.Holders
 }
 
-// contenders gives the sessions by id and those that hold a contender key, nil
-// when that was not read.
+// contenders returns the sessions by id and those that hold a contender key, nil if
+// that was not read.
 func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, contends map[string]bool) {
 	if s == nil || s.Key != e.Key() {
 		return nil, nil
@@ -118,7 +117,7 @@ func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, con
 	return sessions, contends
 }
 
-// describeHolder names a holder. Its id is what the value says: any text.
+// describeHolder names a holder. Its id comes from the value and may be any text.
 func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
 	h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength)}
 	if s := sessions[id]; s != nil {
@@ -127,19 +126,19 @@ func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
 	return h
 }
 
-// OfSemaphore reports that the key has holders and no leader: it has the flags of a
-// semaphore, and no session holds the key itself.
+// OfSemaphore reports whether the key has holders and no leader: it has the flags
+// of a semaphore, and no session holds the key itself.
 func (p *Pair) OfSemaphore() bool { return p.Flags == SemaphoreFlag && !p.Held() }
 
-// Slots are what a semaphore's key says of its slots.
+// Slots are the slots of a semaphore according to its key.
 type Slots struct {
 	Limit int
 	// Holders are the ids of the sessions that hold a slot, sorted.
 	Holders []string
 }
 
-// Slots reads a semaphore's key. ok is false for any other key, and for one whose
-// value is not a semaphore's.
+// Slots decodes a semaphore's key. ok is false for any other key, and if the value
+// is not that of a semaphore.
 func (p *Pair) Slots() (s Slots, ok bool) {
 	var value semaphoreValue
 	if !p.OfSemaphore() || json.Unmarshal(p.Value, &value) != nil {

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// MaxLockDelay is the longest lock-delay that Consul enforces, whatever a
-// session asks for.
+// MaxLockDelay is the longest lock-delay that Consul enforces, whatever a session
+// requests.
 const MaxLockDelay = 60 * time.Second
 
-// Behaviors of a session: what becomes of the keys it holds when it is
-// invalidated.
+// Behaviors of a session: what Consul does with its keys when it is invalidated.
 const (
 	BehaviorRelease = "release"
 	BehaviorDelete  = "delete"
@@ -26,19 +25,19 @@ type Session struct {
 	// twice its TTL after the last renewal.
 	TTL      time.Duration
 	Behavior string
-	// LockDelay is what the session asks for; see [Session.EnforcedLockDelay].
+	// LockDelay is what the session requests; see [Session.EnforcedLockDelay].
 	LockDelay     time.Duration
 	NodeChecks    []string
 	ServiceChecks []string
 	CreateIndex   uint64
 }
 
-// EnforcedLockDelay is how long Consul keeps every session from a key after
-// this one was invalidated while holding it.
+// EnforcedLockDelay is how long Consul rejects every acquire of a key after this
+// session was invalidated while holding it.
 func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, MaxLockDelay) }
 
-// Checks lists the ids of all checks that keep the session alive, those of the
-// node first.
+// Checks returns the ids of all checks that the session depends on, node checks
+// first.
 func (s *Session) Checks() []string {
 	all := make([]string, 0, len(s.NodeChecks)+len(s.ServiceChecks))
 	return append(append(all, s.NodeChecks...), s.ServiceChecks...)
@@ -55,8 +54,8 @@ type sessionJSON struct {
 	ServiceChecks []string `json:"service_checks"`
 }
 
-// MarshalJSON writes the session as `electop list -o json` does. A session
-// without a TTL has "ttl":"0s".
+// MarshalJSON encodes the session as in `electop list -o json`. A session without a
+// TTL has "ttl":"0s".
 func (s *Session) MarshalJSON() ([]byte, error) {
 	return json.Marshal(sessionJSON{
 		ID: s.ID, Name: s.Name, Node: s.Node, TTL: s.TTL.String(), Behavior: s.Behavior,
@@ -64,8 +63,7 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// list makes an absent list an empty one, so that consumers of the JSON never
-// meet null.
+// list replaces nil by an empty list, so that the JSON never contains null.
 func list(s []string) []string {
 	if s == nil {
 		return []string{}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Snapshot is everything known at one moment. It is immutable and may be read
-// by many goroutines.
+// Snapshot is everything known at one moment. It is immutable and safe for
+// concurrent use.
 type Snapshot struct {
 	At         time.Time
 	Datacenter string
@@ -20,15 +20,14 @@ type Snapshot struct {
 	// Loaded is false until every watched range was read once.
 	Loaded     bool
 	Connection Connection
-	// Filtered is set when an answer may have been cut short by the token's
-	// rights: that no election is there is then no proof that there is none.
+	// Filtered is set if ACLs may have removed keys from a response: then an empty
+	// list does not prove that there are no elections.
 	Filtered bool
-	// Checks holds the health checks of nodes as far as they were read.
+	// Checks are the health checks by node, as far as they were read.
 	Checks map[string]NodeChecks
-	// Surroundings are those of the election that is looked at, nil before they
-	// were read.
+	// Surroundings are those of the selected election, nil until they are read.
 	Surroundings *Surroundings
-	// SessionList is every session, nil unless somebody looks at them.
+	// SessionList is every session, nil unless the list was requested.
 	SessionList *SessionList
 }
 
@@ -41,15 +40,15 @@ type NodeChecks struct {
 	// Until is when Checks were last known to be current: when the node was no
 	// longer watched, or could no longer be read.
 	Until time.Time
-	// Partial is set when the token may not read all checks of the node: one
-	// that is missing may be there.
+	// Partial is set if ACLs hide some checks of the node: a missing check may
+	// exist.
 	Partial bool
-	// Err says why the checks could not be read; Checks is then old or empty.
+	// Err is why the checks could not be read; Checks is then stale or empty.
 	Err string
 }
 
-// Find gives the election with this [Election.ID], nil if there is none. Of keys
-// that cannot be distinguished the key alone finds the first.
+// Find returns the election with this [Election.ID], nil if there is none. A key
+// that several elections share finds the first.
 func (s *Snapshot) Find(id string) *Election {
 	key, mark, marked := strings.Cut(id, idMark)
 	if !marked || Addressable(key) {
@@ -65,8 +64,8 @@ func (s *Snapshot) Find(id string) *Election {
 	return s.Elections[i]
 }
 
-// Named lists the elections whose name or full key is name. More than one
-// means that the name is ambiguous; a full key is only if keys cannot be
+// Named returns the elections whose name or full key is name. More than one means
+// that the name is ambiguous; a full key is ambiguous only if keys cannot be
 // distinguished.
 func (s *Snapshot) Named(name string) []*Election {
 	wanted := func(e *Election) bool { return e.Name == name }
@@ -84,8 +83,8 @@ func (s *Snapshot) Named(name string) []*Election {
 	return found
 }
 
-// Count tells how many elections are in each state at the moment now. Semaphores
-// and elections that may not be read are in none of them.
+// Count counts the elections in each state at the time now. Semaphores and
+// unreadable elections are not counted.
 func (s *Snapshot) Count(now time.Time) (led, vacant, lockDelay int) {
 	for _, e := range s.Elections {
 		if e.Unreadable {
@@ -104,17 +103,17 @@ func (s *Snapshot) Count(now time.Time) (led, vacant, lockDelay int) {
 	return led, vacant, lockDelay
 }
 
-// ConnectionState is how the link to Consul does.
+// ConnectionState is the state of the connection to Consul.
 type ConnectionState string
 
 // The states of the connection.
 const (
 	Connecting ConnectionState = "connecting" // nothing was read yet
 	Live       ConnectionState = "live"
-	Lost       ConnectionState = "lost" // what is shown is as old as LastContact
+	Lost       ConnectionState = "lost" // the snapshot is as old as LastContact
 )
 
-// Connection is the health of the link to Consul.
+// Connection is the health of the connection to Consul.
 type Connection struct {
 	State ConnectionState
 	// Since is when the state began.
@@ -124,12 +123,12 @@ type Connection struct {
 	LastContact time.Time
 	// Latency is how long the latest probe took.
 	Latency time.Duration
-	// Error is why the link is lost, in one line.
+	// Error is why the connection is lost, in one line.
 	Error string
 	// RetryAt is when the next attempt is made.
 	RetryAt time.Time
-	// Refused is set when Consul answers and refuses, as it does a token that
-	// was revoked.
+	// Refused is set if Consul responds and rejects the token, for example because
+	// it was revoked.
 	Refused bool
 	// Stale are the parts whose sources do not respond, unless State is Lost.
 	Stale []StalePart
@@ -243,9 +242,10 @@ func (l *SessionList) Outdated(at time.Time) SessionList {
 	return old
 }
 
-// SessionList is every session of the datacenter, read while somebody looks.
+// SessionList is every session of the datacenter. It is read only while a consumer
+// requests it.
 type SessionList struct {
-	// At is when Sessions were read, or tried to be for the first time.
+	// At is when Sessions were read, or when the first attempt failed.
 	At       time.Time
 	Sessions []*Session
 	// Until is when Sessions were last known to be current, zero while they are
@@ -253,6 +253,6 @@ type SessionList struct {
 	Until time.Time
 	// FirstSeen tells of each of them when it was first reported.
 	FirstSeen map[string]Seen
-	// Err says why the sessions could not be read; Sessions is then old.
+	// Err is why the sessions could not be read; Sessions is then stale.
 	Err string
 }

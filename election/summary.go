@@ -8,8 +8,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Summary says in one line what happened, without the time, the election and the
-// type, which have columns of their own. The line is safe to show.
+// Summary describes the event in one line, without the time, the election and the
+// type. The line is safe to print.
 func (e Event) Summary() string {
 	var parts []string
 	if who := e.who(); who != "" {
@@ -48,8 +48,8 @@ func (e Event) Summary() string {
 	return strings.Join(parts, " · ")
 }
 
-// who names the leader, its term and its node; the initial event of an election
-// without a leader says so.
+// who names the leader, its term and its node; for the initial event of an election
+// without a leader, that there is none.
 func (e Event) who() string {
 	switch {
 	case e.OfSlot():
@@ -84,7 +84,7 @@ func (e Event) slotHolder() string {
 	return who
 }
 
-// permission says what the token may no longer read, or may read again.
+// permission names what the token can no longer read, or can read again.
 func (e Event) permission() string {
 	what := "the key"
 	if e.Key == "" {
@@ -107,7 +107,7 @@ func (e Event) explanation() []string {
 	return parts
 }
 
-// span is [FormatDuration] for a sentence, where 0s would read as no time at all.
+// span is [FormatDuration] for a sentence, where 0s would read as "no time at all".
 func span(d time.Duration) string {
 	if d.Round(time.Millisecond) == 0 {
 		return "less than 1ms"
@@ -115,7 +115,7 @@ func span(d time.Duration) string {
 	return FormatDuration(d)
 }
 
-// Plural writes a number with its noun: "1 term", "2 terms".
+// Plural formats a number with its noun: "1 term", "2 terms".
 func Plural(n uint64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

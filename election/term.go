@@ -2,30 +2,30 @@ package election
 
 import "time"
 
-// Term is one unbroken hold of one key by one session.
+// Term is one uninterrupted hold of one key by one session.
 type Term struct {
-	// Number is the key's LockIndex when the term was first seen. It counts
-	// within CreateIndex only. 0 means that somebody wrote the key without the
-	// lock before anybody looked.
+	// Number is the key's LockIndex when the term was first observed, unique within
+	// CreateIndex. 0 means that a client wrote the key without the lock before
+	// observation started.
 	Number      uint64
 	CreateIndex uint64
 	Session     string
-	// Leader and Node are the labels of whoever led, Node empty while the
-	// session was not read.
+	// Leader is the leader's label, Node its node, empty if the session was not
+	// read.
 	Leader string
 	Node   string
-	// Start is when the term was first seen; StartKnown is false when it may
-	// have begun earlier.
+	// Start is when the term was first observed; StartKnown is false if it may have
+	// begun earlier.
 	Start      time.Time
 	StartKnown bool
-	// Guess says that Cause is one, see [tracker.Explanation].
+	// Guess is set if the evidence does not prove Cause.
 	Guess bool
-	// End is when the end was seen, the zero time while the term lasts.
+	// End is when the end was observed, zero while the term lasts.
 	End time.Time
-	// SeenUntil is set when the term ended while nobody watched: it lasted at
-	// least until then, and ended at some moment before End.
+	// SeenUntil is set if the end was not observed when it happened: the term
+	// lasted at least until then, and ended at some time before End.
 	SeenUntil time.Time
-	// Cause and Evidence say why the term ended, once that was found out.
+	// Cause and Evidence are why the term ended, once that is known.
 	Cause    Cause
 	Evidence string
 }
@@ -33,8 +33,8 @@ type Term struct {
 // Over reports whether the term has ended.
 func (t Term) Over() bool { return !t.End.IsZero() }
 
-// Held is how long the term lasted, up to now for one that goes on. It is the
-// least that it can have been unless HeldKnown.
+// Held is how long the term lasted, or has lasted until now. It is a lower bound
+// unless HeldKnown.
 func (t Term) Held(now time.Time) time.Duration {
 	switch {
 	case !t.SeenUntil.IsZero():
@@ -45,5 +45,5 @@ func (t Term) Held(now time.Time) time.Duration {
 	return max(0, now.Sub(t.Start))
 }
 
-// HeldKnown reports whether both the start and the end of the term were seen.
+// HeldKnown reports whether both start and end of the term were observed.
 func (t Term) HeldKnown() bool { return t.StartKnown && t.SeenUntil.IsZero() }
