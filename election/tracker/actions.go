@@ -11,13 +11,13 @@ import (
 // out after 15 s; a change that it caused is observed within 30 s at the latest.
 const actionMemory = 30 * time.Second
 
-// ownAction is what this program does or did to a hold.
+// ownAction is an action of this process on a hold.
 type ownAction struct {
 	election.OperatorAction
-	// began is when the action started, zero if that was not told: it ended no
-	// term whose end was observed before.
+	// began is when the action started, zero if that is unknown: it ended no term
+	// whose end was observed earlier.
 	began time.Time
-	// spent says that it has explained a loss before Consul confirmed it.
+	// spent is set once the action explained a loss before Consul confirmed it.
 	spent bool
 }
 
@@ -46,7 +46,7 @@ func (t *Tracker) operatorAction(o election.OperatorAction) {
 	}
 }
 
-// expireActions forgets actions that are too old to explain a loss.
+// expireActions removes actions that are too old to explain a loss.
 func (t *Tracker) expireActions(at time.Time) {
 	if len(t.actions) > 0 {
 		t.actions = slices.DeleteFunc(t.actions, func(a ownAction) bool { return at.Sub(a.At) > actionMemory })
@@ -57,8 +57,8 @@ func (t *Tracker) forgetAction(a ownAction) {
 	t.actions = slices.DeleteFunc(t.actions, func(b ownAction) bool { return a == b })
 }
 
-// ends reports that the action can have ended a term: the very hold that it was
-// bound to, and not one that ended before it began.
+// ends reports whether the action can have ended a term: it is bound to this hold
+// and did not start after the term ended.
 func (a *ownAction) ends(p *pendingEnd) bool {
 	switch {
 	case a.Session != p.event.Session || a.Key != "" && a.Key != p.event.Key,
@@ -70,7 +70,7 @@ func (a *ownAction) ends(p *pendingEnd) bool {
 	return p.event.Time.Sub(a.At) <= actionMemory
 }
 
-// actionOn finds what this program did to the hold that ended.
+// actionOn returns the action that can have ended the hold, nil if there is none.
 func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 	for i := range t.actions {
 		if t.actions[i].ends(p) {
@@ -80,8 +80,8 @@ func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 	return nil
 }
 
-// explanation is the cause of a loss that the action led to. One that Consul has
-// not confirmed is only a guess, and none where the evidence says otherwise.
+// explanation returns the cause of a loss after this action. While Consul has not
+// confirmed the action, it is a guess, and evidence against it wins.
 func (a *ownAction) explanation(found Explanation) Explanation {
 	x := Explanation{Cause: election.OperatorRelease, Evidence: "released with electop"}
 	if a.Kind == election.ActionDestroy {

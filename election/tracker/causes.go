@@ -7,41 +7,40 @@ import (
 	"electop/election/sanitize"
 )
 
-// Loss is what the key itself tells about a term's end.
+// Loss is what the key itself shows about the end of a term.
 type Loss struct {
-	// Session is the session that held the key, nil when it was never read.
+	// Session is the session that held the key, nil if it was never read.
 	Session *election.Session
-	// Deleted says that the key is gone, or was created again since.
+	// Deleted is set if the key was deleted, even if it was created again since.
 	Deleted bool
-	// Replaced says that Consul's data was lost or restored from a snapshot:
-	// then nothing that is found tells of the term that was observed.
+	// Replaced is set if Consul's data was lost or restored from a snapshot: then
+	// no evidence is about the observed term.
 	Replaced bool
-	// Gap says that the end was not observed as it happened.
+	// Gap is set if the end was not observed when it happened.
 	Gap bool
-	// HeldIndex is the Raft index at which the key was last seen held, KeyIndex
-	// the one at which the term ended: 0 when the key is gone or was written
-	// since.
+	// HeldIndex is the Raft index at which the key was last observed as held.
+	// KeyIndex is the index at which the term ended, 0 if the key was deleted or
+	// written since.
 	HeldIndex, KeyIndex uint64
 }
 
-// Explanation is a cause with the evidence it rests on.
+// Explanation is a cause and its evidence.
 type Explanation struct {
 	Cause    election.Cause
 	Evidence string
-	// Guess says that the evidence leaves another cause possible; Evidence names
-	// it.
+	// Guess is set if another cause is possible; Evidence names it.
 	Guess bool
-	// Invalidated says that the session was ended while it held the key, so
-	// that a lock-delay follows.
+	// Invalidated is set if the session ended while it held the key, so that a
+	// lock-delay follows.
 	Invalidated bool
-	// Doubtful says that the holder may as well have released the key and ended
-	// its session right after, as locks do on their way out: then none follows.
+	// Doubtful is set if the holder may have released the key and then ended its
+	// session, as lock clients do when they exit: then no lock-delay follows.
 	Doubtful bool
 }
 
-// Explain finds the cause of a term's end. Only Raft indexes prove one: whatever
-// ends a session takes its keys at the same index. What may have changed between
-// the end and the look at it makes the cause a guess.
+// Explain determines why a term ended. Only Raft indexes prove a cause: Consul
+// releases the keys of a session at the index at which the session ends. A cause is
+// a guess if the evidence may have changed since the end of the term.
 func Explain(l Loss, ev election.Evidence) Explanation {
 	x := explain(l, ev)
 	if l.Gap && x.Cause != election.Unknown {
@@ -65,7 +64,7 @@ func explain(l Loss, ev election.Evidence) Explanation {
 	case s == nil:
 		return unknown("the session is gone; its settings were never read")
 	case ev.SessionsIndex > 0 && ev.SessionsIndex < s.CreateIndex:
-		// The index of all sessions never falls by itself.
+		// The index of the sessions table never decreases unless data is lost.
 		return unknown("Consul's data is older than this session: it was lost or restored")
 	case s.Behavior == election.BehaviorDelete && !l.Deleted:
 		return Explanation{Cause: election.Released, Evidence: "the key still exists, which the end of its session would have deleted (behavior delete)"}
@@ -73,7 +72,7 @@ func explain(l Loss, ev election.Evidence) Explanation {
 	return explainGone(l, ev)
 }
 
-// explainDeleted tells of a key that is gone while its session is not.
+// explainDeleted explains a key that was deleted while its session still exists.
 func explainDeleted(l Loss) Explanation {
 	x := Explanation{Cause: election.KeyDeleted, Evidence: "its session still exists"}
 	if l.Gap {
@@ -82,7 +81,7 @@ func explainDeleted(l Loss) Explanation {
 	return x
 }
 
-// guess calls the cause a guess, for the first reason that is given.
+// guess marks the cause as a guess. Only the first reason is kept.
 func (x *Explanation) guess(why string) {
 	if why != "" && !x.Guess {
 		x.Guess = true
@@ -90,7 +89,7 @@ func (x *Explanation) guess(why string) {
 	}
 }
 
-// explainGone looks for what ended a session that no longer exists.
+// explainGone determines what ended a session that no longer exists.
 func explainGone(l Loss, ev election.Evidence) Explanation {
 	at := lossOf(l, ev)
 	if !ev.ChecksRead {
@@ -122,9 +121,9 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 	return x
 }
 
-// explainDestroyed tells of a session that no check ended, as far as is known.
-// late is a check of it that turned critical, or changed while critical, only
-// after the key did: those of a program that ends do.
+// explainDestroyed explains a session that no check is known to have ended. late is
+// a check of the session that became critical or changed only after the key did, as
+// when a process exits.
 func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	s := at.loss.Session
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
@@ -151,15 +150,15 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	return x
 }
 
-// lossAt is a loss with the Raft index at which it happened.
+// lossAt is a loss with its Raft index.
 type lossAt struct {
 	loss  Loss
 	ev    election.Evidence
-	index uint64 // 0 when it is not known
+	index uint64 // 0 if unknown
 }
 
-// lossOf finds the index. A tombstone tells it for a while only: after a gap it
-// may be collected, and the index that of another change.
+// lossOf finds the index. After a gap, the tombstone of the key may have been
+// collected, and DeleteIndex may be the index of another change.
 func lossOf(l Loss, ev election.Evidence) lossAt {
 	at := lossAt{loss: l, ev: ev, index: l.KeyIndex}
 	if l.Deleted && !l.Gap {
@@ -168,8 +167,8 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	return at
 }
 
-// doubt says why the end of the session need not be what took the key: only when
-// no session changed after the key did, they ended together.
+// doubt returns why the end of the session may not have released the key. There is
+// no doubt if no session changed after the key: then both changed at one index.
 func (a lossAt) doubt() string {
 	switch {
 	case a.index == 0:
@@ -180,7 +179,7 @@ func (a lossAt) doubt() string {
 	return ""
 }
 
-// doubtOfRemoval says why the removal of a check or a node need not be what ended
+// doubtOfRemoval returns why the removal of a check or a node may not have ended
 // the session.
 func (a lossAt) doubtOfRemoval() string {
 	if d := a.doubt(); d != "" {
@@ -192,8 +191,8 @@ func (a lossAt) doubtOfRemoval() string {
 	return ""
 }
 
-// doubtOfCritical says why a critical check need not be what ended the session. One
-// that changed at the key's own index leaves no doubt.
+// doubtOfCritical returns why a critical check may not have ended the session. A
+// check that changed at the index of the key leaves no doubt.
 func (a lossAt) doubtOfCritical(c *election.Check) string {
 	switch {
 	case a.index == 0:
@@ -204,8 +203,8 @@ func (a lossAt) doubtOfCritical(c *election.Check) string {
 	return ""
 }
 
-// changedCheck is a check of the session that changed at the loss or after it, so
-// that its status before is not known; nil if there is none.
+// changedCheck returns a check of the session that changed at the loss or later, so
+// that its previous status is unknown; nil if there is none.
 func (a lossAt) changedCheck() *election.Check {
 	for _, id := range a.loss.Session.Checks() {
 		for i := range a.ev.Checks {
@@ -224,8 +223,9 @@ func because(err string) string {
 	return ": " + err
 }
 
-// badCheck finds the critical check of the session that changed with the key, else
-// the one that changed last, or a check that is no longer registered.
+// badCheck returns the critical check of the session that changed at the index of
+// the key, else the one that changed last, or else a check that is no longer
+// registered.
 func (a lossAt) badCheck() (critical *election.Check, missing string) {
 	for _, id := range a.loss.Session.Checks() {
 		found := false

@@ -6,20 +6,20 @@ import (
 	"electop/election"
 )
 
-// change is one election being moved from what was known to what was read.
+// change updates one election from the known state to the state that was read.
 type change struct {
 	t  *Tracker
 	at time.Time
-	// gap says that the key was not observed all the time since the read
-	// before, until when it was: moments in between are not known.
+	// gap is set if the key was not observed continuously since the previous read;
+	// until is when observation stopped. Times in between are unknown.
 	gap   bool
 	until time.Time
 	e     *election.Election
-	// ownTerms says that no snapshot shows e.Terms.
+	// ownTerms is set if no snapshot shares e.Terms.
 	ownTerms bool
 }
 
-// changeOf begins to change an election, which gives a new one.
+// changeOf starts a change on a copy of an election.
 func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 	changed := *e
 	c := change{t: t, at: r.At, e: &changed}
@@ -42,7 +42,7 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	return c.e
 }
 
-// found records the state in which an election was when first looked at.
+// found records the state of an election at its first read.
 func (c *change) found(p *election.Pair) {
 	switch {
 	case p.Held():
@@ -57,8 +57,8 @@ func (c *change) found(p *election.Pair) {
 	}
 }
 
-// appear records a key that did not exist when its range was read before. One that
-// is older than what was read since came with a restored snapshot.
+// appear records a key that did not exist when its range was last read. If its
+// CreateIndex is older than keys read since, it came with a restored snapshot.
 func (c *change) appear(p *election.Pair, newest uint64) {
 	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
 	c.settle(p, advance{counted: p.CreateIndex > newest}, election.Event{})
@@ -92,7 +92,7 @@ func (t *Tracker) foldPresent(e *election.Election, p *election.Pair, r *rangeRe
 	return t.foldChanged(e, p, r)
 }
 
-// foldChanged is apart from foldPresent, which runs for every key of every read.
+// foldChanged is separate from foldPresent, which runs for every key of every read.
 func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	c := t.changeOf(e, r)
 	t.newest = max(t.newest, p.ModifyIndex)
@@ -110,7 +110,7 @@ func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRe
 	return c.e
 }
 
-// move records a key that existed at both reads and is different.
+// move records a key that existed at both reads and changed.
 func (c *change) move(p *election.Pair) {
 	before := c.e.Pair
 	a := c.t.advanceOf(c.e, p)
@@ -127,7 +127,7 @@ func (c *change) move(p *election.Pair) {
 	if before.Held() {
 		vacancy = election.Event{VacancyKnown: !c.gap}
 	}
-	a.reset = a.reset && !before.OfSemaphore() // which is always written so
+	a.reset = a.reset && !before.OfSemaphore() // clients write semaphores without the lock
 	c.release(Loss{
 		Deleted: a.remade && !a.replayed, Replaced: a.replayed,
 		HeldIndex: before.ModifyIndex, KeyIndex: lossIndex(&before, p),
@@ -138,8 +138,8 @@ func (c *change) move(p *election.Pair) {
 	c.settle(p, a, vacancy)
 }
 
-// release records that whoever held the key holds it no longer: a leader, or the
-// holders of a semaphore.
+// release records that the leader, or the holders of a semaphore, no longer hold
+// the key.
 func (c *change) release(l Loss) {
 	switch {
 	case c.e.Pair.Held():
@@ -150,7 +150,7 @@ func (c *change) release(l Loss) {
 	}
 }
 
-// settle takes over a pair while no term lasts, and begins what it shows.
+// settle stores a pair while no term lasts, and begins the term that it shows.
 func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	c.t.replacePair(c.e, p)
 	if p.Held() || p.LockIndex > 0 || a.remade || a.replayed {
@@ -162,7 +162,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 		c.exchange(&election.Pair{}, p)
 		return
 	}
-	// After a gap the restart may as well come from a restored snapshot.
+	// After a gap, LockIndex may have decreased because of a restored snapshot.
 	if a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
 		c.record(election.Event{Type: election.Overwritten})
 	}
@@ -174,7 +174,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	}
 }
 
-// hold records a write to a key that stays with its holder.
+// hold records a write to a key that its holder keeps.
 func (c *change) hold(p *election.Pair, written bool) {
 	old := c.e.Pair
 	c.t.replacePair(c.e, p)
@@ -192,22 +192,22 @@ func (c *change) hold(p *election.Pair, written bool) {
 	}
 }
 
-// lastTerm is the latest term, nil if there is none, to be written.
+// lastTerm returns the latest term for writing, nil if there is none.
 func (c *change) lastTerm() *election.Term {
 	last := len(c.e.Terms) - 1
 	if last < 0 {
 		return nil
 	}
 	if !c.ownTerms {
-		// Whoever writes the last term often begins another one.
+		// The caller that ends the last term often begins another one.
 		c.e.Terms = append(make([]election.Term, 0, last+2), c.e.Terms...)
 		c.ownTerms = true
 	}
 	return &c.e.Terms[last]
 }
 
-// missed reports the terms that began and ended between two reads: LockIndex
-// counts them and the one that lasts now.
+// missed records the terms that began and ended between two reads: LockIndex counts
+// them and the current one.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {
@@ -218,7 +218,7 @@ func (c *change) missed(p *election.Pair, from uint64) {
 	}
 }
 
-// vacancy says how long there was no leader until now.
+// vacancy returns how long there has been no leader.
 func (c *change) vacancy() election.Event {
 	if c.e.VacantSince.IsZero() || !c.e.VacantSinceKnown || c.gap {
 		return election.Event{}
@@ -258,7 +258,7 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 	}
 }
 
-// vacate ends the current term and asks for its cause.
+// vacate ends the current term and requests its cause.
 func (c *change) vacate(l Loss) {
 	l.Session, l.Gap = c.e.Session, c.gap
 	ended := c.endTerm()
@@ -276,8 +276,8 @@ func (c *change) vacate(l Loss) {
 	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
 }
 
-// endTerm ends the latest term. After a gap it lasted until the last moment of
-// which something is known, or longer.
+// endTerm ends the latest term. After a gap, the term lasted at least until the gap
+// began.
 func (c *change) endTerm() election.Term {
 	term := c.lastTerm()
 	if term == nil {
@@ -293,8 +293,8 @@ func (c *change) endTerm() election.Term {
 	return *term
 }
 
-// record emits an event about the election as it stands in c and adds it to
-// the election's own list.
+// record emits an event with the state of the election in c and adds it to the
+// election's events.
 func (c *change) record(e election.Event) election.Event {
 	emitted := c.t.emit(c.describe(e))
 	if len(c.e.Events) == 0 {
@@ -305,7 +305,7 @@ func (c *change) record(e election.Event) election.Event {
 	return emitted[0]
 }
 
-// describe completes an event with the election as it stands in c.
+// describe fills in the state of the election in c.
 func (c *change) describe(e election.Event) election.Event {
 	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
 	e.Term, e.CreateIndex = c.e.Term, c.e.Pair.CreateIndex

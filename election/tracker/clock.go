@@ -8,26 +8,26 @@ import (
 	"electop/election"
 )
 
-// wall is a moment without its reading of the monotonic clock, which stops while
-// the machine sleeps. See the package's comment on time.
+// wall removes the monotonic reading: that clock stops while the machine sleeps
+// (see "Time" in the package documentation).
 func wall(t time.Time) time.Time { return t.Round(0) }
 
-// clockTolerance is how far two clocks may drift apart between two readings that
-// are about a second apart. Clock discipline slews by 0.5 ms a second; a clock
-// that is off by more than 128 ms is set (ntpd).
+// clockTolerance is how far the two clocks may diverge between two readings about a
+// second apart. ntpd slews the wall clock by 0.5 ms per second and steps it if it
+// is off by more than 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
-// ClockJump compares two readings of the clock, which must come from time.Now. now
-// was due no later than limit after last. It returns what is to be observed before
-// anything else: that the clock was set, and that nothing was observed meanwhile.
+// ClockJump compares two readings of time.Now; now was due at most limit after
+// last. It returns the observations to make before any other: that the clock was
+// set, and that nothing was observed meanwhile.
 //
-// A machine that slept and a clock that was set forward look the same. Both are a
-// gap: nothing is claimed of that time.
+// A machine that slept cannot be distinguished from a clock that was set forward.
+// Both are a gap.
 func ClockJump(last, now time.Time, limit time.Duration) []election.Observation {
 	return clockJump(wall(last), now, wall(now).Sub(wall(last)), now.Sub(last), limit)
 }
 
-// clockJump judges by how much the wall clock and the monotonic clock advanced.
+// clockJump compares how far the wall clock and the monotonic clock advanced.
 func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all []election.Observation) {
 	set := wall - monotonic
 	if set < -clockTolerance {
@@ -40,15 +40,16 @@ func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all [
 	return all
 }
 
-// stop is a time in which nothing was observed.
+// stop is a period in which nothing was observed.
 type stop struct {
 	since time.Time
-	end   time.Time // as it was given, to be compared with requests
-	// reread is what was read by requests from after the end.
+	end   time.Time // with the monotonic reading, to compare with the times of requests
+	// reread are the ranges read by requests that were sent after the end.
 	reread election.RangeSet
 }
 
-// stopped takes a gap. Of two that overlap in their effect the earlier counts.
+// stopped records a gap. While an earlier gap still has an effect, its start
+// counts.
 func (t *Tracker) stopped(o election.Gap) {
 	s := &stop{since: wall(o.Since), end: o.At}
 	if t.stop != nil && t.stop.since.Before(s.since) {
@@ -62,7 +63,8 @@ func (t *Tracker) stopped(o election.Gap) {
 	}
 }
 
-// readAfterStop notes a read of a range. The gap is over when all was read.
+// readAfterStop records a read of a range. The gap is over once every range was
+// read.
 func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	if t.stop == nil || asked.Before(t.stop.end) {
 		return
@@ -73,8 +75,8 @@ func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	}
 }
 
-// unobserved reports whether the election was observed without interruption
-// since the read before, and if not until when it was; zero if that is not known.
+// unobserved reports whether observation of the election was interrupted since the
+// previous read, and when the interruption began, zero if unknown.
 func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, until time.Time) {
 	earliest := func(at time.Time) {
 		if gap = true; until.IsZero() || !at.IsZero() && at.Before(until) {
@@ -93,7 +95,7 @@ func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, unti
 	return gap, until
 }
 
-// clockSet moves every moment that is known onto the new clock.
+// clockSet shifts every stored time to the new clock.
 func (t *Tracker) clockSet(o election.ClockSet) {
 	move := func(at *time.Time) {
 		if !at.IsZero() {
@@ -135,7 +137,7 @@ func (t *Tracker) clockSet(o election.ClockSet) {
 	t.moveReads(move)
 }
 
-// moveReads moves the moments at which other things were read.
+// moveReads shifts the times at which other data was read.
 func (t *Tracker) moveReads(move func(*time.Time)) {
 	t.checks, t.checksLent = maps.Clone(t.checks), false
 	for node, c := range t.checks {
@@ -161,7 +163,7 @@ func (t *Tracker) moveReads(move func(*time.Time)) {
 	}
 }
 
-// moved is the election with all its moments moved.
+// moved returns the election with all its times shifted.
 func moved(e *election.Election, move func(*time.Time)) *election.Election {
 	m := *e
 	move(&m.Since)

@@ -6,17 +6,17 @@ import (
 	"electop/election"
 )
 
-// furthest is how far a key has come in all reads. The key itself is behind that
-// after Consul's data was lost or an older snapshot was restored, and after a write
-// that restarted LockIndex.
+// furthest are the highest indexes that a key reached in any read. The key itself
+// is behind them after Consul's data was lost or restored from an older snapshot,
+// and after a write that reset LockIndex.
 type furthest struct{ create, lock, modify uint64 }
 
 func reached(p *election.Pair) furthest {
 	return furthest{create: p.CreateIndex, lock: p.LockIndex, modify: p.ModifyIndex}
 }
 
-// furthest is kept apart from the pair only while the pair is behind it, which is
-// rare.
+// furthest returns the highest indexes of an election. They are stored in peaks
+// only while the pair is behind them, which is rare.
 func (t *Tracker) furthest(e *election.Election) furthest {
 	if peak, behind := t.peaks[e.ID()]; behind {
 		return peak
@@ -24,11 +24,11 @@ func (t *Tracker) furthest(e *election.Election) furthest {
 	return reached(&e.Pair)
 }
 
-// replacePair makes a pair the current one and remembers how far the key has come.
+// replacePair stores a pair and updates the highest indexes.
 func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	old := &e.Pair
 	if len(t.peaks) == 0 && p.ModifyIndex >= old.ModifyIndex && (p.LockIndex >= old.LockIndex || p.CreateIndex != old.CreateIndex) {
-		e.Pair = *p // nearly always
+		e.Pair = *p // the common case
 		return
 	}
 	peak := t.furthest(e)
@@ -46,30 +46,31 @@ func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	}
 }
 
-// advance is what the indexes of two reads say about the time between them.
+// advance is what the indexes of two reads show about the time between them.
 type advance struct {
-	// remade says that the key was deleted and created again.
+	// remade is set if the key was deleted and created again.
 	remade bool
-	// replayed says that no write led to this state: the data was lost, or a
-	// snapshot was restored.
+	// replayed is set if no write led to this state: data was lost, or a snapshot
+	// was restored.
 	replayed bool
-	// reset says that a write without the lock restarted LockIndex.
+	// reset is set if a write without the lock reset LockIndex.
 	reset bool
-	// counted says that LockIndex counts the terms since the read before: those
+	// counted is set if LockIndex counts the terms since the previous read: those
 	// with numbers above from.
 	counted bool
 	from    uint64
 }
 
-// advanceOf compares a key with what was known of it. LockIndex counts the terms of
-// one CreateIndex only, and only while it grows beyond what was read.
+// advanceOf compares a pair with the known state of the key. LockIndex counts the
+// terms of one CreateIndex only, and only while it grows beyond the highest value
+// read.
 func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	old, peak := &e.Pair, t.furthest(e)
 	known := p.CreateIndex == peak.create
-	restored := peak.modify > old.ModifyIndex // and not written since
+	restored := peak.modify > old.ModifyIndex // and not written since the restore
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
 	a.replayed = p.ModifyIndex < old.ModifyIndex || restored && known && p.ModifyIndex <= peak.modify ||
-		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that is created again is younger
+		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that was created again has a higher CreateIndex
 	a.reset = !a.remade && !a.replayed && counterReset(old, p)
 	switch {
 	case a.replayed, a.reset:
@@ -86,8 +87,8 @@ func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	return a
 }
 
-// counterReset reports whether a client wrote the key without the lock between
-// two reads that do not show one term.
+// counterReset reports whether a client wrote the key without the lock between two
+// reads that do not show the same term.
 func counterReset(old, p *election.Pair) bool {
 	switch {
 	case p.Held():
@@ -98,14 +99,14 @@ func counterReset(old, p *election.Pair) bool {
 	return p.LockIndex < old.LockIndex || p.LockIndex == old.LockIndex && !p.SameContent(old)
 }
 
-// continues reports whether both reads show one term.
+// continues reports whether both reads show the same term.
 func continues(old, p *election.Pair) bool {
 	return old.Held() && p.CreateIndex == old.CreateIndex && p.Session == old.Session &&
 		(p.LockIndex == old.LockIndex || p.LockIndex == 0)
 }
 
-// lossIndex is the Raft index at which a term ended, 0 where later writes hide it:
-// only while LockIndex is as it was, no write followed.
+// lossIndex returns the Raft index at which a term ended, 0 if a later write hides
+// it: only while LockIndex is unchanged, no write followed.
 func lossIndex(old, p *election.Pair) uint64 {
 	if p.Held() || p.CreateIndex != old.CreateIndex || p.LockIndex != old.LockIndex || p.LockIndex == 0 {
 		return 0
@@ -113,18 +114,18 @@ func lossIndex(old, p *election.Pair) uint64 {
 	return p.ModifyIndex
 }
 
-// foundWithin is how long a key may exist before it is read for the first time,
-// while others were read already: a list of names finds it, at most every 3 s.
+// foundWithin is how long a key may exist before its first read, while other keys
+// are already read: the list of key names that finds it is read at most every 3 s.
 const foundWithin = 10 * time.Second
 
-// settledIndex remembers an index for a while.
+// settledIndex delays an index.
 type settledIndex struct {
 	before, current uint64
 	since           time.Time
 }
 
-// at gives the index as it was between foundWithin and twice that ago, at first
-// that of the first read.
+// at returns the index as it was between foundWithin and twice foundWithin ago,
+// initially that of the first read.
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
 	case s.since.IsZero():

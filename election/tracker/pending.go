@@ -7,10 +7,10 @@ import (
 	"electop/election"
 )
 
-// explainWithin is how long a vacated event may wait for its cause.
+// explainWithin is the deadline for the cause of a vacated event.
 const explainWithin = time.Second
 
-// pendingEnd is a term that ended and whose cause is being looked for.
+// pendingEnd is a term that ended and whose cause is not known yet.
 type pendingEnd struct {
 	event    election.Event
 	loss     Loss
@@ -23,8 +23,8 @@ func (p *pendingEnd) id() termID {
 	return termID{key: p.event.Key, createIndex: p.event.CreateIndex, number: p.event.Term, session: p.event.Session}
 }
 
-// Deadline is when a [election.Clock] observation is needed next, so that an explanation
-// does not wait for evidence for ever.
+// Deadline returns when the next [election.Clock] observation is needed, so that an
+// explanation does not wait for evidence indefinitely.
 func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	if p := t.oldestEnd(); p != nil {
 		return p.deadline, true
@@ -32,13 +32,14 @@ func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// oldestEnd is the end that has waited longest for its cause, nil if none waits.
+// oldestEnd returns the end that has waited longest for its cause, nil if there is
+// none.
 func (t *Tracker) oldestEnd() *pendingEnd {
 	for len(t.ends) > 0 && t.ends[0].done {
 		t.ends = t.ends[1:]
 	}
 	if len(t.ends) == 0 {
-		t.ends = nil // what was explained need not be kept
+		t.ends = nil // free the explained ones
 		return nil
 	}
 	return t.ends[0]
@@ -62,7 +63,7 @@ func (t *Tracker) termEvidence(o election.TermEvidence) {
 	t.explainIfKnown(p, wall(o.At))
 }
 
-// explainIfKnown tells the cause unless something that decides it is under way.
+// explainIfKnown emits the cause unless an unfinished action may still decide it.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	a := t.actionOn(p)
 	switch {
@@ -77,8 +78,8 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	}
 }
 
-// causeOf is what is known of an end; a is an action that Consul has not confirmed,
-// nil if there is none.
+// causeOf returns what is known about an end; a is an action that Consul has not
+// confirmed, nil if there is none.
 func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	found := Explain(p.loss, *p.evidence)
 	if a == nil {
@@ -88,7 +89,8 @@ func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	return a.explanation(found)
 }
 
-// explainOverdue tells what is known of ends that have waited long enough.
+// explainOverdue explains the ends whose deadline has passed with the evidence
+// available.
 func (t *Tracker) explainOverdue(at time.Time) {
 	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
 		if p.evidence == nil {
@@ -104,7 +106,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	delete(t.pending, p.id())
 	event := p.event
 	if at.Before(event.Time) {
-		at = event.Time // what this program did was noted before its effect was read
+		at = event.Time // an action of this process was recorded before its effect was read
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
 	event.Cause, event.Evidence, event.Guess = x.Cause, x.Evidence, x.Guess
@@ -115,7 +117,8 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	e := *t.elections[i]
 	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && mayBeDelayed(&e) {
-		// When a term ended in a gap is not known, so neither is what is left.
+		// After a gap, neither the end of the term nor the rest of its lock-delay
+		// is known.
 		until := p.event.Time.Add(s.EnforcedLockDelay())
 		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
 	}
@@ -125,7 +128,8 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	t.set(i, &e)
 }
 
-// mayBeDelayed reports an election without a leader that wants one.
+// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the
+// key is not a semaphore.
 func mayBeDelayed(e *election.Election) bool {
 	return !e.Exists || !e.Pair.Held() && !e.Pair.OfSemaphore()
 }
@@ -141,7 +145,7 @@ func completeTerm(e *election.Election, id termID, x Explanation) {
 	}
 }
 
-// termID names one term among all keys.
+// termID identifies a term across all keys.
 type termID struct {
 	key         string
 	createIndex uint64

@@ -7,37 +7,35 @@ import (
 	"electop/election"
 )
 
-// What a tracker keeps is bounded by what exists in Consul and by these numbers.
-// docs/reliability.md lists them.
+// The size of a tracker is bounded by the number of keys in Consul and these
+// constants. docs/reliability.md lists them.
 const (
-	// keptPerElection bounds the terms and the events that each election keeps,
-	// keptInAll those of all elections together, keptAtLeast is what each keeps
-	// however many there are.
+	// keptPerElection limits the terms and the events of one election, keptInAll
+	// those of all elections. Each election keeps at least keptAtLeast.
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
-	// keepDeleted is how long an election whose key is gone stays known, maxGone
-	// how many of them do.
+	// keepDeleted is how long an election is kept after its key was deleted,
+	// maxGone the maximum number of these.
 	keepDeleted = 24 * time.Hour
 	maxGone     = 1000
-	// maxGoneValue is how long a value may be that is kept of a key that is gone:
-	// a member's name tells what software the key belonged to.
+	// maxGoneValue is the maximum length of the value of a deleted key. A short
+	// value is kept because it identifies the software that the key belonged to.
 	maxGoneValue = 256
-	// maxIdleSessions is how many sessions that hold no watched key are kept,
-	// besides twice as many as there are elections, while the keys are still
-	// being read for the first time.
+	// maxIdleSessions is the maximum number of sessions without a watched key, in
+	// addition to two per election, until all keys are read for the first time.
 	maxIdleSessions = 100_000
-	// maxCheckedNodes is of how many nodes the checks are kept. An observer
-	// watches 16 at once.
+	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An
+	// observer watches 16 at once.
 	maxCheckedNodes = 64
-	// maxFiltered is how many ranges are remembered as filtered.
+	// maxFiltered is the maximum number of ranges that are recorded as filtered.
 	maxFiltered = 1000
-	// pruneEvery is how often elections are looked through for old ones.
+	// pruneEvery is the interval between searches for expired elections.
 	pruneEvery = time.Minute
 )
 
-// prune forgets elections that are gone for long or are too many, and shortens
-// the histories when there are more elections than before.
+// prune removes elections whose keys were deleted long ago or are too many, and
+// shortens the histories if there are more elections than before.
 func (t *Tracker) prune(at time.Time) {
 	crowded := t.gone > maxGone+maxGone/4
 	if due := at.Sub(t.pruned) >= pruneEvery || at.Before(t.pruned); due || crowded {
@@ -52,8 +50,8 @@ func (t *Tracker) prune(at time.Time) {
 	}
 }
 
-// historyLimit is how many terms, and how many events, each of n elections keeps.
-// It is a power of two, so that it changes seldom.
+// historyLimit returns how many terms, and how many events, each of n elections
+// keeps. It is a power of two so that it rarely changes.
 func historyLimit(n int) int {
 	limit := keptPerElection
 	for limit > keptAtLeast && limit*n > keptInAll {
@@ -74,7 +72,7 @@ func (t *Tracker) shortenHistories() {
 	}
 }
 
-// pruneGone forgets those that are gone longest.
+// pruneGone removes the elections that were deleted longest ago.
 func (t *Tracker) pruneGone(at time.Time) {
 	if t.gone == 0 {
 		return
@@ -110,7 +108,7 @@ func (t *Tracker) pruneGone(at time.Time) {
 	t.elections, t.lent, t.gone = kept, false, maxGone-room
 }
 
-// goneSince is when the key was found to be deleted.
+// goneSince returns when the deletion of the key was observed.
 func goneSince(e *election.Election) time.Time {
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		if e.Events[i].Type == election.Deleted {
@@ -120,7 +118,7 @@ func goneSince(e *election.Election) time.Time {
 	return e.VacantSince
 }
 
-// pruneSessions forgets sessions that hold nothing, once all holders are known.
+// pruneSessions removes sessions that hold no key, once all holders are known.
 func (t *Tracker) pruneSessions() {
 	idle := len(t.sessions) - 2*len(t.elections)
 	if idle <= 64 || !t.Loaded() && idle <= maxIdleSessions {
@@ -157,8 +155,8 @@ func (t *Tracker) pruneChecks() {
 	}
 }
 
-// appendBounded appends to a list of which only the last limit elements matter.
-// Elements that were handed out are never written again.
+// appendBounded appends to a list of which only the last limit elements are needed.
+// It never overwrites elements that were returned to a caller.
 func appendBounded[T any](list, items []T, limit int) []T {
 	if len(list)+len(items) <= 2*limit {
 		return append(list, items...)
@@ -167,9 +165,9 @@ func appendBounded[T any](list, items []T, limit int) []T {
 	return append(append(make([]T, 0, 2*limit), tail(list, limit-len(items))...), items...)
 }
 
-// appendKept appends to what is kept of one election, limit elements at most. Room
-// that is left is shared with the elections before it, which read no further than
-// their own length; there is little of it, as thousands of elections have some.
+// appendKept appends to the list of one election, at most limit elements. Earlier
+// versions of the election share spare capacity but read only up to their own
+// length; there is little of it because thousands of elections may have some.
 func appendKept[T any](list []T, item T, limit int) []T {
 	list = list[max(0, len(list)-limit+1):]
 	if len(list) == cap(list) {

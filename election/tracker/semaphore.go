@@ -7,12 +7,12 @@ import (
 	"electop/election/sanitize"
 )
 
-// maxSlots is how many holders of one semaphore events tell of. A value may name
-// ten thousand; Consul's own semaphores have a few.
+// maxSlots is the maximum number of holders of one semaphore for which events are
+// emitted. A value may name ten thousand; Consul's own clients use few.
 const maxSlots = 256
 
-// foundSemaphore records a semaphore that was there when first looked at: an
-// event for each holder, or one that names none.
+// foundSemaphore records a semaphore at its first read: one event per holder, or
+// one without a session if there is none.
 func (c *change) foundSemaphore() {
 	slots, _ := c.e.Pair.Slots()
 	for _, id := range bounded(slots.Holders) {
@@ -23,7 +23,7 @@ func (c *change) foundSemaphore() {
 	}
 }
 
-// exchange records which holders a semaphore lost and got.
+// exchange records the holders that left and those that entered.
 func (c *change) exchange(old, next *election.Pair) {
 	before, _ := old.Slots()
 	after, _ := next.Slots()
@@ -35,7 +35,8 @@ func (c *change) exchange(old, next *election.Pair) {
 	}
 }
 
-// slot records that one holder entered or left. slots are those after the change.
+// slot records that one holder entered or left. slots is the state after the
+// change.
 func (c *change) slot(kind election.EventType, id string, slots election.Slots, initial bool) {
 	e := election.Event{Type: kind, Session: sanitize.Line(id, election.LabelLength), Holders: len(slots.Holders), Limit: slots.Limit, Initial: initial}
 	if s := c.t.sessions[id]; s != nil {
@@ -44,7 +45,7 @@ func (c *change) slot(kind election.EventType, id string, slots election.Slots, 
 	c.record(e)
 }
 
-// without lists what is in all and not in others; both are sorted.
+// without returns the ids in all that are not in others; both are sorted.
 func without(all, others []string) []string {
 	var rest []string
 	for _, id := range all {

@@ -117,7 +117,7 @@ func (t *Tracker) pruneSeen() {
 
 func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if len(t.sessions) == 0 {
-		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // all at once, mostly
+		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually all sessions arrive at once
 	}
 	fresh, held := false, false
 	for _, s := range o.Sessions {
@@ -130,10 +130,10 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 			held = true
 		}
 	}
-	// Sessions are mostly read before the keys that they hold.
+	// Sessions are usually read before the keys that they hold.
 	if held {
 		if len(t.unread) == 0 {
-			t.unread = map[string]int{} // a map never gives its room back
+			t.unread = map[string]int{} // a map never shrinks
 		}
 		for i, e := range t.elections {
 			if e.Exists && e.Session == nil && e.Pair.Held() && t.sessions[e.Pair.Session] != nil {
@@ -155,7 +155,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost says that an election is no longer held by a session that was not
+// unreadLost records that an election is no longer held by a session that was not
 // read.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
@@ -163,7 +163,7 @@ func (t *Tracker) unreadLost(session string) {
 	}
 }
 
-// withSession completes an election with the session that holds it.
+// withSession adds the holder's session to an election.
 func withSession(e *election.Election, s *election.Session) *election.Election {
 	n := *e
 	n.Session = s

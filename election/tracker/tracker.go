@@ -9,34 +9,34 @@ import (
 	"electop/election"
 )
 
-// defaultRecentEvents is how many events a snapshot carries.
+// defaultRecentEvents is the default number of events in a snapshot.
 const defaultRecentEvents = 1000
 
-// Options set up a [Tracker].
+// Options configure a [Tracker].
 type Options struct {
 	Patterns election.Patterns
-	// RecentEvents is how many events a snapshot carries, 1000 if 0.
+	// RecentEvents is the number of events in a snapshot, 1000 if 0.
 	RecentEvents int
 }
 
-// Tracker folds observations into snapshots and events. Its methods must not be
-// called at the same time; the snapshots that it hands out may be read by any.
+// Tracker folds observations into snapshots and events. It is not safe for
+// concurrent use; the snapshots that it returns are.
 type Tracker struct {
 	patterns election.Patterns
 	recentN  int
 
 	datacenter string
 	elections  []*election.Election // in the order of [election.Compare]
-	lent       bool                 // elections is part of a snapshot and must not be written
+	lent       bool                 // a snapshot shares elections: copy before writing
 	peaks      map[string]furthest  // by [election.Election.ID]
-	newest     uint64               // the latest Raft index of a key that was read
+	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
-	gone       int // how many of them no longer exist
-	unreadable int // how many may not be read
-	keep       int // how many terms and events each of them keeps
+	gone       int // elections whose key was deleted
+	unreadable int // unreadable elections
+	keep       int // maximum number of terms and events of each election
 	pruned     time.Time
 	sessions   map[string]*election.Session
-	unread     map[string]int // how many elections each session holds that was not read
+	unread     map[string]int // by session that was not read: how many elections it holds
 	checks     map[string]election.NodeChecks
 	checksLent bool
 
@@ -55,18 +55,18 @@ type Tracker struct {
 	// seenUntil is until when everything was observed before the latest loss of
 	// the link or of a part.
 	seenUntil time.Time
-	stop      *stop // the latest gap, until every range was read after it
+	stop      *stop // the latest gap, nil once every range was read after it
 	pending   map[termID]*pendingEnd
-	ends      []*pendingEnd // the same, oldest first
+	ends      []*pendingEnd // pending, oldest first
 	actions   []ownAction
 
 	recent []election.Event
-	out    []election.Event // events of the observation being folded
-	// firstTerms are those that it found.
+	out    []election.Event // events of the current observation
+	// firstTerms are the first terms of new elections in the current observation.
 	firstTerms []election.Term
 }
 
-// New makes a tracker that has seen nothing yet.
+// New returns a tracker that has observed nothing yet.
 func New(o Options) *Tracker {
 	if o.RecentEvents == 0 {
 		o.RecentEvents = defaultRecentEvents
@@ -80,8 +80,8 @@ func New(o Options) *Tracker {
 	}
 }
 
-// Observe folds one observation and gives the events that follow from it, in
-// order. They must not be changed.
+// Observe folds one observation and returns the resulting events in order. The
+// caller must not change them.
 func (t *Tracker) Observe(o election.Observation) []election.Event {
 	t.out, t.firstTerms = nil, nil
 	at := wall(o.Observed())
@@ -122,7 +122,7 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 	return t.out
 }
 
-// Snapshot is everything known at the moment at.
+// Snapshot returns everything known at the given time.
 func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	t.lent, t.checksLent = true, true
 	return &election.Snapshot{
@@ -133,41 +133,40 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	}
 }
 
-// Loaded reports whether every key that the patterns can match was asked for.
+// Loaded reports whether every key that the patterns can match was read.
 func (t *Tracker) Loaded() bool {
 	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !t.covered.Covers(p.Range()) })
 }
 
-// emit tells an event and gives it as it is told: the first one of an election
-// need not be kept twice.
+// emit appends an event and returns it as a slice, which becomes the event list of
+// a new election without a copy.
 func (t *Tracker) emit(e election.Event) []election.Event {
 	e.Datacenter = t.datacenter
 	t.out = append(t.out, e)
 	return t.out[len(t.out)-1 : len(t.out) : len(t.out)]
 }
 
-// firstTerm is a list of one term. Those of a first read stand side by side: ten
-// thousand of them are one piece of memory.
+// firstTerm returns a list of one term. The terms of a first read share one array:
+// with 10,000 elections that saves 10,000 allocations.
 func (t *Tracker) firstTerm(term election.Term) []election.Term {
 	t.firstTerms = append(t.firstTerms, term)
 	n := len(t.firstTerms)
 	return t.firstTerms[n-1 : n : n]
 }
 
-// rangeRead is a read of a range on its way into the tracker.
+// rangeRead is a KeysRead observation while it is folded.
 type rangeRead struct {
 	election.KeysRead
-	// known are the elections of the range before.
+	// known are the elections of the range before the read.
 	known []*election.Election
-	// lost and regained say that an event for all of them tells that they are
-	// unreadable now, or readable again.
+	// lost and regained are set if one event reports that all of them became
+	// unreadable, or readable again.
 	lost, regained bool
-	// newest is the latest Raft index of a key in reads that are older than
-	// foundWithin.
+	// newest is the highest Raft index of any key in reads older than foundWithin.
 	newest uint64
 }
 
-// keysRead compares a range with what is known of it, key by key.
+// keysRead compares a range with the known elections, key by key.
 func (t *Tracker) keysRead(o election.KeysRead) {
 	t.noteFiltered(o)
 	lo := t.search(o.Range.From)
@@ -197,13 +196,13 @@ func (t *Tracker) search(key string) int {
 	return sort.Search(len(t.elections), func(i int) bool { return t.elections[i].Key() >= key })
 }
 
-// merge walks the known elections of a range and the pairs just read side by
-// side and gives the elections that are known afterwards, unless they are the
-// same ones.
+// merge iterates over the known elections of a range and the pairs read, both
+// sorted, and returns the resulting elections. changed is false if they are the
+// same.
 func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool) {
 	known, pairs := r.known, r.Pairs
 	if found := len(pairs) - len(known); found > 0 {
-		// On a first read each has one.
+		// On a first read, each new election has one event and may have one term.
 		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
 	}
 	m := merging{known: known, room: max(len(known), len(pairs))}
@@ -230,13 +229,13 @@ func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool
 	return m.result()
 }
 
-// merging is a list of elections that begins like the one known before, as most
-// reads leave all as it was, and the others nearly all.
+// merging builds a list of elections. It copies the known list only from the first
+// difference on, because most reads change few elections.
 type merging struct {
 	known  []*election.Election
-	same   int                  // how many of known it begins with
-	merged []*election.Election // all of it, from the first difference on
-	room   int                  // how many there may be
+	same   int                  // length of the prefix that equals known
+	merged []*election.Election // the whole list, once there was a difference
+	room   int                  // capacity
 }
 
 func (m *merging) add(e *election.Election) {
@@ -257,8 +256,8 @@ func (m *merging) result() (merged []*election.Election, changed bool) {
 	return m.merged, true
 }
 
-// replace puts the merged elections where the old ones stood, without touching
-// a slice that a snapshot shows.
+// replace stores the merged elections in place of the old ones. It does not write
+// to a slice that a snapshot shares.
 func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
 	if !t.lent {
 		t.elections = slices.Replace(t.elections, lo, hi, merged...)
@@ -286,7 +285,7 @@ func (t *Tracker) noteFiltered(o election.KeysRead) {
 	}
 }
 
-// precedes reports that an election stands before a pair that is another key.
+// precedes reports whether an election sorts before a pair of another key.
 func precedes(e *election.Election, p *election.Pair) bool {
 	if e.Key() == p.Key {
 		return e.Unaddressable && e.Pair.CreateIndex < p.CreateIndex
@@ -294,13 +293,13 @@ func precedes(e *election.Election, p *election.Pair) bool {
 	return e.Key() < p.Key
 }
 
-// sameKey reports that a pair is the election's key. Keys that are equal share their
-// text, mostly, and are found equal at once.
+// sameKey reports whether a pair is the election's key. Equal keys usually share
+// their bytes, so comparing them is fast.
 func sameKey(e *election.Election, p *election.Pair) bool {
 	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
 }
 
-// find gives the place of an election in a sorted list.
+// find returns the index of an election in a sorted list.
 func find(all []*election.Election, key string, createIndex uint64) (int, bool) {
 	i, found := slices.BinarySearchFunc(all, key, func(e *election.Election, key string) int { return strings.Compare(e.Key(), key) })
 	for found && all[i].Unaddressable && all[i].Pair.CreateIndex != createIndex {

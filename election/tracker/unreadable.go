@@ -7,13 +7,13 @@ import (
 	"electop/election"
 )
 
-// manyUnreadable is from how many elections on that become unreadable, or
-// readable, in one read one event for all of them is emitted: a lost permission
-// must not push everything else out of the latest events.
+// manyUnreadable is the number of elections that become unreadable, or readable, in
+// one read from which one event reports all of them: a lost permission must not
+// displace all other recent events.
 const manyUnreadable = 10
 
-// hides reports that a key is missing in an answer because it may not be read.
-// Whether an unaddressable key still exists cannot be verified.
+// hides reports whether a key is missing in a response because the token may not
+// read it. An unaddressable key cannot be verified.
 func (r *rangeRead) hides(e *election.Election) bool {
 	if e.Unaddressable {
 		return r.Filtered
@@ -22,7 +22,7 @@ func (r *rangeRead) hides(e *election.Election) bool {
 	return hidden
 }
 
-// shows reports that the answer has the election's key.
+// shows reports whether the response contains the election's key.
 func (r *rangeRead) shows(e *election.Election) bool {
 	_, found := slices.BinarySearchFunc(r.Pairs, e, func(p election.Pair, e *election.Election) int {
 		if p.Key == e.Key() && !e.Unaddressable {
@@ -33,8 +33,8 @@ func (r *rangeRead) shows(e *election.Election) bool {
 	return found
 }
 
-// announce emits one event for all elections of a range, if the token has just
-// lost or regained the permission to read each of them and they are many.
+// announce emits one event for all elections of a range if the token lost or
+// regained the permission to read each of them and they are many.
 func (t *Tracker) announce(r *rangeRead) {
 	if len(r.Hidden) > 0 {
 		r.lost = t.allTurn(r, election.Unreadable, func(e *election.Election) bool { return !e.Unreadable }, r.hides)
@@ -44,7 +44,7 @@ func (t *Tracker) announce(r *rangeRead) {
 	}
 }
 
-// allTurn emits the event if every election that may turn does.
+// allTurn emits the event if every election that can change does.
 func (t *Tracker) allTurn(r *rangeRead, kind election.EventType, may, turns func(*election.Election) bool) bool {
 	var n uint64
 	for _, e := range r.known {
@@ -63,7 +63,7 @@ func (t *Tracker) allTurn(r *rangeRead, kind election.EventType, may, turns func
 	return true
 }
 
-// foldHidden keeps an election that may not be read as it was.
+// foldHidden marks an election as unreadable and keeps its last state.
 func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Election {
 	if e.Unreadable {
 		return e
@@ -75,14 +75,15 @@ func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Elect
 	return c.e
 }
 
-// readable records that the key may be read again.
+// readable records that the token can read the key again.
 func (c *change) readable(announced bool) {
 	c.e.Unreadable = false
 	c.turn(election.Readable, announced)
 	c.t.unreadable--
 }
 
-// turn records the event, for the election alone if it was announced for all.
+// turn records the event; if one event was emitted for all elections, only in the
+// list of this one.
 func (c *change) turn(kind election.EventType, announced bool) {
 	if !announced {
 		c.record(election.Event{Type: kind})
@@ -91,7 +92,7 @@ func (c *change) turn(kind election.EventType, announced bool) {
 	c.e.Events = appendKept(c.e.Events, c.describe(election.Event{Type: kind}), c.t.keep)
 }
 
-// unreadableSince is when the election became unreadable.
+// unreadableSince returns when the election became unreadable.
 func unreadableSince(e *election.Election) time.Time {
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		if e.Events[i].Type == election.Unreadable {
