@@ -118,8 +118,8 @@ type Connection struct {
 	State ConnectionState
 	// Since is when the state began.
 	Since time.Time
-	// LastContact is when everything that is shown was last known to be fresh,
-	// but for the parts in Stale.
+	// LastContact is when the whole snapshot, except the parts in Stale, was last
+	// known to be current.
 	LastContact time.Time
 	// Latency is how long the latest probe took.
 	Latency time.Duration
@@ -136,10 +136,10 @@ type Connection struct {
 
 func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// PartKind is what kind of data a source reads.
+// PartKind is the kind of data that a source reads.
 type PartKind string
 
-// The kinds of data. Only keys that are stale make a board stale.
+// The kinds of data. Only stale keys make elections stale.
 const (
 	PartWhole    PartKind = ""         // everything: the link itself
 	PartKeys     PartKind = "keys"     // the elections in a range
@@ -158,15 +158,15 @@ type Part struct {
 // StalePart is a part whose source does not respond while others do.
 type StalePart struct {
 	Part
-	// Since is when it was last known to be current.
+	// Since is when the part was last known to be current.
 	Since time.Time
 	Error string
-	// RetryAt is when the next attempt is made; zero: one is under way.
+	// RetryAt is when the next attempt is made, zero while one is in progress.
 	RetryAt time.Time
 }
 
-// StaleSince tells since when an election may differ from what is shown. It
-// reports false while it is current.
+// StaleSince returns since when the data of an election may be outdated. stale is
+// false while it is current.
 func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	if s.Connection.State == Lost {
 		return s.Connection.LastContact, true
@@ -179,7 +179,7 @@ func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	return since, stale
 }
 
-// CountStale counts the elections in the parts that are stale.
+// CountStale counts the elections in stale parts.
 func (s *Snapshot) CountStale() (n int) {
 	at := func(key string) int {
 		i, _ := slices.BinarySearchFunc(s.Elections, key, func(e *Election, key string) int { return strings.Compare(e.Key(), key) })
@@ -204,7 +204,7 @@ func staleKeys(parts []StalePart) (keys RangeSet) {
 	return keys
 }
 
-// Current reports that the checks are watched and stand as they were read.
+// Current reports whether the checks are watched and up to date.
 func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
 
 // OlderThan reports whether the checks were last current before the other ones.
@@ -218,7 +218,7 @@ func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	return c.Until.Before(other.Until)
 }
 
-// Outdated are the checks when they are no longer current after at.
+// Outdated returns the checks, marked as not current after at.
 func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	if c.Until.IsZero() && !c.At.IsZero() {
 		c.Until = at
@@ -226,14 +226,14 @@ func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	return c
 }
 
-// Seen tells when a session was first reported. It may be older, unless its
-// creation was observed: Consul does not record when it created a session.
+// Seen is when a session was first reported. It may be older unless its creation
+// was observed: Consul does not record when it created a session.
 type Seen struct {
 	At      time.Time
 	Created bool
 }
 
-// Outdated is the list when it is no longer current after at.
+// Outdated returns the list, marked as not current after at.
 func (l *SessionList) Outdated(at time.Time) SessionList {
 	old := *l
 	if old.Until.IsZero() {
@@ -251,7 +251,7 @@ type SessionList struct {
 	// Until is when Sessions were last known to be current, zero while they are
 	// watched.
 	Until time.Time
-	// FirstSeen tells of each of them when it was first reported.
+	// FirstSeen is when each session was first reported.
 	FirstSeen map[string]Seen
 	// Err is why the sessions could not be read; Sessions is then stale.
 	Err string

@@ -13,36 +13,36 @@ import (
 	"electop/election/sanitize"
 )
 
-// Advice is something risky about an election as it is configured.
+// Advice is a risk in the configuration of an election.
 type Advice struct {
-	// Code names the kind of advice: snake_case, never renamed.
+	// Code identifies the kind of advice in snake_case. Codes are never renamed.
 	Code string `json:"code"`
-	// Urgent marks what breaks something now or soon; the rest is good to know.
+	// Urgent marks a risk that affects the election now or soon.
 	Urgent bool `json:"urgent"`
-	// Why says in one line what is risky, Do what to do about it.
+	// Why is the risk and Do is what to do about it, each in one line.
 	Why string `json:"why"`
 	Do  string `json:"do"`
 }
 
-// Thresholds of the advice. Unproven: they are judgements without a measurement
-// behind them; tests hold their edges only.
+// Thresholds of the advice. They are judgements, not based on measurements.
 const (
-	// manyElections is the least number of elections that one session leads for
-	// advice about it, if it leads more than twice what is usual.
+	// manyElections is the number of elections led by one session from which there
+	// is advice, if that is more than twice what is usual.
 	manyElections = 6
-	// shortLockDelay is the longest lock-delay that advice calls short.
+	// shortLockDelay is the lock-delay below which advice is given.
 	shortLockDelay = time.Second
-	// flappingChanges is how many changes within the window are not flapping.
+	// flappingChanges is the number of changes within the window above which an
+	// election flaps.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// manyOrphans is the least number of sessions that a program seems to have
-	// left behind: one or two may be candidates on the same host.
+	// manyOrphans is the number of sessions from which a program seems to leave
+	// sessions behind: one or two may be candidates on the same host.
 	manyOrphans = 3
 )
 
-// Advise lists what is risky about an election, urgent things first. s may be
-// nil: what needs the surroundings is then left out. board are all elections
-// that are watched. To judge many elections, use [NewBoard] and [Board.Advise].
+// Advise returns the advice on an election, urgent advice first. If s is nil,
+// advice that needs the surroundings is omitted. board are all watched elections.
+// For many elections, use [NewBoard] and [Board.Advise].
 func Advise(e *election.Election, s *election.Surroundings, board []*election.Election, now time.Time) []Advice {
 	var sessions []*election.Session
 	if s != nil {
@@ -51,8 +51,8 @@ func Advise(e *election.Election, s *election.Surroundings, board []*election.El
 	return NewBoard(board, sessions).Advise(e, s, now)
 }
 
-// Advise lists what is risky about one election of the board, urgent things
-// first. Surroundings of another election and nil say nothing.
+// Advise returns the advice on one election, urgent advice first. Surroundings of
+// another election are ignored.
 func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.Time) []Advice {
 	if s != nil && s.Key != e.Key() {
 		s = nil
@@ -60,7 +60,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	software := DetectSoftware(e, s)
 	found := []*Advice{adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
 	if e.Session != nil && e.Exists && e.Pair.Held() {
-		if software == nil { // its sessions are as they are by design
+		if software == nil { // such software chooses its session settings by design
 			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
 		}
 		found = append(found, b.adviseManyElections(e), b.adviseOrphans(e, s))
@@ -91,7 +91,7 @@ func adviseOverwritten(e *election.Election, software *Software) *Advice {
 	return a
 }
 
-// adviseFlags looks for keys that a waiting api.Lock refuses for good.
+// adviseFlags detects flags with which every waiting api.Lock fails permanently.
 func (b *Board) adviseFlags(e *election.Election) *Advice {
 	if !e.Exists || e.Pair.Flags == election.LockFlag || e.Pair.Flags == election.SemaphoreFlag || !b.usesAPILock(e) {
 		return nil
@@ -104,12 +104,12 @@ func (b *Board) adviseFlags(e *election.Election) *Advice {
 	}
 }
 
-// maxCommand is the longest command that advice offers: `electop list --advice`
-// cuts at 300 runes, and half a command must not be copied.
+// maxCommand is the maximum length of a command in advice: `electop list --advice`
+// cuts at 300 runes, and an incomplete command must not be copied.
 const maxCommand = 170
 
-// correctFlags says how to correct the flags of a key: of a held one by
-// acquiring it again with its holder's session, of a free one at its index.
+// correctFlags returns how to correct the flags of a key: if it is held, by
+// acquiring it again with the holder's session, otherwise with check-and-set.
 func correctFlags(p election.Pair) string {
 	flags := strconv.FormatUint(election.LockFlag, 10)
 	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
@@ -132,12 +132,13 @@ func correctFlags(p election.Pair) string {
 	return how + ": " + command
 }
 
-// plainKey reports keys that a shell takes for a word and a URL for this key.
+// plainKey reports whether a key needs no quoting in a shell and no escaping in a
+// URL.
 func plainKey(key string) bool {
 	return strings.Trim(key, shellWord+"/") == "" && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "/") && path.Clean(key) == key
 }
 
-// usesAPILock reports that a present or former leader uses Consul's own lock.
+// usesAPILock reports whether a current or former leader uses api.Lock.
 func (b *Board) usesAPILock(e *election.Election) bool {
 	if isAPILock(e.Session) || isAPILock(e.LastSession) {
 		return true
@@ -161,7 +162,7 @@ func adviseFlapping(e *election.Election, now time.Time) *Advice {
 	return a
 }
 
-// usualCause is why most terms of the window ended, if that is known.
+// usualCause returns the most frequent known cause within the window.
 func usualCause(e *election.Election, now time.Time) (most election.Cause, times int) {
 	counts := map[election.Cause]int{}
 	for _, t := range e.Terms {
@@ -190,7 +191,7 @@ func adviseChecks(s *election.Session) *Advice {
 			Do:   "bind it to serfHealth so that the failure of its node ends it sooner",
 		}
 	case s.TTL > 0:
-		return nil // the TTL ends it in any case
+		return nil // the session expires in any case
 	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
 		return &Advice{
 			Code: "node_checks_only",
@@ -207,8 +208,8 @@ func adviseChecks(s *election.Session) *Advice {
 	return nil
 }
 
-// mayWatchProcess reports node checks that somebody registered: unlike Consul's
-// own serfHealth, they may watch the leader's process.
+// mayWatchProcess reports whether a node check was registered by a user: unlike
+// serfHealth, it may check the leader's process.
 func mayWatchProcess(nodeCheck string) bool { return nodeCheck != "serfHealth" }
 
 func adviseLockDelay(s *election.Session) *Advice {
@@ -227,8 +228,7 @@ func adviseLockDelay(s *election.Session) *Advice {
 	}
 }
 
-// adviseManyElections gives no advice where one session for many elections is
-// usual.
+// adviseManyElections detects a session that leads unusually many elections.
 func (b *Board) adviseManyElections(e *election.Election) *Advice {
 	n := b.led[e.Pair.Session].count
 	if n < manyElections || n <= 2*b.usualLead {
@@ -241,8 +241,8 @@ func (b *Board) adviseManyElections(e *election.Election) *Advice {
 	}
 }
 
-// adviseOrphans looks for sessions that a restarting program leaves behind: like
-// the leader's own, and holding nothing that is known.
+// adviseOrphans detects sessions that a restarting program leaves behind: they are
+// like the leader's session and hold no known key.
 func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *Advice {
 	if !mayBeOrphan(e.Session) {
 		return nil
@@ -263,7 +263,7 @@ func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *A
 	}
 }
 
-// busySiblings counts the sessions of a kin that hold a key beside the election.
+// busySiblings counts the sessions of a kin that hold a key under the same parent.
 func (b *Board) busySiblings(same kin, siblings []election.Pair) int {
 	seen := map[string]bool{}
 	for _, p := range siblings {

@@ -7,34 +7,34 @@ import (
 	"electop/election"
 )
 
-// Board is what candidates and advice need to know of all elections and all
-// sessions, put in order once, so that thousands of elections can be judged one
-// after the other. It is immutable.
+// Board indexes all elections and all sessions for candidates and advice, so that
+// thousands of elections are evaluated in linear time. It is immutable.
 type Board struct {
 	keys     map[string]struct{}
 	names    map[string]struct{}
-	parents  map[string]int // how many elections stand side by side
+	parents  map[string]int // number of elections by parent of their keys
 	led      map[string]lead
 	sessions map[string]*election.Session
 	orphans  map[kin]int
-	// usualLead is how many elections the median session leads.
+	// usualLead is the median number of elections per leading session.
 	usualLead int
 }
 
-// minUsual is how many sessions must lead before it can be told what is usual.
+// minUsual is the number of leading sessions from which the median is meaningful.
 const minUsual = 3
 
-// lead is what a session leads.
+// lead is the elections that a session leads.
 type lead struct {
 	count int
 	first string // name of the first election, in the order of keys
 }
 
-// kin are sessions that one program on one node makes again and again.
+// kin identifies sessions that the same program on the same node creates
+// repeatedly.
 type kin struct{ name, node, checks string }
 
-// NewBoard puts elections (all that are watched) and sessions (all of the
-// datacenter, nil when they were not read) in order.
+// NewBoard indexes all watched elections and all sessions of the datacenter, nil if
+// these were not read.
 func NewBoard(elections []*election.Election, sessions []*election.Session) *Board {
 	b := &Board{
 		keys: make(map[string]struct{}, len(elections)), names: make(map[string]struct{}, len(elections)),
@@ -63,15 +63,15 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 	return b
 }
 
-// mayBeOrphan leaves out sessions that end by themselves and names that say
-// nothing about the program that made them.
+// mayBeOrphan excludes sessions that expire and names that do not identify a
+// program.
 func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" && !genericName(s.Name) }
 
 func kinOf(s *election.Session) kin {
 	return kin{name: s.Name, node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
 }
 
-// median is 1 where few sessions lead: nothing is usual there.
+// median is 1 if there are too few sessions for a meaningful median.
 func median(led map[string]lead) int {
 	if len(led) < minUsual {
 		return 1
@@ -84,8 +84,8 @@ func median(led map[string]lead) int {
 	return counts[len(counts)/2]
 }
 
-// competes reports whether a key that stands beside e's belongs to a candidate
-// of e, and not to an election or an application of its own.
+// competes reports whether a key with the same parent belongs to a candidate of e,
+// and not to another election or application.
 func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	parent := election.Parent(e.Key())
 	rest, below := strings.CutPrefix(p.Key, parent)
@@ -94,16 +94,16 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	}
 	folder, _, nested := strings.Cut(rest, "/")
 	if nested {
-		// Members stay members under a pattern that takes their keys for elections.
+		// Members are candidates even if a pattern also matches their keys as
+		// elections.
 		return strings.Count(rest, "/") == 1 && namesMembers(folder)
 	}
 	_, watched := b.keys[p.Key]
 	return !watched && b.parents[parent] <= 1
 }
 
-// namesLock reports whether a key's last segment says that it is a lock: what
-// stands beside "leader" is about that leader, what stands beside "web" may be
-// about anything.
+// namesLock reports whether the last segment of a key names a lock: keys next to
+// "leader" concern that leader, keys next to "web" may concern anything.
 func namesLock(segment string) bool {
 	words := strings.FieldsFunc(segment, func(r rune) bool { return strings.ContainsRune("-_.", r) })
 	for _, word := range words {

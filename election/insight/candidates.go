@@ -12,22 +12,23 @@ import (
 )
 
 // Candidate is a session that probably competes for an election. Consul does not
-// record waiters, so this is inferred; Reason says from what.
+// record waiters, so this is inferred; Reason is the evidence.
 type Candidate struct {
-	// Session holds nothing but its ID when the sessions could not be read.
+	// Session has only an ID if the sessions could not be read.
 	Session *election.Session
-	// Name is the best label: of a sibling key its last segment, of a service its
-	// check, otherwise the session's name and node.
+	// Name is the most specific label: the last segment of a sibling key, the
+	// service of a check, or else the session's name and node.
 	Name   string
 	Reason string
-	// Weak marks a reason that may as well be one to compete for another key.
+	// Weak marks a reason that would also fit a session that competes for another
+	// key.
 	Weak bool
-	// strength orders candidates, stronger reasons first.
+	// strength orders candidates; stronger reasons come first.
 	strength int
 }
 
-// Reasons for taking a session for a candidate, weakest first. Those without a
-// note are unproven: likenesses that were not compared with what waits.
+// Reasons to consider a session a candidate, weakest first. Only those with a
+// comment were confirmed by measurements.
 const (
 	byNodeName = iota + 1
 	byGenericName
@@ -40,11 +41,11 @@ const (
 	byContender // measured for api.Semaphore, whose contenders hold a key each
 )
 
-// maxWeak is how many sessions may be candidates for weak reasons only: a reason
-// that fits a crowd says nothing about one of it. The number is unproven.
+// maxWeak is the maximum number of candidates that have only weak reasons: a reason
+// that fits many sessions says nothing about one of them. Not measured.
 const maxWeak = 8
 
-// Likely counts the candidates with a reason that is not weak.
+// Likely counts the candidates whose reason is not weak.
 func Likely(all []Candidate) int {
 	n := 0
 	for _, c := range all {
@@ -62,21 +63,20 @@ type candidateJSON struct {
 	Session *election.Session `json:"session"`
 }
 
-// MarshalJSON writes the candidate as `electop show -o json` does.
+// MarshalJSON encodes the candidate as in `electop show -o json`.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{Name: c.Name, Reason: c.Reason, Weak: c.Weak, Session: c.Session})
 }
 
-// Candidates infers who probably competes for e, the likeliest first. The
-// holder itself is not among them. board are all elections that are watched. To
-// ask again and again, use [NewBoard] and [Board.Candidates].
+// Candidates infers which sessions probably compete for e, most likely first,
+// without the holder. board are all watched elections. For many elections, use
+// [NewBoard] and [Board.Candidates].
 func Candidates(e *election.Election, s *election.Surroundings, board []*election.Election) []Candidate {
 	return NewBoard(board, nil).Candidates(e, s)
 }
 
-// Candidates infers who probably competes for one election of the board, the
-// likeliest first, from its surroundings. Those of another election and nil say
-// nothing.
+// Candidates infers which sessions probably compete for one election, most likely
+// first. Without surroundings, or with those of another election, there are none.
 func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Candidate {
 	if s == nil || s.Key != e.Key() {
 		return nil
@@ -94,8 +94,8 @@ func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Can
 	return withoutCrowd(c.found)
 }
 
-// withoutCrowd drops weak candidates where better ones are known, and where
-// there are too many.
+// withoutCrowd removes weak candidates if there are better ones or too many weak
+// ones.
 func withoutCrowd(sorted []Candidate) []Candidate {
 	likely := Likely(sorted)
 	if likely > 0 || len(sorted) > maxWeak {
@@ -104,11 +104,11 @@ func withoutCrowd(sorted []Candidate) []Candidate {
 	return sorted
 }
 
-// inference is what candidates of one election are judged by.
+// inference is the state of inferring the candidates of one election.
 type inference struct {
 	e        *election.Election
 	board    *Board
-	model    *election.Session // of the holder, or of the last one
+	model    *election.Session // session of the current or last holder
 	siblings map[string]election.Pair
 	holding  map[string]bool // slots of a semaphore
 	found    []Candidate
@@ -143,7 +143,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 		return c.bySiblingKey(found, p), true
 	}
 	if c.e.IsSemaphore() {
-		return found, false // who contends leaves a key, always
+		return found, false // every contender of a semaphore has a key
 	}
 	if c.ledBefore(ses.ID) {
 		found.strength, found.Reason = byFormerTerm, "led before, and its session lives on"
@@ -155,7 +155,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	}
 	if elsewhere := c.board.led[ses.ID]; elsewhere.count > 0 {
 		if found.strength != bySameService {
-			return found, false // what leads elsewhere competes there
+			return found, false // a session that leads elsewhere competes there
 		}
 		found.Reason += "; it leads " + sanitize.Line(elsewhere.first, election.LabelLength)
 	}
@@ -163,8 +163,8 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	return found, found.Reason != ""
 }
 
-// serviceLabel names a session by its service, which says more than a name that
-// all of its kind share.
+// serviceLabel names a session by its service, which is more specific than a name
+// that all sessions of a client share.
 func serviceLabel(s *election.Session) string {
 	label := sanitize.Line(strings.TrimPrefix(s.ServiceChecks[0], "service:"), election.LabelLength)
 	if label == "" {
@@ -173,8 +173,7 @@ func serviceLabel(s *election.Session) string {
 	return label + " on " + sanitize.Line(s.Node, election.LabelLength)
 }
 
-// addUnread adds the siblings whose sessions could not be read: that they hold
-// a key is enough.
+// addUnread adds the holders of sibling keys whose sessions could not be read.
 func (c *inference) addUnread(s *election.Surroundings) {
 	if s.SessionsErr == "" {
 		return
@@ -205,7 +204,7 @@ func (c *inference) ledBefore(session string) bool {
 	return slices.ContainsFunc(c.e.Terms, func(t election.Term) bool { return t.Session == session && t.Over() })
 }
 
-// resemblance compares a session with the one that holds or held the key.
+// resemblance compares a session with that of the current or last holder.
 func (c *inference) resemblance(ses *election.Session) (strength int, reason string) {
 	if strength, reason = c.likeModel(ses); strength > byNamedElection {
 		return strength, reason

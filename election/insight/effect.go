@@ -8,33 +8,31 @@ import (
 	"electop/election"
 )
 
-// Effect says what an operator's action does to one hold. The dialog, `release`,
-// `destroy` and docs/actions.md show these texts and no others. All are whole
-// sentences that are safe to show.
+// Effect describes what an operator's action does to one hold. The dialog,
+// `release`, `destroy` and docs/actions.md all use these texts: whole sentences
+// that are safe to print.
 type Effect struct {
 	// Kind is the kind of software that holds the key, Software its name, such
 	// as "consul lock" or "probably consul lock".
 	Kind     HolderKind
 	Software string
-	// Refusal says why electop does not carry the action out on this key; empty
-	// when it may.
+	// Refusal is why electop refuses the action on this key, empty if it does not.
 	Refusal string
-	// Key says what happens to the key, its value and its flags.
+	// Key describes what happens to the key, its value and its flags.
 	Key string
-	// Holder says what the software that holds the key does, as far as measured.
+	// Holder describes what the software that holds the key does, as measured.
 	Holder string
-	// Delay says from when on another candidate can acquire the key.
+	// Delay describes when another candidate can acquire the key.
 	Delay string
-	// Warnings are reasons to think twice, the most important first.
+	// Warnings are risks of the action, the most important first.
 	Warnings []string
-	// Better is the software's own method, as a command to copy; empty if none
-	// is known.
+	// Better is the command of the software's own method, empty if none is known.
 	Better string
 }
 
-// EffectOf says what an action does to the election's current hold. s may be nil
-// when the surroundings were not read. candidates is how many likely candidates
-// were found (see [Likely]), -1 when that is not known.
+// EffectOf describes what an action does to the current hold. s is nil if the
+// surroundings were not read. candidates is the number of likely candidates (see
+// [Likely]), -1 if unknown.
 func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surroundings, candidates int) Effect {
 	holder, guess := kindOf(e, s)
 	f := newEffect(kind, holder, guess, e.Session)
@@ -63,12 +61,12 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	return f
 }
 
-// TxnBodyLimit is how long the body of a transaction may be: Consul's default
-// for txn_max_req_len.
+// TxnBodyLimit is the maximum size of a transaction's body: Consul's default for
+// txn_max_req_len.
 const TxnBodyLimit = 512 << 10
 
-// largestTxnValue certainly fits into the transaction of a release: base64 makes
-// a value a third longer, and 4 KB are more than all else in the body takes.
+// largestTxnValue always fits into the transaction of a release: base64 makes a
+// value a third longer, and the rest of the body takes less than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
 const largeValue = "The value is too large for a transaction: the release is bound to the session, but cannot check the index. " +
@@ -79,9 +77,9 @@ const MayHoldMore = "The session may hold more keys than are listed."
 
 const noCandidate = "No other candidate was seen: the election may stay without a leader."
 
-// EffectOfSession says what destroying a session does, whatever it holds.
-// session is nil when it was not read. held are the keys that it is known to
-// hold; complete says that the whole store was searched for them.
+// EffectOfSession describes what destroying a session does. session is nil if it
+// was not read. held are the keys that it is known to hold; complete is set if the
+// whole store was searched for them.
 func EffectOfSession(session *election.Session, held []election.Pair, complete bool) Effect {
 	kind, guess, better := kindOfHolds(session, held)
 	f := newEffect(election.ActionDestroy, kind, guess, session)
@@ -105,8 +103,8 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 	return f
 }
 
-// kindOfHolds is the kind that all holds of a session have, [HolderUnknown]
-// where they differ; a leader key of Patroni decides alone. better is the
+// kindOfHolds returns the common kind of all holds of a session, [HolderUnknown] if
+// they differ; one leader key of Patroni suffices for its kind. better is the
 // software's own method.
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
@@ -138,8 +136,8 @@ func countSlots(held []election.Pair) int {
 	return n
 }
 
-// newEffect puts the sentences about one kind of holder together. session is nil
-// when it was not read.
+// newEffect builds the effect from the sentences of one kind of holder. session is
+// nil if it was not read.
 func newEffect(action election.ActionKind, kind HolderKind, guess bool, session *election.Session) Effect {
 	texts := textsOf(kind)
 	of := texts.release
@@ -171,7 +169,7 @@ func destroyText(s *election.Session) string {
 	return "The session is destroyed, and every lock that it holds is released; values and flags are kept."
 }
 
-// delayText says for how long nothing can acquire what the session held.
+// delayText describes how long the keys of the session cannot be acquired.
 func delayText(s *election.Session, key string) string {
 	switch {
 	case s == nil:
@@ -186,8 +184,8 @@ func delayText(s *election.Session, key string) string {
 	return text + "."
 }
 
-// releaseWarnings concern software that takes leadership from the key itself,
-// as Patroni does.
+// releaseWarnings warn about software that treats the key itself as proof of
+// leadership, as Patroni does.
 func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surroundings) []string {
 	var all []string
 	if len(e.Pair.Value) > largestTxnValue {
@@ -203,8 +201,8 @@ func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surround
 	return all
 }
 
-// mayBePatroni reports a key that could be Patroni's for all that was read:
-// neither its session nor its siblings.
+// mayBePatroni reports whether a key may be Patroni's because neither its session
+// nor its siblings were read.
 func mayBePatroni(e *election.Election, s *election.Surroundings) bool {
 	siblings := s != nil && s.Key == e.Key() && s.SiblingsErr == ""
 	return e.Session == nil && !siblings && base(e.Key()) == "leader" && e.Pair.Flags == 0 &&

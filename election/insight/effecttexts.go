@@ -1,24 +1,24 @@
 package insight
 
-// holderTexts says what an action on the lock does, by the kind of its holder.
-// docs/actions.md holds every sentence; a test compares the two.
+// holderTexts describe what an action on the lock does, by kind of holder.
+// docs/actions.md contains every sentence; a test compares the two.
 type holderTexts struct {
 	// software names the kind of holder.
 	software         string
 	release, destroy actionTexts
 }
 
-// actionTexts are the sentences of one action; see [Effect] for the meaning of
-// each. key and delay are empty where the general sentences hold.
+// actionTexts are the sentences of one action; see [Effect]. key and delay are
+// empty if the general sentences apply.
 type actionTexts struct {
 	refusal, key, holder, delay string
 	warnings                    []string
-	// source names the section of docs/actions.md that has the measurement, or
-	// says why there is none: "unproven: …".
+	// source is the section of docs/actions.md with the measurement, or "unproven:
+	// …" with the reason why there is none.
 	source string
 }
 
-// textsOf is the table of the kinds of holders.
+// textsOf returns the texts of one kind of holder.
 func textsOf(kind HolderKind) holderTexts {
 	switch kind {
 	case HolderRefreshing:
@@ -42,7 +42,7 @@ func textsOf(kind HolderKind) holderTexts {
 	}
 }
 
-// untilItStops ends the texts of holders that learn of the loss.
+// untilItStops is the last sentence for holders that notice the loss.
 const untilItStops = "Until it stops its work, two processes may act as leader."
 
 func unknownTexts() holderTexts {

@@ -9,12 +9,12 @@ import (
 	"electop/election/sanitize"
 )
 
-// OutcomeKind says how an operator's action on one election ended.
+// OutcomeKind is the result of an operator's action on one election.
 type OutcomeKind string
 
-// The kinds of outcomes. [OutcomeDone] and [OutcomeUnknown] may still become
-// another kind; see [Outcome.Follow]. The same leader is the same session or,
-// after a destroy, a session of the same node that wrote the same value.
+// The kinds of outcomes. [OutcomeDone] and [OutcomeUnknown] may still change; see
+// [Outcome.Follow]. "The same leader" means the same session or, after a destroy, a
+// session on the same node that wrote the same value.
 const (
 	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
 	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads
@@ -28,39 +28,39 @@ const (
 	OutcomeUnknown  OutcomeKind = "unknown"     // Consul did not confirm the write: it may have been applied
 )
 
-// Holder names who holds a key. Its texts are safe to show.
+// Holder identifies the holder of a key. Its texts are safe to print.
 type Holder struct {
 	Leader  string `json:"leader"`
 	Session string `json:"session"`
-	// Node is empty when the session was not read.
+	// Node is empty if the session was not read.
 	Node string `json:"node"`
 }
 
-// Outcome is what became of one action on one election.
+// Outcome is the result of one action on one election.
 type Outcome struct {
 	Action election.ActionKind
 	Target election.Target
 	Kind   OutcomeKind
 	// New is the first leader observed after the action, zero while there is none.
 	New Holder
-	// Vacancy is the time between the two terms: exact when VacancyKnown, else
-	// the longest that it can have been, or zero where that is not known.
+	// Vacancy is the time between the two terms: exact if VacancyKnown, otherwise
+	// an upper bound, or zero if unknown.
 	Vacancy      time.Duration
 	VacancyKnown bool
-	// Reason says in one line why there is no new leader, why nothing was written
-	// or what was not observed; empty when there is nothing to add.
+	// Reason is one line: why there is no new leader, why nothing was written, or
+	// what was not observed. It may be empty.
 	Reason string
-	// Note says in one line what the operator must know about an action that was
-	// carried out; it stays true whoever leads next.
+	// Note is one line: what the operator must know about an action that was
+	// carried out, independent of the next leader.
 	Note string
 }
 
-// Settled reports that observing the election further adds nothing.
+// Settled reports whether further observation cannot change the outcome.
 func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != OutcomeUnknown }
 
 // Follow looks for the first term after the one that the action ended. e is the
-// election as observed after the action, nil while it was not observed. An
-// outcome that is settled stays as it is.
+// election as observed after the action, nil if it was not observed. A settled
+// outcome does not change.
 func (o Outcome) Follow(e *election.Election) Outcome {
 	if o.Settled() || e == nil || o.Target.Key == "" || e.Key() != o.Target.Key {
 		return o
@@ -75,9 +75,9 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	}
 }
 
-// targetTerm finds the term that the action ended, the latest one where several
-// match: an older one would make a leader of before the action the next. A
-// destroy ends the last term of its session, whichever it was chosen for.
+// targetTerm returns the index of the term that the action ended, the latest if
+// several match: with an older one, a leader from before the action would count as
+// the next. A destroy ends the last term of its session.
 func (o Outcome) targetTerm(terms []election.Term) int {
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := terms[i]
@@ -89,11 +89,12 @@ func (o Outcome) targetTerm(terms []election.Term) int {
 	return -1
 }
 
-// termNumber is the term's number, which a write without the lock does not change.
+// termNumber returns the term's number, which a write without the lock does not
+// change.
 func termNumber(t election.Target) uint64 { return max(t.Term, t.LockIndex) }
 
-// followUnobserved takes the first later term when the target's own was not
-// observed, as after a restart of the observation: then the vacancy is unknown.
+// followUnobserved uses the first later term if the target's own term was not
+// observed, for example after a restart: then the vacancy is unknown.
 func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 	target := o.Target
 	for _, t := range terms {
@@ -105,8 +106,7 @@ func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 	return o
 }
 
-// ledBy settles the outcome with the leader of a term after the action. That
-// resolves what Reason said before.
+// ledBy settles the outcome with the leader of a later term and clears Reason.
 func (o Outcome) ledBy(next election.Term) Outcome {
 	o.Kind, o.Reason = OutcomeMoved, ""
 	if next.Session == o.Target.Session || o.Action == election.ActionDestroy && o.sameLeader(next) {
@@ -116,8 +116,8 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	return o
 }
 
-// sameLeader recognises the leader whose session was destroyed: it wrote the
-// same value from the same node. A label that names the session says nothing.
+// sameLeader reports whether the leader whose session was destroyed leads again:
+// same value, same node. A label derived from the session proves nothing.
 func (o Outcome) sameLeader(next election.Term) bool {
 	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
 		!election.NamesNode(next.Leader, next.Node)
@@ -131,15 +131,15 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	}
 	from := ended.End
 	if !ended.SeenUntil.IsZero() {
-		from = ended.SeenUntil // it ended at some moment since
+		from = ended.SeenUntil // it ended at some time after that
 	}
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
 	return o
 }
 
-// missedBetween counts the terms between two that were observed one after the
-// other, as far as the numbers tell.
+// missedBetween counts the terms between two consecutive observed terms, from their
+// numbers.
 func missedBetween(ended, next election.Term) uint64 {
 	before := ended.Number
 	if next.CreateIndex != ended.CreateIndex {
@@ -151,17 +151,17 @@ func missedBetween(ended, next election.Term) uint64 {
 	return next.Number - before - 1
 }
 
-// Old names the leader that the action was about.
+// Old returns the leader that the action was applied to.
 func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
 }
 
 // reasonLength does not cut electop's own sentences, which end with what to do;
-// what they quote from Consul was cut before.
+// text from Consul in them is already shortened.
 const reasonLength = 1000
 
-// Summary says in one line how it ended: "web-1 → web-2 after 1.2s", or why not.
-// The line is safe to show.
+// Summary describes the outcome in one line: "web-1 → web-2 after 1.2s", or why
+// not. The line is safe to print.
 func (o Outcome) Summary() string {
 	text := o.headline()
 	if o.Reason != "" {
@@ -197,7 +197,7 @@ func (o Outcome) headline() string {
 	}
 }
 
-// doneText does not say who leads now: that was not observed.
+// doneText does not name the current leader, who was not observed.
 func (o Outcome) doneText() string {
 	switch {
 	case o.Action == election.ActionRelease:
@@ -230,8 +230,8 @@ type outcomeJSON struct {
 	Note      string              `json:"note,omitempty"`
 }
 
-// MarshalJSON writes the outcome as `electop release -o json` does. vacancy_ms
-// is there only when both ends of the vacancy were observed.
+// MarshalJSON encodes the outcome as in `electop release -o json`. vacancy_ms is
+// present only if both ends of the vacancy were observed.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	j := outcomeJSON{
 		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),
@@ -247,7 +247,7 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// String is the outcome with its election, for logs.
+// String returns the outcome with its election, for logs.
 func (o Outcome) String() string {
 	return fmt.Sprintf("%s %s: %s", o.Action, sanitize.Line(o.Target.Election, election.LabelLength), o.Summary())
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // patroniLockDelay is the lock-delay of every session of Patroni (lock_delay in
-// patroni/dcs/consul.py of 3.0.2, no setting changes it).
+// patroni/dcs/consul.py of 3.0.2; not configurable).
 const patroniLockDelay = time.Millisecond
 
-// isPatroniLeader recognises <namespace>/<scope>/leader, by its session or by
-// what only Patroni writes beside it. Key names alone prove nothing: the Consul
-// guide's recipe uses service/<name>/leader as well.
+// isPatroniLeader recognises <namespace>/<scope>/leader by its session or by
+// sibling keys that only Patroni writes. The key's name proves nothing: the Consul
+// guide uses service/<name>/leader as well.
 func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 	if base(e.Key()) != "leader" {
 		return false
@@ -39,9 +39,9 @@ func isPatroniMember(e *election.Election) bool {
 	return isPatroniMemberValue(e.Pair.Value)
 }
 
-// patroniScope finds the cluster's scope, and the group of a Citus cluster, by
-// the session that Patroni names <scope>-<member>; the key's value is the
-// member. A key that was written without the lock may hold any value.
+// patroniScope returns the cluster's scope, and the group of a Citus cluster, from
+// the session that Patroni names <scope>-<member>. The key's value is the member,
+// unless it was written without the lock.
 func patroniScope(e *election.Election) (scope, group string, ok bool) {
 	session := holderSession(e)
 	if !patroniSettings(session) {
@@ -63,9 +63,9 @@ func patroniSettings(s *election.Session) bool {
 	return s != nil && s.Behavior == election.BehaviorDelete && s.LockDelay == patroniLockDelay && s.TTL > 0
 }
 
-// scopeOf takes the member off the session's name; the rest must be the end of
-// the folder, which a Citus cluster extends with the number of its group. A
-// scope may contain slashes.
+// scopeOf removes the member from the session's name. The rest must be the end of
+// the folder, to which a Citus cluster adds its group number. A scope may contain
+// slashes.
 func scopeOf(folder, session, member string) (scope, group string, ok bool) {
 	scope, ok = strings.CutSuffix(session, "-"+member)
 	if !ok || member == "" || scope == "" {
@@ -81,8 +81,8 @@ func scopeOf(folder, session, member string) (scope, group string, ok bool) {
 	return "", "", false
 }
 
-// hasPatroniKeys looks for the contents that only Patroni writes beside its
-// leader key.
+// hasPatroniKeys reports whether a sibling key has content that only Patroni
+// writes.
 func hasPatroniKeys(key string, siblings []election.Pair) bool {
 	for _, p := range siblings {
 		rest, ok := strings.CutPrefix(p.Key, election.Parent(key))
@@ -93,8 +93,8 @@ func hasPatroniKeys(key string, siblings []election.Pair) bool {
 	return false
 }
 
-// systemIdentifier is the least number of digits of a PostgreSQL cluster's
-// identifier (a 64-bit number that begins with the time of its creation).
+// systemIdentifier is the minimum number of digits of a PostgreSQL system
+// identifier (a 64-bit number that begins with the time of creation).
 const systemIdentifier = 16
 
 func isPatroniContent(name string, value []byte) bool {
@@ -109,8 +109,8 @@ func isPatroniContent(name string, value []byte) bool {
 	return strings.HasPrefix(name, "members/") && isPatroniMemberValue(value)
 }
 
-// isPatroniMemberValue reports the addresses of a PostgreSQL and of the REST API
-// that Patroni serves for it.
+// isPatroniMemberValue reports whether a value has the address of a PostgreSQL or
+// of Patroni's REST API.
 func isPatroniMemberValue(value []byte) bool {
 	return strings.HasPrefix(election.JSONMember(value, "conn_url"), "postgres") ||
 		strings.HasSuffix(election.JSONMember(value, "api_url"), "/patroni")
@@ -118,8 +118,8 @@ func isPatroniMemberValue(value []byte) bool {
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// patroniSwitchover is a command to copy. A scope that is not certain, or that
-// a shell could take for anything but a word, is left out.
+// patroniSwitchover returns a command to copy. It omits a scope that is uncertain
+// or that a shell would interpret.
 func patroniSwitchover(e *election.Election) string {
 	scope, group, ok := patroniScope(e)
 	if !ok {
@@ -140,5 +140,5 @@ func patroniSwitchover(e *election.Election) string {
 
 const switchover = "patronictl switchover"
 
-// shellWord are characters without a meaning to a shell.
+// shellWord are the characters that a shell does not interpret.
 const shellWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."

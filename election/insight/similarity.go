@@ -7,8 +7,7 @@ import (
 	"electop/election"
 )
 
-// genericName reports names that libraries give to every session, whatever it
-// is for.
+// genericName reports whether a library gives this name to every session.
 func genericName(name string) bool {
 	switch name {
 	case apiLockSession, apiSemaphoreSession, vaultSession, campaignSession:
@@ -17,17 +16,17 @@ func genericName(name string) bool {
 	return false
 }
 
-// sameSettings reports that two sessions may have been made by one program.
+// sameSettings reports whether the same program may have created two sessions.
 func sameSettings(a, b *election.Session) bool {
 	return a.TTL == b.TTL && a.Behavior == b.Behavior && a.LockDelay == b.LockDelay
 }
 
-// minName is the length from which on an election's name tells something when it
-// is found within another text.
+// minName is the minimum length of an election's name that is significant within
+// another text.
 const minName = 3
 
-// namedAfter reports whether a text names the election: as one of its words, as
-// the beginning of one ("web-host17"), or as `consul lock` does, by the path.
+// namedAfter reports whether a text names the election: as a word, as the beginning
+// of a word ("web-host17"), or as the path that `consul lock` writes.
 func (b *Board) namedAfter(text string, e *election.Election) bool {
 	if path := strings.TrimSuffix(election.Parent(e.Key()), "/"); path != "" && strings.Contains(text, " at '"+path+"'") {
 		return true
@@ -54,7 +53,7 @@ func betweenWords(r rune) bool {
 func joins(c byte) bool { return c == '-' || c == '_' || c == '.' }
 
 // namesLonger reports whether a word names an election with a longer name that
-// begins with the same n bytes: "web-cron-1" is about web-cron, not about web.
+// begins with the same n bytes: "web-cron-1" names web-cron, not web.
 func (b *Board) namesLonger(word string, n int) bool {
 	for i := n + 1; i <= len(word); i++ {
 		if i == len(word) || joins(word[i]) {
@@ -66,9 +65,9 @@ func (b *Board) namesLonger(word string, n int) bool {
 	return false
 }
 
-// shape is a text without what differs from one instance of a program to the
-// next: its node's name, numbers and ids. It is empty when nothing is left that
-// tells one program from another.
+// shape returns a text without the parts that differ between instances of a
+// program: node name, numbers and ids. It is empty if the rest does not identify a
+// program.
 func shape(text, node string) string {
 	var b strings.Builder
 	specific := false
@@ -83,8 +82,8 @@ func shape(text, node string) string {
 	return b.String()
 }
 
-// withoutNode replaces the node's name, full and short, by a mark where it
-// stands as a word of its own.
+// withoutNode replaces the node's full or short name by a mark where it is a
+// separate word.
 func withoutNode(text, node string) string {
 	short, _, _ := strings.Cut(node, ".")
 	for _, name := range []string{node, short} {
@@ -115,7 +114,7 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// words cuts a text into words and what stands between them.
+// words splits a text into words and separators.
 func words(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for start, i := 0, 1; i <= len(text); i++ {
@@ -129,8 +128,8 @@ func words(text string) func(yield func(string) bool) {
 	}
 }
 
-// withoutNumbers replaces an id (letters after digits, as in a UUID or a pod's
-// name) as a whole, and otherwise each number.
+// withoutNumbers replaces each id (letters after digits, as in a UUID or a pod's
+// name) as a whole, and each other number.
 func withoutNumbers(word string) string {
 	var b strings.Builder
 	digit := false
@@ -149,7 +148,7 @@ func withoutNumbers(word string) string {
 	return b.String()
 }
 
-// tells reports whether a word can tell one program from another.
+// tells reports whether a word can distinguish programs.
 func tells(word string) bool {
 	letters := strings.ToLower(strings.TrimRight(word, "#"))
 	if len(letters) < 2 || !alphanumeric(letters[0]) {
@@ -165,7 +164,7 @@ func tells(word string) bool {
 }
 
 // sameCheckService reports whether both sessions depend on a check of the same
-// service: one check, or ids that differ in numbers and in the node's name only.
+// service: the same check, or ids that differ only in numbers and node name.
 func sameCheckService(a, b *election.Session) bool {
 	if a == nil || b == nil {
 		return false

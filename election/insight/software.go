@@ -8,14 +8,14 @@ import (
 	"electop/election"
 )
 
-// HolderKind is the kind of software that holds a key, as far as its traces in
-// Consul tell.
+// HolderKind is the kind of software that holds a key, inferred from the data it
+// leaves in Consul.
 type HolderKind string
 
-// The kinds of holders. npm's client cannot be told from api.Lock: it uses the
-// same flags, session name and TTL.
+// The kinds of holders. The npm client cannot be distinguished from api.Lock: it
+// uses the same flags, session name and TTL.
 const (
-	HolderUnknown       HolderKind = "unknown"        // no known traces, such as the Consul guide's recipe
+	HolderUnknown       HolderKind = "unknown"        // not recognised, such as the Consul guide's recipe
 	HolderRefreshing    HolderKind = "refreshing"     // writes its value again with ?acquire=
 	HolderAPILock       HolderKind = "api_lock"       // api.Lock or a compatible client
 	HolderConsulLock    HolderKind = "consul_lock"    // consul lock
@@ -26,20 +26,20 @@ const (
 	HolderPatroniMember HolderKind = "patroni_member" // the key of a Patroni member
 )
 
-// Software is a program with its own method to move its leader.
+// Software is a program that has its own method to move its leader.
 type Software struct {
 	Kind HolderKind `json:"kind"`
 	Name string     `json:"name"`
 	// StepDown is the program's own method, as a command to copy.
 	StepDown string `json:"step_down"`
-	// Otherwise says what electop's actions do instead.
+	// Otherwise describes what electop's actions do instead.
 	Otherwise string `json:"otherwise"`
 }
 
 // DetectSoftware recognises software that has its own method to move its leader
-// (Patroni, Vault), nil for any other. e needs Pair, Exists and, where it was
-// read, Session. s may be nil, but without siblings Patroni is recognised by its
-// session only.
+// (Patroni, Vault), nil for any other. e needs Pair, Exists and, if it was read,
+// Session. s may be nil; without siblings, Patroni is recognised only by its
+// session.
 func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	switch kind := softwareKind(e, s); kind {
 	case HolderVault:
@@ -62,8 +62,8 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	}
 }
 
-// holderSession is the session of the holder, nil when it was not read; while
-// the key is not held, it is that of the last holder.
+// holderSession returns the session of the current or last holder, nil if it was
+// not read.
 func holderSession(e *election.Election) *election.Session {
 	if e.Session != nil || e.Pair.Held() {
 		return e.Session
@@ -71,7 +71,7 @@ func holderSession(e *election.Election) *election.Session {
 	return e.LastSession
 }
 
-// softwareKind recognises the software that [DetectSoftware] describes.
+// softwareKind returns the kind of the software that [DetectSoftware] describes.
 func softwareKind(e *election.Election, s *election.Surroundings) HolderKind {
 	session := holderSession(e)
 	switch {
@@ -85,8 +85,8 @@ func softwareKind(e *election.Election, s *election.Surroundings) HolderKind {
 	return HolderUnknown
 }
 
-// kindOf recognises the holder. guess is set when other software may leave the
-// same traces.
+// kindOf returns the kind of the holder. guess is set if other software may leave
+// the same data.
 func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, guess bool) {
 	if e.Pair.Flags == election.SemaphoreFlag {
 		return HolderSemaphore, false
@@ -110,7 +110,7 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	return HolderUnknown, false
 }
 
-// Session names that software gives to its sessions unless told otherwise.
+// Session names that software uses by default.
 const (
 	apiLockSession      = "Consul API Lock"
 	apiSemaphoreSession = "Consul API Semaphore"
@@ -118,11 +118,12 @@ const (
 	campaignSession     = "electop campaign"
 )
 
-// isVaultKey and vaultSession are unproven: from Vault's source code, which uses
-// api.Lock with this name; Vault was not run.
+// isVaultKey and vaultSession are from Vault's source code, which uses api.Lock
+// with this name; they were not measured.
 func isVaultKey(key string) bool { return strings.HasSuffix("/"+key, "/vault/core/lock") }
 
-// isAPILock reports sessions whose software refuses keys without [election.LockFlag].
+// isAPILock reports whether the session's software rejects keys without
+// [election.LockFlag].
 func isAPILock(s *election.Session) bool {
 	return isConsulLock(s) || s != nil && (s.Name == apiLockSession || s.Name == vaultSession)
 }
@@ -135,12 +136,12 @@ func isConsulLock(s *election.Session) bool {
 	return ok
 }
 
-// consulLockTTL and consulLockDelay are what consul lock asks for; no flag of
-// it changes them.
+// consulLockTTL and consulLockDelay are the settings of consul lock's sessions;
+// they are not configurable.
 const consulLockTTL, consulLockDelay = 15 * time.Second, 15 * time.Second
 
-// looksLikeConsulLock reports the traces of consul lock -name, which replaces
-// the session name: its key, its flags, no value and its session's settings.
+// looksLikeConsulLock recognises consul lock -name, which replaces the session
+// name, by its key, its flags, the empty value and its session's settings.
 func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
 	if base(p.Key) != ".lock" || p.Flags != election.LockFlag || len(p.Value) > 0 {
 		return false
@@ -149,8 +150,8 @@ func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
 		s.TTL == consulLockTTL && s.LockDelay == consulLockDelay && s.Behavior == election.BehaviorRelease
 }
 
-// refreshes reports that the holder was observed writing the key with
-// ?acquire=: any other write would have set LockIndex to 0.
+// refreshes reports whether the holder was observed writing the key with ?acquire=:
+// any other write would have set LockIndex to 0.
 func refreshes(e *election.Election) bool {
 	if e.Pair.LockIndex == 0 {
 		return false
@@ -163,5 +164,5 @@ func refreshes(e *election.Election) bool {
 	return false
 }
 
-// base is the last segment of a key.
+// base returns the last segment of a key.
 func base(key string) string { return path.Base(key) }

@@ -9,29 +9,28 @@ import (
 	"electop/election"
 )
 
-// Situation is what [WhyVacant] needs beside the election itself.
+// Situation is the input of [WhyVacant] besides the election.
 type Situation struct {
 	Now        time.Time
 	Connection election.Connection
-	// Candidates is how many likely candidates were found (see [Likely]), -1
-	// when that is not known.
+	// Candidates is the number of likely candidates (see [Likely]), -1 if unknown.
 	Candidates int
-	// LockDelay is what a probe of the key found out.
+	// LockDelay is the result of a probe of the key.
 	LockDelay ProbedDelay
 }
 
-// ProbedDelay says whether a lock-delay is active, which only a probe tells.
+// ProbedDelay is whether a lock-delay is active, which only a probe shows.
 type ProbedDelay int
 
-// What a probe tells of the lock-delay.
+// The results of a probe.
 const (
 	DelayNotProbed ProbedDelay = iota // the key was not probed
 	DelayActive                       // Consul rejects every acquire
 	DelayNone                         // a candidate can acquire the key
 )
 
-// WhyVacant says why the election has no leader, as far as known. It is empty
-// for an election that is led.
+// WhyVacant explains why the election has no leader, as far as known. It is empty
+// if there is a leader.
 func WhyVacant(e *election.Election, s Situation) string {
 	if e.State(s.Now) == election.Led {
 		return ""
@@ -49,7 +48,7 @@ func WhyVacant(e *election.Election, s Situation) string {
 	return text + " " + strings.Join(vacancyReason(e, s), " ")
 }
 
-// whySemaphore corrects the question: a semaphore never has a leader.
+// whySemaphore explains that a semaphore never has a leader.
 func whySemaphore(e *election.Election) string {
 	sem := election.ReadSemaphore(e, nil)
 	if sem == nil {
@@ -82,8 +81,8 @@ func vacantSince(e *election.Election, now time.Time) string {
 	return "No leader; the connection was lost when its term ended."
 }
 
-// vacancyReason begins with a lock-delay or with how the last term ended, and
-// goes on with the candidates.
+// vacancyReason returns the sentences about the lock-delay or the end of the last
+// term, followed by one about the candidates.
 func vacancyReason(e *election.Election, s Situation) []string {
 	var parts []string
 	if !e.Exists {
@@ -113,7 +112,8 @@ func vacancyReason(e *election.Election, s Situation) []string {
 	return append(parts, candidatesIdle(s.Candidates))
 }
 
-// whyGone tells a key that was deleted from one that went with its session.
+// whyGone distinguishes a key that was deleted from one that was deleted with its
+// session.
 func whyGone(e *election.Election) string {
 	last, session := e.LastTerm(), e.LastSession
 	switch {
@@ -125,14 +125,14 @@ func whyGone(e *election.Election) string {
 	return "The key was deleted; the next acquire creates it again."
 }
 
-// invalidated reports causes that end the session itself.
+// invalidated reports whether a cause ends the session itself.
 func invalidated(c election.Cause) bool {
 	return slices.Contains([]election.Cause{
 		election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed, election.SessionExpiredOrDestroyed, election.OperatorDestroy,
 	}, c)
 }
 
-// candidatesIdle says that the candidates have had time to acquire the key.
+// candidatesIdle is for candidates that have had time to acquire the key.
 func candidatesIdle(candidates int) string {
 	switch {
 	case candidates < 0:
@@ -145,7 +145,7 @@ func candidatesIdle(candidates int) string {
 	return fmt.Sprintf("%d likely candidates seen, but none acquires the key.", candidates)
 }
 
-// candidatesSeen blames no candidate: how long they have tried is not known.
+// candidatesSeen is for candidates that may not have had time to acquire the key.
 func candidatesSeen(candidates int) string {
 	switch {
 	case candidates < 0:
@@ -156,8 +156,8 @@ func candidatesSeen(candidates int) string {
 	return election.Plural(uint64(candidates), "likely candidate") + " seen."
 }
 
-// roughly writes a duration in whole seconds, from an hour on in whole minutes.
-// It never writes 0s, which reads as if nothing had happened.
+// roughly formats a duration in whole seconds, from an hour on in whole minutes. It
+// never returns 0s, which would read as if nothing had happened.
 func roughly(d time.Duration) string {
 	d = max(d, 0)
 	switch {

@@ -6,24 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text from Consul safe to show: the result has no control
-// byte, escape sequence, line break, bidirectional control or zero-width
-// character other than accents, and each of its runes takes the cells that it
-// takes alone, whatever stands beside it and however the terminal counts.
-// What was there stays visible: ESC becomes ␛, U+202E becomes <U+202E>, and
-// bytes that are not UTF-8 become U+FFFD. A text that is safe is returned as
-// it is.
+// Text makes a text from Consul safe to print: the result contains no control byte,
+// escape sequence, line break, bidirectional control or zero-width character except
+// accents, and the width of each rune does not depend on its neighbours or on how
+// the terminal counts. Replaced characters stay visible: ESC becomes ␛, U+202E
+// becomes <U+202E>, bytes that are not UTF-8 become U+FFFD. A safe text is returned
+// unchanged.
 //
-// Letters of right-to-left scripts are kept, because names in them would be
-// unreadable otherwise. A terminal that reorders text may draw them, and digits
-// and blanks between them, from right to left.
+// Letters of right-to-left scripts are kept because names would be unreadable
+// without them. A terminal that reorders text may draw them, and digits and blanks
+// between them, from right to left.
 func Text(s string) string {
 	if isSafe(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
-	marks := maxMarks // at the beginning there is nothing to put one on
+	marks := maxMarks // a mark needs a preceding letter
 	for _, r := range s {
 		if marks = countMarks(marks, r); marks > maxMarks {
 			writeCode(&b, r)
@@ -34,9 +33,8 @@ func Text(s string) string {
 	return b.String()
 }
 
-// maxMarks is how many combining marks one letter may carry. They have no width
-// of their own: more of them, or one without a letter, would draw over what
-// stands around the text.
+// maxMarks is the maximum number of combining marks on one letter. They have no
+// width: more of them, or one without a letter, would draw over neighbouring text.
 const maxMarks = 2
 
 func countMarks(marks int, r rune) int {
@@ -46,17 +44,17 @@ func countMarks(marks int, r rune) int {
 	return marks + 1
 }
 
-// isMark reports accents and vowel signs that are drawn above or below a letter.
-// Those of other scripts may change the width of the letter or join it with the
+// isMark reports whether a rune is an accent or vowel sign above or below a letter.
+// Marks of other scripts may change the width of the letter or join it with the
 // next one.
 func isMark(r rune) bool {
 	return unicode.Is(unicode.Mn, r) &&
 		unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Thai, unicode.Lao)
 }
 
-// Line is [Text] for the first max runes of s, with white space at the
-// edges left out and inner line breaks and tabs drawn as one space each. A text
-// that was cut ends in "…".
+// Line is [Text] for the first max runes of s, without white space at both ends;
+// inner line breaks and tabs become one space each. A text that was cut ends in
+// "…".
 func Line(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	cut := false
@@ -70,7 +68,7 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// oneLine draws line breaks and tabs as one space each.
+// oneLine replaces each line break and tab by one space.
 func oneLine(s string) string {
 	if !strings.ContainsAny(s, "\r\n\t") {
 		return s
@@ -84,7 +82,7 @@ func oneLine(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// nthRune is the byte offset of the n-th rune of s, len(s) if s is shorter.
+// nthRune returns the byte offset of the n-th rune of s, len(s) if s is shorter.
 func nthRune(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -118,8 +116,8 @@ func isSafe(s string) bool {
 	return true
 }
 
-// unsafeRune reports runes that move the cursor, change the direction of text,
-// cannot be seen or take an unknown number of cells.
+// unsafeRune reports whether a rune moves the cursor, changes the direction of
+// text, is invisible or has no fixed width.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -136,8 +134,8 @@ func unsafeRune(r rune) bool {
 	return drawnTogether(r)
 }
 
-// drawnTogether reports letters and symbols that terminals draw together with the rune
-// beside them, some in fewer cells than both take alone.
+// drawnTogether reports whether terminals combine a rune with its neighbour, some
+// in fewer cells than both take alone.
 func drawnTogether(r rune) bool {
 	switch {
 	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff: // conjoining Hangul
@@ -165,7 +163,7 @@ func writeSafe(b *strings.Builder, r rune) {
 	}
 }
 
-// writeCode writes a rune's number, as <U+202E>.
+// writeCode writes a rune as <U+202E>.
 func writeCode(b *strings.Builder, r rune) {
 	const hex = "0123456789ABCDEF"
 	b.WriteString("<U+")
@@ -183,10 +181,9 @@ func bitLen(r rune) int {
 	return n
 }
 
-// JSON rewrites a JSON text so that it can be shown on a terminal: runes
-// that [Text] would replace are written as \u escapes, which mean the same
-// to a JSON parser. Line feeds are kept: in JSON text they stand between
-// tokens only.
+// JSON makes JSON text safe to print: it replaces runes that [Text] would replace
+// by \u escapes, which have the same meaning to a JSON parser. Line feeds are kept:
+// in JSON text they occur only between tokens.
 func JSON(text []byte) []byte {
 	s := string(text)
 	if isSafe(strings.ReplaceAll(s, "\n", "")) {

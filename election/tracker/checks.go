@@ -19,8 +19,8 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	t.pruneChecks()
 }
 
-// checksUnwatched keeps what was read, with its age. An error is not kept: the
-// next read may succeed.
+// checksUnwatched keeps the last checks with their age, but no error: the next read
+// may succeed.
 func (t *Tracker) checksUnwatched(node string, at time.Time) {
 	known, read := t.checks[node]
 	if !read {
@@ -36,7 +36,7 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 	t.checks[node] = known
 }
 
-// outdateChecks says that no check was observed since.
+// outdateChecks marks all checks as not observed since then.
 func (t *Tracker) outdateChecks(since time.Time) {
 	t.ownChecks()
 	for node, known := range t.checks {
@@ -44,7 +44,7 @@ func (t *Tracker) outdateChecks(since time.Time) {
 	}
 }
 
-// ownChecks makes checks writable: no snapshot shows them.
+// ownChecks copies checks if a snapshot shares them.
 func (t *Tracker) ownChecks() {
 	if t.checksLent {
 		t.checks, t.checksLent = maps.Clone(t.checks), false

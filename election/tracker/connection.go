@@ -25,7 +25,7 @@ func (t *Tracker) linkLost(o election.LinkLost) {
 	t.noteUnseen(o, wasLost)
 }
 
-// noteUnseen notes until when everything was observed that a failing source reads.
+// noteUnseen records until when all data that a failing source reads was observed.
 func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
 	lost := t.conn.State == election.Lost && !wasLost
 	if !lost && o.Part.Kind != election.PartKeys {
@@ -81,9 +81,9 @@ func (t *Tracker) judgeLinks(at time.Time) {
 	}
 }
 
-// failing lists the stale parts in order, and what makes the connection lost: the
-// link itself, or else every source of elections. One that retries for the first
-// time makes its part stale, and no loss.
+// failing returns the stale parts in order, and the failures that make the
+// connection lost: those of the connection itself, or of every source of elections.
+// A source that retries for the first time makes its part stale but is not a loss.
 func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkLost) {
 	var keys, names election.RangeSet
 	var whole, ofKeys []election.LinkLost
@@ -113,8 +113,9 @@ func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkL
 	return stale, nil
 }
 
-// readable reports that a source for a range responds: one for all of it, or, where
-// ranges leave gaps that have no election, the list of keys or a range among them.
+// readable reports whether a source for a range responds: one for the whole range
+// or, if the ranges leave gaps without elections, the list of key names or a range
+// in it.
 func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool {
 	if keys.Covers(r) {
 		return false
@@ -122,7 +123,7 @@ func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool
 	return !names.Covers(r) || t.existOutside(r, keys)
 }
 
-// existOutside reports an election in a range that is not in the set.
+// existOutside reports whether an election in a range is not in the set.
 func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
 	sorted := keys.Ranges
 	for _, e := range t.elections[t.search(r.From):] {
@@ -140,7 +141,7 @@ func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
 	return false
 }
 
-// describeLoss shows the first of several causes, and the next attempt of any.
+// describeLoss shows the first of several causes and the earliest retry.
 func (t *Tracker) describeLoss(causes []election.LinkLost) {
 	t.conn.Error, t.conn.Refused, t.conn.RetryAt = causes[0].Error, causes[0].Refused, causes[0].RetryAt
 	for _, lost := range causes[1:] {

@@ -141,8 +141,8 @@ func (t *Tracker) pruneSessions() {
 	t.sessions = held
 }
 
-// pruneChecks forgets the checks that are outdated for longest. Those that are
-// watched come last: they are not read again while they do not change.
+// pruneChecks removes the checks that have been outdated longest. Watched ones come
+// last: they are not read again while they do not change.
 func (t *Tracker) pruneChecks() {
 	for len(t.checks) > maxCheckedNodes {
 		var oldest string

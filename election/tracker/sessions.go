@@ -17,8 +17,8 @@ func (t *Tracker) surroundingsRead(s election.Surroundings, at time.Time) {
 	}
 }
 
-// sameList reports lists in the same memory. An observer hands over its latest list
-// again while it reads no other.
+// sameList reports whether two lists share their memory: an observer passes its
+// latest list again until it reads another one.
 func sameList(a, b []*election.Session) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
@@ -39,7 +39,7 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 	t.pruneSeen()
 }
 
-// sessionListFailed keeps the sessions that were read before.
+// sessionListFailed keeps the sessions that were read earlier.
 func (t *Tracker) sessionListFailed(at time.Time, err string) {
 	failed := election.SessionList{At: at, Until: at}
 	if t.sessionList != nil {
@@ -57,7 +57,7 @@ func (t *Tracker) sessionListUnwatched(at time.Time) {
 	}
 }
 
-// noteSeen remembers when sessions were first reported.
+// noteSeen records when sessions were first reported.
 func (t *Tracker) noteSeen(at time.Time, sessions []*election.Session) {
 	for _, s := range sessions {
 		if _, known := t.seen[s.ID]; !known {
@@ -66,8 +66,8 @@ func (t *Tracker) noteSeen(at time.Time, sessions []*election.Session) {
 	}
 }
 
-// noteCreated finds the sessions that did not exist at the index of the list before,
-// which was watched until now.
+// noteCreated finds the sessions created since the index of the previous list,
+// which was watched without interruption.
 func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
 	for _, s := range sessions {
 		if s.CreateIndex > before {
@@ -76,7 +76,7 @@ func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
 	}
 }
 
-// seenOf tells when each of these sessions was first reported.
+// seenOf returns when each of these sessions was first reported.
 func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen {
 	of := make(map[string]election.Seen, len(sessions))
 	for _, s := range sessions {
@@ -85,7 +85,7 @@ func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen 
 	return of
 }
 
-// pruneSeen forgets sessions that are in no list and hold nothing.
+// pruneSeen removes sessions that are in no list and hold nothing.
 func (t *Tracker) pruneSeen() {
 	var lists [][]*election.Session
 	known := len(t.sessions)
