@@ -83,11 +83,11 @@ func (c *census) measure(e *election.Election) {
 	if e.IsSemaphore() {
 		c.leader = max(c.leader, len(semaphoreWord)+len("2 of 3"))
 	}
-	term := digits(e.Term)
+	number := digits(e.Term)
 	if e.Overwritten() {
-		term++ // its mark
+		number++ // its mark
 	}
-	c.term = max(c.term, term)
+	c.term = max(c.term, number)
 	if e.Session != nil {
 		c.node = max(c.node, textWidth(clean(e.Session.Node)))
 	} else if last := e.LastTerm(); last != nil {
