@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/term"
 )
 
 // counts are the elections by how they stand. Those at risk are led, but a
@@ -78,8 +79,8 @@ func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
 
 // measure notes how wide an election's texts are.
 func (c *census) measure(e *election.Election) {
-	c.name = max(c.name, textWidth(sanitize.Text(e.Name)))
-	c.leader = max(c.leader, textWidth(e.Leader))
+	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
+	c.leader = max(c.leader, term.Width(e.Leader))
 	if e.IsSemaphore() {
 		c.leader = max(c.leader, len(semaphoreWord)+len("2 of 3"))
 	}
@@ -89,9 +90,9 @@ func (c *census) measure(e *election.Election) {
 	}
 	c.term = max(c.term, number)
 	if e.Session != nil {
-		c.node = max(c.node, textWidth(clean(e.Session.Node)))
+		c.node = max(c.node, term.Width(clean(e.Session.Node)))
 	} else if last := e.LastTerm(); last != nil {
-		c.node = max(c.node, textWidth(clean(last.Node))+2)
+		c.node = max(c.node, term.Width(clean(last.Node))+2)
 	}
 }
 
@@ -101,7 +102,7 @@ func addressWidth(es []*election.Election) int {
 	const sample = 100
 	width := 0
 	for _, e := range es[:min(sample, len(es))] {
-		width = max(width, textWidth(valueAddress(e)))
+		width = max(width, term.Width(valueAddress(e)))
 	}
 	return width
 }

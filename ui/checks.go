@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // tally counts the checks that keep one session alive by their status.
@@ -71,27 +72,27 @@ func findCheck(id string, known election.NodeChecks) *election.Check {
 }
 
 // riskDetail warns of a leader that may fall.
-func riskDetail(d *doc, s *scene, e *election.Election) {
+func riskDetail(d *term.Page, s *scene, e *election.Election) {
 	switch critical, warning := tallyChecks(e.Session, s.snap.Checks).risk(); {
 	case critical:
-		d.para(roleBad, d.sym.critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
+		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
 	case warning:
-		d.para(roleDelay, d.sym.warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
+		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
 	}
 }
 
 // writeTally draws "✓ 1 ! 1" into exactly n cells.
-func writeTally(l *line, t tally, n int) {
-	end := min(l.used+n, l.width)
+func writeTally(l *term.Line, t tally, n int) {
+	end := min(l.Used+n, l.Width)
 	parts := [...]struct {
 		count int
-		role  role
+		role  term.Role
 		sign  string
 	}{
-		{t.critical, roleBad, l.sym.critical},
-		{t.warning, roleDelay, l.sym.warning},
-		{t.passing, roleLed, l.sym.passing},
-		{t.unknown, roleQuiet, l.sym.unknown},
+		{t.critical, term.Bad, l.Sym.Critical},
+		{t.warning, term.Delay, l.Sym.Warning},
+		{t.passing, term.Led, l.Sym.Passing},
+		{t.unknown, term.Quiet, l.Sym.Unknown},
 	}
 	first := true
 	for _, p := range parts {
@@ -99,59 +100,59 @@ func writeTally(l *line, t tally, n int) {
 			continue
 		}
 		number := strconv.Itoa(p.count)
-		width := textWidth(p.sign) + 1 + len(number)
+		width := term.Width(p.sign) + 1 + len(number)
 		if !first {
 			width++
 		}
-		if l.used+width > end {
+		if l.Used+width > end {
 			break
 		}
 		if !first {
-			l.gap(1)
+			l.Gap(1)
 		}
-		l.text(p.role, p.sign)
-		l.text(p.role, " ")
-		l.text(p.role, number)
+		l.Text(p.role, p.sign)
+		l.Text(p.role, " ")
+		l.Text(p.role, number)
 		first = false
 	}
-	l.gap(end - l.used)
+	l.Gap(end - l.Used)
 }
 
 // writeOldTally draws "! 12m ago" into exactly n cells, without the sign where there
 // is no room.
-func writeOldTally(l *line, t tally, asOf time.Time, n int) {
+func writeOldTally(l *term.Line, t tally, asOf time.Time, n int) {
 	text := age(asOf.Sub(t.until)) + " ago"
-	if sign := t.sign(l.sym); textWidth(sign)+1+len(text) <= n {
+	if sign := t.sign(l.Sym); term.Width(sign)+1+len(text) <= n {
 		text = sign + " " + text
 	}
-	l.cell(roleQuiet, text, n)
+	l.Cell(term.Quiet, text, n)
 }
 
 // sign is that of the worst check.
-func (t tally) sign(sym *symbols) string {
+func (t tally) sign(sym *term.Symbols) string {
 	switch {
 	case t.critical > 0:
-		return sym.critical
+		return sym.Critical
 	case t.warning > 0:
-		return sym.warning
+		return sym.Warning
 	case t.unknown > 0:
-		return sym.unknown
+		return sym.Unknown
 	}
-	return sym.passing
+	return sym.Passing
 }
 
 // checkSign is the sign, role and word of one check's status.
-func checkSign(sym *symbols, c *election.Check) (string, role, string) {
+func checkSign(sym *term.Symbols, c *election.Check) (string, term.Role, string) {
 	if c == nil {
-		return sym.unknown, roleQuiet, "unknown"
+		return sym.Unknown, term.Quiet, "unknown"
 	}
 	switch c.Status {
 	case election.StatusPassing:
-		return sym.passing, roleLed, "passing"
+		return sym.Passing, term.Led, "passing"
 	case election.StatusWarning:
-		return sym.warning, roleDelay, "warning"
+		return sym.Warning, term.Delay, "warning"
 	case election.StatusCritical:
-		return sym.critical, roleBad, "critical"
+		return sym.Critical, term.Bad, "critical"
 	}
-	return sym.unknown, roleQuiet, clean(c.Status)
+	return sym.Unknown, term.Quiet, clean(c.Status)
 }

@@ -6,20 +6,21 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/term"
 )
 
 // detailDoc tells what an election is in, why, and what keeps it there.
-func detailDoc(d *doc, s *scene, e *election.Election) {
+func detailDoc(d *term.Page, s *scene, e *election.Election) {
 	if e.Unaddressable {
-		d.para(roleDelay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
+		d.Para(term.Delay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
 	}
 	staleDetail(d, s)
 	switch standingOf(e, s.asOf) {
 	case standsLed:
 		ledDetail(d, s, e)
 	case standsUnreadable:
-		d.para(roleDelay, "The token may no longer read this key: what is shown is what was read before.")
-		d.field("Last read", append([]span{{roleText, e.Leader}}, termSpans(d.sym, e)...)...)
+		d.Para(term.Delay, "The token may no longer read this key: what is shown is what was read before.")
+		d.Field("Last read", append([]term.Span{{term.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
 		valueDetail(d, e)
 	case standsSemaphore:
 		semaphoreDetail(d, s, e)
@@ -31,30 +32,30 @@ func detailDoc(d *doc, s *scene, e *election.Election) {
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }
 
-func ledDetail(d *doc, s *scene, e *election.Election) {
+func ledDetail(d *term.Page, s *scene, e *election.Election) {
 	if e.Overwritten() {
-		d.para(roleDelay, "A client wrote this key without the lock while it is held (its LockIndex is 0): "+
+		d.Para(term.Delay, "A client wrote this key without the lock while it is held (its LockIndex is 0): "+
 			"the value may not be the leader's.")
 	}
 	riskDetail(d, s, e)
-	d.field("Leader", append([]span{{roleStrong, e.Leader}}, termSpans(d.sym, e)...)...)
-	since := []span{{roleText, sinceText(s, e.Since)}, {roleQuiet, "  for " + duration(s.asOf.Sub(e.Since))}}
+	d.Field("Leader", append([]term.Span{{term.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
+	since := []term.Span{{term.Text, sinceText(s, e.Since)}, {term.Quiet, "  for " + term.Duration(s.asOf.Sub(e.Since))}}
 	if !e.SinceKnown {
-		since = []span{{roleText, clock(e.Since, s.now) + " or earlier"},
-			{roleQuiet, "  " + d.sym.atLeast + duration(s.asOf.Sub(e.Since)) + "; it began " + unseenText(e)}}
+		since = []term.Span{{term.Text, term.Clock(e.Since, s.now) + " or earlier"},
+			{term.Quiet, "  " + d.Sym.AtLeast + term.Duration(s.asOf.Sub(e.Since)) + "; it began " + unseenText(e)}}
 	}
-	d.field("Since", since...)
+	d.Field("Since", since...)
 	sessionDetail(d, s, e)
 	nextDetail(d, s, e)
 	valueDetail(d, e)
 	if last := e.LastTerm(); last != nil {
-		d.head("Before")
+		d.Head("Before")
 		lastTermDetail(d, s, last)
 	}
 }
 
-func termSpans(sym *symbols, e *election.Election) []span {
-	return []span{{roleQuiet, "  term "}, termSpan(e, sym)}
+func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
+	return []term.Span{{term.Quiet, "  term "}, termSpan(e, sym)}
 }
 
 // unseenText says why the beginning of the current term was not seen.
@@ -65,22 +66,22 @@ func unseenText(e *election.Election) string {
 	return "before electop started"
 }
 
-func sinceText(s *scene, t time.Time) string { return clock(t, s.now) }
+func sinceText(s *scene, t time.Time) string { return term.Clock(t, s.now) }
 
-func sessionDetail(d *doc, s *scene, e *election.Election) {
+func sessionDetail(d *term.Page, s *scene, e *election.Election) {
 	if e.Session == nil {
 		why := whyUnread(s, e)
-		d.field("Session", span{roleText, clean(e.Pair.Session)}, span{roleDelay, "  " + why})
-		d.field("Checks", span{roleDelay, "not known"}, span{roleQuiet, "  its session: " + why})
+		d.Field("Session", term.Span{term.Text, clean(e.Pair.Session)}, term.Span{term.Delay, "  " + why})
+		d.Field("Checks", term.Span{term.Delay, "not known"}, term.Span{term.Quiet, "  its session: " + why})
 		return
 	}
 	ses := e.Session
-	name := []span{{roleText, clean(ses.ID)}}
+	name := []term.Span{{term.Text, clean(ses.ID)}}
 	if ses.Name != "" {
-		name = append(name, span{roleQuiet, "  " + clean(ses.Name)})
+		name = append(name, term.Span{term.Quiet, "  " + clean(ses.Name)})
 	}
-	d.field("Session", name...)
-	d.field("Node", span{roleText, clean(ses.Node)})
+	d.Field("Session", name...)
+	d.Field("Node", term.Span{term.Text, clean(ses.Node)})
 	sessionSettings(d, s, ses)
 }
 
@@ -101,19 +102,19 @@ func whyUnread(s *scene, e *election.Election) string {
 }
 
 // sessionSettings tells what ends a session and what becomes of its keys then.
-func sessionSettings(d *doc, s *scene, ses *election.Session) {
+func sessionSettings(d *term.Page, s *scene, ses *election.Session) {
 	if ses.TTL > 0 {
-		d.field("TTL", span{roleText, ses.TTL.String()},
-			span{roleQuiet, "  Consul ends it about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
+		d.Field("TTL", term.Span{term.Text, ses.TTL.String()},
+			term.Span{term.Quiet, "  Consul ends it about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
 	} else {
-		d.field("TTL", span{roleText, "none"}, span{roleQuiet, "  it ends when it is destroyed, a check fails or its node is removed"})
+		d.Field("TTL", term.Span{term.Text, "none"}, term.Span{term.Quiet, "  it ends when it is destroyed, a check fails or its node is removed"})
 	}
-	d.field("When lost", lostSpans(d.sym, ses)...)
+	d.Field("When lost", lostSpans(d.Sym, ses)...)
 	checksDetail(d, s, ses)
 }
 
 // lostSpans says what becomes of the key when the session ends.
-func lostSpans(sym *symbols, ses *election.Session) []span {
+func lostSpans(sym *term.Symbols, ses *election.Session) []term.Span {
 	what := "the key is released"
 	if ses.Behavior == election.BehaviorDelete {
 		what = "the key is deleted"
@@ -125,22 +126,22 @@ func lostSpans(sym *symbols, ses *election.Session) []span {
 	case ses.LockDelay > 0:
 		delay = "lock-delay " + ses.LockDelay.String()
 	}
-	return []span{{roleText, what}, {roleQuiet, " (Behavior " + clean(ses.Behavior) + ") " + sym.dot + " " + delay}}
+	return []term.Span{{term.Text, what}, {term.Quiet, " (Behavior " + clean(ses.Behavior) + ") " + sym.Dot + " " + delay}}
 }
 
-func checksDetail(d *doc, s *scene, ses *election.Session) {
+func checksDetail(d *term.Page, s *scene, ses *election.Session) {
 	known, read := s.snap.Checks[ses.Node]
 	label := "Checks"
 	if len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 {
-		d.field(label, span{roleDelay, "none"}, span{roleQuiet, "  only its TTL, a destroy or the removal of its node ends this session"})
+		d.Field(label, term.Span{term.Delay, "none"}, term.Span{term.Quiet, "  only its TTL, a destroy or the removal of its node ends this session"})
 		return
 	}
 	if read && known.Err != "" {
-		d.field(label, span{roleDelay, clean(known.Err)})
+		d.Field(label, term.Span{term.Delay, clean(known.Err)})
 		label = ""
 	}
 	if !known.Until.IsZero() {
-		d.field(label, span{roleDelay, "as of " + clock(known.Until, s.now) + ", " + duration(s.asOf.Sub(known.Until)) + " ago"})
+		d.Field(label, term.Span{term.Delay, "as of " + term.Clock(known.Until, s.now) + ", " + term.Duration(s.asOf.Sub(known.Until)) + " ago"})
 		label = ""
 	}
 	for _, kind := range []struct {
@@ -148,7 +149,7 @@ func checksDetail(d *doc, s *scene, ses *election.Session) {
 		word string
 	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
 		for _, id := range kind.ids {
-			d.field(label, checkSpans(d.sym, id, kind.word, known, whyMissing(known, read))...)
+			d.Field(label, checkSpans(d.Sym, id, kind.word, known, whyMissing(known, read))...)
 			label = ""
 		}
 	}
@@ -170,34 +171,34 @@ func whyMissing(known election.NodeChecks, read bool) string {
 }
 
 // checkSpans tells of one check. missing says why there is none.
-func checkSpans(sym *symbols, id, kind string, known election.NodeChecks, missing string) []span {
+func checkSpans(sym *term.Symbols, id, kind string, known election.NodeChecks, missing string) []term.Span {
 	c := findCheck(id, known)
 	sign, r, word := checkSign(sym, c)
 	switch {
 	case c == nil && missing != "":
 		word = missing
 	case !known.Until.IsZero():
-		r, word = roleQuiet, word+" then"
+		r, word = term.Quiet, word+" then"
 	}
-	spans := []span{{r, sign + " "}, {roleText, clean(id)}, {roleQuiet, "  " + kind + " check, "}, {r, word}}
+	spans := []term.Span{{r, sign + " "}, {term.Text, clean(id)}, {term.Quiet, "  " + kind + " check, "}, {r, word}}
 	if c != nil && c.Output != "" {
-		output := roleQuiet
+		output := term.Quiet
 		if c.Status != election.StatusPassing && known.Until.IsZero() {
-			output = roleText
+			output = term.Text
 		}
-		spans = append(spans, span{output, "  " + oneLine(c.Output, 240)})
+		spans = append(spans, term.Span{output, "  " + oneLine(c.Output, 240)})
 	}
 	return spans
 }
 
-func vacantDetail(d *doc, s *scene, e *election.Election) {
-	r := roleVacant
+func vacantDetail(d *term.Page, s *scene, e *election.Election) {
+	r := term.Vacant
 	if standingOf(e, s.asOf) == standsDelay {
-		r = roleDelay
+		r = term.Delay
 	}
-	d.para(r, whyVacant(s, e))
+	d.Para(r, whyVacant(s, e))
 	if last := e.LastTerm(); last != nil {
-		d.blank()
+		d.Blank()
 		lastTermDetail(d, s, last)
 	}
 	nextDetail(d, s, e)
@@ -219,35 +220,35 @@ func whyVacant(s *scene, e *election.Election) string {
 }
 
 // lastTermDetail tells of the latest term that ended.
-func lastTermDetail(d *doc, s *scene, last *election.Term) {
-	who := append(make([]span, 0, 3), span{roleStrong, last.Leader})
+func lastTermDetail(d *term.Page, s *scene, last *election.Term) {
+	who := append(make([]term.Span, 0, 3), term.Span{term.Strong, last.Leader})
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
-		who = append(who, span{roleText, " on " + clean(last.Node)})
+		who = append(who, term.Span{term.Text, " on " + clean(last.Node)})
 	}
-	who = append(who, span{roleQuiet, ", term " + termNumber(last.Number) + ", led for " + held(d.sym, last.Held(s.asOf), last.HeldKnown())})
-	d.field("Last leader", who...)
-	d.field("Lost at", span{roleText, endText(s, last)})
-	d.field("Lost because", causeSpans(s, last)...)
+	who = append(who, term.Span{term.Quiet, ", term " + termNumber(last.Number) + ", led for " + held(d.Sym, last.Held(s.asOf), last.HeldKnown())})
+	d.Field("Last leader", who...)
+	d.Field("Lost at", term.Span{term.Text, endText(s, last)})
+	d.Field("Lost because", causeSpans(s, last)...)
 }
 
 // endText is when a term ended, as far as that was seen.
 func endText(s *scene, t *election.Term) string {
 	if t.SeenUntil.IsZero() {
-		return clock(t.End, s.now)
+		return term.Clock(t.End, s.now)
 	}
-	return "before " + clock(t.End, s.now) + ", while Consul was out of reach"
+	return "before " + term.Clock(t.End, s.now) + ", while Consul was out of reach"
 }
 
 // causeWait is how long the evidence of a cause may take.
 const causeWait = 2 * time.Second
 
-func causeSpans(s *scene, t *election.Term) []span {
+func causeSpans(s *scene, t *election.Term) []term.Span {
 	if t.Cause == "" && s.asOf.Sub(t.End) < causeWait {
-		return []span{{roleQuiet, "looking for the cause"}}
+		return []term.Span{{term.Quiet, "looking for the cause"}}
 	}
-	spans := []span{{roleText, causeWords(t.Cause)}}
+	spans := []term.Span{{term.Text, causeWords(t.Cause)}}
 	if t.Evidence != "" && !byOperator(t.Cause) {
-		spans = append(spans, span{roleQuiet, ": " + oneLine(t.Evidence, 300)})
+		spans = append(spans, term.Span{term.Quiet, ": " + oneLine(t.Evidence, 300)})
 	}
 	return spans
 }
@@ -255,14 +256,14 @@ func causeSpans(s *scene, t *election.Term) []span {
 // valueLines is how many lines of a value the detail shows; Raw has them all.
 const valueLines = 24
 
-func valueDetail(d *doc, e *election.Election) {
+func valueDetail(d *term.Page, e *election.Election) {
 	v := e.Pair.Value
 	switch {
 	case len(v) == 0:
-		d.field("Value", span{roleQuiet, "empty"})
+		d.Field("Value", term.Span{term.Quiet, "empty"})
 		return
 	case len(v) > valueLimit:
-		d.field("Value", span{roleText, size(len(v))}, span{roleQuiet, "  see Raw"})
+		d.Field("Value", term.Span{term.Text, term.Size(len(v))}, term.Span{term.Quiet, "  see Raw"})
 		return
 	}
 	if lines, ok := jsonFields(v); ok {
@@ -270,19 +271,19 @@ func valueDetail(d *doc, e *election.Election) {
 		if !e.Pair.Held() {
 			kind += ", left by the last leader"
 		}
-		d.field("Value", span{roleQuiet, kind})
+		d.Field("Value", term.Span{term.Quiet, kind})
 		for i, l := range lines {
 			if i == valueLines {
-				d.add(span{roleQuiet, plural(len(lines)-i, "more line") + ", see Raw"})
+				d.Add(term.Span{term.Quiet, term.Plural(len(lines)-i, "more line") + ", see Raw"})
 				break
 			}
-			d.field(l.label(), span{roleText, l.value})
+			d.Field(l.label(), term.Span{term.Text, l.value})
 		}
 		return
 	}
 	if text, ok := plainText(v); ok {
-		d.field("Value", span{roleText, oneLine(text, 600)})
+		d.Field("Value", term.Span{term.Text, oneLine(text, 600)})
 		return
 	}
-	d.field("Value", span{roleText, size(len(v)) + " of binary data"}, span{roleQuiet, "  see Raw"})
+	d.Field("Value", term.Span{term.Text, term.Size(len(v)) + " of binary data"}, term.Span{term.Quiet, "  see Raw"})
 }

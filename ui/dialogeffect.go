@@ -7,6 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/term"
 )
 
 // effectOn says what the action does to one election, by all that was read.
@@ -74,18 +75,18 @@ func (d *dialog) addOthers(f *insight.Effect, others []*election.Election) {
 }
 
 // writeNext names who would probably lead next where one election ends.
-func (d *dialog) writeNext(page *doc) {
+func (d *dialog) writeNext(page *term.Page) {
 	if len(d.targets) != 1 || len(d.wanted) != 1 {
 		return
 	}
 	in := d.survey.of(d.wanted[0])
 	if in.around != nil && (len(in.candidates) > 0 || len(in.unread()) == 0) {
-		page.field("Likely next", nextSpans(&scene{}, in)...)
+		page.Field("Likely next", nextSpans(&scene{}, in)...)
 	}
 }
 
 // nextOf names the likeliest next leader of one of several elections.
-func (d *dialog) nextOf(t *boundTarget) []span {
+func (d *dialog) nextOf(t *boundTarget) []term.Span {
 	in := d.survey.of(t.Key)
 	if len(in.candidates) == 0 {
 		return nil
@@ -94,5 +95,5 @@ func (d *dialog) nextOf(t *boundTarget) []span {
 	if in.candidates[0].Weak {
 		word = ", next perhaps "
 	}
-	return []span{{roleQuiet, word + nextNames(in.candidates)[0]}}
+	return []term.Span{{term.Quiet, word + nextNames(in.candidates)[0]}}
 }

@@ -7,6 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/term"
 )
 
 // eventLine is an event as it is shown: a vacated event together with the
@@ -61,98 +62,98 @@ func eventWord(ev *election.Event) string {
 	return string(ev.Type)
 }
 
-func eventRole(ev *election.Event) role {
+func eventRole(ev *election.Event) term.Role {
 	switch ev.Type {
 	case election.Vacated, election.Deleted:
-		return roleVacant
+		return term.Vacant
 	case election.Elected, election.ConnectionRestored, election.Entered:
-		return roleLed
+		return term.Led
 	case actionEvent:
-		return roleAccent
+		return term.Accent
 	case election.Overwritten, election.Missed, election.Unreadable:
-		return roleDelay
+		return term.Delay
 	case election.ConnectionLost:
-		return roleBad
+		return term.Bad
 	default:
-		return roleQuiet
+		return term.Quiet
 	}
 }
 
 // eventSpans is what happened, without time, election and type.
-func eventSpans(sym *symbols, ev *election.Event) []span {
+func eventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	switch ev.Type {
 	case election.ConnectionLost:
-		return []span{{roleText, "lost"}, {roleQuiet, ": " + clean(ev.Error)}}
+		return []term.Span{{term.Text, "lost"}, {term.Quiet, ": " + clean(ev.Error)}}
 	case election.ConnectionRestored:
-		return []span{{roleText, "restored"}}
+		return []term.Span{{term.Text, "restored"}}
 	case actionEvent:
-		return []span{{roleText, clean(ev.Evidence)}}
+		return []term.Span{{term.Text, clean(ev.Evidence)}}
 	case election.Missed:
-		return []span{{roleText, plural(int(min(ev.Count, 1<<31)), "term") + " passed unseen"}}
+		return []term.Span{{term.Text, term.Plural(int(min(ev.Count, 1<<31)), "term") + " passed unseen"}}
 	case election.Deleted:
-		return []span{{roleText, "the key was deleted"}}
+		return []term.Span{{term.Text, "the key was deleted"}}
 	case election.Elected:
 		return electedSpans(sym, ev)
 	case election.Vacated:
 		return vacatedSpans(sym, ev)
 	case election.Updated:
-		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " the leader changed the value"})
+		return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " the leader changed the value"})
 	case election.Overwritten:
-		return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " the key was written without the lock"})
+		return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " the key was written without the lock"})
 	case election.Explained:
 		return append(leaderSpans(ev), whySpans(sym, ev)...)
 	case election.Entered, election.Left, election.Unreadable, election.Readable:
-		return []span{{roleText, ev.Summary()}}
+		return []term.Span{{term.Text, ev.Summary()}}
 	default:
 		return leaderSpans(ev)
 	}
 }
 
-func leaderSpans(ev *election.Event) []span {
+func leaderSpans(ev *election.Event) []term.Span {
 	if ev.Leader == "" {
 		return nil
 	}
-	return []span{{roleText, clean(ev.Leader)}, {roleQuiet, ", term " + termNumber(ev.Term)}}
+	return []term.Span{{term.Text, clean(ev.Leader)}, {term.Quiet, ", term " + termNumber(ev.Term)}}
 }
 
-func electedSpans(sym *symbols, ev *election.Event) []span {
+func electedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := leaderSpans(ev)
 	switch {
 	case ev.Initial:
-		spans = append(spans, span{roleQuiet, " " + sym.dot + " led when electop started"})
+		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " led when electop started"})
 	case ev.VacancyKnown && ev.Vacancy < time.Millisecond:
-		spans = append(spans, span{roleQuiet, " " + sym.dot + " at once"})
+		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " at once"})
 	case ev.VacancyKnown:
-		spans = append(spans, span{roleQuiet, " " + sym.dot + " after " + precise(ev.Vacancy) + " without a leader"})
+		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " after " + term.Precise(ev.Vacancy) + " without a leader"})
 	}
 	return spans
 }
 
-func vacatedSpans(sym *symbols, ev *election.Event) []span {
+func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	if ev.Initial {
-		return []span{{roleText, "no leader"}, {roleQuiet, " " + sym.dot + " when electop started"}}
+		return []term.Span{{term.Text, "no leader"}, {term.Quiet, " " + sym.Dot + " when electop started"}}
 	}
-	return append(leaderSpans(ev), span{roleQuiet, " " + sym.dot + " led for " + held(sym, ev.Held, ev.HeldKnown)})
+	return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " led for " + held(sym, ev.Held, ev.HeldKnown)})
 }
 
-func whySpans(sym *symbols, ev *election.Event) []span {
-	spans := []span{{roleQuiet, " " + sym.dot + " "}, {roleText, causeLabel(ev.Cause)}}
+func whySpans(sym *term.Symbols, ev *election.Event) []term.Span {
+	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, causeLabel(ev.Cause)}}
 	if ev.Evidence != "" && !byOperator(ev.Cause) {
-		spans = append(spans, span{roleQuiet, ": " + oneLine(ev.Evidence, 240)})
+		spans = append(spans, term.Span{term.Quiet, ": " + oneLine(ev.Evidence, 240)})
 	}
 	return spans
 }
 
 // drawEvent writes one line of events: time, election, type, what happened.
-func drawEvent(l *line, s *scene, el eventLine, nameWidth int) {
-	l.cell(roleQuiet, clock(el.ev.Time, s.now), 8)
-	l.gap(columnGap)
-	l.cell(roleStrong, sanitize.Text(el.ev.Election), nameWidth)
-	l.gap(columnGap)
-	l.cell(eventRole(el.ev), eventWord(el.ev), min(eventWordWidth, max(10, l.width/6)))
-	l.texts(eventSpans(l.sym, el.ev)...)
+func drawEvent(l *term.Line, s *scene, el eventLine, nameWidth int) {
+	l.Cell(term.Quiet, term.Clock(el.ev.Time, s.now), 8)
+	l.Gap(columnGap)
+	l.Cell(term.Strong, sanitize.Text(el.ev.Election), nameWidth)
+	l.Gap(columnGap)
+	l.Cell(eventRole(el.ev), eventWord(el.ev), min(eventWordWidth, max(10, l.Width/6)))
+	l.Texts(eventSpans(l.Sym, el.ev)...)
 	if el.why != nil {
-		l.texts(whySpans(l.sym, el.why)...)
+		l.Texts(whySpans(l.Sym, el.why)...)
 	}
 }
 
@@ -161,23 +162,23 @@ func (t *table) nameColumn(width int) int { return max(6, min(t.widths.name, wid
 
 // drawStrip draws the latest events under a rule, newest first. How elections
 // were found at the start is no news.
-func (m *Model) drawStrip(p *painter, s *scene, width, height int) []string {
+func (m *Model) drawStrip(p *term.Painter, s *scene, width, height int) []string {
 	if height <= 0 {
 		return nil
 	}
-	lines := append(make([]string, 0, height), p.rule(width, []span{{roleHead, "Latest events"}}, nil))
+	lines := append(make([]string, 0, height), p.Rule(width, []term.Span{{term.Head, "Latest events"}}, nil))
 	news := foldEvents(s.snap.Events, func(ev *election.Event) bool { return !ev.Initial }, height-1)
-	l := newLine(p, width)
+	l := term.NewLine(p, width)
 	for _, el := range news {
-		l.reset(p.tone)
-		l.gap(1)
+		l.Reset(p.Tone)
+		l.Gap(1)
 		drawEvent(l, s, el, m.table.nameColumn(width))
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 && height > 1 {
-		lines = append(lines, p.draw(width, span{roleQuiet, " No changes since electop started."}))
+		lines = append(lines, p.Draw(width, term.Span{term.Quiet, " No changes since electop started."}))
 	}
-	return p.pad(lines, width, height)
+	return p.Pad(lines, width, height)
 }
 
 // eventsView is the second view: all events that are kept, newest first.
@@ -251,30 +252,30 @@ func (v *eventsView) scroll(rows int) {
 }
 
 // drawEvents draws the events view.
-func (m *Model) drawEvents(p *painter, s *scene, width, height int) []string {
+func (m *Model) drawEvents(p *term.Painter, s *scene, width, height int) []string {
 	v := m.events
 	v.scroll(height - 1)
-	title := []span{{roleStrong, "Events"}, {roleQuiet, "  " + plural(len(v.lines), "line") + ", newest first"}}
-	state := []span{{roleQuiet, "follows the newest"}}
+	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(v.lines), "line") + ", newest first"}}
+	state := []term.Span{{term.Quiet, "follows the newest"}}
 	if !v.follow {
-		state = []span{{roleAccent, "g follows the newest"}}
+		state = []term.Span{{term.Accent, "g follows the newest"}}
 	}
-	lines := append(make([]string, 0, height), p.rule(width, title, state))
-	l := newLine(p, width)
+	lines := append(make([]string, 0, height), p.Rule(width, title, state))
+	l := term.NewLine(p, width)
 	for i := v.offset; i < min(len(v.lines), v.offset+height-1); i++ {
-		l.reset(p.tone)
+		l.Reset(p.Tone)
 		if i == v.index {
-			l.reset(p.tone.selected())
-			l.text(roleAccent, p.sym.cursor)
+			l.Reset(p.Tone.Selected())
+			l.Text(term.Accent, p.Sym.Cursor)
 		}
-		l.to(leadIn)
+		l.To(leadIn)
 		drawEvent(l, s, v.lines[i], m.table.nameColumn(width))
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
 	if len(v.lines) == 0 && height > 2 {
-		lines = append(lines, p.draw(width), p.draw(width, span{roleQuiet, " " + m.noEvents()}))
+		lines = append(lines, p.Draw(width), p.Draw(width, term.Span{term.Quiet, " " + m.noEvents()}))
 	}
-	return p.pad(lines, width, height)
+	return p.Pad(lines, width, height)
 }
 
 func (m *Model) noEvents() string {

@@ -33,7 +33,7 @@ func (d *driver) leaders() (all []string, marked string, row int) {
 			continue
 		}
 		name := text[i : i+len("web-000")]
-		if all = append(all, name); strings.HasPrefix(text, d.m.sym.cursor) {
+		if all = append(all, name); strings.HasPrefix(text, d.m.sym.Cursor) {
 			marked, row = name, y
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/term"
 )
 
 // standing is what an election is in, as the screen tells it apart.
@@ -41,18 +42,18 @@ func (s standing) word() string {
 	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
 }
 
-func (s standing) sign(sym *symbols) (string, role) {
+func (s standing) sign(sym *term.Symbols) (string, term.Role) {
 	switch s {
 	case standsLed:
-		return sym.led, roleLed
+		return sym.Led, term.Led
 	case standsDelay:
-		return sym.delay, roleDelay
+		return sym.Delay, term.Delay
 	case standsVacant:
-		return sym.vacant, roleVacant
+		return sym.Vacant, term.Vacant
 	case standsSemaphore:
-		return sym.semaphore, roleTermB
+		return sym.Semaphore, term.TermB
 	default:
-		return sym.unreadable, roleQuiet
+		return sym.Unreadable, term.Quiet
 	}
 }
 
@@ -60,16 +61,16 @@ func (s standing) sign(sym *symbols) (string, role) {
 type row struct {
 	stands      standing
 	sign        string
-	signRole    role
-	name        span
-	mark        span // a sign after the name, its text empty for none
-	leader      span
-	extra       span   // what is to be said beside the leader
-	extraSign   string // the same where there is no room, empty if it may go
-	node        span
-	since       span
-	term        span
-	session     span
+	signRole    term.Role
+	name        term.Span
+	mark        term.Span // a sign after the name, its text empty for none
+	leader      term.Span
+	extra       term.Span // what is to be said beside the leader
+	extraSign   string    // the same where there is no room, empty if it may go
+	node        term.Span
+	since       term.Span
+	term        term.Span
+	session     term.Span
 	checks      tally
 	checksKnown bool // there is a session whose checks can be counted
 	// checksUnread says that they could not be read.
@@ -80,7 +81,7 @@ type row struct {
 // rowContext is what turning an election into a row needs beside the election.
 type rowContext struct {
 	asOf   time.Time
-	sym    *symbols
+	sym    *term.Symbols
 	checks map[string]election.NodeChecks
 	fullID bool
 	// stale says that the election is stale and others are not.
@@ -90,7 +91,7 @@ type rowContext struct {
 func describe(e *election.Election, c rowContext) row {
 	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, changesWindow)}
 	r.sign, r.signRole = r.stands.sign(c.sym)
-	r.name = span{roleText, sanitize.Text(e.Name)}
+	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
 	r.term = termSpan(e, c.sym)
 	switch r.stands {
 	case standsLed:
@@ -103,45 +104,45 @@ func describe(e *election.Election, c rowContext) row {
 		r.describeVacant(e, c)
 	}
 	if e.Unaddressable {
-		r.extra, r.extraSign = span{roleDelay, "unaddressable"}, "!"
+		r.extra, r.extraSign = term.Span{term.Delay, "unaddressable"}, "!"
 	}
 	if c.stale {
-		r.extra, r.extraSign = span{roleDelay, "stale"}, "!"
+		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
 	}
-	if r.mark.text == "" && r.stands != standsUnreadable && judge(e, c.asOf).urgent {
-		r.mark = span{roleDelay, c.sym.urgent}
+	if r.mark.Text == "" && r.stands != standsUnreadable && judge(e, c.asOf).urgent {
+		r.mark = term.Span{term.Delay, c.sym.Urgent}
 	}
 	return r
 }
 
 func (r *row) describeLed(e *election.Election, c rowContext) {
-	r.leader = span{roleText, e.Leader}
-	r.extra = span{roleQuiet, valueAddress(e)}
-	r.since = span{roleText, atLeast(c.sym, duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
-	r.session = span{roleQuiet, sessionText(e.Pair.Session, c.fullID)}
-	r.node = span{roleQuiet, "?"}
+	r.leader = term.Span{term.Text, e.Leader}
+	r.extra = term.Span{term.Quiet, valueAddress(e)}
+	r.since = term.Span{term.Text, term.AtLeast(c.sym, term.Duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
+	r.session = term.Span{term.Quiet, sessionText(e.Pair.Session, c.fullID)}
+	r.node = term.Span{term.Quiet, "?"}
 	if e.Session != nil {
-		r.node = span{roleText, clean(e.Session.Node)}
+		r.node = term.Span{term.Text, clean(e.Session.Node)}
 		r.checks, r.checksKnown = tallyChecks(e.Session, c.checks), true
 		r.checksUnread = c.checks[e.Session.Node].Err != ""
 		r.warn(c.sym)
 	}
 	if e.Overwritten() {
-		r.signRole = roleDelay
-		r.extra, r.extraSign = span{roleDelay, "overwritten"}, "!"
+		r.signRole = term.Delay
+		r.extra, r.extraSign = term.Span{term.Delay, "overwritten"}, "!"
 	}
 }
 
 // termSpan is the number of the current term, or of the latest one while there is no
 // leader, as every part of the screen shows it.
-func termSpan(e *election.Election, sym *symbols) span {
+func termSpan(e *election.Election, sym *term.Symbols) term.Span {
 	switch {
 	case e.Overwritten():
-		return span{roleDelay, termNumber(e.Term) + "!"}
+		return term.Span{term.Delay, termNumber(e.Term) + "!"}
 	case e.Term == 0:
-		return span{roleFaint, sym.dash}
+		return term.Span{term.Faint, sym.Dash}
 	}
-	return span{roleQuiet, number(e.Term)}
+	return term.Span{term.Quiet, number(e.Term)}
 }
 
 // termNumber writes the number of a term that had a leader. It is 0 if the key was
@@ -154,50 +155,50 @@ func termNumber(n uint64) string {
 }
 
 // warn makes a leader that is about to fall meet the eye.
-func (r *row) warn(sym *symbols) {
+func (r *row) warn(sym *term.Symbols) {
 	switch critical, warning := r.checks.risk(); {
 	case critical:
-		r.name.role, r.signRole, r.mark = roleBad, roleBad, span{roleBad, sym.critical}
+		r.name.Role, r.signRole, r.mark = term.Bad, term.Bad, term.Span{term.Bad, sym.Critical}
 	case warning:
-		r.name.role, r.signRole, r.mark = roleDelay, roleDelay, span{roleDelay, sym.warning}
+		r.name.Role, r.signRole, r.mark = term.Delay, term.Delay, term.Span{term.Delay, sym.Warning}
 	}
 }
 
 func (r *row) describeSemaphore(e *election.Election, c rowContext) {
-	r.leader = span{roleText, judge(e, c.asOf).semaphore}
-	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
-	r.session, r.term = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
+	r.leader = term.Span{term.Text, judge(e, c.asOf).semaphore}
+	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
+	r.session, r.term = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
 }
 
 func (r *row) describeVacant(e *election.Election, c rowContext) {
-	r.name.role = r.signRole
-	r.leader = span{r.signRole, "no leader"}
+	r.name.Role = r.signRole
+	r.leader = term.Span{r.signRole, "no leader"}
 	if r.stands == standsDelay {
-		r.leader.text = doubt(e) + c.sym.tilde + duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
+		r.leader.Text = doubt(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
 	switch {
 	case !e.Exists:
-		r.extra = span{roleQuiet, "key deleted"}
+		r.extra = term.Span{term.Quiet, "key deleted"}
 	case r.stands == standsVacant && !e.LockDelayUntil.IsZero():
-		r.extra = span{roleQuiet, "may be taken"}
+		r.extra = term.Span{term.Quiet, "may be taken"}
 	}
-	r.node = span{roleQuiet, c.sym.dash}
+	r.node = term.Span{term.Quiet, c.sym.Dash}
 	if last := e.LastTerm(); last != nil && last.Node != "" {
-		r.node.text = "(" + clean(last.Node) + ")"
+		r.node.Text = "(" + clean(last.Node) + ")"
 	}
-	ago := duration(c.asOf.Sub(e.VacantSince)) + " ago"
-	r.since = span{r.signRole, atLeast(c.sym, ago, e.VacantSinceKnown)}
-	r.session = span{roleFaint, c.sym.dash}
+	ago := term.Duration(c.asOf.Sub(e.VacantSince)) + " ago"
+	r.since = term.Span{r.signRole, term.AtLeast(c.sym, ago, e.VacantSinceKnown)}
+	r.session = term.Span{term.Faint, c.sym.Dash}
 }
 
 func (r *row) describeUnreadable(e *election.Election, c rowContext) {
-	r.name.role = roleQuiet
-	r.leader = span{roleQuiet, "unreadable"}
+	r.name.Role = term.Quiet
+	r.leader = term.Span{term.Quiet, "unreadable"}
 	if e.Leader != "" {
-		r.extra = span{roleQuiet, "was " + e.Leader}
+		r.extra = term.Span{term.Quiet, "was " + e.Leader}
 	}
-	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
-	r.session = span{roleFaint, c.sym.dash}
+	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
+	r.session = term.Span{term.Faint, c.sym.Dash}
 }
 
 func sessionText(id string, full bool) string {

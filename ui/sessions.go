@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // sessionsView is the third view: every session of the datacenter. Rows are
@@ -106,10 +107,10 @@ func (v *sessionsView) measure() {
 	v.name, v.node, v.hold = 0, 0, 0
 	for i := range v.rows {
 		r := &v.rows[i]
-		v.name = max(v.name, textWidth(clean(r.ses.Name)))
-		v.node = max(v.node, textWidth(clean(r.ses.Node)))
+		v.name = max(v.name, term.Width(clean(r.ses.Name)))
+		v.node = max(v.node, term.Width(clean(r.ses.Node)))
 		if r.stands != sessionIdle {
-			v.hold = max(v.hold, textWidth(r.holdsText().text))
+			v.hold = max(v.hold, term.Width(r.holdsText().Text))
 		}
 	}
 }

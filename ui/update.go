@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // Update takes a message: what the terminal says of itself, then data, then
@@ -27,10 +28,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.resized(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
-		m.styles = NewStyles(m.dark, m.profile)
+		m.styles = term.NewStyles(m.dark, m.profile)
 	case tea.ColorProfileMsg:
 		m.profile = msg.String()
-		m.styles = NewStyles(m.dark, m.profile)
+		m.styles = term.NewStyles(m.dark, m.profile)
 	case tea.ResumeMsg:
 		m.refresh()
 	case interludeMsg:
@@ -126,7 +127,9 @@ func (m *Model) refreshBoard() {
 // one does that brings the latency of the link.
 func sameBoard(a, b *election.Snapshot) bool {
 	return sameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
-		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool { return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err })
+		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
+			return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
+		})
 }
 
 // movesByItself reports that time alone may change counts or order: lock-delays
@@ -191,7 +194,7 @@ func (m *Model) tellWatched() {
 		add(m.table.selected())
 	}
 	if m.view == viewElections && !m.pane.zoom {
-		rows := m.table.rows(m.where().table.h)
+		rows := m.table.rows(m.where().table.H)
 		m.table.scroll(rows)
 		for _, e := range m.table.visible(rows) {
 			add(e)
@@ -238,6 +241,6 @@ func (m *Model) studyKey() string {
 
 func (m *Model) pasted(text string) {
 	if m.mode == modePrompt && !tooSmall(m.width, m.height) {
-		m.edit(func(in *input) { in.insert(text) })
+		m.edit(func(in *term.Input) { in.Insert(text) })
 	}
 }

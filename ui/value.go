@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"electop/ui/internal/term"
 )
 
 // valueLimit is the largest value that is decoded for the detail.
@@ -19,7 +21,7 @@ type fieldLine struct {
 // it be told apart from its value.
 func (f fieldLine) label() string {
 	text := strings.Repeat("  ", min(f.depth, 4)+1) + f.name
-	if w := textWidth(text); w >= labelWidth {
+	if w := term.Width(text); w >= term.LabelWidth {
 		return text + " "
 	}
 	return text
