@@ -113,7 +113,7 @@ func (m *Model) openSessionDialog() {
 	for i := range v.rows {
 		switch r := &v.rows[i]; {
 		case !v.marks[r.ses.ID]:
-		case v.filter.matchSession(r):
+		case matchSession(v.filter, r):
 			d.visible = append(d.visible, bareTarget(r.ses, false))
 		default:
 			d.hidden = append(d.hidden, bareTarget(r.ses, true))

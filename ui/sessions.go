@@ -94,7 +94,7 @@ func (v *sessionsView) refresh(snap *election.Snapshot) {
 	}
 	v.order = v.order[:0]
 	for i := range v.rows {
-		if r := &v.rows[i]; v.filter.empty() || v.filter.matchSession(r) {
+		if r := &v.rows[i]; v.filter.empty() || matchSession(v.filter, r) {
 			v.order = append(v.order, r)
 		}
 	}
@@ -299,16 +299,16 @@ func sortSessions(rows []*sessionRow, s sessionSorting) {
 func (r *sessionRow) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
 // matchSession reports whether every word matches the session.
-func (f filter) matchSession(r *sessionRow) bool {
+func matchSession(f filter, r *sessionRow) bool {
 	for _, w := range f.words {
-		if w.matchOneSession(r) == w.not {
+		if matchOneSession(w, r) == w.not {
 			return false
 		}
 	}
 	return true
 }
 
-func (w filterWord) matchOneSession(r *sessionRow) bool {
+func matchOneSession(w filterWord, r *sessionRow) bool {
 	held := func(text func(*election.Election) string) bool {
 		match := func(e *election.Election) bool { return containsFold(text(e), w.value) }
 		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
