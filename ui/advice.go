@@ -3,6 +3,7 @@ package ui
 import (
 	"electop/election/insight"
 
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -19,7 +20,7 @@ func adviceDetail(d *term.Page, all []insight.Advice) {
 		if a.Urgent {
 			sign, why = term.Span{term.Delay, d.Sym.Urgent + " "}, term.Delay
 		}
-		d.Beside([]term.Span{sign}, 2, term.Span{why, clean(a.Why)})
-		d.Beside(nil, 2, term.Span{term.Quiet, d.Sym.Arrow + " " + clean(a.Do)})
+		d.Beside([]term.Span{sign}, 2, term.Span{why, scene.Clean(a.Why)})
+		d.Beside(nil, 2, term.Span{term.Quiet, d.Sym.Arrow + " " + scene.Clean(a.Do)})
 	}
 }

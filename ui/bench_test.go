@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // One frame of 10,000 elections in a large window: what each key press costs.
@@ -88,8 +89,8 @@ func BenchmarkInsight(b *testing.B) {
 			around := &election.Surroundings{Key: e.Key(), Sessions: allSessions(s)}
 			b.ReportAllocs()
 			for b.Loop() {
-				var c insightCache
-				c.look(e, around, s.Elections, testNow())
+				var c scene.InsightCache
+				c.Look(e, around, s.Elections, testNow())
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -73,7 +74,7 @@ func drawName(l *term.Line, name, mark *term.Span, width int) {
 func drawLeader(l *term.Line, r *row, width int) {
 	end := l.Used + width
 	extra := r.extra
-	if short, found := strings.CutPrefix(r.leader.Text, semaphoreWord); found && r.stands == standsSemaphore && term.Width(r.leader.Text) > width {
+	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.stands == scene.StandsSemaphore && term.Width(r.leader.Text) > width {
 		r.leader.Text = short
 	}
 	left := width - term.Width(r.leader.Text) - columnGap
@@ -92,16 +93,16 @@ func drawLeader(l *term.Line, r *row, width int) {
 
 func drawChecks(l *term.Line, r *row, width int, asOf time.Time) {
 	switch {
-	case r.stands != standsLed:
+	case r.stands != scene.StandsLed:
 		l.Fill(term.Faint, l.Sym.Dash, 1)
 		l.Gap(width - 1)
 	case !r.checksKnown:
 		l.Cell(term.Quiet, l.Sym.Unknown, width)
-	case r.checksUnread && r.checks.total() > 0:
+	case r.checksUnread && r.checks.Total() > 0:
 		l.Cell(term.Quiet, "unread", width)
-	case r.checks.total() == 0:
+	case r.checks.Total() == 0:
 		l.Cell(term.Quiet, "none", width)
-	case !r.checks.until.IsZero():
+	case !r.checks.Until.IsZero():
 		writeOldTally(l, r.checks, asOf, width)
 	default:
 		writeTally(l, r.checks, width)

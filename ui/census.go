@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -16,15 +17,15 @@ type counts struct {
 	warning, critical                         int
 }
 
-func (c *counts) add(s standing) {
+func (c *counts) add(s scene.Standing) {
 	switch s {
-	case standsLed:
+	case scene.StandsLed:
 		c.led++
-	case standsDelay:
+	case scene.StandsDelay:
 		c.delay++
-	case standsVacant:
+	case scene.StandsVacant:
 		c.vacant++
-	case standsSemaphore:
+	case scene.StandsSemaphore:
 		c.semaphore++
 	default:
 		c.unreadable++
@@ -32,11 +33,11 @@ func (c *counts) add(s standing) {
 }
 
 // addRisk counts a leader whose checks put it at risk.
-func (c *counts) addRisk(t tally) {
+func (c *counts) addRisk(t scene.Tally) {
 	switch {
-	case t.critical > 0:
+	case t.Critical > 0:
 		c.critical++
-	case t.warning > 0:
+	case t.Warning > 0:
 		c.warning++
 	}
 }
@@ -55,10 +56,10 @@ func takeCensus(snap *election.Snapshot, asOf time.Time) census {
 	c := census{address: addressWidth(snap.Elections)}
 	sick := sickNodes(snap.Checks)
 	for _, e := range snap.Elections {
-		stands := standingOf(e, asOf)
+		stands := scene.StandingOf(e, asOf)
 		c.counts.add(stands)
-		if stands == standsLed && e.Session != nil && sick[e.Session.Node] {
-			c.counts.addRisk(tallyChecks(e.Session, snap.Checks))
+		if stands == scene.StandsLed && e.Session != nil && sick[e.Session.Node] {
+			c.counts.addRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.measure(e)
 		c.earliest = earlier(c.earliest, seenSince(e, time.Time{}))
@@ -82,7 +83,7 @@ func (c *census) measure(e *election.Election) {
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, term.Width(e.Leader))
 	if e.IsSemaphore() {
-		c.leader = max(c.leader, len(semaphoreWord)+len("2 of 3"))
+		c.leader = max(c.leader, len(scene.SemaphoreWord)+len("2 of 3"))
 	}
 	number := digits(e.Term)
 	if e.Overwritten() {
@@ -90,9 +91,9 @@ func (c *census) measure(e *election.Election) {
 	}
 	c.term = max(c.term, number)
 	if e.Session != nil {
-		c.node = max(c.node, term.Width(clean(e.Session.Node)))
+		c.node = max(c.node, term.Width(scene.Clean(e.Session.Node)))
 	} else if last := e.LastTerm(); last != nil {
-		c.node = max(c.node, term.Width(clean(last.Node))+2)
+		c.node = max(c.node, term.Width(scene.Clean(last.Node))+2)
 	}
 }
 

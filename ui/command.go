@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -44,7 +45,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "help":
 		m.mode, m.help = modeHelp, &helpPage{}
 	default:
-		m.say(term.Delay, "No command :"+oneLine(word, 30)+". There are "+commandNames)
+		m.say(term.Delay, "No command :"+scene.OneLine(word, 30)+". There are "+commandNames)
 	}
 	return nil
 }
@@ -94,10 +95,10 @@ func (m *Model) goCommand(name string) {
 	found := m.shown.Named(name)
 	switch len(found) {
 	case 0:
-		m.say(term.Delay, "No election is named "+oneLine(name, 60)+".")
+		m.say(term.Delay, "No election is named "+scene.OneLine(name, 60)+".")
 	case 1:
 		m.openElection(found[0].ID())
 	default:
-		m.say(term.Delay, oneLine(name, 60)+" names "+term.Plural(len(found), "election")+": give the full key.")
+		m.say(term.Delay, scene.OneLine(name, 60)+" names "+term.Plural(len(found), "election")+": give the full key.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -47,7 +48,7 @@ func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	case "s":
 		what, text = "session", e.Pair.Session
 	case "o":
-		what, text = "node", nodeOf(e)
+		what, text = "node", scene.NodeOf(e)
 	case "v":
 		what, text = "value", string(e.Pair.Value)
 	default:
@@ -71,6 +72,6 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 		m.say(term.Delay, "The "+what+" holds control or invisible characters: it was not copied.")
 		return nil
 	}
-	m.say(term.Led, "Copied the "+what+": "+oneLine(text, 60))
+	m.say(term.Led, "Copied the "+what+": "+scene.OneLine(text, 60))
 	return tea.SetClipboard(text)
 }

@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -80,7 +81,7 @@ func (m *Model) openDialog(kind election.ActionKind) {
 		return
 	}
 	if e := m.table.selected(); len(visible) == 0 && e != nil {
-		d.unmarked = oneLine(e.Name, 60)
+		d.unmarked = scene.OneLine(e.Name, 60)
 	}
 	d.choose()
 	m.showDialog(d)
@@ -129,11 +130,11 @@ func (m *Model) nothingToDo(kind election.ActionKind, chosen []*election.Electio
 	if len(chosen) != 1 {
 		return "There is nothing to " + string(kind) + "."
 	}
-	name := oneLine(chosen[0].Name, 60)
+	name := scene.OneLine(chosen[0].Name, 60)
 	switch {
-	case standingOf(chosen[0], m.asOf()) == standsUnreadable:
+	case scene.StandingOf(chosen[0], m.asOf()) == scene.StandsUnreadable:
 		return name + " is not readable with this token: there is nothing to " + string(kind) + "."
-	case standingOf(chosen[0], m.asOf()) != standsSemaphore:
+	case scene.StandingOf(chosen[0], m.asOf()) != scene.StandsSemaphore:
 		return name + " has no leader: there is nothing to " + string(kind) + "."
 	case kind == election.ActionDestroy:
 		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."

@@ -7,6 +7,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -54,13 +55,13 @@ func (d *dialog) write(page *term.Page) {
 func (d *dialog) writeOne(page *term.Page, t *boundTarget) {
 	if !d.bare {
 		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
-		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + number(t.Term) + ", for " + t.heldFor})
+		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.heldFor})
 	}
 	node := term.Span{term.Quiet, "  its node was not read"}
 	if t.Node != "" {
-		node = term.Span{term.Text, "  on " + clean(t.Node)}
+		node = term.Span{term.Text, "  on " + scene.Clean(t.Node)}
 	}
-	page.Field("Session", term.Span{term.Text, clean(t.Session)}, node)
+	page.Field("Session", term.Span{term.Text, scene.Clean(t.Session)}, node)
 	if t.changed != "" {
 		page.Field("Changed", term.Span{term.Bad, t.changed})
 	}
@@ -70,10 +71,10 @@ func (d *dialog) writeOne(page *term.Page, t *boundTarget) {
 func (d *dialog) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]
-		name, who := oneLine(t.Election, 24), oneLine(t.Leader, 28)
-		what := "term " + number(t.Term) + ", " + election.ShortID(t.Session)
+		name, who := scene.OneLine(t.Election, 24), scene.OneLine(t.Leader, 28)
+		what := "term " + scene.Number(t.Term) + ", " + election.ShortID(t.Session)
 		if d.bare {
-			name, who, what = oneLine(t.session.Name, 24), "on "+oneLine(t.Node, 28), election.ShortID(t.Session)
+			name, who, what = scene.OneLine(t.session.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
 		}
 		if name == "" {
 			name = "no name"
@@ -224,7 +225,7 @@ func (d *dialog) writeBetter(page *term.Page) {
 			continue
 		}
 		seen[t.effect.Better] = true
-		better := []term.Span{{term.Accent, clean(t.effect.Better)}}
+		better := []term.Span{{term.Accent, scene.Clean(t.effect.Better)}}
 		if len(d.targets) > 1 {
 			better = append(better, term.Span{term.Quiet, "  for " + t.label()})
 		}

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -68,7 +69,7 @@ func (d *dialog) title() string {
 	case d.bare:
 		return "Destroy " + term.Plural(len(d.targets), "session")
 	case len(d.targets) == 1:
-		what = oneLine(d.targets[0].Election, 40)
+		what = scene.OneLine(d.targets[0].Election, 40)
 	}
 	if d.refused() {
 		what += ": refused"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -23,14 +24,14 @@ func (m *Model) drawTooSmall(p *term.Painter) []string {
 }
 
 // drawEmpty says why there is no election to show, and what can be done.
-func (m *Model) drawEmpty(p *term.Painter, s *scene, width, height int) []string {
+func (m *Model) drawEmpty(p *term.Painter, s *scene.Scene, width, height int) []string {
 	d := &term.Page{Width: min(width-4, 84), Sym: p.Sym}
 	c := m.live.Connection
 	switch {
 	case c.State == election.Lost:
 		m.unreachable(d, s)
 	case !m.live.Loaded:
-		d.Add(term.Span{term.Delay, p.Sym.Connecting + " Connecting to Consul at " + clean(m.opts.Address)})
+		d.Add(term.Span{term.Delay, p.Sym.Connecting + " Connecting to Consul at " + scene.Clean(m.opts.Address)})
 		d.Blank()
 		d.Para(term.Quiet, "Elections appear here as soon as they are read.")
 	default:
@@ -49,19 +50,19 @@ func (m *Model) drawEmpty(p *term.Painter, s *scene, width, height int) []string
 	return p.Pad(lines, width, height)
 }
 
-func (m *Model) unreachable(d *term.Page, s *scene) {
+func (m *Model) unreachable(d *term.Page, s *scene.Scene) {
 	c := m.live.Connection
-	title, silence := "Cannot reach Consul at "+clean(m.opts.Address), "No answer for "
+	title, silence := "Cannot reach Consul at "+scene.Clean(m.opts.Address), "No answer for "
 	if c.Refused {
-		title, silence = "Consul at "+clean(m.opts.Address)+" rejects the token", "Rejected for "
+		title, silence = "Consul at "+scene.Clean(m.opts.Address)+" rejects the token", "Rejected for "
 	}
 	d.Add(term.Span{term.Bad, d.Sym.Lost + " " + title})
 	d.Blank()
 	if c.Error != "" {
-		d.Para(term.Text, oneLine(c.Error, 400))
+		d.Para(term.Text, scene.OneLine(c.Error, 400))
 		d.Blank()
 	}
-	d.Para(term.Quiet, silence+term.Duration(s.now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen recovers by itself.")
+	d.Para(term.Quiet, silence+term.Duration(s.Now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen recovers by itself.")
 	d.Blank()
 	source := "The address comes from --http-addr or CONSUL_HTTP_ADDR."
 	if c.Refused {
@@ -74,7 +75,7 @@ func (m *Model) unreachable(d *term.Page, s *scene) {
 func (m *Model) nothingFound(d *term.Page) {
 	patterns := make([]string, 0, len(m.opts.Patterns))
 	for _, p := range m.opts.Patterns {
-		patterns = append(patterns, clean(p))
+		patterns = append(patterns, scene.Clean(p))
 	}
 	what := strings.Join(patterns, ", ")
 	if what == "" {

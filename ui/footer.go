@@ -6,6 +6,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -39,7 +40,7 @@ func (m *Model) say(r term.Role, text string) {
 }
 
 // footer draws the last line: what was just done, and the keys that matter now.
-func (m *Model) footer(p *term.Painter, s *scene, width int) string {
+func (m *Model) footer(p *term.Painter, s *scene.Scene, width int) string {
 	l := term.NewLine(p, width)
 	l.Gap(1)
 	if m.mode == modeCopy {
@@ -95,14 +96,14 @@ func (m *Model) markSpans() []term.Span {
 
 func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
 
-func (m *Model) noteText(s *scene) (string, term.Role) {
-	if s.now.Before(m.note.until) {
+func (m *Model) noteText(s *scene.Scene) (string, term.Role) {
+	if s.Now.Before(m.note.until) {
 		return m.note.text, m.note.role
 	}
 	if m.mode == modeResults { // which says it in full
 		return "", term.Text
 	}
-	return m.pendingText(s.now), term.Accent
+	return m.pendingText(s.Now), term.Accent
 }
 
 func (m *Model) footerKeys() []key.Binding {

@@ -211,7 +211,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			switch k {
 			case "blind":
 				snap.Surroundings.Sessions, snap.Surroundings.SessionsErr = nil, "sessions: not readable with this token"
-				d.m.insights.in = nil
+				d.m.insights.In = nil
 			case "unread":
 				for node := range snap.Checks {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // header draws the first line: where, how many, how the link does, what time.
-func (m *Model) header(p *term.Painter, s *scene, width int) string {
+func (m *Model) header(p *term.Painter, s *scene.Scene, width int) string {
 	right := m.stateSpans(p.Sym, s, width, true)
 	if width-term.SpansWidth(right) < len(" electop  ") {
 		right = m.stateSpans(p.Sym, s, width, false)
@@ -25,7 +26,7 @@ func (m *Model) header(p *term.Painter, s *scene, width int) string {
 
 // stateSpans are the right half of the header, the counts with words or with
 // signs only.
-func (m *Model) stateSpans(sym *term.Symbols, s *scene, width int, words bool) []term.Span {
+func (m *Model) stateSpans(sym *term.Symbols, s *scene.Scene, width int, words bool) []term.Span {
 	detail := countSigns
 	if words && width >= 64 {
 		detail = countWords
@@ -35,7 +36,7 @@ func (m *Model) stateSpans(sym *term.Symbols, s *scene, width int, words bool) [
 	}
 	spans := append(append(make([]term.Span, 0, 18), term.Span{term.Text, "  "}), m.countSpans(sym, detail)...)
 	spans = append(spans, m.linkSpans(sym, s, width)...)
-	return append(spans, term.Span{term.Text, "  " + s.now.Format("15:04:05") + " "})
+	return append(spans, term.Span{term.Text, "  " + s.Now.Format("15:04:05") + " "})
 }
 
 // placeSpans says which program looks at which Consul, and the marks of a
@@ -53,11 +54,11 @@ func (m *Model) placeSpans(sym *term.Symbols, room int) []term.Span {
 	}
 	var where []string
 	if dc := m.live.Datacenter; dc != "" {
-		where = append(where, clean(dc))
+		where = append(where, scene.Clean(dc))
 	}
-	where = append(where, clean(m.opts.Address))
+	where = append(where, scene.Clean(m.opts.Address))
 	for _, pattern := range m.opts.Patterns {
-		where = append(where, clean(pattern))
+		where = append(where, scene.Clean(pattern))
 	}
 	text := strings.Join(where, " "+sym.Dot+" ")
 	if used := term.SpansWidth(spans) + 1; used+8 > room {
@@ -81,19 +82,19 @@ func (m *Model) countSpans(sym *term.Symbols, detail countDetail) []term.Span {
 	spans := make([]term.Span, 0, 12)
 	for _, part := range []struct {
 		n      int
-		stands standing
+		stands scene.Standing
 		role   term.Role
 	}{
-		{c.led, standsLed, term.Led}, {c.vacant, standsVacant, term.Alarm}, {c.delay, standsDelay, term.Delay},
-		{c.semaphore, standsSemaphore, term.Quiet}, {c.unreadable, standsUnreadable, term.Quiet},
+		{c.led, scene.StandsLed, term.Led}, {c.vacant, scene.StandsVacant, term.Alarm}, {c.delay, scene.StandsDelay, term.Delay},
+		{c.semaphore, scene.StandsSemaphore, term.Quiet}, {c.unreadable, scene.StandsUnreadable, term.Quiet},
 	} {
-		if part.n == 0 && part.stands != standsLed {
+		if part.n == 0 && part.stands != scene.StandsLed {
 			continue
 		}
-		sign, _ := part.stands.sign(sym)
-		text := strconv.Itoa(part.n) + " " + part.stands.word()
-		if part.stands == standsSemaphore {
-			text = term.Plural(part.n, part.stands.word())
+		sign, _ := part.stands.Sign(sym)
+		text := strconv.Itoa(part.n) + " " + part.stands.Word()
+		if part.stands == scene.StandsSemaphore {
+			text = term.Plural(part.n, part.stands.Word())
 		}
 		if detail == countSigns || detail == countWords && part.role == term.Quiet {
 			text = strconv.Itoa(part.n) + sign
@@ -106,7 +107,7 @@ func (m *Model) countSpans(sym *term.Symbols, detail countDetail) []term.Span {
 			r = term.Quiet // old numbers must not look like news
 		}
 		spans = append(spans, term.Span{r, text}, term.Span{term.Text, "  "})
-		if part.stands == standsLed {
+		if part.stands == scene.StandsLed {
 			spans = append(spans, m.riskSpans(sym, detail != countSigns)...)
 		}
 	}
@@ -137,7 +138,7 @@ func (m *Model) riskSpans(sym *term.Symbols, words bool) []term.Span {
 }
 
 // linkSpans tell how the link to Consul does.
-func (m *Model) linkSpans(sym *term.Symbols, s *scene, width int) []term.Span {
+func (m *Model) linkSpans(sym *term.Symbols, s *scene.Scene, width int) []term.Span {
 	c := m.live.Connection
 	lead := "  "
 	if width < 80 {
@@ -145,7 +146,7 @@ func (m *Model) linkSpans(sym *term.Symbols, s *scene, width int) []term.Span {
 	}
 	switch c.State {
 	case election.Live:
-		if stale := m.staleSpans(sym, s.now, width); stale != nil {
+		if stale := m.staleSpans(sym, s.Now, width); stale != nil {
 			return append([]term.Span{{term.Text, lead}}, stale...)
 		}
 		spans := []term.Span{{term.Text, lead}, {term.Led, sym.Live + " live"}}
@@ -154,7 +155,7 @@ func (m *Model) linkSpans(sym *term.Symbols, s *scene, width int) []term.Span {
 		}
 		return spans
 	case election.Lost:
-		return []term.Span{{term.Text, lead}, {term.Bad, sym.Lost + " " + lostWord(c) + " " + term.Duration(s.now.Sub(c.Since))}}
+		return []term.Span{{term.Text, lead}, {term.Bad, sym.Lost + " " + lostWord(c) + " " + term.Duration(s.Now.Sub(c.Since))}}
 	default:
 		return []term.Span{{term.Text, lead}, {term.Delay, sym.Connecting + " connecting"}}
 	}
@@ -181,12 +182,12 @@ type banner []term.Span
 // banners are the lines that say what is special now: what is typed or
 // filtered, that the link is lost, that the board is paused, what the
 // demonstration does.
-func (m *Model) banners(s *scene) []banner {
+func (m *Model) banners(s *scene.Scene) []banner {
 	var lines []banner
 	sym := m.sym
 	if m.mode == modePrompt {
 		lines = append(lines, nil) // the prompt draws itself, it has a cursor
-	} else if f := m.currentFilter(); !f.empty() {
+	} else if f := m.currentFilter(); !f.Empty() {
 		lines = append(lines, m.filterBanner(f))
 	}
 	if m.live.Connection.State == election.Lost && m.hasBoard() {
@@ -198,7 +199,7 @@ func (m *Model) banners(s *scene) []banner {
 	if m.paused {
 		lines = append(lines, banner{
 			{term.Badge, " " + sym.Paused + " PAUSED "},
-			{term.Text, " at " + term.Clock(m.asOf(), s.now) + ", " + term.Duration(s.now.Sub(m.asOf())) + " ago; Consul is still watched"},
+			{term.Text, " at " + term.Clock(m.asOf(), s.Now) + ", " + term.Duration(s.Now.Sub(m.asOf())) + " ago; Consul is still watched"},
 			{term.Quiet, "   p continues"},
 		})
 	}
@@ -206,14 +207,14 @@ func (m *Model) banners(s *scene) []banner {
 		lines = append(lines, banner{{term.Delay, " " + sym.Connecting + " Still reading: not every election is here yet."}})
 	}
 	if m.opts.Demo != "" && m.height >= 20 {
-		lines = append(lines, banner{{term.Accent, " " + sym.Note + " "}, {term.Quiet, oneLine(m.opts.Demo, 200)}})
+		lines = append(lines, banner{{term.Accent, " " + sym.Note + " "}, {term.Quiet, scene.OneLine(m.opts.Demo, 200)}})
 	}
 	return lines
 }
 
 // filterBanner says what the filter shows, and how many marks it hides.
-func (m *Model) filterBanner(f filter) banner {
-	b := banner{{term.Accent, " / "}, {term.Strong, oneLine(f.text, 120)}, {term.Quiet, "   " + m.filterResult()}}
+func (m *Model) filterBanner(f scene.Filter) banner {
+	b := banner{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + m.filterResult()}}
 	if _, hidden := m.countMarks(); hidden > 0 {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, m.sym.Mark + hiddenMarks(hidden)})
 	}
@@ -221,24 +222,24 @@ func (m *Model) filterBanner(f filter) banner {
 }
 
 // lostBanner says how old the board is, what failed and when the next try is.
-func (m *Model) lostBanner(s *scene) banner {
+func (m *Model) lostBanner(s *scene.Scene) banner {
 	c := m.live.Connection
 	text := " Consul is unreachable. "
 	if c.Refused {
 		text = " Consul rejects this token. "
 	}
 	if !c.LastContact.IsZero() {
-		text += "The board is " + term.Duration(s.now.Sub(c.LastContact)) + " old. "
+		text += "The board is " + term.Duration(s.Now.Sub(c.LastContact)) + " old. "
 	}
 	b := banner{{term.Alarm, text}, {term.Text, " "}, {term.Bad, retryText(s, c.RetryAt)}}
 	if c.Error != "" {
-		b = append(b, term.Span{term.Text, "  " + oneLine(c.Error, 200)})
+		b = append(b, term.Span{term.Text, "  " + scene.OneLine(c.Error, 200)})
 	}
 	return b
 }
 
-func retryText(s *scene, at time.Time) string {
-	if left := at.Sub(s.now); !at.IsZero() && left > 0 {
+func retryText(s *scene.Scene, at time.Time) string {
+	if left := at.Sub(s.Now); !at.IsZero() && left > 0 {
 		return "next try in " + term.Duration(left+time.Second-1)
 	}
 	return "trying now"

@@ -5,24 +5,25 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // historyDoc lists the terms of an election, newest first, with the vacancies
 // between them, and its events below.
-func historyDoc(d *term.Page, s *scene, e *election.Election) {
-	stands := standingOf(e, s.asOf)
+func historyDoc(d *term.Page, s *scene.Scene, e *election.Election) {
+	stands := scene.StandingOf(e, s.AsOf)
 	switch {
 	case len(e.Terms) > 0:
-	case stands == standsSemaphore:
+	case stands == scene.StandsSemaphore:
 		d.Para(term.Quiet, "A semaphore has no terms: its holders come and go.")
 	default:
 		d.Para(term.Quiet, "No term was observed: there was no leader since electop started.")
 	}
 	later := time.Time{} // start of the term after the one that is drawn
-	if stands != standsLed && stands != standsSemaphore && len(e.Terms) > 0 {
-		later = s.asOf
-		vacancyLine(d, s.asOf.Sub(e.VacantSince), true, true)
+	if stands != scene.StandsLed && stands != scene.StandsSemaphore && len(e.Terms) > 0 {
+		later = s.AsOf
+		vacancyLine(d, s.AsOf.Sub(e.VacantSince), true, true)
 	}
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		t := &e.Terms[i]
@@ -47,24 +48,24 @@ func vacancyLine(d *term.Page, length time.Duration, known, lasting bool) {
 	d.Add(term.Span{term.Faint, term.PadTo("", 9)}, term.Span{term.Vacant, d.Sym.Vacant + " " + text})
 }
 
-func termLines(d *term.Page, s *scene, t *election.Term) {
+func termLines(d *term.Page, s *scene.Scene, t *election.Term) {
 	end, sign, r := "now", d.Sym.Led, term.Led
 	if t.Over() {
-		end, sign, r = term.Clock(t.End, s.now), d.Sym.Dot, term.Quiet
+		end, sign, r = term.Clock(t.End, s.Now), d.Sym.Dot, term.Quiet
 	}
-	start := term.Clock(t.Start, s.now)
+	start := term.Clock(t.Start, s.Now)
 	if !t.StartKnown {
 		start = "before " + start
 	}
 	line := []term.Span{
-		{term.Quiet, term.PadTo("term "+termNumber(t.Number), 9)}, {r, sign + " "}, {term.Strong, t.Leader},
+		{term.Quiet, term.PadTo("term "+scene.TermNumber(t.Number), 9)}, {r, sign + " "}, {term.Strong, t.Leader},
 	}
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		line = append(line, term.Span{term.Text, " on " + clean(t.Node)})
+		line = append(line, term.Span{term.Text, " on " + scene.Clean(t.Node)})
 	}
-	lasted := held(d.Sym, t.Held(s.asOf), t.HeldKnown())
+	lasted := scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
 	if !t.Over() { // it runs on by the second
-		lasted = term.AtLeast(d.Sym, term.Duration(t.Held(s.asOf)), t.StartKnown)
+		lasted = term.AtLeast(d.Sym, term.Duration(t.Held(s.AsOf)), t.StartKnown)
 	}
 	line = append(line,
 		term.Span{term.Text, "  " + lasted},
@@ -75,15 +76,15 @@ func termLines(d *term.Page, s *scene, t *election.Term) {
 	}
 }
 
-func eventsOfElection(d *term.Page, s *scene, e *election.Election) {
+func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 	if len(e.Events) == 0 {
 		return
 	}
 	d.Head("Events")
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		ev := &e.Events[i]
-		spans := append([]term.Span{{eventRole(ev), term.PadTo(eventWord(ev), eventWordWidth)}}, eventSpans(d.Sym, ev)...)
-		d.Add(append([]term.Span{{term.Quiet, term.Clock(ev.Time, s.now) + "  "}}, spans...)...)
+		spans := append([]term.Span{{scene.EventRole(ev), term.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, ev)...)
+		d.Add(append([]term.Span{{term.Quiet, term.Clock(ev.Time, s.Now) + "  "}}, spans...)...)
 	}
 }
 

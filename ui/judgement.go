@@ -7,6 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 )
 
 // judgement is what the table says of an election beside its state, as far as
@@ -28,16 +29,13 @@ func judge(e *election.Election, asOf time.Time) judgement {
 // unsigned reports urgent advice that has no sign of its own.
 func unsigned(a insight.Advice) bool { return a.Urgent && a.Code != "overwritten" }
 
-// semaphoreWord stands before a semaphore's numbers.
-const semaphoreWord = "semaphore "
-
 func semaphoreText(e *election.Election) string {
 	if !e.IsSemaphore() {
 		return ""
 	}
 	sem := election.ReadSemaphore(e, nil)
 	if sem == nil {
-		return semaphoreWord + "?"
+		return scene.SemaphoreWord + "?"
 	}
-	return semaphoreWord + strconv.Itoa(len(sem.Holders)) + " of " + strconv.Itoa(sem.Limit)
+	return scene.SemaphoreWord + strconv.Itoa(len(sem.Holders)) + " of " + strconv.Itoa(sem.Limit)
 }

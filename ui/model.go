@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -65,7 +66,7 @@ type Model struct {
 	prompt   prompt
 	help     *helpPage
 
-	insights *insightCache
+	insights *scene.InsightCache
 	note     note
 	actions  *actionLog
 	// quitUntil is until when a second request to quit is accepted.
@@ -102,7 +103,7 @@ func New(ctx context.Context, opts Options) Model {
 		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
-		insights: &insightCache{}, sessions: newSessionsView(), actions: &actionLog{},
+		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		survey: newSurveyor(ctx, opts.Survey),
 		wait:   waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
@@ -187,15 +188,15 @@ func (m *Model) asOf() time.Time {
 // hasBoard reports that there is something to show.
 func (m *Model) hasBoard() bool { return len(m.shown.Elections) > 0 }
 
-func (m *Model) scene() *scene {
-	return &scene{
-		snap: m.shown, asOf: m.asOf(), now: m.now, live: m.live,
-		stale:    m.live.Connection.State == election.Lost,
-		insights: m.insights, studies: m.opts.Study != nil,
+func (m *Model) scene() *scene.Scene {
+	return &scene.Scene{
+		Snap: m.shown, AsOf: m.asOf(), Now: m.now, Live: m.live,
+		Stale:    m.live.Connection.State == election.Lost,
+		Insights: m.insights, Studies: m.opts.Study != nil,
 	}
 }
 
-func (m *Model) currentFilter() filter {
+func (m *Model) currentFilter() scene.Filter {
 	switch m.view {
 	case viewEvents:
 		return m.events.filter
@@ -233,9 +234,9 @@ func (m Model) View() tea.View {
 
 func (m *Model) title() string {
 	if m.opts.Title != "" {
-		return oneLine(m.opts.Title, 120)
+		return scene.OneLine(m.opts.Title, 120)
 	}
-	return oneLine("electop "+m.sym.Dot+" "+m.opts.Address, 120)
+	return scene.OneLine("electop "+m.sym.Dot+" "+m.opts.Address, 120)
 }
 
 // frame draws every line of the window.
@@ -271,9 +272,9 @@ func (m *Model) frame() []string {
 }
 
 // body draws what is between the banners and the footer.
-func (m *Model) body(p *term.Painter, s *scene, sc screen) []string {
+func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	data := *p
-	if s.stale {
+	if s.Stale {
 		data.Tone = term.Stale
 	}
 	switch {
@@ -317,7 +318,7 @@ func joinSides(left []string, bar string, right []string) []string {
 	return left
 }
 
-func (m *Model) drawTable(p *term.Painter, s *scene, width, height int) []string {
+func (m *Model) drawTable(p *term.Painter, s *scene.Scene, width, height int) []string {
 	m.table.scroll(m.table.rows(height))
 	lines := m.table.draw(p, s, width, height)
 	if len(m.table.order) == 0 && height > 3 {
@@ -326,7 +327,7 @@ func (m *Model) drawTable(p *term.Painter, s *scene, width, height int) []string
 	return lines
 }
 
-func (m *Model) drawPane(p *term.Painter, s *scene, r term.Rect) []string {
+func (m *Model) drawPane(p *term.Painter, s *scene.Scene, r term.Rect) []string {
 	if r.H <= 0 {
 		return nil
 	}

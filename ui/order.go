@@ -30,7 +30,7 @@ func (t *table) refresh(snap *election.Snapshot, asOf time.Time) {
 	t.relocate()
 }
 
-func (t *table) shows(e *election.Election, asOf time.Time) bool { return t.filter.match(e, asOf) }
+func (t *table) shows(e *election.Election, asOf time.Time) bool { return t.filter.Match(e, asOf) }
 
 // leaderless reports elections that are vacant, with or without a lock-delay.
 func leaderless(e *election.Election) bool {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // boardHistory plays what may happen on a board, snapshot by snapshot. Every
@@ -131,20 +132,20 @@ func TestOtherElectionsCountAfterAWhile(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	d.text()
-	first := d.m.insights.in
+	first := d.m.insights.In
 	other := *s
 	other.Elections = slices.Clone(s.Elections)
 	changed := *s.Elections[0]
 	changed.Term++
 	other.Elections[0] = &changed
-	d.now = d.now.Add(insightAge / 2)
+	d.now = d.now.Add(scene.InsightAge / 2)
 	d.send(snapshotMsg{&other})
-	if d.text(); d.m.insights.in != first {
+	if d.text(); d.m.insights.In != first {
 		t.Error("inferred anew at once")
 	}
-	d.now = d.now.Add(insightAge)
+	d.now = d.now.Add(scene.InsightAge)
 	d.send(tickMsg(d.now))
-	if d.text(); d.m.insights.in == first {
+	if d.text(); d.m.insights.In == first {
 		t.Error("what changed is never taken up")
 	}
 }

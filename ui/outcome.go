@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -37,10 +38,10 @@ func (a *action) awaiting(e *election.Election, now time.Time) string {
 		text += "; lock-delay for about " + term.Duration(left+time.Second-1) + " more"
 	}
 	if a.Reason != "" {
-		text += ": " + clean(a.Reason)
+		text += ": " + scene.Clean(a.Reason)
 	}
 	if a.Note != "" {
-		text += "; " + clean(a.Note)
+		text += "; " + scene.Clean(a.Note)
 	}
 	return text
 }
@@ -50,7 +51,7 @@ func leaderNow(e *election.Election) string {
 	case e == nil || !e.Exists:
 		return "the key does not exist now"
 	case e.Pair.Held():
-		return oneLine(e.Leader, 60) + " leads now"
+		return scene.OneLine(e.Leader, 60) + " leads now"
 	}
 	return "it has no leader now"
 }
@@ -170,24 +171,21 @@ func (a *action) result() string {
 	return "failed"
 }
 
-// actionEvent is the type of the lines that actions make in the Events view.
-const actionEvent election.EventType = "operator"
-
 // event is the action as a line of the Events view.
 func (a *action) event(sym *term.Symbols, live *election.Snapshot, now time.Time) *election.Event {
 	return &election.Event{
-		Time: a.at, Type: actionEvent, Election: a.name, Key: a.Target.Key, Datacenter: live.Datacenter,
+		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: live.Datacenter,
 		Term: a.Target.Term, CreateIndex: a.Target.CreateIndex, Leader: a.Target.Leader,
 		Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(sym, live, now),
 	}
 }
 
 // events are all actions as lines of the Events view, oldest first.
-func (l *actionLog) events(sym *term.Symbols, live *election.Snapshot, now time.Time) []eventLine {
-	var lines []eventLine
+func (l *actionLog) events(sym *term.Symbols, live *election.Snapshot, now time.Time) []scene.EventLine {
+	var lines []scene.EventLine
 	for _, b := range l.batches {
 		for _, a := range b {
-			lines = append(lines, eventLine{ev: a.event(sym, live, now)})
+			lines = append(lines, scene.EventLine{Ev: a.event(sym, live, now)})
 		}
 	}
 	return lines

@@ -1,29 +1,11 @@
 package ui
 
 import (
-	"time"
-
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
-
-// scene is what everything on the screen is drawn from.
-type scene struct {
-	snap *election.Snapshot
-	// asOf is the moment at which the snapshot is looked at: now, or when it
-	// was paused or the link was lost. now is the clock's.
-	asOf, now time.Time
-	stale     bool
-	// staleSince is since when the election that is drawn is stale, if others are
-	// not.
-	staleSince time.Time
-	// live is the newest snapshot, which a paused board does not show.
-	live     *election.Snapshot
-	insights *insightCache
-	// studies says that surroundings are read at all.
-	studies bool
-}
 
 // tab is one page of the lower pane.
 type tab uint8
@@ -61,7 +43,7 @@ func (p *pane) scroll(step, total, height int) {
 }
 
 // lines are all lines of the current tab.
-func (p *pane) lines(s *scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
+func (p *pane) lines(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
 	d := &term.Page{Width: width, Sym: sym, Lines: make([][]term.Span, 0, 40)}
 	p.advice = 0
 	switch p.tab {
@@ -79,9 +61,9 @@ func (p *pane) lines(s *scene, sym *term.Symbols, e *election.Election, width in
 }
 
 // draw draws the pane's title and the part of its text that is scrolled to.
-func (p *pane) draw(pt *term.Painter, s *scene, e *election.Election, width, height int) []string {
+func (p *pane) draw(pt *term.Painter, s *scene.Scene, e *election.Election, width, height int) []string {
 	lines := make([]string, 0, height)
-	if s = s.of(e); s.partStale() {
+	if s = s.Of(e); s.PartStale() {
 		data := *pt
 		data.Tone, pt = term.Stale, &data
 	}
@@ -105,13 +87,13 @@ func (p *pane) draw(pt *term.Painter, s *scene, e *election.Election, width, hei
 }
 
 // paneSign is the sign of an election, in the colour that it has in the table.
-func paneSign(sym *term.Symbols, s *scene, e *election.Election) (string, term.Role) {
-	stands := standingOf(e, s.asOf)
-	sign, r := stands.sign(sym)
-	if stands != standsLed {
+func paneSign(sym *term.Symbols, s *scene.Scene, e *election.Election) (string, term.Role) {
+	stands := scene.StandingOf(e, s.AsOf)
+	sign, r := stands.Sign(sym)
+	if stands != scene.StandsLed {
 		return sign, r
 	}
-	switch critical, warning := tallyChecks(e.Session, s.snap.Checks).risk(); {
+	switch critical, warning := scene.TallyChecks(e.Session, s.Snap.Checks).Risk(); {
 	case critical:
 		r = term.Bad
 	case warning || e.Overwritten():
@@ -120,7 +102,7 @@ func paneSign(sym *term.Symbols, s *scene, e *election.Election) (string, term.R
 	return sign, r
 }
 
-func (p *pane) title(pt *term.Painter, s *scene, e *election.Election, width int) string {
+func (p *pane) title(pt *term.Painter, s *scene.Scene, e *election.Election, width int) string {
 	left, right := make([]term.Span, 0, 3), make([]term.Span, 0, 2*tabCount)
 	if e != nil {
 		sign, r := paneSign(pt.Sym, s, e)

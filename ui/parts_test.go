@@ -12,6 +12,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -249,7 +250,7 @@ func TestCausesHaveWords(t *testing.T) {
 		election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
 		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy,
 	} {
-		if causeWords(c) == causeWords(election.Unknown) || causeLabel(c) == causeLabel(election.Unknown) {
+		if scene.CauseWords(c) == scene.CauseWords(election.Unknown) || scene.CauseLabel(c) == scene.CauseLabel(election.Unknown) {
 			t.Errorf("%s has no words", c)
 		}
 	}
@@ -260,7 +261,7 @@ func FuzzOneLineIsLine(f *testing.F) {
 	f.Add(" a\x1b\n", 10)
 	f.Fuzz(func(t *testing.T, s string, limit int) {
 		limit &= 0x3ff
-		if got, want := oneLine(s, limit), sanitize.Line(s, limit); got != want {
+		if got, want := scene.OneLine(s, limit), sanitize.Line(s, limit); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})

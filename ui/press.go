@@ -5,6 +5,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -113,7 +114,7 @@ func (m *Model) back() {
 		m.pane.zoom, m.pane.offset = false, 0
 	case m.sessions.open && m.view == viewSessions:
 		m.sessions.open = false
-	case !m.currentFilter().empty():
+	case !m.currentFilter().Empty():
 		m.setFilter("")
 	case m.view == viewSessions && len(m.sessions.marks) > 0:
 		clear(m.sessions.marks)
@@ -130,13 +131,13 @@ func (m *Model) back() {
 func (m *Model) setFilter(text string) {
 	switch m.view {
 	case viewEvents:
-		m.events.filter = parseFilter(text)
+		m.events.filter = scene.ParseFilter(text)
 		m.refreshView()
 	case viewSessions:
-		m.sessions.filter = parseFilter(text)
+		m.sessions.filter = scene.ParseFilter(text)
 		m.sessions.refresh(m.shown)
 	default:
-		m.table.filter = parseFilter(text)
+		m.table.filter = scene.ParseFilter(text)
 		m.table.refresh(m.shown, m.asOf())
 	}
 }

@@ -33,7 +33,7 @@ func (m *Model) openPrompt(kind promptKind) {
 		m.prompt.cursor = m.sessions.cursor
 	}
 	if kind == promptFilter {
-		m.prompt.input.Set(m.currentFilter().text)
+		m.prompt.input.Set(m.currentFilter().Text)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -32,11 +33,11 @@ func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span 
 	d := &term.Page{Width: width, Sym: sym}
 	p := e.Pair
 	d.Field("Key", term.Span{term.Text, sanitize.Text(p.Key)})
-	d.Field("Flags", term.Span{term.Text, number(p.Flags)}, term.Span{term.Quiet, flagsWords(p.Flags)})
+	d.Field("Flags", term.Span{term.Text, scene.Number(p.Flags)}, term.Span{term.Quiet, flagsWords(p.Flags)})
 	d.Field("Indexes", term.Span{term.Text, fmt.Sprintf("lock %d %s modify %d %s create %d",
 		p.LockIndex, sym.Dot, p.ModifyIndex, sym.Dot, p.CreateIndex)})
 	if p.Session != "" {
-		d.Field("Session", term.Span{term.Text, clean(p.Session)})
+		d.Field("Session", term.Span{term.Text, scene.Clean(p.Session)})
 	}
 	kind, lines := valueText(p.Value, width)
 	d.Field("Value", term.Span{term.Text, term.Size(len(p.Value))}, term.Span{term.Quiet, kind})

@@ -7,59 +7,13 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// standing is what an election is in, as the screen tells it apart.
-type standing uint8
-
-const (
-	standsLed standing = iota
-	standsDelay
-	standsVacant
-	standsSemaphore // a key that has several holders by design
-	standsUnreadable
-)
-
-func standingOf(e *election.Election, asOf time.Time) standing {
-	if e.Unreadable {
-		return standsUnreadable
-	}
-	switch state := e.State(asOf); {
-	case state == election.Led:
-		return standsLed
-	case e.IsSemaphore():
-		return standsSemaphore
-	case state == election.InLockDelay:
-		return standsDelay
-	default:
-		return standsVacant
-	}
-}
-
-// word is the standing in the vocabulary of the command line and the filter.
-func (s standing) word() string {
-	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
-}
-
-func (s standing) sign(sym *term.Symbols) (string, term.Role) {
-	switch s {
-	case standsLed:
-		return sym.Led, term.Led
-	case standsDelay:
-		return sym.Delay, term.Delay
-	case standsVacant:
-		return sym.Vacant, term.Vacant
-	case standsSemaphore:
-		return sym.Semaphore, term.TermB
-	default:
-		return sym.Unreadable, term.Quiet
-	}
-}
-
 // row is one election in the words of the table.
 type row struct {
-	stands      standing
+	stands      scene.Standing
 	sign        string
 	signRole    term.Role
 	name        term.Span
@@ -71,7 +25,7 @@ type row struct {
 	since       term.Span
 	term        term.Span
 	session     term.Span
-	checks      tally
+	checks      scene.Tally
 	checksKnown bool // there is a session whose checks can be counted
 	// checksUnread says that they could not be read.
 	checksUnread bool
@@ -89,16 +43,16 @@ type rowContext struct {
 }
 
 func describe(e *election.Election, c rowContext) row {
-	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, changesWindow)}
-	r.sign, r.signRole = r.stands.sign(c.sym)
+	r := row{stands: scene.StandingOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
+	r.sign, r.signRole = r.stands.Sign(c.sym)
 	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
 	r.term = termSpan(e, c.sym)
 	switch r.stands {
-	case standsLed:
+	case scene.StandsLed:
 		r.describeLed(e, c)
-	case standsUnreadable:
+	case scene.StandsUnreadable:
 		r.describeUnreadable(e, c)
-	case standsSemaphore:
+	case scene.StandsSemaphore:
 		r.describeSemaphore(e, c)
 	default:
 		r.describeVacant(e, c)
@@ -109,7 +63,7 @@ func describe(e *election.Election, c rowContext) row {
 	if c.stale {
 		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
 	}
-	if r.mark.Text == "" && r.stands != standsUnreadable && judge(e, c.asOf).urgent {
+	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && judge(e, c.asOf).urgent {
 		r.mark = term.Span{term.Delay, c.sym.Urgent}
 	}
 	return r
@@ -119,11 +73,11 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	r.leader = term.Span{term.Text, e.Leader}
 	r.extra = term.Span{term.Quiet, valueAddress(e)}
 	r.since = term.Span{term.Text, term.AtLeast(c.sym, term.Duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
-	r.session = term.Span{term.Quiet, sessionText(e.Pair.Session, c.fullID)}
+	r.session = term.Span{term.Quiet, scene.SessionText(e.Pair.Session, c.fullID)}
 	r.node = term.Span{term.Quiet, "?"}
 	if e.Session != nil {
-		r.node = term.Span{term.Text, clean(e.Session.Node)}
-		r.checks, r.checksKnown = tallyChecks(e.Session, c.checks), true
+		r.node = term.Span{term.Text, scene.Clean(e.Session.Node)}
+		r.checks, r.checksKnown = scene.TallyChecks(e.Session, c.checks), true
 		r.checksUnread = c.checks[e.Session.Node].Err != ""
 		r.warn(c.sym)
 	}
@@ -138,25 +92,16 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 func termSpan(e *election.Election, sym *term.Symbols) term.Span {
 	switch {
 	case e.Overwritten():
-		return term.Span{term.Delay, termNumber(e.Term) + "!"}
+		return term.Span{term.Delay, scene.TermNumber(e.Term) + "!"}
 	case e.Term == 0:
 		return term.Span{term.Faint, sym.Dash}
 	}
-	return term.Span{term.Quiet, number(e.Term)}
-}
-
-// termNumber writes the number of a term that had a leader. It is 0 if the key was
-// written without the lock before electop first read it.
-func termNumber(n uint64) string {
-	if n == 0 {
-		return "?"
-	}
-	return number(n)
+	return term.Span{term.Quiet, scene.Number(e.Term)}
 }
 
 // warn makes a leader that is about to fall meet the eye.
 func (r *row) warn(sym *term.Symbols) {
-	switch critical, warning := r.checks.risk(); {
+	switch critical, warning := r.checks.Risk(); {
 	case critical:
 		r.name.Role, r.signRole, r.mark = term.Bad, term.Bad, term.Span{term.Bad, sym.Critical}
 	case warning:
@@ -173,18 +118,18 @@ func (r *row) describeSemaphore(e *election.Election, c rowContext) {
 func (r *row) describeVacant(e *election.Election, c rowContext) {
 	r.name.Role = r.signRole
 	r.leader = term.Span{r.signRole, "no leader"}
-	if r.stands == standsDelay {
+	if r.stands == scene.StandsDelay {
 		r.leader.Text = doubt(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
 	switch {
 	case !e.Exists:
 		r.extra = term.Span{term.Quiet, "key deleted"}
-	case r.stands == standsVacant && !e.LockDelayUntil.IsZero():
+	case r.stands == scene.StandsVacant && !e.LockDelayUntil.IsZero():
 		r.extra = term.Span{term.Quiet, "may be taken"}
 	}
 	r.node = term.Span{term.Quiet, c.sym.Dash}
 	if last := e.LastTerm(); last != nil && last.Node != "" {
-		r.node.Text = "(" + clean(last.Node) + ")"
+		r.node.Text = "(" + scene.Clean(last.Node) + ")"
 	}
 	ago := term.Duration(c.asOf.Sub(e.VacantSince)) + " ago"
 	r.since = term.Span{r.signRole, term.AtLeast(c.sym, ago, e.VacantSinceKnown)}
@@ -199,13 +144,6 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 	}
 	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
 	r.session = term.Span{term.Faint, c.sym.Dash}
-}
-
-func sessionText(id string, full bool) string {
-	if full {
-		return clean(id)
-	}
-	return election.ShortID(id)
 }
 
 // addressLimit is the largest value that is searched for an address.
@@ -228,7 +166,7 @@ func valueAddress(e *election.Election) string {
 	if port := election.JSONMember(v, "port"); port != "" && !strings.Contains(address, ":") {
 		address = net.JoinHostPort(address, port)
 	}
-	if address = clean(address); strings.Contains(e.Leader, address) {
+	if address = scene.Clean(address); strings.Contains(e.Leader, address) {
 		return ""
 	}
 	return address

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -127,7 +128,7 @@ func (s *storeScan) spans(now time.Time) [][]term.Span {
 	case run.stopped:
 		lines = append(lines, []term.Span{{term.Delay, "The scan was stopped after " + run.far() + "."}})
 	case run.err != nil:
-		lines = append(lines, []term.Span{{term.Bad, "The scan failed after " + run.far() + ": " + clean(run.err.Error())}})
+		lines = append(lines, []term.Span{{term.Bad, "The scan failed after " + run.far() + ": " + scene.Clean(run.err.Error())}})
 	}
 	r := &s.result
 	if r.at.IsZero() {

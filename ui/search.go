@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -131,7 +132,7 @@ func (s *search) write(page *term.Page, listed int, now time.Time) {
 	case s.stopped:
 		r, text = term.Delay, "Stopped after "+s.far()+": "+count+" so far"+when+"."
 	case s.err != nil:
-		r, text = term.Bad, "The scan failed after "+s.far()+": "+clean(s.err.Error())
+		r, text = term.Bad, "The scan failed after "+s.far()+": "+scene.Clean(s.err.Error())
 	case s.incomplete:
 		r, text = term.Delay, "Scanned "+term.Thousands(s.total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
 	default:

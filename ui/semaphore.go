@@ -4,12 +4,13 @@ import (
 	"strconv"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // semaphoreDetail tells of a key that has several holders by design.
-func semaphoreDetail(d *term.Page, s *scene, e *election.Election) {
-	sem := s.insight(e).semaphore
+func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	sem := s.Insight(e).Semaphore
 	if sem == nil {
 		d.Para(term.Delay, "A semaphore, which has holders and no leader; its value cannot be read.")
 		valueDetail(d, e)

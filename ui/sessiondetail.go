@@ -5,17 +5,18 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // drawOpen draws one session in full.
-func (v *sessionsView) drawOpen(p *term.Painter, s *scene, r *sessionRow, width, height int) []string {
+func (v *sessionsView) drawOpen(p *term.Painter, s *scene.Scene, r *sessionRow, width, height int) []string {
 	sign := r.sign(p.Sym)
-	name := clean(r.ses.Name)
+	name := scene.Clean(r.ses.Name)
 	if name == "" {
 		name = election.ShortID(r.ses.ID)
 	}
-	title := []term.Span{{sign.Role, sign.Text + " "}, {term.Strong, name}, {term.Quiet, "  on " + clean(r.ses.Node)}}
+	title := []term.Span{{sign.Role, sign.Text + " "}, {term.Strong, name}, {term.Quiet, "  on " + scene.Clean(r.ses.Node)}}
 	right := []term.Span{{term.Key, "esc"}, {term.Quiet, " all sessions"}}
 	lines := append(make([]string, 0, height), p.Rule(width, term.Fit(title, width-24, p.Sym), right))
 	d := &term.Page{Width: width - 2, Sym: p.Sym}
@@ -38,28 +39,28 @@ func (v *sessionsView) drawOpen(p *term.Painter, s *scene, r *sessionRow, width,
 }
 
 // sessionDoc tells everything that is known of a session.
-func sessionDoc(d *term.Page, s *scene, r *sessionRow, scan *scanResult) {
+func sessionDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
 	if r.stands == sessionOrphan {
 		d.Para(term.Delay, "Probably an orphan: "+term.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
 			"no known key. A program that restarts may leave its sessions behind.")
 		d.Blank()
 	}
-	d.Field("Session", term.Span{term.Text, clean(r.ses.ID)})
+	d.Field("Session", term.Span{term.Text, scene.Clean(r.ses.ID)})
 	if r.ses.Name != "" {
-		d.Field("Name", term.Span{term.Text, clean(r.ses.Name)})
+		d.Field("Name", term.Span{term.Text, scene.Clean(r.ses.Name)})
 	}
-	d.Field("Node", term.Span{term.Text, clean(r.ses.Node)})
+	d.Field("Node", term.Span{term.Text, scene.Clean(r.ses.Node)})
 	label, note := "First seen", "; Consul does not record when a session was created"
 	if r.created {
 		label, note = "Created", " ago"
 	}
-	d.Field(label, term.Span{term.Text, term.Clock(r.seen, s.now)}, term.Span{term.Quiet, "  " + r.age(d.Sym, s) + note})
-	sessionSettings(d, s, r.ses)
+	d.Field(label, term.Span{term.Text, term.Clock(r.seen, s.Now)}, term.Span{term.Quiet, "  " + r.age(d.Sym, s) + note})
+	scene.SessionSettings(d, s, r.ses)
 	d.Head("Holds")
 	heldDoc(d, s, r, scan)
 }
 
-func heldDoc(d *term.Page, s *scene, r *sessionRow, scan *scanResult) {
+func heldDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
 	if r.known() == 0 {
 		d.Para(term.Quiet, term.Capital(r.nothing())+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
 		return
@@ -67,7 +68,7 @@ func heldDoc(d *term.Page, s *scene, r *sessionRow, scan *scanResult) {
 	for _, e := range r.holds {
 		d.Beside([]term.Span{{term.Led, d.Sym.Led + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},
 			term.Span{term.Quiet, "  " + sanitize.Text(e.Key())},
-			term.Span{term.Text, "  term "}, termSpan(e, d.Sym), term.Span{term.Text, ", for " + held(d.Sym, s.asOf.Sub(e.Since), e.SinceKnown)})
+			term.Span{term.Text, "  term "}, termSpan(e, d.Sym), term.Span{term.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
 		d.Beside([]term.Span{{term.TermB, d.Sym.Semaphore + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},
@@ -77,7 +78,7 @@ func heldDoc(d *term.Page, s *scene, r *sessionRow, scan *scanResult) {
 		d.Para(term.Quiet, strings.TrimPrefix(r.unknown(scan), ". "))
 		return
 	}
-	d.Head("Not watched, as of " + term.ClockTime(scan.at) + ", " + term.Duration(s.now.Sub(scan.at)) + " ago")
+	d.Head("Not watched, as of " + term.ClockTime(scan.at) + ", " + term.Duration(s.Now.Sub(scan.at)) + " ago")
 	for i, key := range r.others {
 		if i == shownOthers {
 			d.Add(term.Span{term.Quiet, "and " + term.Plural(len(r.others)-i, "more key")})

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -66,7 +67,7 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 }
 
 // drawSessions draws the sessions view, or the session that is open in it.
-func (m *Model) drawSessions(p *term.Painter, s *scene, width, height int) []string {
+func (m *Model) drawSessions(p *term.Painter, s *scene.Scene, width, height int) []string {
 	v := m.sessions
 	if r := v.selected(); v.open && r != nil {
 		return v.drawOpen(p, s, r, width, height)
@@ -97,14 +98,14 @@ func (m *Model) drawSessions(p *term.Painter, s *scene, width, height int) []str
 
 // sessionNews are the lines above the list: why it is empty or old, and how a
 // scan of the store is going.
-func (m *Model) sessionNews(s *scene, width int) [][]term.Span {
+func (m *Model) sessionNews(s *scene.Scene, width int) [][]term.Span {
 	var lines [][]term.Span
 	if text, r := m.sessionTrouble(s); text != "" {
 		for _, part := range term.Wrap(text, width-2) {
 			lines = append(lines, []term.Span{{r, part}})
 		}
 	}
-	for _, spans := range m.sessions.scan.spans(s.now) {
+	for _, spans := range m.sessions.scan.spans(s.Now) {
 		lines = append(lines, term.Flow(spans, width-2)...)
 	}
 	return lines
@@ -144,23 +145,23 @@ func (v *sessionsView) position(sym *term.Symbols, rows int) []term.Span {
 }
 
 // sessionTrouble says why there is nothing to see, or why it is old.
-func (m *Model) sessionTrouble(s *scene) (string, term.Role) {
+func (m *Model) sessionTrouble(s *scene.Scene) (string, term.Role) {
 	v := m.sessions
 	switch list := v.list; {
 	case m.opts.WatchSessions == nil && list == nil:
 		return "This screen does not list sessions.", term.Quiet
 	case list == nil && m.paused:
 		return "The board is paused: p continues, and reads the sessions.", term.Delay
-	case list == nil && s.stale:
+	case list == nil && s.Stale:
 		return "Consul is unreachable: the sessions were not read.", term.Delay
 	case list == nil:
 		return "Reading the sessions.", term.Quiet
 	case list.Err != "" && len(list.Sessions) == 0:
-		return term.Capital(clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", term.Delay
+		return term.Capital(scene.Clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", term.Delay
 	case list.Err != "":
-		return term.Capital(clean(list.Err)) + ". This list is " + term.Duration(s.now.Sub(list.Until)) + " old.", term.Delay
+		return term.Capital(scene.Clean(list.Err)) + ". This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
 	case !list.Until.IsZero():
-		return "This list is " + term.Duration(s.now.Sub(list.Until)) + " old.", term.Delay
+		return "This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
 	case len(list.Sessions) == 0:
 		return "No session is visible. Consul omits those that the token may not read, so there may be some.", term.Delay
 	case len(v.order) == 0:
@@ -195,7 +196,7 @@ func (v *sessionsView) head(p *term.Painter, widths [sesColumns]int, width int) 
 	return l.Done()
 }
 
-func (v *sessionsView) drawRow(l *term.Line, s *scene, r *sessionRow, widths [sesColumns]int, selected bool) {
+func (v *sessionsView) drawRow(l *term.Line, s *scene.Scene, r *sessionRow, widths [sesColumns]int, selected bool) {
 	mark := v.marks[r.ses.ID]
 	switch {
 	case mark:
@@ -214,10 +215,10 @@ func (v *sessionsView) drawRow(l *term.Line, s *scene, r *sessionRow, widths [se
 	}
 }
 
-func drawSessionCell(l *term.Line, s *scene, r *sessionRow, c sessionColumn, w int, mark bool) {
+func drawSessionCell(l *term.Line, s *scene.Scene, r *sessionRow, c sessionColumn, w int, mark bool) {
 	switch c {
 	case sesName:
-		sign, name := r.sign(l.Sym), term.Span{term.Text, clean(r.ses.Name)}
+		sign, name := r.sign(l.Sym), term.Span{term.Text, scene.Clean(r.ses.Name)}
 		if name.Text == "" {
 			name = term.Span{term.Faint, "no name"}
 		}
@@ -228,7 +229,7 @@ func drawSessionCell(l *term.Line, s *scene, r *sessionRow, c sessionColumn, w i
 		l.Gap(1)
 		l.Cell(name.Role, name.Text, w-2)
 	case sesNode:
-		l.Cell(term.Text, clean(r.ses.Node), w)
+		l.Cell(term.Text, scene.Clean(r.ses.Node), w)
 	case sesHolds:
 		text := r.holdsText()
 		l.Cell(text.Role, text.Text, w)
@@ -241,11 +242,11 @@ func drawSessionCell(l *term.Line, s *scene, r *sessionRow, c sessionColumn, w i
 		}
 		l.Cell(term.Text, term.Short(r.ses.TTL), w)
 	case sesBehavior:
-		l.Cell(term.Quiet, clean(r.ses.Behavior), w)
+		l.Cell(term.Quiet, scene.Clean(r.ses.Behavior), w)
 	case sesDelay:
 		l.Cell(term.Quiet, term.Short(r.ses.LockDelay), w)
 	default:
-		l.Cell(term.Quiet, sessionText(r.ses.ID, w > 8), w)
+		l.Cell(term.Quiet, scene.SessionText(r.ses.ID, w > 8), w)
 	}
 }
 
@@ -308,6 +309,6 @@ func (r *sessionRow) holdsText() term.Span {
 }
 
 // age is how long the session has existed, at least as far as electop knows.
-func (r *sessionRow) age(sym *term.Symbols, s *scene) string {
-	return term.AtLeast(sym, term.Duration(s.asOf.Sub(r.seen)), r.created)
+func (r *sessionRow) age(sym *term.Symbols, s *scene.Scene) string {
+	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // sortKey is what the table is sorted by.
@@ -113,7 +114,7 @@ func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Ti
 	r := ranked{e: e}
 	switch k {
 	case byState:
-		r.num = trouble(e, snap, asOf)
+		r.num = scene.Trouble(e, snap, asOf)
 	case byLeader:
 		r.text = e.Leader
 	case byNode:
@@ -129,47 +130,11 @@ func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Ti
 	case byTerm:
 		r.num = int64(min(e.Term, 1<<62))
 	case byChecks:
-		r.num = tallyChecks(e.Session, snap.Checks).worst()
+		r.num = scene.TallyChecks(e.Session, snap.Checks).Worst()
 	case byChanges:
-		r.num = int64(e.Changes(asOf, changesWindow))
+		r.num = int64(e.Changes(asOf, scene.ChangesWindow))
 	default:
 		r.text = e.Name
 	}
 	return r
 }
-
-// noTrouble is the rank of an election that needs nobody.
-const noTrouble = 6
-
-// trouble ranks elections by how much they need a person, the most first.
-func trouble(e *election.Election, snap *election.Snapshot, asOf time.Time) int64 {
-	switch standingOf(e, asOf) {
-	case standsVacant:
-		return 0
-	case standsDelay:
-		return 1
-	case standsUnreadable:
-		return 2
-	case standsSemaphore:
-		return noTrouble
-	default:
-		return ledTrouble(e, snap)
-	}
-}
-
-// ledTrouble ranks elections that have a leader.
-func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
-	t := tallyChecks(e.Session, snap.Checks)
-	switch {
-	case t.critical > 0:
-		return 3
-	case e.Overwritten():
-		return 4
-	case t.warning > 0:
-		return 5
-	}
-	return noTrouble
-}
-
-// changesWindow is how far back changes are counted.
-const changesWindow = time.Hour

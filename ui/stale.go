@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -69,9 +70,9 @@ func (s *staleParts) where(sym *term.Symbols, width int) string {
 // rangeName is a key, or a prefix with an ellipsis, without its first bytes.
 func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	if r == election.KeyRange(r.From) {
-		return clean(r.From[from:])
+		return scene.Clean(r.From[from:])
 	}
-	return clean(r.From[from:]) + sym.Ellipsis
+	return scene.Clean(r.From[from:]) + sym.Ellipsis
 }
 
 // staleWord says beside "live" what is stale, empty if nothing is.
@@ -109,12 +110,12 @@ func (m *Model) staleSpans(sym *term.Symbols, now time.Time, width int) []term.S
 
 // staleBanner says which elections are stale and since when, what failed and when
 // the next try is. It is empty if none is.
-func (m *Model) staleBanner(s *scene) banner {
+func (m *Model) staleBanner(s *scene.Scene) banner {
 	stale, ok := staleOf(m.live.Connection, election.PartKeys, election.PartNames)
 	if !ok {
 		return nil
 	}
-	age, retry := "stale for "+term.Duration(s.now.Sub(stale.since)), retryText(s, stale.retryAt)
+	age, retry := "stale for "+term.Duration(s.Now.Sub(stale.since)), retryText(s, stale.retryAt)
 	text := "Keys " + age
 	switch n := m.live.CountStale(); {
 	case stale.kind == election.PartNames:
@@ -125,36 +126,15 @@ func (m *Model) staleBanner(s *scene) banner {
 	room := m.width - term.Width("  () "+text+retry)
 	b := banner{{term.Alarm, " " + text + " (" + stale.where(m.sym, max(12, room)) + ") "}, {term.Text, " "}, {term.Bad, retry}}
 	if text := stale.parts[0].Error; text != "" {
-		b = append(b, term.Span{term.Text, "  " + oneLine(text, 200)})
+		b = append(b, term.Span{term.Text, "  " + scene.OneLine(text, 200)})
 	}
 	return b
 }
 
-// of is the scene as an election is drawn in it: one of a stale part is looked at
-// as of when it was last current.
-func (s *scene) of(e *election.Election) *scene {
-	if e == nil || s.stale || len(s.live.Connection.Stale) == 0 {
-		return s
-	}
-	since, stale := s.live.StaleSince(e.Key())
-	if !stale {
-		return s
-	}
-	part := *s
-	part.staleSince = since
-	if since.Before(s.asOf) {
-		part.asOf = since
-	}
-	return &part
-}
-
-// partStale says that the election that is drawn is stale and others are not.
-func (s *scene) partStale() bool { return !s.staleSince.IsZero() }
-
 // staleDetail says that an election is shown as it was.
-func staleDetail(d *term.Page, s *scene) {
-	if s.partStale() {
-		d.Para(term.Delay, "Stale for "+term.Duration(s.now.Sub(s.staleSince))+": Consul does not respond to the query for this key. Last known at "+
-			term.Clock(s.asOf, s.now)+":")
+func staleDetail(d *term.Page, s *scene.Scene) {
+	if s.PartStale() {
+		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+
+			term.Clock(s.AsOf, s.Now)+":")
 	}
 }

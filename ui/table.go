@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -20,7 +21,7 @@ type table struct {
 	index  int                  // where that is in order
 	offset int                  // first row on the screen
 	marks  map[string]bool
-	filter filter
+	filter scene.Filter
 	sort   sorting
 	widths extent
 	wide   bool
@@ -56,7 +57,7 @@ func (t *table) jump(step int, snap *election.Snapshot, asOf time.Time) bool {
 	n := len(t.order)
 	for k := 1; k <= n; k++ {
 		i := ((t.index+step*k)%n + n) % n
-		if trouble(t.order[i], snap, asOf) < noTrouble {
+		if scene.Trouble(t.order[i], snap, asOf) < scene.NoTrouble {
 			t.moveTo(i)
 			return true
 		}
@@ -146,13 +147,13 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 }
 
 // draw draws the head and as many rows as fit. Only those are looked at.
-func (t *table) draw(p *term.Painter, s *scene, width, height int) []string {
+func (t *table) draw(p *term.Painter, s *scene.Scene, width, height int) []string {
 	lines := make([]string, 0, height)
 	columns := fitColumns(width, t.widths, t.wide)
 	lines = append(lines, t.head(p, columns, width))
 	l := term.NewLine(p, width)
 	ctx := rowContext{
-		asOf: s.asOf, sym: p.Sym, checks: s.snap.Checks, fullID: t.wide,
+		asOf: s.AsOf, sym: p.Sym, checks: s.Snap.Checks, fullID: t.wide,
 	}
 	rows := t.rows(height)
 	for i, e := range t.visible(rows) {
@@ -161,13 +162,13 @@ func (t *table) draw(p *term.Painter, s *scene, width, height int) []string {
 		if selected {
 			ground = ground.Selected()
 		}
-		s := s.of(e)
-		if s.partStale() {
+		s := s.Of(e)
+		if s.PartStale() {
 			ground += term.Stale - term.Plain
 		}
 		l.Reset(ground)
-		ctx.asOf, ctx.stale = s.asOf, s.partStale()
-		t.drawRow(l, e, describe(e, ctx), columns, s.asOf, selected)
+		ctx.asOf, ctx.stale = s.AsOf, s.PartStale()
+		t.drawRow(l, e, describe(e, ctx), columns, s.AsOf, selected)
 		lines = append(lines, l.Done())
 	}
 	if rows < len(t.order) && rows == height-2 {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -103,7 +104,7 @@ func (m *Model) received(snap *election.Snapshot) {
 // the first screen tells about it without a key.
 func (m *Model) showTrouble() {
 	for i, e := range m.table.order {
-		if st := standingOf(e, m.asOf()); st == standsVacant || st == standsDelay {
+		if st := scene.StandingOf(e, m.asOf()); st == scene.StandsVacant || st == scene.StandsDelay {
 			m.table.moveTo(i)
 			return
 		}
@@ -126,7 +127,7 @@ func (m *Model) refreshBoard() {
 // sameBoard reports that a snapshot tells nothing new of elections and checks, as
 // one does that brings the latency of the link.
 func sameBoard(a, b *election.Snapshot) bool {
-	return sameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
+	return scene.SameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
 		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
 			return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
 		})

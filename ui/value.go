@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -117,7 +118,7 @@ func emptyMark(dec *json.Decoder, open json.Delim) string {
 }
 
 func (w *fieldWriter) add(depth int, name, value string) {
-	w.lines = append(w.lines, fieldLine{depth: max(0, depth), name: clean(name), value: clean(value)})
+	w.lines = append(w.lines, fieldLine{depth: max(0, depth), name: scene.Clean(name), value: scene.Clean(value)})
 }
 
 func scalar(token json.Token) string {
