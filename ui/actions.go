@@ -10,6 +10,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/term"
 )
 
 // action is one operator's action of this run and what became of it.
@@ -158,7 +159,7 @@ func (m *Model) tell(a *action) {
 	case len(b) == 1:
 		m.say(a.role(), a.name+": "+a.words(m.sym, m.live, m.opts.Now()))
 	case m.mode != modeResults && b.waiting() == 0:
-		m.say(b.worst().role(), b.summary()+"  "+m.sym.dot+"  "+resultsHint)
+		m.say(b.worst().role(), b.summary()+"  "+m.sym.Dot+"  "+resultsHint)
 	}
 }
 
@@ -172,7 +173,7 @@ func (m *Model) pendingText(now time.Time) string {
 		case len(b) == 1:
 			return b[0].name + ": " + b[0].words(m.sym, m.live, now)
 		default:
-			return b.summary() + "  " + m.sym.dot + "  " + resultsHint
+			return b.summary() + "  " + m.sym.Dot + "  " + resultsHint
 		}
 	}
 	return ""
@@ -263,7 +264,7 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	if _, stale := live.StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true
 		if next.Kind == insight.OutcomeDone && (e == nil || !e.Exists || !e.Pair.Held()) {
-			next.Kind, next.Reason = insight.OutcomeVacant, "none within "+duration(nextLeaderTime)
+			next.Kind, next.Reason = insight.OutcomeVacant, "none within "+term.Duration(nextLeaderTime)
 		}
 	}
 	a.Outcome = next

@@ -1,21 +1,26 @@
 package ui
 
-import "electop/election/insight"
+import (
+	"electop/election/insight"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
 
 // adviceDetail tells what is risky about an election: a line why, a line what to
 // do about it.
-func adviceDetail(d *doc, all []insight.Advice) {
+func adviceDetail(d *term.Page, all []insight.Advice) {
 	if len(all) == 0 {
 		return
 	}
-	d.head("Advice")
-	d.advice = len(d.lines)
+	d.Head("Advice")
+	d.Mark = len(d.Lines)
 	for _, a := range all {
-		sign, why := span{roleQuiet, d.sym.idle + " "}, roleText
+		sign, why := term.Span{term.Quiet, d.Sym.Idle + " "}, term.Text
 		if a.Urgent {
-			sign, why = span{roleDelay, d.sym.urgent + " "}, roleDelay
+			sign, why = term.Span{term.Delay, d.Sym.Urgent + " "}, term.Delay
 		}
-		d.beside([]span{sign}, 2, span{why, clean(a.Why)})
-		d.beside(nil, 2, span{roleQuiet, d.sym.arrow + " " + clean(a.Do)})
+		d.Beside([]term.Span{sign}, 2, term.Span{why, scene.Clean(a.Why)})
+		d.Beside(nil, 2, term.Span{term.Quiet, d.Sym.Arrow + " " + scene.Clean(a.Do)})
 	}
 }

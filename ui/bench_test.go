@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // One frame of 10,000 elections in a large window: what each key press costs.
@@ -61,6 +62,37 @@ func oneChange(b *testing.B, n int, key sortKey) {
 	for b.Loop() {
 		d.send(snapshotMsg{next[i%2]})
 		i++
+	}
+}
+
+// Counts, columns and order, which each change and each tick make anew.
+func BenchmarkBoard(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		for key := range sortKeyCount {
+			b.Run(fmt.Sprintf("%d/%s", n, key.word()), func(b *testing.B) {
+				d := drive(b, crowd(n), 200, 50)
+				d.m.setSort(sorting{key: key})
+				for b.Loop() {
+					d.m.refreshBoard()
+				}
+			})
+		}
+	}
+}
+
+// What is inferred of the selected election.
+func BenchmarkInsight(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := crowd(n)
+			e := s.Elections[n/2]
+			around := &election.Surroundings{Key: e.Key(), Sessions: allSessions(s)}
+			b.ReportAllocs()
+			for b.Loop() {
+				var c scene.InsightCache
+				c.Look(e, around, s.Elections, testNow())
+			}
+		})
 	}
 }
 

@@ -6,42 +6,44 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
-func (t *table) drawRow(l *line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
+func (t *table) drawRow(l *term.Line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
 	switch {
 	case t.marks[e.ID()]:
-		l.fill(roleAccent, l.sym.mark, 1)
-		r.name.role = roleAccent
+		l.Fill(term.Accent, l.Sym.Mark, 1)
+		r.name.Role = term.Accent
 	case selected:
-		l.fill(roleAccent, l.sym.cursor, 1)
+		l.Fill(term.Accent, l.Sym.Cursor, 1)
 	default:
-		l.gap(leadIn)
+		l.Gap(leadIn)
 	}
 	x := leadIn
 	for _, c := range columns {
-		l.to(x)
+		l.To(x)
 		t.drawCell(l, e, &r, c, asOf)
 		x += c.width + columnGap
 	}
 }
 
-func (t *table) drawCell(l *line, e *election.Election, r *row, c column, asOf time.Time) {
+func (t *table) drawCell(l *term.Line, e *election.Election, r *row, c column, asOf time.Time) {
 	switch c.id {
 	case colElection:
-		l.fill(r.signRole, r.sign, 1)
-		l.gap(1)
+		l.Fill(r.signRole, r.sign, 1)
+		l.Gap(1)
 		drawName(l, &r.name, &r.mark, c.width-2)
 	case colLeader:
 		drawLeader(l, r, c.width)
 	case colNode:
-		l.cell(r.node.role, r.node.text, c.width)
+		l.Cell(r.node.Role, r.node.Text, c.width)
 	case colFor:
-		l.cell(r.since.role, r.since.text, c.width)
+		l.Cell(r.since.Role, r.since.Text, c.width)
 	case colTerm:
-		l.right(r.term.role, r.term.text, c.width)
+		l.Right(r.term.Role, r.term.Text, c.width)
 	case colSession:
-		l.cell(r.session.role, r.session.text, c.width)
+		l.Cell(r.session.Role, r.session.Text, c.width)
 	case colChecks:
 		drawChecks(l, r, c.width, asOf)
 	case colLane:
@@ -54,77 +56,77 @@ func (t *table) drawCell(l *line, e *election.Election, r *row, c column, asOf t
 
 // drawName writes the name and the mark behind it, which may stand in the gap
 // between the columns.
-func drawName(l *line, name, mark *span, width int) {
-	if mark.text == "" {
-		l.cell(name.role, name.text, width)
+func drawName(l *term.Line, name, mark *term.Span, width int) {
+	if mark.Text == "" {
+		l.Cell(name.Role, name.Text, width)
 		return
 	}
-	used := min(width, textWidth(name.text))
-	l.cell(name.role, name.text, used)
+	used := min(width, term.Width(name.Text))
+	l.Cell(name.Role, name.Text, used)
 	if used < width {
-		l.gap(1)
+		l.Gap(1)
 	}
-	l.text(mark.role, mark.text)
+	l.Text(mark.Role, mark.Text)
 }
 
 // drawLeader writes the leader and what is to be said beside it, if there is
 // room for that; a warning that does not fit shrinks to a sign.
-func drawLeader(l *line, r *row, width int) {
-	end := l.used + width
+func drawLeader(l *term.Line, r *row, width int) {
+	end := l.Used + width
 	extra := r.extra
-	if short, found := strings.CutPrefix(r.leader.text, semaphoreWord); found && r.stands == standsSemaphore && textWidth(r.leader.text) > width {
-		r.leader.text = short
+	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.stands == scene.StandsSemaphore && term.Width(r.leader.Text) > width {
+		r.leader.Text = short
 	}
-	left := width - textWidth(r.leader.text) - columnGap
-	if textWidth(extra.text) > left {
-		extra.text = r.extraSign
+	left := width - term.Width(r.leader.Text) - columnGap
+	if term.Width(extra.Text) > left {
+		extra.Text = r.extraSign
 	}
-	if extra.text == "" {
-		l.cell(r.leader.role, r.leader.text, width)
+	if extra.Text == "" {
+		l.Cell(r.leader.Role, r.leader.Text, width)
 		return
 	}
-	lead := min(textWidth(r.leader.text), width-columnGap-textWidth(extra.text))
-	l.cell(r.leader.role, r.leader.text, lead)
-	l.gap(columnGap)
-	l.cell(extra.role, extra.text, end-l.used)
+	lead := min(term.Width(r.leader.Text), width-columnGap-term.Width(extra.Text))
+	l.Cell(r.leader.Role, r.leader.Text, lead)
+	l.Gap(columnGap)
+	l.Cell(extra.Role, extra.Text, end-l.Used)
 }
 
-func drawChecks(l *line, r *row, width int, asOf time.Time) {
+func drawChecks(l *term.Line, r *row, width int, asOf time.Time) {
 	switch {
-	case r.stands != standsLed:
-		l.fill(roleFaint, l.sym.dash, 1)
-		l.gap(width - 1)
+	case r.stands != scene.StandsLed:
+		l.Fill(term.Faint, l.Sym.Dash, 1)
+		l.Gap(width - 1)
 	case !r.checksKnown:
-		l.cell(roleQuiet, l.sym.unknown, width)
-	case r.checksUnread && r.checks.total() > 0:
-		l.cell(roleQuiet, "unread", width)
-	case r.checks.total() == 0:
-		l.cell(roleQuiet, "none", width)
-	case !r.checks.until.IsZero():
+		l.Cell(term.Quiet, l.Sym.Unknown, width)
+	case r.checksUnread && r.checks.Total() > 0:
+		l.Cell(term.Quiet, "unread", width)
+	case r.checks.Total() == 0:
+		l.Cell(term.Quiet, "none", width)
+	case !r.checks.Until.IsZero():
 		writeOldTally(l, r.checks, asOf, width)
 	default:
 		writeTally(l, r.checks, width)
 	}
 }
 
-func drawChanges(l *line, n, width int) {
-	role := roleText
+func drawChanges(l *term.Line, n, width int) {
+	role := term.Text
 	switch {
 	case n == 0:
-		role = roleFaint
+		role = term.Faint
 	case n > 3:
-		role = roleDelay
+		role = term.Delay
 	}
-	l.right(role, strconv.Itoa(n), width)
+	l.Right(role, strconv.Itoa(n), width)
 }
 
-func (t *table) drawLane(l *line, e *election.Election, width int, asOf time.Time) {
+func (t *table) drawLane(l *term.Line, e *election.Election, width int, asOf time.Time) {
 	if cap(t.cells) < width {
 		t.cells = make([]laneCell, width)
 	}
 	if e.IsSemaphore() && len(e.Terms) == 0 {
-		l.fill(roleFaint, l.sym.dash, 1)
-		l.gap(width - 1)
+		l.Fill(term.Faint, l.Sym.Dash, 1)
+		l.Gap(width - 1)
 		return
 	}
 	cells := t.cells[:width]

@@ -24,7 +24,7 @@ func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
 		d.keys("k") // billing, whose check warned
 		d.lacks("at risk", "At risk")
 		row := d.row("billing")
-		if !strings.Contains(row, "12m ago") || strings.Contains(row, d.m.sym.warning+" 1") {
+		if !strings.Contains(row, "12m ago") || strings.Contains(row, d.m.sym.Warning+" 1") {
 			t.Errorf("%d columns: %q", width, row)
 		}
 		d.wants("as of 11:49:04, 12m05s ago", "warning then", "429 Too Many")
@@ -41,7 +41,7 @@ func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
 // row is the line of the table that shows an election.
 func (d *driver) row(name string) string {
 	for _, line := range strings.Split(d.text(), "\n") {
-		if strings.Contains(line, d.m.sym.led+" "+name) && !strings.Contains(line, "Detail") {
+		if strings.Contains(line, d.m.sym.Led+" "+name) && !strings.Contains(line, "Detail") {
 			return line
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // commandNames is what the command line knows, for the message about what it
@@ -43,7 +45,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "help":
 		m.mode, m.help = modeHelp, &helpPage{}
 	default:
-		m.say(roleDelay, "No command :"+oneLine(word, 30)+". There are "+commandNames)
+		m.say(term.Delay, "No command :"+scene.OneLine(word, 30)+". There are "+commandNames)
 	}
 	return nil
 }
@@ -70,13 +72,13 @@ func (m *Model) sortCommand(rest string) {
 	word = strings.ToLower(word)
 	if m.view == viewSessions {
 		if !isReverse(strings.TrimSpace(direction)) || !m.sortSessionsBy(word, direction != "") {
-			m.say(roleDelay, ":sort takes "+strings.Join(sessionSorts(), ", ")+" here, and reverse after it.")
+			m.say(term.Delay, ":sort takes "+strings.Join(sessionSorts(), ", ")+" here, and reverse after it.")
 		}
 		return
 	}
 	k, ok := sortKeyNamed(word)
 	if !ok || direction != "" && !isReverse(strings.TrimSpace(direction)) {
-		m.say(roleDelay, ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it.")
+		m.say(term.Delay, ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it.")
 		return
 	}
 	m.setSort(sorting{key: k, reverse: direction != ""})
@@ -93,10 +95,10 @@ func (m *Model) goCommand(name string) {
 	found := m.shown.Named(name)
 	switch len(found) {
 	case 0:
-		m.say(roleDelay, "No election is named "+oneLine(name, 60)+".")
+		m.say(term.Delay, "No election is named "+scene.OneLine(name, 60)+".")
 	case 1:
 		m.openElection(found[0].ID())
 	default:
-		m.say(roleDelay, oneLine(name, 60)+" names "+plural(len(found), "election")+": give the full key.")
+		m.say(term.Delay, scene.OneLine(name, 60)+" names "+term.Plural(len(found), "election")+": give the full key.")
 	}
 }

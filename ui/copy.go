@@ -6,20 +6,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // openCopy asks what of the selected election should be copied.
 func (m *Model) openCopy() {
 	if m.table.selected() == nil {
-		m.say(roleDelay, "There is no election to copy from.")
+		m.say(term.Delay, "There is no election to copy from.")
 		return
 	}
 	m.mode = modeCopy
 }
 
-func copyMenu() []span {
-	item := func(k, what string) []span { return []span{{roleKey, k}, {roleQuiet, " " + what + "   "}} }
-	menu := []span{{roleAccent, "Copy:   "}}
+func copyMenu() []term.Span {
+	item := func(k, what string) []term.Span { return []term.Span{{term.Key, k}, {term.Quiet, " " + what + "   "}} }
+	menu := []term.Span{{term.Accent, "Copy:   "}}
 	for _, i := range [][2]string{
 		{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}, {"esc", "nothing"},
 	} {
@@ -46,7 +48,7 @@ func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	case "s":
 		what, text = "session", e.Pair.Session
 	case "o":
-		what, text = "node", nodeOf(e)
+		what, text = "node", scene.NodeOf(e)
 	case "v":
 		what, text = "value", string(e.Pair.Value)
 	default:
@@ -64,12 +66,12 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 	}
 	switch {
 	case text == "":
-		m.say(roleDelay, "There is no "+what+" to copy.")
+		m.say(term.Delay, "There is no "+what+" to copy.")
 		return nil
 	case sanitize.Text(plain) != plain:
-		m.say(roleDelay, "The "+what+" holds control or invisible characters: it was not copied.")
+		m.say(term.Delay, "The "+what+" holds control or invisible characters: it was not copied.")
 		return nil
 	}
-	m.say(roleLed, "Copied the "+what+": "+oneLine(text, 60))
+	m.say(term.Led, "Copied the "+what+": "+scene.OneLine(text, 60))
 	return tea.SetClipboard(text)
 }

@@ -6,6 +6,8 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // dialog asks before an operator's action. It is bound to the holds it was
@@ -47,7 +49,7 @@ type dialog struct {
 	// onAction says that the button that acts has the focus; Cancel has it at
 	// first.
 	onAction bool
-	text     reader
+	text     term.Reader
 	// seen is text.seen and changes how often the visible text had changed when
 	// it was laid out last, at now. noticed says that it is visible for noticeTime.
 	seen, changes int
@@ -67,7 +69,7 @@ type fall struct {
 // openDialog opens a dialog for the marked elections, or else the selected one.
 func (m *Model) openDialog(kind election.ActionKind) {
 	if reason := m.cannotAct(kind); reason != "" {
-		m.say(roleDelay, reason)
+		m.say(term.Delay, reason)
 		return
 	}
 	visible, hidden := m.table.chosen(m.shown, m.asOf())
@@ -75,11 +77,11 @@ func (m *Model) openDialog(kind election.ActionKind) {
 	d.visible, d.leaderless = m.bindLed(visible)
 	d.hidden, _ = m.bindLed(hidden)
 	if len(d.visible)+len(d.hidden) == 0 {
-		m.say(roleDelay, m.nothingToDo(kind, visible))
+		m.say(term.Delay, m.nothingToDo(kind, visible))
 		return
 	}
 	if e := m.table.selected(); len(visible) == 0 && e != nil {
-		d.unmarked = oneLine(e.Name, 60)
+		d.unmarked = scene.OneLine(e.Name, 60)
 	}
 	d.choose()
 	m.showDialog(d)
@@ -128,11 +130,11 @@ func (m *Model) nothingToDo(kind election.ActionKind, chosen []*election.Electio
 	if len(chosen) != 1 {
 		return "There is nothing to " + string(kind) + "."
 	}
-	name := oneLine(chosen[0].Name, 60)
+	name := scene.OneLine(chosen[0].Name, 60)
 	switch {
-	case standingOf(chosen[0], m.asOf()) == standsUnreadable:
+	case scene.StandingOf(chosen[0], m.asOf()) == scene.StandsUnreadable:
 		return name + " is not readable with this token: there is nothing to " + string(kind) + "."
-	case standingOf(chosen[0], m.asOf()) != standsSemaphore:
+	case scene.StandingOf(chosen[0], m.asOf()) != scene.StandsSemaphore:
 		return name + " has no leader: there is nothing to " + string(kind) + "."
 	case kind == election.ActionDestroy:
 		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."
@@ -262,7 +264,7 @@ func (d *dialog) sessions() []string {
 func (d *dialog) acts() bool { return !d.offline && len(d.standing()) > 0 }
 
 // read reports whether everything was visible, be it for a moment only.
-func (d *dialog) read() bool { return d.acts() && d.text.read() }
+func (d *dialog) read() bool { return d.acts() && d.text.Read() }
 
 // ready reports whether the user may confirm.
 func (d *dialog) ready() bool { return d.read() && d.noticed && !d.checking() }

@@ -11,6 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/term"
 )
 
 func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h}) }
@@ -125,7 +126,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	}
 	d.keys("x", "G", "y") // no key jumps over lines
 	d.nothingDone("after a jump")
-	for d.m.dialog.text.below() > 0 {
+	for d.m.dialog.text.Below() > 0 {
 		d.keys("j")
 	}
 	d.wants("more lines above", "[ Cancel ]", "y destroy")
@@ -140,7 +141,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d.wants("y destroy")
 	d.resize(50, 14)
 	d.keys("g")
-	for d.m.dialog.text.below() > 0 {
+	for d.m.dialog.text.Below() > 0 {
 		d.keys("pgdown")
 	}
 	if cmd := d.keys("y"); cmd == nil {
@@ -153,13 +154,13 @@ func TestChangesHaveToBeVisible(t *testing.T) {
 	s := studiedSnapshot("service/auth/leader")
 	d := drive(t, s, 60, 16, searches)
 	d.keys("g", "x")
-	for d.m.dialog.text.below() > 0 {
+	for d.m.dialog.text.Below() > 0 {
 		d.keys("j")
 	}
 	d.wants("y destroy")
-	above := len(d.m.dialog.text.lines)
+	above := len(d.m.dialog.text.Lines)
 	d.performSearch() // its keys are listed above the visible lines
-	if len(d.m.dialog.text.lines) <= above {
+	if len(d.m.dialog.text.Lines) <= above {
 		t.Fatal("the scan adds no line")
 	}
 	if d.m.dialog.ready() {
@@ -168,7 +169,7 @@ func TestChangesHaveToBeVisible(t *testing.T) {
 	d.keys("y")
 	d.nothingDone("unseen keys")
 	d.keys("g")
-	for d.m.dialog.text.below() > 0 {
+	for d.m.dialog.text.Below() > 0 {
 		d.keys("j")
 	}
 	f := d.m.dialog.targets[0].effect
@@ -346,31 +347,31 @@ func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 }
 
 func TestReaderKnowsWhatWasVisible(t *testing.T) {
-	text := func(lines ...string) (all [][]span) {
+	text := func(lines ...string) (all [][]term.Span) {
 		for _, l := range lines {
-			all = append(all, []span{{roleText, l}})
+			all = append(all, []term.Span{{term.Text, l}})
 		}
 		return all
 	}
-	var r reader
-	r.show(text("a", "b", "c", "d", "e"), 10, 2)
+	var r term.Reader
+	r.Show(text("a", "b", "c", "d", "e"), 10, 2)
 	for _, c := range []struct {
 		step int
 		read bool
 	}{{0, false}, {3, false}, {-3, false}, {2, false}, {1, true}, {-3, true}} {
-		if r.scroll(c.step); r.read() != c.read {
-			t.Errorf("step %d: read %v", c.step, r.read())
+		if r.Scroll(c.step); r.Read() != c.read {
+			t.Errorf("step %d: read %v", c.step, r.Read())
 		}
 	}
-	if r.show(text("a", "b", "x", "d", "e"), 10, 2); r.read() {
+	if r.Show(text("a", "b", "x", "d", "e"), 10, 2); r.Read() {
 		t.Error("a changed line counts as seen")
 	}
-	r.show(text("a", "b"), 10, 2)
-	if !r.read() || r.position() != "" {
+	r.Show(text("a", "b"), 10, 2)
+	if !r.Read() || r.Position() != "" {
 		t.Error("a text that fits is not read")
 	}
-	r.show(text("a", "b", "c"), 10, 2)
-	if r.read() || !slices.Equal(r.window()[1], text("b")[0]) {
+	r.Show(text("a", "b", "c"), 10, 2)
+	if r.Read() || !slices.Equal(r.Window()[1], text("b")[0]) {
 		t.Error("a text that grew counts as seen")
 	}
 }

@@ -7,13 +7,15 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // effectOn says what the action does to one election, by all that was read.
 func (d *dialog) effectOn(e *election.Election) insight.Effect {
 	in := d.survey.of(e.Key())
-	f := insight.EffectOf(d.kind, e, in.around, in.likely())
-	if unread := in.unread(); len(unread) > 0 && f.Refusal == "" {
+	f := insight.EffectOf(d.kind, e, in.Around, in.Likely())
+	if unread := in.Unread(); len(unread) > 0 && f.Refusal == "" {
 		f.Warnings = append(f.Warnings, "The check is incomplete ("+strings.Join(unread, "; ")+
 			"): candidates and the holder's software may not be recognised.")
 	}
@@ -63,7 +65,7 @@ func (d *dialog) addOthers(f *insight.Effect, others []*election.Election) {
 			if about[w] == nil {
 				warnings = append(warnings, w)
 			}
-			about[w] = append(about[w], oneLine(e.Name, 60))
+			about[w] = append(about[w], scene.OneLine(e.Name, 60))
 		}
 	}
 	for _, w := range warnings {
@@ -74,25 +76,25 @@ func (d *dialog) addOthers(f *insight.Effect, others []*election.Election) {
 }
 
 // writeNext names who would probably lead next where one election ends.
-func (d *dialog) writeNext(page *doc) {
+func (d *dialog) writeNext(page *term.Page) {
 	if len(d.targets) != 1 || len(d.wanted) != 1 {
 		return
 	}
 	in := d.survey.of(d.wanted[0])
-	if in.around != nil && (len(in.candidates) > 0 || len(in.unread()) == 0) {
-		page.field("Likely next", nextSpans(&scene{}, in)...)
+	if in.Around != nil && (len(in.Candidates) > 0 || len(in.Unread()) == 0) {
+		page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in)...)
 	}
 }
 
 // nextOf names the likeliest next leader of one of several elections.
-func (d *dialog) nextOf(t *boundTarget) []span {
+func (d *dialog) nextOf(t *boundTarget) []term.Span {
 	in := d.survey.of(t.Key)
-	if len(in.candidates) == 0 {
+	if len(in.Candidates) == 0 {
 		return nil
 	}
 	word := ", next likely "
-	if in.candidates[0].Weak {
+	if in.Candidates[0].Weak {
 		word = ", next perhaps "
 	}
-	return []span{{roleQuiet, word + nextNames(in.candidates)[0]}}
+	return []term.Span{{term.Quiet, word + scene.NextNames(in.Candidates)[0]}}
 }

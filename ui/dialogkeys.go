@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // dialogKey gives a key to the open dialog.
@@ -40,7 +41,7 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 			m.refreshDialog()
 		}
 	default:
-		if step, ok := m.step(msg, max(1, d.text.rows), len(d.text.lines)); ok {
+		if step, ok := m.step(msg, max(1, d.text.Rows), len(d.text.Lines)); ok {
 			d.scroll(step)
 		}
 	}
@@ -48,7 +49,7 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // scroll moves the text by at most a page, so that no line is skipped unseen.
-func (d *dialog) scroll(step int) { d.text.scroll(min(step, d.text.rows)) }
+func (d *dialog) scroll(step int) { d.text.Scroll(min(step, d.text.Rows)) }
 
 func (d *dialog) searching() bool { return d.search != nil && !d.search.over }
 
@@ -109,7 +110,7 @@ func (m *Model) cancelDialog() tea.Cmd {
 	couldAct := m.dialog.acts()
 	m.closeDialog()
 	if couldAct {
-		m.say(roleQuiet, "Cancelled: nothing was changed.")
+		m.say(term.Quiet, "Cancelled: nothing was changed.")
 	}
 	return nil
 }
@@ -142,9 +143,9 @@ func (m *Model) confirm() tea.Cmd {
 	if !d.ready() {
 		switch {
 		case d.acts() && d.checking():
-			m.say(roleDelay, "Nothing was done: the check is still running.")
+			m.say(term.Delay, "Nothing was done: the check is still running.")
 		case d.read():
-			m.say(roleDelay, "Nothing was done: the text is new. Read it, then confirm again.")
+			m.say(term.Delay, "Nothing was done: the text is new. Read it, then confirm again.")
 		}
 		return nil
 	}

@@ -2,12 +2,13 @@ package ui
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // shownFalls is how many keys a dialog lists, shownHidden how many names of
@@ -19,7 +20,7 @@ const (
 )
 
 // write is the text of the dialog.
-func (d *dialog) write(page *doc) {
+func (d *dialog) write(page *term.Page) {
 	d.cut = d.cutOthers
 	if len(d.targets) == 1 {
 		d.writeOne(page, &d.targets[0])
@@ -27,17 +28,17 @@ func (d *dialog) write(page *doc) {
 		d.writeMany(page)
 	}
 	d.writeOthers(page)
-	page.blank()
+	page.Blank()
 	switch {
 	case d.offline:
-		page.para(roleBad, "The connection to Consul is lost: no action is possible until it is restored.")
+		page.Para(term.Bad, "The connection to Consul is lost: no action is possible until it is restored.")
 	case len(d.targets) == 0:
 		d.writeNoTarget(page)
 	case !d.acts():
 		d.writeRefusal(page)
 	case d.checking():
-		page.para(roleAccent, "Checking "+plural(len(d.wanted), "election")+": reading sibling keys and all sessions.")
-		page.para(roleText, d.word()+" is disabled until the check is complete.")
+		page.Para(term.Accent, "Checking "+term.Plural(len(d.wanted), "election")+": reading sibling keys and all sessions.")
+		page.Para(term.Text, d.word()+" is disabled until the check is complete.")
 	default:
 		d.writeEffect(page)
 	}
@@ -46,47 +47,47 @@ func (d *dialog) write(page *doc) {
 		if d.full {
 			what = " shows the first only"
 		}
-		page.blank()
-		page.add(span{roleKey, "a"}, span{roleQuiet, what})
+		page.Blank()
+		page.Add(term.Span{term.Key, "a"}, term.Span{term.Quiet, what})
 	}
 }
 
-func (d *dialog) writeOne(page *doc, t *boundTarget) {
+func (d *dialog) writeOne(page *term.Page, t *boundTarget) {
 	if !d.bare {
-		page.field("Key", span{roleStrong, sanitize.Text(t.Key)})
-		page.field("Leader", span{roleStrong, t.Leader}, span{roleQuiet, "  term " + number(t.Term) + ", for " + t.heldFor})
+		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
+		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.heldFor})
 	}
-	node := span{roleQuiet, "  its node was not read"}
+	node := term.Span{term.Quiet, "  its node was not read"}
 	if t.Node != "" {
-		node = span{roleText, "  on " + clean(t.Node)}
+		node = term.Span{term.Text, "  on " + scene.Clean(t.Node)}
 	}
-	page.field("Session", span{roleText, clean(t.Session)}, node)
+	page.Field("Session", term.Span{term.Text, scene.Clean(t.Session)}, node)
 	if t.changed != "" {
-		page.field("Changed", span{roleBad, t.changed})
+		page.Field("Changed", term.Span{term.Bad, t.changed})
 	}
 }
 
 // writeMany lists every target by name: the user confirms nothing unseen.
-func (d *dialog) writeMany(page *doc) {
+func (d *dialog) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]
-		name, who := oneLine(t.Election, 24), oneLine(t.Leader, 28)
-		what := "term " + number(t.Term) + ", " + election.ShortID(t.Session)
+		name, who := scene.OneLine(t.Election, 24), scene.OneLine(t.Leader, 28)
+		what := "term " + scene.Number(t.Term) + ", " + election.ShortID(t.Session)
 		if d.bare {
-			name, who, what = oneLine(t.session.Name, 24), "on "+oneLine(t.Node, 28), election.ShortID(t.Session)
+			name, who, what = scene.OneLine(t.session.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
 		}
 		if name == "" {
 			name = "no name"
 		}
-		line := []span{{roleText, who}, {roleQuiet, "  " + what}}
+		line := []term.Span{{term.Text, who}, {term.Quiet, "  " + what}}
 		line = append(line, d.nextOf(t)...)
 		if t.hidden {
-			line = append(line, span{roleQuiet, ", hidden by the filter"})
+			line = append(line, term.Span{term.Quiet, ", hidden by the filter"})
 		}
 		if skipped := t.skipped(); skipped != "" {
-			line = []span{{roleBad, "skipped: " + skipped}}
+			line = []term.Span{{term.Bad, "skipped: " + skipped}}
 		}
-		page.beside([]span{{roleStrong, name + " "}}, max(targetName, textWidth(name)+1), line...)
+		page.Beside([]term.Span{{term.Strong, name + " "}}, max(targetName, term.Width(name)+1), line...)
 	}
 }
 
@@ -112,15 +113,15 @@ func (d *dialog) noun() string {
 }
 
 // writeOthers tells what else is marked and why it is not among the targets.
-func (d *dialog) writeOthers(page *doc) {
+func (d *dialog) writeOthers(page *term.Page) {
 	if n := len(d.leaderless); n > 0 && len(d.visible)+n > 1 {
-		page.para(roleQuiet, "Marked, but without a leader: "+d.names(d.leaderless, shownHidden)+".")
+		page.Para(term.Quiet, "Marked, but without a leader: "+d.names(d.leaderless, shownHidden)+".")
 	}
 	if len(d.hidden) == 0 {
 		return
 	}
 	if len(d.targets) > 0 {
-		page.blank()
+		page.Blank()
 	}
 	names := make([]string, 0, len(d.hidden))
 	for i := range d.hidden {
@@ -135,20 +136,20 @@ func (d *dialog) writeOthers(page *doc) {
 	} else {
 		verb += " hidden"
 	}
-	page.para(roleDelay, plural(len(d.hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
+	page.Para(term.Delay, term.Plural(len(d.hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
 	if len(d.targets) > 0 { // else the key stands in place of the action's button
-		page.indented(2, span{roleKey, "space"}, span{roleQuiet, key})
+		page.Indented(2, term.Span{term.Key, "space"}, term.Span{term.Quiet, key})
 	}
 }
 
 // writeNoTarget says that the row under the cursor is not meant instead.
-func (d *dialog) writeNoTarget(page *doc) {
+func (d *dialog) writeNoTarget(page *term.Page) {
 	text := "Nothing is selected for this action."
 	if d.unmarked != "" {
 		text = d.unmarked + ", under the cursor, is not marked and will not be " + d.past() + "."
 	}
-	page.para(roleBad, text)
-	page.para(roleQuiet, "To see the marks, close this and clear the filter with esc; esc once more removes them.")
+	page.Para(term.Bad, text)
+	page.Para(term.Quiet, "To see the marks, close this and clear the filter with esc; esc once more removes them.")
 }
 
 func (d *dialog) past() string {
@@ -159,11 +160,11 @@ func (d *dialog) past() string {
 }
 
 // writeRefusal says why the dialog does nothing.
-func (d *dialog) writeRefusal(page *doc) {
+func (d *dialog) writeRefusal(page *term.Page) {
 	if i := slices.IndexFunc(d.targets, func(t boundTarget) bool { return t.effect.Refusal != "" }); i >= 0 {
-		page.para(roleBad, "electop refuses this "+string(d.kind)+".")
+		page.Para(term.Bad, "electop refuses this "+string(d.kind)+".")
 		if len(d.targets) == 1 { // a list has the reason beside each target
-			page.para(roleBad, d.targets[i].effect.Refusal)
+			page.Para(term.Bad, d.targets[i].effect.Refusal)
 		}
 		d.writeWarnings(page)
 		d.writeBetter(page)
@@ -174,16 +175,16 @@ func (d *dialog) writeRefusal(page *doc) {
 		if d.bare {
 			what = "session"
 		}
-		page.para(roleBad, "Nothing will be changed: the "+what+" that was selected has ended.")
+		page.Para(term.Bad, "Nothing will be changed: the "+what+" that was selected has ended.")
 		return
 	}
-	page.para(roleBad, "Missing ACL rule:")
-	page.blank()
+	page.Para(term.Bad, "Missing ACL rule:")
+	page.Blank()
 	seen := map[string]bool{}
 	for _, t := range d.targets {
 		if t.denied != "" && !seen[t.denied] {
-			for _, part := range hardWrap(t.denied, page.width) {
-				page.add(span{roleStrong, part})
+			for _, part := range term.HardWrap(t.denied, page.Width) {
+				page.Add(term.Span{term.Strong, part})
 			}
 		}
 		seen[t.denied] = true
@@ -191,11 +192,11 @@ func (d *dialog) writeRefusal(page *doc) {
 }
 
 // writeEffect says what the action does, in the words of [insight.EffectOf].
-func (d *dialog) writeEffect(page *doc) {
-	bullet := []span{{roleQuiet, page.sym.dot + " "}}
+func (d *dialog) writeEffect(page *term.Page) {
+	bullet := []term.Span{{term.Quiet, page.Sym.Dot + " "}}
 	write := func(pick func(insight.Effect) []string) {
 		for _, text := range d.shared(pick) {
-			page.beside(bullet, 2, span{roleText, text})
+			page.Beside(bullet, 2, term.Span{term.Text, text})
 		}
 	}
 	write(func(f insight.Effect) []string { return []string{f.Key} })
@@ -209,14 +210,14 @@ func (d *dialog) writeEffect(page *doc) {
 	d.writeBetter(page)
 }
 
-func (d *dialog) writeWarnings(page *doc) {
+func (d *dialog) writeWarnings(page *term.Page) {
 	for _, text := range d.shared(func(f insight.Effect) []string { return f.Warnings }) {
-		page.beside([]span{{roleDelay, page.sym.warning + " "}}, 2, span{roleDelay, text})
+		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, text})
 	}
 }
 
 // writeBetter names the holders' own commands, each once.
-func (d *dialog) writeBetter(page *doc) {
+func (d *dialog) writeBetter(page *term.Page) {
 	seen := map[string]bool{"": true}
 	for i := range d.targets {
 		t := &d.targets[i]
@@ -224,11 +225,11 @@ func (d *dialog) writeBetter(page *doc) {
 			continue
 		}
 		seen[t.effect.Better] = true
-		better := []span{{roleAccent, clean(t.effect.Better)}}
+		better := []term.Span{{term.Accent, scene.Clean(t.effect.Better)}}
 		if len(d.targets) > 1 {
-			better = append(better, span{roleQuiet, "  for " + t.label()})
+			better = append(better, term.Span{term.Quiet, "  for " + t.label()})
 		}
-		page.field("Better", better...)
+		page.Field("Better", better...)
 	}
 }
 
@@ -263,13 +264,13 @@ func (d *dialog) shared(pick func(insight.Effect) []string) []string {
 
 // writeFalls lists the keys that fall, and how to find those that are not
 // watched.
-func (d *dialog) writeFalls(page *doc) {
+func (d *dialog) writeFalls(page *term.Page) {
 	falls := d.allFalls()
 	for i, f := range falls {
 		if i == shownFalls && len(falls) > shownFalls+1 {
 			d.cut = true
 			if !d.full {
-				page.add(span{roleStrong, "  and " + plural(len(falls)-i, "more key")})
+				page.Add(term.Span{term.Strong, "  and " + term.Plural(len(falls)-i, "more key")})
 				break
 			}
 		}
@@ -279,14 +280,14 @@ func (d *dialog) writeFalls(page *doc) {
 	case d.search != nil:
 		d.search.write(page, len(falls), d.now)
 	case len(falls) == 0:
-		page.add(span{roleQuiet, "  nothing watched"})
+		page.Add(term.Span{term.Quiet, "  nothing watched"})
 	}
 	if d.maySearch() {
 		what := " scans the whole store for keys outside the patterns"
 		if d.search != nil {
 			what = " scans the store again"
 		}
-		page.indented(2, span{roleKey, "f"}, span{roleQuiet, what})
+		page.Indented(2, term.Span{term.Key, "f"}, term.Span{term.Quiet, what})
 	}
 }
 
@@ -309,22 +310,22 @@ func (d *dialog) allFalls() []fall {
 }
 
 // writeFall adds a key and what happens to it.
-func (d *dialog) writeFall(page *doc, f fall) {
-	fate, r := "is released or deleted (its session was not read)", roleText
+func (d *dialog) writeFall(page *term.Page, f fall) {
+	fate, r := "is released or deleted (its session was not read)", term.Text
 	switch d.behaviorOf(f.session) {
 	case election.BehaviorDelete:
-		fate, r = "is deleted with its value", roleVacant
+		fate, r = "is deleted with its value", term.Vacant
 	case election.BehaviorRelease:
 		fate = "is released"
 	}
 	if f.slot {
-		fate, r = "keeps its other holders; one slot becomes free", roleText
+		fate, r = "keeps its other holders; one slot becomes free", term.Text
 	}
-	spans := []span{{roleStrong, sanitize.Text(f.key)}, {r, " " + fate}}
+	spans := []term.Span{{term.Strong, sanitize.Text(f.key)}, {r, " " + fate}}
 	if f.unwatched {
-		spans = append(spans, span{roleQuiet, ", not watched"})
+		spans = append(spans, term.Span{term.Quiet, ", not watched"})
 	}
-	page.indented(2, spans...)
+	page.Indented(2, spans...)
 }
 
 func (d *dialog) behaviorOf(session string) string {
@@ -349,13 +350,5 @@ func (d *dialog) limited(names []string, limit int) (text string, cut bool) {
 	if cut = len(names) > limit; cut && d.full {
 		limit = len(names)
 	}
-	return nameList(names, limit), cut
-}
-
-// nameList names up to limit things and counts the rest.
-func nameList(names []string, limit int) string {
-	if len(names) <= limit {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:limit], ", ") + " and " + strconv.Itoa(len(names)-limit) + " more"
+	return term.NameList(names, limit), cut
 }

@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // dialogWidth is the widest a dialog becomes.
@@ -13,18 +15,18 @@ const dialogWidth = 84
 
 // fit lays the text out for a window. What changed since, or is out of sight in
 // this window, has to be scrolled to before the action is enabled.
-func (d *dialog) fit(sym *symbols, now time.Time, width, height int) tea.Cmd {
+func (d *dialog) fit(sym *term.Symbols, now time.Time, width, height int) tea.Cmd {
 	d.now = now
 	w := min(dialogWidth, width-4)
-	page := &doc{width: w - boxSides, sym: sym}
+	page := &term.Page{Width: w - term.BoxSides, Sym: sym}
 	d.write(page)
-	changed := d.text.show(page.lines, w, max(1, height-boxFrame-len(d.foot(sym))))
+	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-len(d.foot(sym))))
 	d.onAction = d.onAction && d.read()
-	if !changed && d.text.seen <= d.seen {
-		d.seen = d.text.seen
+	if !changed && d.text.Seen <= d.seen {
+		d.seen = d.text.Seen
 		return nil
 	}
-	d.seen, d.noticed = d.text.seen, false
+	d.seen, d.noticed = d.text.Seen, false
 	d.changes++
 	msg := noticeMsg{of: d, changes: d.changes}
 	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
@@ -48,26 +50,26 @@ func (m *Model) notice(msg noticeMsg) {
 }
 
 // draw lays the dialog over the lines of the screen.
-func (d *dialog) draw(p *painter, lines []string, width int) {
-	edge := roleAccent
+func (d *dialog) draw(p *term.Painter, lines []string, width int) {
+	edge := term.Accent
 	if d.kind == election.ActionDestroy {
-		edge = roleVacant
+		edge = term.Vacant
 	}
-	b := box{edge: edge, title: d.title(), body: d.text.window(), foot: d.foot(p.sym)}
-	b.draw(p, lines, d.text.width, width)
+	b := term.Box{Edge: edge, Title: d.title(), Body: d.text.Window(), Foot: d.foot(p.Sym)}
+	b.Draw(p, lines, d.text.Width, width)
 }
 
 func (d *dialog) title() string {
-	what := plural(len(d.targets), "election")
+	what := term.Plural(len(d.targets), "election")
 	switch {
 	case len(d.targets) == 0:
-		return capital(string(d.kind)) + " marked " + d.noun() + "s"
+		return term.Capital(string(d.kind)) + " marked " + d.noun() + "s"
 	case d.bare && len(d.targets) == 1:
 		return "Destroy " + d.targets[0].label()
 	case d.bare:
-		return "Destroy " + plural(len(d.targets), "session")
+		return "Destroy " + term.Plural(len(d.targets), "session")
 	case len(d.targets) == 1:
-		what = oneLine(d.targets[0].Election, 40)
+		what = scene.OneLine(d.targets[0].Election, 40)
 	}
 	if d.refused() {
 		what += ": refused"
@@ -83,8 +85,8 @@ func (d *dialog) title() string {
 
 // foot are the rows that never scroll: the progress of a search, where the text
 // stands, and the buttons.
-func (d *dialog) foot(sym *symbols) [][]span {
-	var rows [][]span
+func (d *dialog) foot(sym *term.Symbols) [][]term.Span {
+	var rows [][]term.Span
 	if d.searching() {
 		rows = append(rows, d.search.progressSpans())
 	}
@@ -92,47 +94,47 @@ func (d *dialog) foot(sym *symbols) [][]span {
 }
 
 // positionSpans says what is out of sight, and that it withholds the action.
-func (d *dialog) positionSpans(sym *symbols) []span {
-	where := d.text.position()
+func (d *dialog) positionSpans(sym *term.Symbols) []term.Span {
+	where := d.text.Position()
 	if where == "" {
 		return nil
 	}
 	if d.acts() && !d.read() {
 		text, short := "scroll to the end to enable "+d.word(), "scroll down to enable "+d.word()
-		if d.text.seen < d.text.offset { // a line above changed since it was visible
+		if d.text.Seen < d.text.Offset { // a line above changed since it was visible
 			text, short = "scroll up: the text changed", "scroll up: the text changed"
 		}
-		if d.text.width < 60 {
-			return []span{{roleKey, sym.keyMove}, {roleDelay, " " + short}}
+		if d.text.Width < 60 {
+			return []term.Span{{term.Key, sym.KeyMove}, {term.Delay, " " + short}}
 		}
-		return []span{{roleKey, sym.keyMove}, {roleQuiet, " " + where + "; "}, {roleDelay, text}}
+		return []term.Span{{term.Key, sym.KeyMove}, {term.Quiet, " " + where + "; "}, {term.Delay, text}}
 	}
-	return []span{{roleKey, sym.keyMove}, {roleQuiet, " " + where}}
+	return []term.Span{{term.Key, sym.KeyMove}, {term.Quiet, " " + where}}
 }
 
-func (d *dialog) word() string { return capital(string(d.kind)) }
+func (d *dialog) word() string { return term.Capital(string(d.kind)) }
 
 // buttons end the dialog; brackets mark the one that Enter presses.
-func (d *dialog) buttons() []span {
+func (d *dialog) buttons() []term.Span {
 	if len(d.targets) == 0 {
-		return []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, {roleKey, "space"}, {roleQuiet, " include the hidden marks"}}
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "space"}, {term.Quiet, " include the hidden marks"}}
 	}
 	if !d.acts() {
-		return []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, {roleKey, "r"}, {roleQuiet, " refresh"}}
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "r"}, {term.Quiet, " refresh"}}
 	}
-	cancel, action := span{roleButtonOn, "[ Cancel ]"}, span{roleButton, "  " + d.word() + "  "}
+	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  " + d.word() + "  "}
 	if !d.ready() {
-		action = span{roleFaint, " (" + d.word() + ") "}
+		action = term.Span{term.Faint, " (" + d.word() + ") "}
 		if d.onAction { // it keeps the focus until the action is enabled again
-			cancel, action = span{roleButton, "  Cancel  "}, span{roleFaint, "[(" + d.word() + ")]"}
+			cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Faint, "[(" + d.word() + ")]"}
 		}
-		return []span{cancel, {roleText, "  "}, action, {roleText, "    "}, {roleKey, "esc"}, {roleQuiet, " cancel"}}
+		return []term.Span{cancel, {term.Text, "  "}, action, {term.Text, "    "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
 	}
 	if d.onAction {
-		cancel, action = span{roleButton, "  Cancel  "}, span{roleAlarm, "[ " + d.word() + " ]"}
+		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ " + d.word() + " ]"}
 	}
-	return []span{
-		cancel, {roleText, "  "}, action, {roleText, "    "},
-		{roleKey, "y"}, {roleQuiet, " " + string(d.kind) + "  "}, {roleKey, "esc"}, {roleQuiet, " cancel"},
+	return []term.Span{
+		cancel, {term.Text, "  "}, action, {term.Text, "    "},
+		{term.Key, "y"}, {term.Quiet, " " + string(d.kind) + "  "}, {term.Key, "esc"}, {term.Quiet, " cancel"},
 	}
 }

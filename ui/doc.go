@@ -4,7 +4,7 @@
 // It knows elections and never Consul: snapshots come in through
 // [Options.Snapshots], actions go out through an [Operator], and the board
 // changes only when a later snapshot says so. The package starts no
-// goroutine that lasts; what asks for a frame ends with the program.
+// goroutine.
 //
 // How it is built: [Model] is the only tea.Model. It holds the newest snapshot
 // once; every pane keeps only what the user did to it (cursor, offset, sort,

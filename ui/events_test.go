@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // eventful is a snapshot with n events, a second apart; the last is the newest.
@@ -33,7 +34,7 @@ func (d *driver) leaders() (all []string, marked string, row int) {
 			continue
 		}
 		name := text[i : i+len("web-000")]
-		if all = append(all, name); strings.HasPrefix(text, d.m.sym.cursor) {
+		if all = append(all, name); strings.HasPrefix(text, d.m.sym.Cursor) {
 			marked, row = name, y
 		}
 	}
@@ -108,16 +109,16 @@ func TestActionsStandAmongEventsNewestFirst(t *testing.T) {
 	at := func(n int) *election.Event {
 		return &election.Event{Time: testNow().Add(time.Duration(n) * time.Second), Term: uint64(n)}
 	}
-	var lines, actions []eventLine
+	var lines, actions []scene.EventLine
 	for _, n := range []int{9, 6, 4} {
-		lines = append(lines, eventLine{ev: at(n)})
+		lines = append(lines, scene.EventLine{Ev: at(n)})
 	}
 	for _, n := range []int{1, 5, 6, 12} {
-		actions = append(actions, eventLine{ev: at(n)})
+		actions = append(actions, scene.EventLine{Ev: at(n)})
 	}
 	var got []uint64
 	for _, l := range insertActions(lines, actions, func(ev *election.Event) bool { return ev.Term != 5 }) {
-		got = append(got, l.ev.Term)
+		got = append(got, l.Ev.Term)
 	}
 	if want := "[12 9 6 6 4 1]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)

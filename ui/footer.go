@@ -5,11 +5,14 @@ import (
 	"time"
 
 	"charm.land/bubbles/v2/key"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // note is a short message that stays in the footer for a while.
 type note struct {
-	role  role
+	role  term.Role
 	text  string
 	until time.Time
 	// unseen says that the window was too small to show it.
@@ -23,39 +26,39 @@ const (
 )
 
 // say shows a note. It does not cover an error that was not yet read.
-func (m *Model) say(r role, text string) {
+func (m *Model) say(r term.Role, text string) {
 	now := m.opts.Now()
-	if m.note.role == roleBad && r != roleBad && now.Before(m.note.until) {
-		text = m.note.text + "  " + m.sym.dot + "  " + text
-		r = roleBad
+	if m.note.role == term.Bad && r != term.Bad && now.Before(m.note.until) {
+		text = m.note.text + "  " + m.sym.Dot + "  " + text
+		r = term.Bad
 	}
 	stay := noteTime
-	if r == roleBad {
+	if r == term.Bad {
 		stay = errorTime
 	}
 	m.note = note{role: r, text: text, until: now.Add(stay), unseen: tooSmall(m.width, m.height)}
 }
 
 // footer draws the last line: what was just done, and the keys that matter now.
-func (m *Model) footer(p *painter, s *scene, width int) string {
-	l := newLine(p, width)
-	l.gap(1)
+func (m *Model) footer(p *term.Painter, s *scene.Scene, width int) string {
+	l := term.NewLine(p, width)
+	l.Gap(1)
 	if m.mode == modeCopy {
-		l.texts(copyMenu()...)
-		return l.done()
+		l.Texts(copyMenu()...)
+		return l.Done()
 	}
 	switch text, r := m.noteText(s); {
 	case text != "":
-		l.text(r, text)
-		l.gap(3)
+		l.Text(r, text)
+		l.Gap(3)
 	default:
 		if marks := m.markSpans(); len(marks) > 0 {
-			l.texts(marks...)
-			l.gap(3)
+			l.Texts(marks...)
+			l.Gap(3)
 		}
 	}
 	writeKeys(l, m.footerKeys())
-	return l.done()
+	return l.Done()
 }
 
 // countMarks counts the marks of the view that its filter shows and hides.
@@ -72,35 +75,35 @@ func (m *Model) countMarks() (visible, hidden int) {
 }
 
 // markSpans count the marks of the view, those that its filter hides apart.
-func (m *Model) markSpans() []span {
+func (m *Model) markSpans() []term.Span {
 	visible, hidden := m.countMarks()
 	noun := "election"
 	if m.view == viewSessions {
 		noun = "session"
 	}
-	var spans []span
+	var spans []term.Span
 	if visible > 0 {
-		spans = append(spans, span{roleAccent, m.sym.mark + plural(visible, noun) + " marked"})
+		spans = append(spans, term.Span{term.Accent, m.sym.Mark + term.Plural(visible, noun) + " marked"})
 	}
 	if hidden > 0 {
 		if visible > 0 {
-			spans = append(spans, span{roleText, "  "})
+			spans = append(spans, term.Span{term.Text, "  "})
 		}
-		spans = append(spans, span{roleDelay, m.sym.mark + hiddenMarks(hidden)})
+		spans = append(spans, term.Span{term.Delay, m.sym.Mark + hiddenMarks(hidden)})
 	}
 	return spans
 }
 
 func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
 
-func (m *Model) noteText(s *scene) (string, role) {
-	if s.now.Before(m.note.until) {
+func (m *Model) noteText(s *scene.Scene) (string, term.Role) {
+	if s.Now.Before(m.note.until) {
 		return m.note.text, m.note.role
 	}
 	if m.mode == modeResults { // which says it in full
-		return "", roleText
+		return "", term.Text
 	}
-	return m.pendingText(s.now), roleAccent
+	return m.pendingText(s.Now), term.Accent
 }
 
 func (m *Model) footerKeys() []key.Binding {
@@ -127,14 +130,14 @@ func (m *Model) footerKeys() []key.Binding {
 
 // writeKeys writes as many keys as there is room for, whole ones only. The last
 // two (help and quit) are always among them.
-func writeKeys(l *line, bindings []key.Binding) {
+func writeKeys(l *term.Line, bindings []key.Binding) {
 	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
 	kept := 0
 	for _, b := range last {
 		kept += keyWidth(b)
 	}
 	for _, b := range first {
-		if l.room()-kept < keyWidth(b) {
+		if l.Room()-kept < keyWidth(b) {
 			break
 		}
 		writeKey(l, b)
@@ -146,7 +149,7 @@ func writeKeys(l *line, bindings []key.Binding) {
 
 func keyWidth(b key.Binding) int {
 	h := b.Help()
-	n := textWidth(h.Key) + 1 + textWidth(h.Desc) + columnGap
+	n := term.Width(h.Key) + 1 + term.Width(h.Desc) + columnGap
 	if !b.Enabled() {
 		n += 2
 	}
@@ -155,13 +158,13 @@ func keyWidth(b key.Binding) int {
 
 // writeKey writes a key with what it does. One that the token does not allow is
 // grey and in brackets: pressed, it says what is missing.
-func writeKey(l *line, b key.Binding) {
+func writeKey(l *term.Line, b key.Binding) {
 	h := b.Help()
 	if !b.Enabled() {
-		l.text(roleFaint, "("+h.Key+") "+h.Desc)
-		l.gap(columnGap)
+		l.Text(term.Faint, "("+h.Key+") "+h.Desc)
+		l.Gap(columnGap)
 		return
 	}
-	l.texts(span{roleKey, h.Key}, span{roleText, " "}, span{roleQuiet, h.Desc})
-	l.gap(columnGap)
+	l.Texts(term.Span{term.Key, h.Key}, term.Span{term.Text, " "}, term.Span{term.Quiet, h.Desc})
+	l.Gap(columnGap)
 }

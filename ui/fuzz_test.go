@@ -13,6 +13,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/ui/internal/term"
 )
 
 // poisoner replaces texts of a value, whatever its type holds.
@@ -142,7 +143,7 @@ func FuzzDashboard(f *testing.F) {
 		kinds := []insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeChanged, insight.OutcomeDenied, insight.OutcomeFailed, insight.OutcomeUnknown}
 		d.op.fails(kinds[int(state)%len(kinds)], p.text("no answer"))
 		d.send(tea.ColorProfileMsg{})
-		d.m.prompt.input.insert(a)
+		d.m.prompt.input.Insert(a)
 		for _, key := range keys {
 			cmd := d.keys(key)
 			d.send(tea.PasteMsg{Content: b})
@@ -187,7 +188,7 @@ func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 // A terminal that draws ambiguous characters in two cells gets ASCII symbols.
 func TestWideSymbolsAreNotUsed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
-	if wide, ascii := textWidth("●") == 2, d.m.sym.led == asciiSymbols().led; wide != ascii {
+	if wide, ascii := term.Width("●") == 2, d.m.sym.Led == term.ASCII().Led; wide != ascii {
 		t.Errorf("wide %v, ASCII %v", wide, ascii)
 	}
 }

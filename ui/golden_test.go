@@ -11,6 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/term"
 )
 
 // commandsOf takes the commands out of a tea.Sequence or tea.Batch.
@@ -210,7 +211,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			switch k {
 			case "blind":
 				snap.Surroundings.Sessions, snap.Surroundings.SessionsErr = nil, "sessions: not readable with this token"
-				d.m.insights.in = nil
+				d.m.insights.In = nil
 			case "unread":
 				for node := range snap.Checks {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
@@ -311,7 +312,7 @@ func TestColoursChangeNoText(t *testing.T) {
 		want := d.text()
 		for _, profile := range []string{"TrueColor", "ANSI256", "ANSI", "Ascii"} {
 			for _, dark := range []bool{true, false} {
-				d.m.styles = NewStyles(dark, profile)
+				d.m.styles = term.NewStyles(dark, profile)
 				if got := d.text(); got != want {
 					t.Errorf("%s: %s, dark %v: the text differs", name, profile, dark)
 				}

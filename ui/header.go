@@ -6,25 +6,27 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // header draws the first line: where, how many, how the link does, what time.
-func (m *Model) header(p *painter, s *scene, width int) string {
-	right := m.stateSpans(p.sym, s, width, true)
-	if width-spansWidth(right) < len(" electop  ") {
-		right = m.stateSpans(p.sym, s, width, false)
+func (m *Model) header(p *term.Painter, s *scene.Scene, width int) string {
+	right := m.stateSpans(p.Sym, s, width, true)
+	if width-term.SpansWidth(right) < len(" electop  ") {
+		right = m.stateSpans(p.Sym, s, width, false)
 	}
-	room := width - spansWidth(right)
-	l := newLine(p, width)
-	l.texts(fitSpans(m.placeSpans(p.sym, room), room-1, p.sym)...)
-	l.to(room)
-	l.texts(right...)
-	return l.done()
+	room := width - term.SpansWidth(right)
+	l := term.NewLine(p, width)
+	l.Texts(term.Fit(m.placeSpans(p.Sym, room), room-1, p.Sym)...)
+	l.To(room)
+	l.Texts(right...)
+	return l.Done()
 }
 
 // stateSpans are the right half of the header, the counts with words or with
 // signs only.
-func (m *Model) stateSpans(sym *symbols, s *scene, width int, words bool) []span {
+func (m *Model) stateSpans(sym *term.Symbols, s *scene.Scene, width int, words bool) []term.Span {
 	detail := countSigns
 	if words && width >= 64 {
 		detail = countWords
@@ -32,45 +34,37 @@ func (m *Model) stateSpans(sym *symbols, s *scene, width int, words bool) []span
 	if words && width >= 150 {
 		detail = countAll
 	}
-	spans := append(append(make([]span, 0, 18), span{roleText, "  "}), m.countSpans(sym, detail)...)
+	spans := append(append(make([]term.Span, 0, 18), term.Span{term.Text, "  "}), m.countSpans(sym, detail)...)
 	spans = append(spans, m.linkSpans(sym, s, width)...)
-	return append(spans, span{roleText, "  " + s.now.Format("15:04:05") + " "})
+	return append(spans, term.Span{term.Text, "  " + s.Now.Format("15:04:05") + " "})
 }
 
 // placeSpans says which program looks at which Consul, and the marks of a
 // demonstration and of a program that may only look.
-func (m *Model) placeSpans(sym *symbols, room int) []span {
-	spans := []span{{roleAccent, " electop"}, {roleText, " "}}
-	if room <= spansWidth(spans) {
+func (m *Model) placeSpans(sym *term.Symbols, room int) []term.Span {
+	spans := []term.Span{{term.Accent, " electop"}, {term.Text, " "}}
+	if room <= term.SpansWidth(spans) {
 		return nil
 	}
 	if m.opts.Demo != "" {
-		spans = append(spans, span{roleText, " "}, span{roleBadge, " DEMO "})
+		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " DEMO "})
 	}
 	if m.opts.ReadOnly {
-		spans = append(spans, span{roleText, " "}, span{roleBadge, " READ-ONLY "})
+		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " READ-ONLY "})
 	}
 	var where []string
 	if dc := m.live.Datacenter; dc != "" {
-		where = append(where, clean(dc))
+		where = append(where, scene.Clean(dc))
 	}
-	where = append(where, clean(m.opts.Address))
+	where = append(where, scene.Clean(m.opts.Address))
 	for _, pattern := range m.opts.Patterns {
-		where = append(where, clean(pattern))
+		where = append(where, scene.Clean(pattern))
 	}
-	text := strings.Join(where, " "+sym.dot+" ")
-	if used := spansWidth(spans) + 1; used+8 > room {
+	text := strings.Join(where, " "+sym.Dot+" ")
+	if used := term.SpansWidth(spans) + 1; used+8 > room {
 		return spans
 	}
-	return append(spans, span{roleText, " "}, span{roleQuiet, text})
-}
-
-func spansWidth(spans []span) int {
-	n := 0
-	for _, s := range spans {
-		n += textWidth(s.text)
-	}
-	return n
+	return append(spans, term.Span{term.Text, " "}, term.Span{term.Quiet, text})
 }
 
 // countDetail is how much room the numbers of elections have.
@@ -83,37 +77,37 @@ const (
 )
 
 // countSpans are the numbers of elections. What needs a person stands out.
-func (m *Model) countSpans(sym *symbols, detail countDetail) []span {
+func (m *Model) countSpans(sym *term.Symbols, detail countDetail) []term.Span {
 	c := m.census.counts
-	spans := make([]span, 0, 12)
+	spans := make([]term.Span, 0, 12)
 	for _, part := range []struct {
 		n      int
-		stands standing
-		role   role
+		stands scene.Standing
+		role   term.Role
 	}{
-		{c.led, standsLed, roleLed}, {c.vacant, standsVacant, roleAlarm}, {c.delay, standsDelay, roleDelay},
-		{c.semaphore, standsSemaphore, roleQuiet}, {c.unreadable, standsUnreadable, roleQuiet},
+		{c.led, scene.StandsLed, term.Led}, {c.vacant, scene.StandsVacant, term.Alarm}, {c.delay, scene.StandsDelay, term.Delay},
+		{c.semaphore, scene.StandsSemaphore, term.Quiet}, {c.unreadable, scene.StandsUnreadable, term.Quiet},
 	} {
-		if part.n == 0 && part.stands != standsLed {
+		if part.n == 0 && part.stands != scene.StandsLed {
 			continue
 		}
-		sign, _ := part.stands.sign(sym)
-		text := strconv.Itoa(part.n) + " " + part.stands.word()
-		if part.stands == standsSemaphore {
-			text = plural(part.n, part.stands.word())
+		sign, _ := part.stands.Sign(sym)
+		text := strconv.Itoa(part.n) + " " + part.stands.Word()
+		if part.stands == scene.StandsSemaphore {
+			text = term.Plural(part.n, part.stands.Word())
 		}
-		if detail == countSigns || detail == countWords && part.role == roleQuiet {
+		if detail == countSigns || detail == countWords && part.role == term.Quiet {
 			text = strconv.Itoa(part.n) + sign
 		}
-		if part.role == roleAlarm {
+		if part.role == term.Alarm {
 			text = " " + text + " "
 		}
 		r := part.role
 		if m.live.Connection.State == election.Lost {
-			r = roleQuiet // old numbers must not look like news
+			r = term.Quiet // old numbers must not look like news
 		}
-		spans = append(spans, span{r, text}, span{roleText, "  "})
-		if part.stands == standsLed {
+		spans = append(spans, term.Span{r, text}, term.Span{term.Text, "  "})
+		if part.stands == scene.StandsLed {
 			spans = append(spans, m.riskSpans(sym, detail != countSigns)...)
 		}
 	}
@@ -124,27 +118,27 @@ func (m *Model) countSpans(sym *symbols, detail countDetail) []span {
 }
 
 // riskSpans warn of leaders that may fall: their sign is that of their checks.
-func (m *Model) riskSpans(sym *symbols, words bool) []span {
+func (m *Model) riskSpans(sym *term.Symbols, words bool) []term.Span {
 	c := m.census.counts
-	n, r, sign := c.critical+c.warning, roleDelay, sym.warning
+	n, r, sign := c.critical+c.warning, term.Delay, sym.Warning
 	if n == 0 {
 		return nil
 	}
 	if c.critical > 0 {
-		r, sign = roleBad, sym.critical
+		r, sign = term.Bad, sym.Critical
 	}
 	if m.live.Connection.State == election.Lost {
-		r = roleQuiet
+		r = term.Quiet
 	}
 	text := strconv.Itoa(n) + sign
 	if words {
 		text = sign + " " + strconv.Itoa(n) + " at risk"
 	}
-	return []span{{r, text}, {roleText, "  "}}
+	return []term.Span{{r, text}, {term.Text, "  "}}
 }
 
 // linkSpans tell how the link to Consul does.
-func (m *Model) linkSpans(sym *symbols, s *scene, width int) []span {
+func (m *Model) linkSpans(sym *term.Symbols, s *scene.Scene, width int) []term.Span {
 	c := m.live.Connection
 	lead := "  "
 	if width < 80 {
@@ -152,18 +146,18 @@ func (m *Model) linkSpans(sym *symbols, s *scene, width int) []span {
 	}
 	switch c.State {
 	case election.Live:
-		if stale := m.staleSpans(sym, s.now, width); stale != nil {
-			return append([]span{{roleText, lead}}, stale...)
+		if stale := m.staleSpans(sym, s.Now, width); stale != nil {
+			return append([]term.Span{{term.Text, lead}}, stale...)
 		}
-		spans := []span{{roleText, lead}, {roleLed, sym.live + " live"}}
+		spans := []term.Span{{term.Text, lead}, {term.Led, sym.Live + " live"}}
 		if m.latency > 0 && width >= 80 {
-			spans = append(spans, span{roleQuiet, " " + latency(m.latency)})
+			spans = append(spans, term.Span{term.Quiet, " " + latency(m.latency)})
 		}
 		return spans
 	case election.Lost:
-		return []span{{roleText, lead}, {roleBad, sym.lost + " " + lostWord(c) + " " + duration(s.now.Sub(c.Since))}}
+		return []term.Span{{term.Text, lead}, {term.Bad, sym.Lost + " " + lostWord(c) + " " + term.Duration(s.Now.Sub(c.Since))}}
 	default:
-		return []span{{roleText, lead}, {roleDelay, sym.connecting + " connecting"}}
+		return []term.Span{{term.Text, lead}, {term.Delay, sym.Connecting + " connecting"}}
 	}
 }
 
@@ -183,17 +177,17 @@ func latency(d time.Duration) string {
 }
 
 // banner is one line between header and body.
-type banner []span
+type banner []term.Span
 
 // banners are the lines that say what is special now: what is typed or
 // filtered, that the link is lost, that the board is paused, what the
 // demonstration does.
-func (m *Model) banners(s *scene) []banner {
+func (m *Model) banners(s *scene.Scene) []banner {
 	var lines []banner
 	sym := m.sym
 	if m.mode == modePrompt {
 		lines = append(lines, nil) // the prompt draws itself, it has a cursor
-	} else if f := m.currentFilter(); !f.empty() {
+	} else if f := m.currentFilter(); !f.Empty() {
 		lines = append(lines, m.filterBanner(f))
 	}
 	if m.live.Connection.State == election.Lost && m.hasBoard() {
@@ -204,49 +198,49 @@ func (m *Model) banners(s *scene) []banner {
 	}
 	if m.paused {
 		lines = append(lines, banner{
-			{roleBadge, " " + sym.paused + " PAUSED "},
-			{roleText, " at " + clock(m.asOf(), s.now) + ", " + duration(s.now.Sub(m.asOf())) + " ago; Consul is still watched"},
-			{roleQuiet, "   p continues"},
+			{term.Badge, " " + sym.Paused + " PAUSED "},
+			{term.Text, " at " + term.Clock(m.asOf(), s.Now) + ", " + term.Duration(s.Now.Sub(m.asOf())) + " ago; Consul is still watched"},
+			{term.Quiet, "   p continues"},
 		})
 	}
 	if m.hasBoard() && !m.live.Loaded {
-		lines = append(lines, banner{{roleDelay, " " + sym.connecting + " Still reading: not every election is here yet."}})
+		lines = append(lines, banner{{term.Delay, " " + sym.Connecting + " Still reading: not every election is here yet."}})
 	}
 	if m.opts.Demo != "" && m.height >= 20 {
-		lines = append(lines, banner{{roleAccent, " " + sym.note + " "}, {roleQuiet, oneLine(m.opts.Demo, 200)}})
+		lines = append(lines, banner{{term.Accent, " " + sym.Note + " "}, {term.Quiet, scene.OneLine(m.opts.Demo, 200)}})
 	}
 	return lines
 }
 
 // filterBanner says what the filter shows, and how many marks it hides.
-func (m *Model) filterBanner(f filter) banner {
-	b := banner{{roleAccent, " / "}, {roleStrong, oneLine(f.text, 120)}, {roleQuiet, "   " + m.filterResult()}}
+func (m *Model) filterBanner(f scene.Filter) banner {
+	b := banner{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + m.filterResult()}}
 	if _, hidden := m.countMarks(); hidden > 0 {
-		b = append(b, span{roleText, "   "}, span{roleDelay, m.sym.mark + hiddenMarks(hidden)})
+		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, m.sym.Mark + hiddenMarks(hidden)})
 	}
-	return append(b, span{roleQuiet, "   esc clears"})
+	return append(b, term.Span{term.Quiet, "   esc clears"})
 }
 
 // lostBanner says how old the board is, what failed and when the next try is.
-func (m *Model) lostBanner(s *scene) banner {
+func (m *Model) lostBanner(s *scene.Scene) banner {
 	c := m.live.Connection
 	text := " Consul is unreachable. "
 	if c.Refused {
 		text = " Consul rejects this token. "
 	}
 	if !c.LastContact.IsZero() {
-		text += "The board is " + duration(s.now.Sub(c.LastContact)) + " old. "
+		text += "The board is " + term.Duration(s.Now.Sub(c.LastContact)) + " old. "
 	}
-	b := banner{{roleAlarm, text}, {roleText, " "}, {roleBad, retryText(s, c.RetryAt)}}
+	b := banner{{term.Alarm, text}, {term.Text, " "}, {term.Bad, retryText(s, c.RetryAt)}}
 	if c.Error != "" {
-		b = append(b, span{roleText, "  " + oneLine(c.Error, 200)})
+		b = append(b, term.Span{term.Text, "  " + scene.OneLine(c.Error, 200)})
 	}
 	return b
 }
 
-func retryText(s *scene, at time.Time) string {
-	if left := at.Sub(s.now); !at.IsZero() && left > 0 {
-		return "next try in " + duration(left+time.Second-1)
+func retryText(s *scene.Scene, at time.Time) string {
+	if left := at.Sub(s.Now); !at.IsZero() && left > 0 {
+		return "next try in " + term.Duration(left+time.Second-1)
 	}
 	return "trying now"
 }
@@ -254,14 +248,14 @@ func retryText(s *scene, at time.Time) string {
 func (m *Model) filterResult() string {
 	switch m.view {
 	case viewEvents:
-		return plural(len(m.events.lines), "event")
+		return term.Plural(len(m.events.lines), "event")
 	case viewSessions:
-		return strconv.Itoa(len(m.sessions.order)) + " of " + plural(m.sessions.tally.all, "session")
+		return strconv.Itoa(len(m.sessions.order)) + " of " + term.Plural(m.sessions.tally.all, "session")
 	default:
 	}
 	total := 0
 	if m.shown != nil {
 		total = len(m.shown.Elections)
 	}
-	return strconv.Itoa(len(m.table.order)) + " of " + plural(total, "election")
+	return strconv.Itoa(len(m.table.order)) + " of " + term.Plural(total, "election")
 }

@@ -3,6 +3,8 @@ package ui
 import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/term"
 )
 
 // helpPage is the overlay with every key and sign.
@@ -24,36 +26,36 @@ func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // draw lays the help over all lines but the first and the last.
-func (h *helpPage) draw(p *painter, keys KeyMap, lines []string, width int) {
+func (h *helpPage) draw(p *term.Painter, keys KeyMap, lines []string, width int) {
 	height := len(lines) - 2
 	text := helpLines(p, keys, width-2)
 	h.offset = max(0, min(h.offset, len(text)-(height-1)))
-	right := []span{{roleQuiet, "any key closes"}}
+	right := []term.Span{{term.Quiet, "any key closes"}}
 	if len(text) > height-1 {
-		right = []span{{roleKey, p.sym.keyMove}, {roleQuiet, " scroll, any other key closes"}}
+		right = []term.Span{{term.Key, p.Sym.KeyMove}, {term.Quiet, " scroll, any other key closes"}}
 	}
-	lines[1] = p.rule(width, []span{{roleStrong, "Help"}}, right)
-	l := newLine(p, width)
+	lines[1] = p.Rule(width, []term.Span{{term.Strong, "Help"}}, right)
+	l := term.NewLine(p, width)
 	for i := range height - 1 {
-		l.reset(tonePlain)
-		l.gap(1)
+		l.Reset(term.Plain)
+		l.Gap(1)
 		if at := h.offset + i; at < len(text) {
-			l.texts(text[at]...)
+			l.Texts(text[at]...)
 		}
-		lines[2+i] = l.done()
+		lines[2+i] = l.Done()
 	}
 }
 
 // helpLines are the keys in as many columns as fit, and the signs below.
-func helpLines(p *painter, keys KeyMap, width int) [][]span {
+func helpLines(p *term.Painter, keys KeyMap, width int) [][]term.Span {
 	titles := []string{"Move", "Look", "Act"}
-	groups := make([][][]span, 0, len(titles))
+	groups := make([][][]term.Span, 0, len(titles))
 	for i, bindings := range keys.FullHelp() {
 		groups = append(groups, helpGroup(titles[i], bindings))
 	}
-	signs := append([][]span{{}}, signLines(p.sym)...)
+	signs := append([][]term.Span{{}}, signLines(p.Sym)...)
 	if width < 96 {
-		var all [][]span
+		var all [][]term.Span
 		for _, g := range groups {
 			all = append(append(all, g...), nil)
 		}
@@ -62,28 +64,28 @@ func helpLines(p *painter, keys KeyMap, width int) [][]span {
 	return append(sideBySide(groups, width/len(groups)), signs...)
 }
 
-func helpGroup(title string, bindings []key.Binding) [][]span {
-	lines := [][]span{{{roleHead, title}}}
+func helpGroup(title string, bindings []key.Binding) [][]term.Span {
+	lines := [][]term.Span{{{term.Head, title}}}
 	for _, b := range bindings {
 		h := b.Help()
-		lines = append(lines, []span{{roleKey, padTo(h.Key, 8)}, {roleText, h.Desc}})
+		lines = append(lines, []term.Span{{term.Key, term.PadTo(h.Key, 8)}, {term.Text, h.Desc}})
 	}
 	return lines
 }
 
 // sideBySide puts columns of equal width beside each other.
-func sideBySide(groups [][][]span, width int) [][]span {
-	var rows [][]span
+func sideBySide(groups [][][]term.Span, width int) [][]term.Span {
+	var rows [][]term.Span
 	for i := 0; ; i++ {
-		var row []span
+		var row []term.Span
 		more := false
 		for _, g := range groups {
-			var cell []span
+			var cell []term.Span
 			if i < len(g) {
 				cell, more = g[i], true
 			}
 			row = append(row, cell...)
-			row = append(row, span{roleText, padTo("", width-spansWidth(cell))})
+			row = append(row, term.Span{term.Text, term.PadTo("", width-term.SpansWidth(cell))})
 		}
 		if !more {
 			return rows
@@ -93,29 +95,29 @@ func sideBySide(groups [][][]span, width int) [][]span {
 }
 
 // signLines explains what the signs of the board mean.
-func signLines(sym *symbols) [][]span {
-	label := func(s string) span { return span{roleHead, padTo(s, 10)} }
-	return [][]span{
-		{label("States"), {roleLed, sym.led}, {roleText, " led   "}, {roleDelay, sym.delay},
-			{roleText, " lock-delay: Consul refuses new holders   "}, {roleVacant, sym.vacant}, {roleText, " vacant   "},
-			{roleTermB, sym.semaphore}, {roleText, " semaphore: several holders   "}, {roleQuiet, sym.unreadable}, {roleText, " unreadable"}},
-		{label("Checks"), {roleLed, sym.passing}, {roleText, " passing   "}, {roleDelay, sym.warning},
-			{roleText, " warning   "}, {roleBad, sym.critical}, {roleText, " critical   "}, {roleQuiet, sym.unknown},
-			{roleText, " unknown: the checks that keep the leader's session alive. "},
-			{roleDelay, sym.warning}, {roleText, " or "}, {roleBad, sym.critical}, {roleText, " behind a name: at risk"}},
-		{label(""), {roleQuiet, "12m ago"}, {roleText, " the age of checks that are no longer watched; those of visible leaders are"}},
-		{label("Lane"), {roleTermA, sym.laneLed}, {roleText, " led   "}, {roleVacant, sym.laneLost},
-			{roleText, " lost   "}, {roleVacant, sym.laneGap}, {roleText, " no leader   "}, {roleVacant, sym.laneWon},
-			{roleText, " elected   "}, {roleVacant, sym.laneChange}, {roleText, " another leader   "},
-			{roleFaint, sym.laneUnseen}, {roleText, " not seen"}},
-		{label("Marks"), {roleText, sym.atLeast + " at least: it began unseen   " + sym.tilde +
-			" an estimate   ! written without the lock   (node) of the last leader   "}, {roleDelay, sym.urgent}, {roleText, " urgent advice"}},
-		{label("Events"), {roleText, "newest first. At the top ("}, {roleKey, "g"}, {roleText, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
-		{label("Sessions"), {roleLed, sym.led}, {roleText, " holds a known key   "}, {roleQuiet, sym.idle}, {roleText, " nothing watched, may wait   "},
-			{roleDelay, sym.warning}, {roleText, " orphan? idle, without a TTL, and several alike"}},
-		{label("Keys"), {roleFaint, "(r) release"}, {roleText, " in brackets: this token may not; pressed, it names the missing ACL rule   "},
-			{roleKey, "f"}, {roleText, " in view 3 or a destroy dialog: scan all keys"}},
-		{label("Filter"), {roleText, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
-		{label("Command"), {roleText, commandNames}},
+func signLines(sym *term.Symbols) [][]term.Span {
+	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, 10)} }
+	return [][]term.Span{
+		{label("States"), {term.Led, sym.Led}, {term.Text, " led   "}, {term.Delay, sym.Delay},
+			{term.Text, " lock-delay: Consul refuses new holders   "}, {term.Vacant, sym.Vacant}, {term.Text, " vacant   "},
+			{term.TermB, sym.Semaphore}, {term.Text, " semaphore: several holders   "}, {term.Quiet, sym.Unreadable}, {term.Text, " unreadable"}},
+		{label("Checks"), {term.Led, sym.Passing}, {term.Text, " passing   "}, {term.Delay, sym.Warning},
+			{term.Text, " warning   "}, {term.Bad, sym.Critical}, {term.Text, " critical   "}, {term.Quiet, sym.Unknown},
+			{term.Text, " unknown: the checks that keep the leader's session alive. "},
+			{term.Delay, sym.Warning}, {term.Text, " or "}, {term.Bad, sym.Critical}, {term.Text, " behind a name: at risk"}},
+		{label(""), {term.Quiet, "12m ago"}, {term.Text, " the age of checks that are no longer watched; those of visible leaders are"}},
+		{label("Lane"), {term.TermA, sym.LaneLed}, {term.Text, " led   "}, {term.Vacant, sym.LaneLost},
+			{term.Text, " lost   "}, {term.Vacant, sym.LaneGap}, {term.Text, " no leader   "}, {term.Vacant, sym.LaneWon},
+			{term.Text, " elected   "}, {term.Vacant, sym.LaneChange}, {term.Text, " another leader   "},
+			{term.Faint, sym.LaneUnseen}, {term.Text, " not seen"}},
+		{label("Marks"), {term.Text, sym.AtLeast + " at least: it began unseen   " + sym.Tilde +
+			" an estimate   ! written without the lock   (node) of the last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
+		{label("Events"), {term.Text, "newest first. At the top ("}, {term.Key, "g"}, {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
+		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " nothing watched, may wait   "},
+			{term.Delay, sym.Warning}, {term.Text, " orphan? idle, without a TTL, and several alike"}},
+		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: this token may not; pressed, it names the missing ACL rule   "},
+			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
+		{label("Filter"), {term.Text, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
+		{label("Command"), {term.Text, commandNames}},
 	}
 }

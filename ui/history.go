@@ -5,23 +5,25 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // historyDoc lists the terms of an election, newest first, with the vacancies
 // between them, and its events below.
-func historyDoc(d *doc, s *scene, e *election.Election) {
-	stands := standingOf(e, s.asOf)
+func historyDoc(d *term.Page, s *scene.Scene, e *election.Election) {
+	stands := scene.StandingOf(e, s.AsOf)
 	switch {
 	case len(e.Terms) > 0:
-	case stands == standsSemaphore:
-		d.para(roleQuiet, "A semaphore has no terms: its holders come and go.")
+	case stands == scene.StandsSemaphore:
+		d.Para(term.Quiet, "A semaphore has no terms: its holders come and go.")
 	default:
-		d.para(roleQuiet, "No term was observed: there was no leader since electop started.")
+		d.Para(term.Quiet, "No term was observed: there was no leader since electop started.")
 	}
 	later := time.Time{} // start of the term after the one that is drawn
-	if stands != standsLed && stands != standsSemaphore && len(e.Terms) > 0 {
-		later = s.asOf
-		vacancyLine(d, s.asOf.Sub(e.VacantSince), true, true)
+	if stands != scene.StandsLed && stands != scene.StandsSemaphore && len(e.Terms) > 0 {
+		later = s.AsOf
+		vacancyLine(d, s.AsOf.Sub(e.VacantSince), true, true)
 	}
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		t := &e.Terms[i]
@@ -34,55 +36,55 @@ func historyDoc(d *doc, s *scene, e *election.Election) {
 	eventsOfElection(d, s, e)
 }
 
-func vacancyLine(d *doc, length time.Duration, known, lasting bool) {
+func vacancyLine(d *term.Page, length time.Duration, known, lasting bool) {
 	text := "no leader for "
 	if !known {
 		text = "no leader for at most "
 	}
-	text += precise(length)
+	text += term.Precise(length)
 	if lasting {
 		text += " so far"
 	}
-	d.add(span{roleFaint, padTo("", 9)}, span{roleVacant, d.sym.vacant + " " + text})
+	d.Add(term.Span{term.Faint, term.PadTo("", 9)}, term.Span{term.Vacant, d.Sym.Vacant + " " + text})
 }
 
-func termLines(d *doc, s *scene, t *election.Term) {
-	end, sign, r := "now", d.sym.led, roleLed
+func termLines(d *term.Page, s *scene.Scene, t *election.Term) {
+	end, sign, r := "now", d.Sym.Led, term.Led
 	if t.Over() {
-		end, sign, r = clock(t.End, s.now), d.sym.dot, roleQuiet
+		end, sign, r = term.Clock(t.End, s.Now), d.Sym.Dot, term.Quiet
 	}
-	start := clock(t.Start, s.now)
+	start := term.Clock(t.Start, s.Now)
 	if !t.StartKnown {
 		start = "before " + start
 	}
-	line := []span{
-		{roleQuiet, padTo("term "+termNumber(t.Number), 9)}, {r, sign + " "}, {roleStrong, t.Leader},
+	line := []term.Span{
+		{term.Quiet, term.PadTo("term "+scene.TermNumber(t.Number), 9)}, {r, sign + " "}, {term.Strong, t.Leader},
 	}
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
-		line = append(line, span{roleText, " on " + clean(t.Node)})
+		line = append(line, term.Span{term.Text, " on " + scene.Clean(t.Node)})
 	}
-	lasted := held(d.sym, t.Held(s.asOf), t.HeldKnown())
+	lasted := scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
 	if !t.Over() { // it runs on by the second
-		lasted = atLeast(d.sym, duration(t.Held(s.asOf)), t.StartKnown)
+		lasted = term.AtLeast(d.Sym, term.Duration(t.Held(s.AsOf)), t.StartKnown)
 	}
 	line = append(line,
-		span{roleText, "  " + lasted},
-		span{roleQuiet, "  " + start + " " + d.sym.arrow + " " + end})
-	d.add(line...)
+		term.Span{term.Text, "  " + lasted},
+		term.Span{term.Quiet, "  " + start + " " + d.Sym.Arrow + " " + end})
+	d.Add(line...)
 	if t.Over() {
-		d.indented(11, append([]span{{roleQuiet, "lost because "}}, causeSpans(s, t)...)...)
+		d.Indented(11, append([]term.Span{{term.Quiet, "lost because "}}, causeSpans(s, t)...)...)
 	}
 }
 
-func eventsOfElection(d *doc, s *scene, e *election.Election) {
+func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 	if len(e.Events) == 0 {
 		return
 	}
-	d.head("Events")
+	d.Head("Events")
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		ev := &e.Events[i]
-		spans := append([]span{{eventRole(ev), padTo(eventWord(ev), eventWordWidth)}}, eventSpans(d.sym, ev)...)
-		d.add(append([]span{{roleQuiet, clock(ev.Time, s.now) + "  "}}, spans...)...)
+		spans := append([]term.Span{{scene.EventRole(ev), term.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, ev)...)
+		d.Add(append([]term.Span{{term.Quiet, term.Clock(ev.Time, s.Now) + "  "}}, spans...)...)
 	}
 }
 
@@ -92,7 +94,7 @@ const historyMark = 4
 
 // historyTop are the first visible lines of a history that is scrolled down, nil of
 // one that shows the newest.
-func (m *Model) historyTop() [][]span {
+func (m *Model) historyTop() [][]term.Span {
 	lines, offset := m.historyLines(), m.pane.offset
 	if offset >= len(lines) {
 		return nil
@@ -102,7 +104,7 @@ func (m *Model) historyTop() [][]span {
 
 // keepHistoryTop scrolls to the lines that were visible before: what is new is above
 // them.
-func (m *Model) keepHistoryTop(top [][]span) {
+func (m *Model) keepHistoryTop(top [][]term.Span) {
 	if top == nil {
 		return
 	}
@@ -116,10 +118,10 @@ func (m *Model) keepHistoryTop(top [][]span) {
 }
 
 // historyLines are those of a history that is scrolled down.
-func (m *Model) historyLines() [][]span {
+func (m *Model) historyLines() [][]term.Span {
 	e := m.table.selected()
 	if e == nil || m.pane.tab != tabHistory || m.pane.offset == 0 {
 		return nil
 	}
-	return m.pane.lines(m.scene(), m.sym, e, m.where().pane.w-2)
+	return m.pane.lines(m.scene(), m.sym, e, m.where().pane.W-2)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // laneWindow is how far back the lanes reach: 15 minutes, less while less than
@@ -104,25 +105,25 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 }
 
 // writeLane draws the cells; the trouble in them has the colour of trouble.
-func writeLane(l *line, cells []laneCell) {
+func writeLane(l *term.Line, cells []laneCell) {
 	for _, c := range cells {
-		term := roleTermA
+		led := term.TermA
 		if c.odd {
-			term = roleTermB
+			led = term.TermB
 		}
 		switch c.kind {
 		case laneUnseen:
-			l.fill(roleFaint, l.sym.laneUnseen, 1)
+			l.Fill(term.Faint, l.Sym.LaneUnseen, 1)
 		case laneLed:
-			l.fill(term, l.sym.laneLed, 1)
+			l.Fill(led, l.Sym.LaneLed, 1)
 		case laneGap:
-			l.fill(roleVacant, l.sym.laneGap, 1)
+			l.Fill(term.Vacant, l.Sym.LaneGap, 1)
 		case laneLost:
-			l.fill(roleVacant, l.sym.laneLost, 1)
+			l.Fill(term.Vacant, l.Sym.LaneLost, 1)
 		case laneWon:
-			l.fill(roleVacant, l.sym.laneWon, 1)
+			l.Fill(term.Vacant, l.Sym.LaneWon, 1)
 		case laneChange:
-			l.fill(roleVacant, l.sym.laneChange, 1)
+			l.Fill(term.Vacant, l.Sym.LaneChange, 1)
 		}
 	}
 }

@@ -1,11 +1,6 @@
 package ui
 
-// rect is a part of the screen, in cells.
-type rect struct{ x, y, w, h int }
-
-func (r rect) contains(x, y int) bool {
-	return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h
-}
+import "electop/ui/internal/term"
 
 // The smallest window in which the dashboard is of any use, and the width from
 // which the lower pane stands at the right side.
@@ -32,10 +27,10 @@ type need struct {
 type screen struct {
 	tooSmall            bool
 	side                bool
-	header, banners     rect
-	body                rect // table, pane and events together
-	table, pane, events rect
-	footer              rect
+	header, banners     term.Rect
+	body                term.Rect // table, pane and events together
+	table, pane, events term.Rect
+	footer              term.Rect
 }
 
 // arrange turns the size of the window into rectangles. It is the only place
@@ -45,11 +40,11 @@ func arrange(n need) screen {
 		return screen{tooSmall: true}
 	}
 	s := screen{
-		header:  rect{0, 0, n.w, 1},
-		banners: rect{0, 1, n.w, n.banners},
-		footer:  rect{0, n.h - 1, n.w, 1},
+		header:  term.Rect{0, 0, n.w, 1},
+		banners: term.Rect{0, 1, n.w, n.banners},
+		footer:  term.Rect{0, n.h - 1, n.w, 1},
 	}
-	s.body = rect{0, 1 + n.banners, n.w, max(0, n.h-2-n.banners)}
+	s.body = term.Rect{0, 1 + n.banners, n.w, max(0, n.h-2-n.banners)}
 	switch {
 	case n.full:
 	case n.zoom:
@@ -66,17 +61,17 @@ func arrange(n need) screen {
 // they take the room that the table leaves.
 func (s *screen) arrangeSide(n need) {
 	b := s.body
-	side := max(56, min(b.w*2/5, 92))
-	left := b.w - side - 1
+	side := max(56, min(b.W*2/5, 92))
+	left := b.W - side - 1
 	s.side = true
-	s.pane = rect{b.x + left + 1, b.y, side, b.h}
-	events := max(7, b.h-1-n.rows-1)
-	events = min(events, b.h/2)
-	if n.rows+1 < b.h/3 {
-		events = b.h - max(b.h/3, n.rows+2)
+	s.pane = term.Rect{b.X + left + 1, b.Y, side, b.H}
+	events := max(7, b.H-1-n.rows-1)
+	events = min(events, b.H/2)
+	if n.rows+1 < b.H/3 {
+		events = b.H - max(b.H/3, n.rows+2)
 	}
-	s.table = rect{b.x, b.y, left, b.h - events}
-	s.events = rect{b.x, b.y + b.h - events, left, events}
+	s.table = term.Rect{b.X, b.Y, left, b.H - events}
+	s.events = term.Rect{b.X, b.Y + b.H - events, left, events}
 }
 
 // arrangeBelow puts the pane under the table and the events under the pane. A
@@ -85,21 +80,21 @@ func (s *screen) arrangeBelow(n need) {
 	b := s.body
 	events := 0
 	switch {
-	case b.h >= 40:
+	case b.H >= 40:
 		events = 7
-	case b.h >= 28:
+	case b.H >= 28:
 		events = 5
-	case b.h >= 19:
+	case b.H >= 19:
 		events = 3
-	case b.h >= 13:
+	case b.H >= 13:
 		events = 2
 	}
-	table, pane := b.h-events, 0
+	table, pane := b.H-events, 0
 	if table >= 14 {
 		pane = max(table*9/20, min(table-1-n.rows, table*3/5))
 		table -= pane
 	}
-	s.table = rect{b.x, b.y, b.w, table}
-	s.pane = rect{b.x, b.y + table, b.w, pane}
-	s.events = rect{b.x, b.y + table + pane, b.w, events}
+	s.table = term.Rect{b.X, b.Y, b.W, table}
+	s.pane = term.Rect{b.X, b.Y + table, b.W, pane}
+	s.events = term.Rect{b.X, b.Y + table + pane, b.W, events}
 }

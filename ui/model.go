@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // view is what the body of the screen shows.
@@ -35,8 +37,8 @@ const (
 type Model struct {
 	opts   Options
 	keys   KeyMap
-	sym    *symbols
-	styles *Styles
+	sym    *term.Symbols
+	styles *term.Styles
 	dark   bool
 	// profile is the name of the terminal's colour profile.
 	profile string
@@ -64,7 +66,7 @@ type Model struct {
 	prompt   prompt
 	help     *helpPage
 
-	insights *insightCache
+	insights *scene.InsightCache
 	note     note
 	actions  *actionLog
 	// quitUntil is until when a second request to quit is accepted.
@@ -91,17 +93,17 @@ func New(ctx context.Context, opts Options) Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	sym := unicodeSymbols()
-	if opts.ASCII || textWidth(sym.led) > 1 { // RUNEWIDTH_EASTASIAN
-		opts.ASCII, sym = true, asciiSymbols()
+	sym := term.Unicode()
+	if opts.ASCII || term.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
+		opts.ASCII, sym = true, term.ASCII()
 	}
 	now := opts.Now()
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	return Model{
-		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: NewStyles(true, "TrueColor"), dark: true,
+		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
-		insights: &insightCache{}, sessions: newSessionsView(), actions: &actionLog{},
+		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		survey: newSurveyor(ctx, opts.Survey),
 		wait:   waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
@@ -115,10 +117,20 @@ type snapshotMsg struct{ snap *election.Snapshot }
 // tickMsg is the clock's, once a second.
 type tickMsg time.Time
 
+// snapshotGap is the least time between two snapshots. Each has the board derived
+// anew, 1.3 ms of CPU at 10,000 elections, and a single change waits for nothing.
+const snapshotGap = 100 * time.Millisecond
+
 // waitFor makes the command that waits for the next snapshot. Of several that
 // are ready it takes the last. It ends with the context.
 func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
+	var last time.Time
 	return func() tea.Msg {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(snapshotGap - time.Since(last)):
+		}
 		var snap *election.Snapshot
 		open := true
 		select {
@@ -139,6 +151,9 @@ func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() te
 		}
 		if snap == nil {
 			return nil
+		}
+		if snap.Loaded { // the first whole board does not wait
+			last = time.Now()
 		}
 		return snapshotMsg{snap}
 	}
@@ -173,15 +188,15 @@ func (m *Model) asOf() time.Time {
 // hasBoard reports that there is something to show.
 func (m *Model) hasBoard() bool { return len(m.shown.Elections) > 0 }
 
-func (m *Model) scene() *scene {
-	return &scene{
-		snap: m.shown, asOf: m.asOf(), now: m.now, live: m.live,
-		stale:    m.live.Connection.State == election.Lost,
-		insights: m.insights, studies: m.opts.Study != nil,
+func (m *Model) scene() *scene.Scene {
+	return &scene.Scene{
+		Snap: m.shown, AsOf: m.asOf(), Now: m.now, Live: m.live,
+		Stale:    m.live.Connection.State == election.Lost,
+		Insights: m.insights, Studies: m.opts.Study != nil,
 	}
 }
 
-func (m *Model) currentFilter() filter {
+func (m *Model) currentFilter() scene.Filter {
 	switch m.view {
 	case viewEvents:
 		return m.events.filter
@@ -219,15 +234,15 @@ func (m Model) View() tea.View {
 
 func (m *Model) title() string {
 	if m.opts.Title != "" {
-		return oneLine(m.opts.Title, 120)
+		return scene.OneLine(m.opts.Title, 120)
 	}
-	return oneLine("electop "+m.sym.dot+" "+m.opts.Address, 120)
+	return scene.OneLine("electop "+m.sym.Dot+" "+m.opts.Address, 120)
 }
 
 // frame draws every line of the window.
 func (m *Model) frame() []string {
 	s := m.scene()
-	p := &painter{styles: m.styles, sym: m.sym}
+	p := &term.Painter{Styles: m.styles, Sym: m.sym}
 	banners := m.banners(s)
 	sc := m.screen(len(banners))
 	if sc.tooSmall {
@@ -240,7 +255,7 @@ func (m *Model) frame() []string {
 			lines = append(lines, m.prompt.draw(p, m.width, m.view, m.filterResult()))
 			continue
 		}
-		lines = append(lines, p.draw(m.width, b...))
+		lines = append(lines, p.Draw(m.width, b...))
 	}
 	lines = append(lines, m.body(p, s, sc)...)
 	lines = append(lines, m.footer(p, s, m.width))
@@ -257,28 +272,28 @@ func (m *Model) frame() []string {
 }
 
 // body draws what is between the banners and the footer.
-func (m *Model) body(p *painter, s *scene, sc screen) []string {
+func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	data := *p
-	if s.stale {
-		data.tone = toneStale
+	if s.Stale {
+		data.Tone = term.Stale
 	}
 	switch {
 	case m.view == viewEvents:
-		return m.drawEvents(&data, s, sc.body.w, sc.body.h)
+		return m.drawEvents(&data, s, sc.body.W, sc.body.H)
 	case m.view == viewSessions:
-		return m.drawSessions(&data, s, sc.body.w, sc.body.h)
+		return m.drawSessions(&data, s, sc.body.W, sc.body.H)
 	case !m.hasBoard():
-		return m.drawEmpty(p, s, sc.body.w, sc.body.h)
+		return m.drawEmpty(p, s, sc.body.W, sc.body.H)
 	case m.pane.zoom:
-		return m.pane.draw(&data, s, m.table.selected(), sc.pane.w, sc.pane.h)
+		return m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)
 	}
-	lines := m.drawTable(&data, s, sc.table.w, sc.table.h)
+	lines := m.drawTable(&data, s, sc.table.W, sc.table.H)
 	if !sc.side {
 		lines = append(lines, m.drawPane(&data, s, sc.pane)...)
-		return append(lines, m.drawStrip(&data, s, sc.events.w, sc.events.h)...)
+		return append(lines, m.drawStrip(&data, s, sc.events.W, sc.events.H)...)
 	}
-	lines = append(lines, m.drawStrip(&data, s, sc.events.w, sc.events.h)...)
-	return joinSides(lines, p.draw(1, span{roleFaint, p.sym.bar}), m.drawPane(&data, s, sc.pane))
+	lines = append(lines, m.drawStrip(&data, s, sc.events.W, sc.events.H)...)
+	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.drawPane(&data, s, sc.pane))
 }
 
 // joinSides puts lines beside each other, all in one piece of memory.
@@ -303,18 +318,18 @@ func joinSides(left []string, bar string, right []string) []string {
 	return left
 }
 
-func (m *Model) drawTable(p *painter, s *scene, width, height int) []string {
+func (m *Model) drawTable(p *term.Painter, s *scene.Scene, width, height int) []string {
 	m.table.scroll(m.table.rows(height))
 	lines := m.table.draw(p, s, width, height)
 	if len(m.table.order) == 0 && height > 3 {
-		lines[2] = p.draw(width, span{roleQuiet, " No election matches the filter. Esc clears it."})
+		lines[2] = p.Draw(width, term.Span{term.Quiet, " No election matches the filter. Esc clears it."})
 	}
 	return lines
 }
 
-func (m *Model) drawPane(p *painter, s *scene, r rect) []string {
-	if r.h <= 0 {
+func (m *Model) drawPane(p *term.Painter, s *scene.Scene, r term.Rect) []string {
+	if r.H <= 0 {
 		return nil
 	}
-	return m.pane.draw(p, s, m.table.selected(), r.w, r.h)
+	return m.pane.draw(p, s, m.table.selected(), r.W, r.H)
 }

@@ -9,20 +9,20 @@ func (m *Model) clicked(at tea.Mouse) {
 	}
 	sc := m.where()
 	switch {
-	case m.view == viewEvents && sc.body.contains(at.X, at.Y) && at.Y > sc.body.y:
-		m.events.moveTo(m.events.offset + at.Y - sc.body.y - 1)
+	case m.view == viewEvents && sc.body.Contains(at.X, at.Y) && at.Y > sc.body.Y:
+		m.events.moveTo(m.events.offset + at.Y - sc.body.Y - 1)
 	case m.view == viewSessions:
-		head := sc.body.h - m.visibleSessions()
-		if row := at.Y - sc.body.y - head; !m.sessions.open && row >= 0 && sc.body.contains(at.X, at.Y) {
+		head := sc.body.H - m.visibleSessions()
+		if row := at.Y - sc.body.Y - head; !m.sessions.open && row >= 0 && sc.body.Contains(at.X, at.Y) {
 			m.sessions.moveTo(m.sessions.offset + row)
 		}
-	case sc.table.contains(at.X, at.Y) && at.Y == sc.table.y:
-		m.clickedHead(at.X-sc.table.x, sc.table.w)
-	case sc.table.contains(at.X, at.Y):
-		if row := at.Y - sc.table.y - 1; row < min(m.table.rows(sc.table.h), len(m.table.order)-m.table.offset) {
+	case sc.table.Contains(at.X, at.Y) && at.Y == sc.table.Y:
+		m.clickedHead(at.X-sc.table.X, sc.table.W)
+	case sc.table.Contains(at.X, at.Y):
+		if row := at.Y - sc.table.Y - 1; row < min(m.table.rows(sc.table.H), len(m.table.order)-m.table.offset) {
 			m.selectRow(m.table.offset + row)
 		}
-	case sc.pane.contains(at.X, at.Y) && at.Y == sc.pane.y:
+	case sc.pane.Contains(at.X, at.Y) && at.Y == sc.pane.Y:
 		m.pane.turn(1)
 	}
 }
@@ -71,7 +71,7 @@ func (m *Model) wheeled(at tea.Mouse) {
 	case m.mode == modeDialog:
 		m.dialog.scroll(step)
 	case m.mode == modeResults:
-		m.results.text.scroll(step)
+		m.results.text.Scroll(step)
 	case m.mode != modeBoard:
 	case m.view == viewEvents:
 		m.events.moveTo(m.events.index + step)
@@ -79,7 +79,7 @@ func (m *Model) wheeled(at tea.Mouse) {
 		m.sessions.top = max(0, m.sessions.top+step)
 	case m.view == viewSessions:
 		m.sessions.moveTo(m.sessions.index + step)
-	case sc.pane.contains(at.X, at.Y):
+	case sc.pane.Contains(at.X, at.Y):
 		m.scrollPane(step)
 	default:
 		m.selectRow(m.table.index + step)

@@ -8,10 +8,12 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // words say how far an action is, or how it ended.
-func (a *action) words(sym *symbols, live *election.Snapshot, now time.Time) string {
+func (a *action) words(sym *term.Symbols, live *election.Snapshot, now time.Time) string {
 	text := a.Summary()
 	switch {
 	case a.done.IsZero():
@@ -23,7 +25,7 @@ func (a *action) words(sym *symbols, live *election.Snapshot, now time.Time) str
 	case a.Kind == insight.OutcomeUnknown && a.Target.Key != "":
 		text += "; " + leaderNow(live.Find(a.Target.Key))
 	}
-	return strings.ReplaceAll(text, "→", sym.arrow)
+	return strings.ReplaceAll(text, "→", sym.Arrow)
 }
 
 // awaiting says what is known between the action and the next leader.
@@ -31,15 +33,15 @@ func (a *action) awaiting(e *election.Election, now time.Time) string {
 	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is not known yet
 		return a.Summary()
 	}
-	text := a.Target.Leader + " → no leader yet, " + duration(now.Sub(a.done))
+	text := a.Target.Leader + " → no leader yet, " + term.Duration(now.Sub(a.done))
 	if left := e.LockDelayUntil.Sub(now); left > 0 {
-		text += "; lock-delay for about " + duration(left+time.Second-1) + " more"
+		text += "; lock-delay for about " + term.Duration(left+time.Second-1) + " more"
 	}
 	if a.Reason != "" {
-		text += ": " + clean(a.Reason)
+		text += ": " + scene.Clean(a.Reason)
 	}
 	if a.Note != "" {
-		text += "; " + clean(a.Note)
+		text += "; " + scene.Clean(a.Note)
 	}
 	return text
 }
@@ -49,7 +51,7 @@ func leaderNow(e *election.Election) string {
 	case e == nil || !e.Exists:
 		return "the key does not exist now"
 	case e.Pair.Held():
-		return oneLine(e.Leader, 60) + " leads now"
+		return scene.OneLine(e.Leader, 60) + " leads now"
 	}
 	return "it has no leader now"
 }
@@ -66,42 +68,42 @@ func (a *action) outcomeOrder() int {
 	}
 }
 
-func (a *action) role() role {
+func (a *action) role() term.Role {
 	switch {
 	case a.Kind == insight.OutcomeUnknown:
-		return roleBad
+		return term.Bad
 	case !a.over:
-		return roleAccent
+		return term.Accent
 	case a.outcomeOrder() == 2:
-		return roleLed
+		return term.Led
 	case a.outcomeOrder() == 1:
-		return roleDelay
+		return term.Delay
 	}
-	return roleBad
+	return term.Bad
 }
 
 // textRole is that of the words, which stay plain where all went well.
-func (a *action) textRole() role {
-	if r := a.role(); r != roleLed && r != roleAccent {
+func (a *action) textRole() term.Role {
+	if r := a.role(); r != term.Led && r != term.Accent {
 		return r
 	}
-	return roleText
+	return term.Text
 }
 
-func (a *action) sign(sym *symbols) string {
+func (a *action) sign(sym *term.Symbols) string {
 	switch {
 	case a.Kind == insight.OutcomeUnknown:
-		return sym.unknown
+		return sym.Unknown
 	case !a.over:
-		return sym.connecting
+		return sym.Connecting
 	case a.Kind == insight.OutcomeVacant:
-		return sym.vacant
+		return sym.Vacant
 	case a.outcomeOrder() == 2:
-		return sym.led
+		return sym.Led
 	case a.outcomeOrder() == 1:
-		return sym.warning
+		return sym.Warning
 	}
-	return sym.critical
+	return sym.Critical
 }
 
 // what names a batch: "release 3 elections".
@@ -109,9 +111,9 @@ func (b batch) what() string {
 	noun, of := "election", ""
 	switch {
 	case b[0].Target.Key == "":
-		text := string(b[0].Action) + " " + plural(len(b.groups()), "session")
+		text := string(b[0].Action) + " " + term.Plural(len(b.groups()), "session")
 		if led := len(b) - len(b.groups()); led > 0 {
-			text += " and follow " + plural(led, "election")
+			text += " and follow " + term.Plural(led, "election")
 		}
 		return text
 	case b[0].Action == election.ActionDestroy:
@@ -120,7 +122,7 @@ func (b batch) what() string {
 			of = "the session of "
 		}
 	}
-	return string(b[0].Action) + " " + of + plural(len(b), noun)
+	return string(b[0].Action) + " " + of + term.Plural(len(b), noun)
 }
 
 // worst is the action that an operator has to look at first.
@@ -147,7 +149,7 @@ func (b batch) summary() string {
 			parts = append(parts, strconv.Itoa(n)+" "+result)
 		}
 	}
-	return capital(b.what()) + ": " + strings.Join(parts, ", ")
+	return term.Capital(b.what()) + ": " + strings.Join(parts, ", ")
 }
 
 // result is the kind of an outcome in one or two words.
@@ -169,24 +171,21 @@ func (a *action) result() string {
 	return "failed"
 }
 
-// actionEvent is the type of the lines that actions make in the Events view.
-const actionEvent election.EventType = "operator"
-
 // event is the action as a line of the Events view.
-func (a *action) event(sym *symbols, live *election.Snapshot, now time.Time) *election.Event {
+func (a *action) event(sym *term.Symbols, live *election.Snapshot, now time.Time) *election.Event {
 	return &election.Event{
-		Time: a.at, Type: actionEvent, Election: a.name, Key: a.Target.Key, Datacenter: live.Datacenter,
+		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: live.Datacenter,
 		Term: a.Target.Term, CreateIndex: a.Target.CreateIndex, Leader: a.Target.Leader,
 		Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(sym, live, now),
 	}
 }
 
 // events are all actions as lines of the Events view, oldest first.
-func (l *actionLog) events(sym *symbols, live *election.Snapshot, now time.Time) []eventLine {
-	var lines []eventLine
+func (l *actionLog) events(sym *term.Symbols, live *election.Snapshot, now time.Time) []scene.EventLine {
+	var lines []scene.EventLine
 	for _, b := range l.batches {
 		for _, a := range b {
-			lines = append(lines, eventLine{ev: a.event(sym, live, now)})
+			lines = append(lines, scene.EventLine{Ev: a.event(sym, live, now)})
 		}
 	}
 	return lines

@@ -1,6 +1,10 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"electop/ui/internal/term"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // resized takes the size of the window. What lies over the board ends when it
 // cannot be drawn any more: a key must never answer what is not visible.
@@ -28,7 +32,7 @@ func (m *Model) closeUnseen() {
 	default:
 		return
 	}
-	m.say(roleDelay, "Cancelled: the window became too small.")
+	m.say(term.Delay, "Cancelled: the window became too small.")
 }
 
 // fitOverlay lays out what lies over the board, so that keys are judged by what

@@ -12,6 +12,8 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 func TestDuration(t *testing.T) {
@@ -23,7 +25,7 @@ func TestDuration(t *testing.T) {
 		{time.Hour, "1h00m"}, {52*time.Hour + 59*time.Minute, "2d04h"}, {99*24*time.Hour + 23*time.Hour, "99d23h"},
 		{123 * 24 * time.Hour, "123d"},
 	} {
-		if got := duration(c.d); got != c.want {
+		if got := term.Duration(c.d); got != c.want {
 			t.Errorf("duration(%s) = %s, want %s", c.d, got, c.want)
 		}
 	}
@@ -31,7 +33,7 @@ func TestDuration(t *testing.T) {
 		d    time.Duration
 		want string
 	}{{0, "<1ms"}, {1400 * time.Microsecond, "1ms"}, {340 * time.Millisecond, "340ms"}, {1204 * time.Millisecond, "1.2s"}, {15 * time.Second, "15s"}} {
-		if got := precise(c.d); got != c.want {
+		if got := term.Precise(c.d); got != c.want {
 			t.Errorf("precise(%s) = %s, want %s", c.d, got, c.want)
 		}
 	}
@@ -41,9 +43,9 @@ func TestDuration(t *testing.T) {
 func laneText(e *election.Election, width int) string {
 	cells := make([]laneCell, width)
 	lane(cells, e, testNow(), 15*time.Minute)
-	l := newLine(&painter{styles: &Styles{}, sym: unicodeSymbols()}, width)
+	l := term.NewLine(&term.Painter{Styles: &term.Styles{}, Sym: term.Unicode()}, width)
 	writeLane(l, cells)
-	return l.done()
+	return l.Done()
 }
 
 func TestLane(t *testing.T) {
@@ -126,21 +128,21 @@ func TestLayoutCoversTheWindow(t *testing.T) {
 			for _, n := range []need{{}, {rows: 500}, {rows: 8, banners: 3}, {zoom: true}, {full: true}, {rows: 30, wide: true}} {
 				n.w, n.h = w, h
 				s := arrange(n)
-				parts := []rect{s.header, s.banners, s.footer}
+				parts := []term.Rect{s.header, s.banners, s.footer}
 				switch {
 				case n.full:
 					parts = append(parts, s.body)
 				case s.side:
-					parts = append(parts, s.table, s.events, s.pane, rect{s.pane.x - 1, s.pane.y, 1, s.pane.h})
+					parts = append(parts, s.table, s.events, s.pane, term.Rect{s.pane.X - 1, s.pane.Y, 1, s.pane.H})
 				default:
 					parts = append(parts, s.table, s.events, s.pane)
 				}
 				area := 0
 				for _, p := range parts {
-					if p.w < 0 || p.h < 0 || p.x < 0 || p.y < 0 || p.x+p.w > w || p.y+p.h > h {
+					if p.W < 0 || p.H < 0 || p.X < 0 || p.Y < 0 || p.X+p.W > w || p.Y+p.H > h {
 						t.Fatalf("%+v: part %+v is outside", n, p)
 					}
-					area += p.w * p.h
+					area += p.W * p.H
 				}
 				if area != w*h {
 					t.Fatalf("%+v: %d of %d cells are covered: %+v", n, area, w*h, s)
@@ -175,27 +177,27 @@ func TestSortIsStableAndTotal(t *testing.T) {
 }
 
 func TestInput(t *testing.T) {
-	var in input
+	var in term.Input
 	for _, c := range []struct{ keys, want string }{
 		{"h a l l o", "hallo"}, {"left left backspace", "halo"}, {"home x", "xhalo"}, {"ctrl+e y", "xhaloy"},
 		{"ctrl+w", ""}, {"a space b space c ctrl+w", "a b "}, {"ctrl+a ctrl+k", ""}, {"a b left ctrl+u", "b"},
 	} {
 		for _, k := range strings.Fields(c.keys) {
-			in.press(press(k))
+			in.Press(press(k))
 		}
 		if in.String() != c.want {
 			t.Errorf("%s gives %q, want %q", c.keys, in.String(), c.want)
 		}
 	}
-	in.insert("x\ny\x1b[31m\r\n")
+	in.Insert("x\ny\x1b[31m\r\n")
 	if in.String() != "x y[31mb" {
 		t.Errorf("pasted %q", in.String())
 	}
-	in.insert(strings.Repeat("z", 2000))
-	if len(in.text) != inputLimit {
-		t.Errorf("%d runes", len(in.text))
+	in.Insert(strings.Repeat("z", 2000))
+	if len(in.Text) != term.InputLimit {
+		t.Errorf("%d runes", len(in.Text))
 	}
-	in.press(tea.KeyPressMsg{Code: tea.KeyF1})
+	in.Press(tea.KeyPressMsg{Code: tea.KeyF1})
 }
 
 func TestJSONFields(t *testing.T) {
@@ -229,12 +231,12 @@ func TestRawBinary(t *testing.T) {
 }
 
 func TestFlow(t *testing.T) {
-	lines := flow([]span{{roleText, "one two"}, {roleQuiet, " three fourfivesixseven"}}, 9)
+	lines := term.Flow([]term.Span{{term.Text, "one two"}, {term.Quiet, " three fourfivesixseven"}}, 9)
 	var got []string
 	for _, l := range lines {
 		text := ""
 		for _, s := range l {
-			text += s.text
+			text += s.Text
 		}
 		got = append(got, text)
 	}
@@ -248,7 +250,7 @@ func TestCausesHaveWords(t *testing.T) {
 		election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
 		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy,
 	} {
-		if causeWords(c) == causeWords(election.Unknown) || causeLabel(c) == causeLabel(election.Unknown) {
+		if scene.CauseWords(c) == scene.CauseWords(election.Unknown) || scene.CauseLabel(c) == scene.CauseLabel(election.Unknown) {
 			t.Errorf("%s has no words", c)
 		}
 	}
@@ -259,7 +261,7 @@ func FuzzOneLineIsLine(f *testing.F) {
 	f.Add(" a\x1b\n", 10)
 	f.Fuzz(func(t *testing.T, s string, limit int) {
 		limit &= 0x3ff
-		if got, want := oneLine(s, limit), sanitize.Line(s, limit); got != want {
+		if got, want := scene.OneLine(s, limit), sanitize.Line(s, limit); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // pressed gives a key to whoever has the keys now.
@@ -112,7 +114,7 @@ func (m *Model) back() {
 		m.pane.zoom, m.pane.offset = false, 0
 	case m.sessions.open && m.view == viewSessions:
 		m.sessions.open = false
-	case !m.currentFilter().empty():
+	case !m.currentFilter().Empty():
 		m.setFilter("")
 	case m.view == viewSessions && len(m.sessions.marks) > 0:
 		clear(m.sessions.marks)
@@ -129,13 +131,13 @@ func (m *Model) back() {
 func (m *Model) setFilter(text string) {
 	switch m.view {
 	case viewEvents:
-		m.events.filter = parseFilter(text)
+		m.events.filter = scene.ParseFilter(text)
 		m.refreshView()
 	case viewSessions:
-		m.sessions.filter = parseFilter(text)
+		m.sessions.filter = scene.ParseFilter(text)
 		m.sessions.refresh(m.shown)
 	default:
-		m.table.filter = parseFilter(text)
+		m.table.filter = scene.ParseFilter(text)
 		m.table.refresh(m.shown, m.asOf())
 	}
 }
@@ -143,7 +145,7 @@ func (m *Model) setFilter(text string) {
 // tableKey handles the keys of the election table.
 func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	t := m.table
-	rows := max(1, t.rows(m.where().table.h))
+	rows := max(1, t.rows(m.where().table.H))
 	if step, ok := m.step(msg, rows, len(t.order)); ok {
 		m.selectRow(t.index + step)
 		return
@@ -201,7 +203,7 @@ func (m *Model) selectRow(i int) {
 
 func (m *Model) jump(step int) {
 	if !m.table.jump(step, m.shown, m.asOf()) {
-		m.say(roleLed, "No election has a problem.")
+		m.say(term.Led, "No election has a problem.")
 		return
 	}
 	m.pane.offset = 0
@@ -227,7 +229,7 @@ func (m *Model) setSort(s sorting) {
 	if s.reverse {
 		direction = ", reversed"
 	}
-	m.say(roleQuiet, "Sorted by "+s.key.word()+direction+".")
+	m.say(term.Quiet, "Sorted by "+s.key.word()+direction+".")
 }
 
 // zoomKey handles the keys of the pane while it takes the whole screen.
@@ -240,7 +242,7 @@ func (m *Model) zoomKey(msg tea.KeyPressMsg) {
 		m.scrollPane(-1)
 		return
 	}
-	h := m.where().pane.h - 1
+	h := m.where().pane.H - 1
 	if step, ok := m.step(msg, max(1, h), 1<<20); ok {
 		m.scrollPane(step)
 	}
@@ -249,17 +251,17 @@ func (m *Model) zoomKey(msg tea.KeyPressMsg) {
 func (m *Model) scrollPane(step int) {
 	e := m.table.selected()
 	sc := m.where()
-	if e == nil || sc.pane.h < 2 {
+	if e == nil || sc.pane.H < 2 {
 		return
 	}
-	total := len(m.pane.lines(m.scene(), m.sym, e, sc.pane.w-2))
-	m.pane.scroll(step, total, sc.pane.h-1)
+	total := len(m.pane.lines(m.scene(), m.sym, e, sc.pane.W-2))
+	m.pane.scroll(step, total, sc.pane.H-1)
 }
 
 // eventsKey handles the keys of the events view.
 func (m *Model) eventsKey(msg tea.KeyPressMsg) {
 	v := m.events
-	rows := max(1, m.where().body.h-1)
+	rows := max(1, m.where().body.H-1)
 	if step, ok := m.step(msg, rows, len(v.lines)); ok {
 		v.moveTo(v.index + step)
 		return
@@ -273,7 +275,7 @@ func (m *Model) eventsKey(msg tea.KeyPressMsg) {
 // hides it.
 func (m *Model) openElection(id string) {
 	if m.shown.Find(id) == nil {
-		m.say(roleDelay, "That election is not on the board.")
+		m.say(term.Delay, "That election is not on the board.")
 		return
 	}
 	m.show(viewElections)

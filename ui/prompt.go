@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/term"
 )
 
 // promptKind is what the line under the header is typed for.
@@ -19,7 +20,7 @@ const (
 // prompt is the line that is being typed.
 type prompt struct {
 	kind  promptKind
-	input input
+	input term.Input
 	// cursor is the election or session that the cursor was on before the filter
 	// moved it.
 	cursor string
@@ -32,7 +33,7 @@ func (m *Model) openPrompt(kind promptKind) {
 		m.prompt.cursor = m.sessions.cursor
 	}
 	if kind == promptFilter {
-		m.prompt.input.set(m.currentFilter().text)
+		m.prompt.input.Set(m.currentFilter().Text)
 	}
 }
 
@@ -58,7 +59,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	case name == "backspace" && m.prompt.input.String() == "":
 		m.mode = modeBoard
 	default:
-		m.edit(func(in *input) { in.press(msg) })
+		m.edit(func(in *term.Input) { in.Press(msg) })
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (m *Model) returnCursor() {
 }
 
 // edit changes the line. A filter works while it is typed.
-func (m *Model) edit(change func(*input)) {
+func (m *Model) edit(change func(*term.Input)) {
 	before := m.prompt.input.String()
 	change(&m.prompt.input)
 	if text := m.prompt.input.String(); m.prompt.kind == promptFilter && text != before {
@@ -109,9 +110,9 @@ func (p *prompt) lead() string {
 // visible is the typed text before the cursor, as much of its end as fits, and
 // the text after it. What was pasted may hold anything: it is sanitised.
 func (p *prompt) visible(width int) (before, after string) {
-	before = sanitize.Text(string(p.input.text[:p.input.at]))
-	after = sanitize.Text(string(p.input.text[p.input.at:]))
-	for textWidth(before) > width-12 {
+	before = sanitize.Text(string(p.input.Text[:p.input.At]))
+	after = sanitize.Text(string(p.input.Text[p.input.At:]))
+	for term.Width(before) > width-12 {
 		_, size := utf8.DecodeRuneInString(before)
 		before = before[size:]
 	}
@@ -121,27 +122,27 @@ func (p *prompt) visible(width int) (before, after string) {
 // cursorX is the column of the cursor.
 func (p *prompt) cursorX(width int) int {
 	before, _ := p.visible(width)
-	return min(width-1, textWidth(p.lead())+textWidth(before))
+	return min(width-1, term.Width(p.lead())+term.Width(before))
 }
 
 // draw draws the line with what it does at its right.
-func (p *prompt) draw(pt *painter, width int, view view, result string) string {
-	l := newLine(pt, width)
+func (p *prompt) draw(pt *term.Painter, width int, view view, result string) string {
+	l := term.NewLine(pt, width)
 	before, after := p.visible(width)
-	l.texts(span{roleAccent, p.lead()}, span{roleStrong, before + after})
+	l.Texts(term.Span{term.Accent, p.lead()}, term.Span{term.Strong, before + after})
 	hint := commandNames
 	if p.kind == promptFilter {
 		hint = "text  !text  state:vacant  node:NAME   " + result
 		if view == viewSessions {
 			hint = "text  !text  state:orphan  node:NAME   " + result
 		}
-		if l.room() < textWidth(hint)+3 {
+		if l.Room() < term.Width(hint)+3 {
 			hint = result
 		}
 	}
-	if n := textWidth(hint); l.room() > n+3 {
-		l.to(width - n - 1)
-		l.text(roleQuiet, hint)
+	if n := term.Width(hint); l.Room() > n+3 {
+		l.To(width - n - 1)
+		l.Text(term.Quiet, hint)
 	}
-	return l.done()
+	return l.Done()
 }

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/insight"
+	"electop/ui/internal/term"
 )
 
 // quit ends the program, unless writes are under way: then the second request
@@ -17,7 +18,7 @@ func (m *Model) quit() tea.Cmd {
 		return tea.Quit
 	}
 	m.quitUntil = now.Add(noteTime)
-	m.say(roleDelay, text)
+	m.say(term.Delay, text)
 	return nil
 }
 
@@ -44,7 +45,7 @@ func (l *actionLog) runningText() string {
 	case 1:
 		return "1 " + noun + " is still running; press again to quit."
 	}
-	return plural(n, noun) + " are still running; press again to quit."
+	return term.Plural(n, noun) + " are still running; press again to quit."
 }
 
 // Unfinished is an action that was confirmed and whose end the dashboard did not

@@ -10,6 +10,8 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // rawCache keeps the lines of the value that was drawn last: a value may have
@@ -17,33 +19,33 @@ import (
 type rawCache struct {
 	of    *election.Election
 	width int
-	text  [][]span
+	text  [][]term.Span
 }
 
-func (c *rawCache) lines(e *election.Election, sym *symbols, width int) [][]span {
+func (c *rawCache) lines(e *election.Election, sym *term.Symbols, width int) [][]term.Span {
 	if c.of != e || c.width != width {
 		c.of, c.width, c.text = e, width, rawLines(e, sym, width)
 	}
 	return c.text
 }
 
-func rawLines(e *election.Election, sym *symbols, width int) [][]span {
-	d := &doc{width: width, sym: sym}
+func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span {
+	d := &term.Page{Width: width, Sym: sym}
 	p := e.Pair
-	d.field("Key", span{roleText, sanitize.Text(p.Key)})
-	d.field("Flags", span{roleText, number(p.Flags)}, span{roleQuiet, flagsWords(p.Flags)})
-	d.field("Indexes", span{roleText, fmt.Sprintf("lock %d %s modify %d %s create %d",
-		p.LockIndex, sym.dot, p.ModifyIndex, sym.dot, p.CreateIndex)})
+	d.Field("Key", term.Span{term.Text, sanitize.Text(p.Key)})
+	d.Field("Flags", term.Span{term.Text, scene.Number(p.Flags)}, term.Span{term.Quiet, flagsWords(p.Flags)})
+	d.Field("Indexes", term.Span{term.Text, fmt.Sprintf("lock %d %s modify %d %s create %d",
+		p.LockIndex, sym.Dot, p.ModifyIndex, sym.Dot, p.CreateIndex)})
 	if p.Session != "" {
-		d.field("Session", span{roleText, clean(p.Session)})
+		d.Field("Session", term.Span{term.Text, scene.Clean(p.Session)})
 	}
 	kind, lines := valueText(p.Value, width)
-	d.field("Value", span{roleText, size(len(p.Value))}, span{roleQuiet, kind})
-	d.blank()
+	d.Field("Value", term.Span{term.Text, term.Size(len(p.Value))}, term.Span{term.Quiet, kind})
+	d.Blank()
 	for _, l := range lines {
-		d.add(span{roleText, l})
+		d.Add(term.Span{term.Text, l})
 	}
-	return d.lines
+	return d.Lines
 }
 
 func flagsWords(flags uint64) string {
@@ -94,11 +96,11 @@ func textLines(text string, width int) []string {
 	var lines []string
 	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		l = sanitize.Text(strings.ReplaceAll(l, "\t", "    "))
-		if textWidth(l) <= width {
+		if term.Width(l) <= width {
 			lines = append(lines, l)
 			continue
 		}
-		lines = append(lines, hardWrap(l, width)...)
+		lines = append(lines, term.HardWrap(l, width)...)
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // resultsPanel lists actions and what became of each, until it is closed.
@@ -17,7 +18,7 @@ type resultsPanel struct {
 	batches []batch
 	// times says that each action is shown with its kind and time.
 	times bool
-	text  reader
+	text  term.Reader
 }
 
 // openResults lists the results of one batch.
@@ -29,7 +30,7 @@ func (m *Model) openResults(b batch) {
 // openActions lists every action of this run.
 func (m *Model) openActions() {
 	if len(m.actions.batches) == 0 {
-		m.say(roleQuiet, "No action was confirmed since electop started.")
+		m.say(term.Quiet, "No action was confirmed since electop started.")
 		return
 	}
 	p := &resultsPanel{title: "Actions since electop started", times: true}
@@ -41,17 +42,17 @@ func (m *Model) openActions() {
 
 // resultsKey scrolls the panel or closes it.
 func (m *Model) resultsKey(msg tea.KeyPressMsg) tea.Cmd {
-	step, moves := m.step(msg, max(1, m.results.text.rows), len(m.results.text.lines))
+	step, moves := m.step(msg, max(1, m.results.text.Rows), len(m.results.text.Lines))
 	switch name := msg.String(); {
 	case name == "ctrl+c":
 		return m.quit()
 	case moves:
-		m.results.text.scroll(step)
+		m.results.text.Scroll(step)
 	case key.Matches(msg, m.keys.Results), name == "esc", name == "enter", name == "q":
 		waits := m.results.waiting() > 0
 		m.results, m.mode = nil, modeBoard
 		if !waits {
-			m.say(roleQuiet, "Closed; "+resultsHint+" again.")
+			m.say(term.Quiet, "Closed; "+resultsHint+" again.")
 		}
 	}
 	return nil
@@ -72,51 +73,51 @@ const (
 )
 
 // fit lays the results out for a window, as they are now.
-func (p *resultsPanel) fit(sym *symbols, live *election.Snapshot, now time.Time, width, height int) {
+func (p *resultsPanel) fit(sym *term.Symbols, live *election.Snapshot, now time.Time, width, height int) {
 	w := min(resultsWidth, width-4)
-	page := &doc{width: w - boxSides, sym: sym}
+	page := &term.Page{Width: w - term.BoxSides, Sym: sym}
 	column := 0
 	for _, b := range p.batches {
 		for _, a := range b {
-			column = max(column, textWidth(a.name))
+			column = max(column, term.Width(a.name))
 		}
 	}
-	column = min(column, resultName, max(8, page.width/4))
+	column = min(column, resultName, max(8, page.Width/4))
 	for _, b := range p.batches {
 		for _, a := range b {
 			p.write(page, a, column, live, now)
 		}
 	}
-	p.text.show(page.lines, w, max(1, height-boxFrame-2))
+	p.text.Show(page.Lines, w, max(1, height-term.BoxFrame-2))
 }
 
-func (p *resultsPanel) write(page *doc, a *action, column int, live *election.Snapshot, now time.Time) {
-	name, _ := cutText(a.name, column, page.sym.ellipsis)
-	first := []span{{a.role(), a.sign(page.sym) + " "}, {roleStrong, padTo(name, column) + "  "}}
+func (p *resultsPanel) write(page *term.Page, a *action, column int, live *election.Snapshot, now time.Time) {
+	name, _ := term.Cut(a.name, column, page.Sym.Ellipsis)
+	first := []term.Span{{a.role(), a.sign(page.Sym) + " "}, {term.Strong, term.PadTo(name, column) + "  "}}
 	if p.times {
-		first = append([]span{{roleQuiet, clockTime(a.at) + " "}}, first...)
-		first = append(first, span{roleQuiet, padTo(string(a.Action), 7) + "  "})
+		first = append([]term.Span{{term.Quiet, term.ClockTime(a.at) + " "}}, first...)
+		first = append(first, term.Span{term.Quiet, term.PadTo(string(a.Action), 7) + "  "})
 	}
-	words := span{a.textRole(), a.words(page.sym, live, now)}
-	if n := spansWidth(first); n <= page.width/2 {
-		page.beside(first, n, words)
+	words := term.Span{a.textRole(), a.words(page.Sym, live, now)}
+	if n := term.SpansWidth(first); n <= page.Width/2 {
+		page.Beside(first, n, words)
 		return
 	}
-	page.add(first...)
-	page.indented(2, words)
+	page.Add(first...)
+	page.Indented(2, words)
 }
 
 // draw lays the panel over the lines of the screen.
-func (p *resultsPanel) draw(pt *painter, lines []string, width int) {
-	state := span{roleQuiet, "complete"}
+func (p *resultsPanel) draw(pt *term.Painter, lines []string, width int) {
+	state := term.Span{term.Quiet, "complete"}
 	if n := p.waiting(); n > 0 {
-		state = span{roleAccent, strconv.Itoa(n) + " waiting"}
+		state = term.Span{term.Accent, strconv.Itoa(n) + " waiting"}
 	}
-	buttons := []span{{roleButtonOn, "[ Close ]"}, {roleText, "   "}, state}
-	var where []span
-	if text := p.text.position(); text != "" {
-		where = []span{{roleKey, pt.sym.keyMove}, {roleQuiet, " " + text}}
+	buttons := []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, state}
+	var where []term.Span
+	if text := p.text.Position(); text != "" {
+		where = []term.Span{{term.Key, pt.Sym.KeyMove}, {term.Quiet, " " + text}}
 	}
-	b := box{edge: roleAccent, title: p.title, body: p.text.window(), foot: [][]span{where, buttons}}
-	b.draw(pt, lines, p.text.width, width)
+	b := term.Box{Edge: term.Accent, Title: p.title, Body: p.text.Window(), Foot: [][]term.Span{where, buttons}}
+	b.Draw(pt, lines, p.text.Width, width)
 }

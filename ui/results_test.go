@@ -10,6 +10,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/term"
 )
 
 // released ends the current term of an election: after a while without a leader,
@@ -121,7 +122,7 @@ func TestResultsThatWereClosedEarly(t *testing.T) {
 	d.wants("Release 2 elections: 1 moved, 1 waiting")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), true)})
 	d.wants("Release 2 elections: 1 moved, 1 same leader again")
-	if d.m.note.role == roleLed {
+	if d.m.note.role == term.Led {
 		t.Error("a leader that leads again is reported as success")
 	}
 }
@@ -134,7 +135,7 @@ func TestASingleReleaseThatMovesNothing(t *testing.T) {
 	d.lacks("no longer leads", "Results")
 	d.send(snapshotMsg{released(mixedSnapshot(), keyOf("billing"), true)})
 	d.wants("billing: billing-3 leads again after 3ms", "same session")
-	if d.m.note.role == roleLed {
+	if d.m.note.role == term.Led {
 		t.Error("reported as success")
 	}
 }

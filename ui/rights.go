@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 )
 
 // hold names what rights are asked for.
@@ -123,7 +124,7 @@ func (m *Model) selectedTarget() (election.Target, bool) {
 		return sessionTarget(s.ses), true
 	}
 	e := m.table.selected()
-	if m.view != viewElections || e == nil || standingOf(e, m.asOf()) != standsLed {
+	if m.view != viewElections || e == nil || scene.StandingOf(e, m.asOf()) != scene.StandsLed {
 		return election.Target{}, false
 	}
 	return e.Target(), true

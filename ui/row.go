@@ -7,70 +7,25 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
-
-// standing is what an election is in, as the screen tells it apart.
-type standing uint8
-
-const (
-	standsLed standing = iota
-	standsDelay
-	standsVacant
-	standsSemaphore // a key that has several holders by design
-	standsUnreadable
-)
-
-func standingOf(e *election.Election, asOf time.Time) standing {
-	if e.Unreadable {
-		return standsUnreadable
-	}
-	switch state := e.State(asOf); {
-	case state == election.Led:
-		return standsLed
-	case e.IsSemaphore():
-		return standsSemaphore
-	case state == election.InLockDelay:
-		return standsDelay
-	default:
-		return standsVacant
-	}
-}
-
-// word is the standing in the vocabulary of the command line and the filter.
-func (s standing) word() string {
-	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
-}
-
-func (s standing) sign(sym *symbols) (string, role) {
-	switch s {
-	case standsLed:
-		return sym.led, roleLed
-	case standsDelay:
-		return sym.delay, roleDelay
-	case standsVacant:
-		return sym.vacant, roleVacant
-	case standsSemaphore:
-		return sym.semaphore, roleTermB
-	default:
-		return sym.unreadable, roleQuiet
-	}
-}
 
 // row is one election in the words of the table.
 type row struct {
-	stands      standing
+	stands      scene.Standing
 	sign        string
-	signRole    role
-	name        span
-	mark        span // a sign after the name, its text empty for none
-	leader      span
-	extra       span   // what is to be said beside the leader
-	extraSign   string // the same where there is no room, empty if it may go
-	node        span
-	since       span
-	term        span
-	session     span
-	checks      tally
+	signRole    term.Role
+	name        term.Span
+	mark        term.Span // a sign after the name, its text empty for none
+	leader      term.Span
+	extra       term.Span // what is to be said beside the leader
+	extraSign   string    // the same where there is no room, empty if it may go
+	node        term.Span
+	since       term.Span
+	term        term.Span
+	session     term.Span
+	checks      scene.Tally
 	checksKnown bool // there is a session whose checks can be counted
 	// checksUnread says that they could not be read.
 	checksUnread bool
@@ -79,134 +34,116 @@ type row struct {
 
 // rowContext is what turning an election into a row needs beside the election.
 type rowContext struct {
-	asOf    time.Time
-	sym     *symbols
-	checks  map[string]election.NodeChecks
-	address func(*election.Election) string
-	judge   func(*election.Election) judgement
-	fullID  bool
+	asOf   time.Time
+	sym    *term.Symbols
+	checks map[string]election.NodeChecks
+	fullID bool
 	// stale says that the election is stale and others are not.
 	stale bool
 }
 
 func describe(e *election.Election, c rowContext) row {
-	r := row{stands: standingOf(e, c.asOf), changes: e.Changes(c.asOf, changesWindow)}
-	r.sign, r.signRole = r.stands.sign(c.sym)
-	r.name = span{roleText, sanitize.Text(e.Name)}
+	r := row{stands: scene.StandingOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
+	r.sign, r.signRole = r.stands.Sign(c.sym)
+	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
 	r.term = termSpan(e, c.sym)
 	switch r.stands {
-	case standsLed:
+	case scene.StandsLed:
 		r.describeLed(e, c)
-	case standsUnreadable:
+	case scene.StandsUnreadable:
 		r.describeUnreadable(e, c)
-	case standsSemaphore:
+	case scene.StandsSemaphore:
 		r.describeSemaphore(e, c)
 	default:
 		r.describeVacant(e, c)
 	}
 	if e.Unaddressable {
-		r.extra, r.extraSign = span{roleDelay, "unaddressable"}, "!"
+		r.extra, r.extraSign = term.Span{term.Delay, "unaddressable"}, "!"
 	}
 	if c.stale {
-		r.extra, r.extraSign = span{roleDelay, "stale"}, "!"
+		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
 	}
-	if r.mark.text == "" && r.stands != standsUnreadable && c.judge(e).urgent {
-		r.mark = span{roleDelay, c.sym.urgent}
+	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && judge(e, c.asOf).urgent {
+		r.mark = term.Span{term.Delay, c.sym.Urgent}
 	}
 	return r
 }
 
 func (r *row) describeLed(e *election.Election, c rowContext) {
-	r.leader = span{roleText, e.Leader}
-	r.extra = span{roleQuiet, c.address(e)}
-	r.since = span{roleText, atLeast(c.sym, duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
-	r.session = span{roleQuiet, sessionText(e.Pair.Session, c.fullID)}
-	r.node = span{roleQuiet, "?"}
+	r.leader = term.Span{term.Text, e.Leader}
+	r.extra = term.Span{term.Quiet, valueAddress(e)}
+	r.since = term.Span{term.Text, term.AtLeast(c.sym, term.Duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
+	r.session = term.Span{term.Quiet, scene.SessionText(e.Pair.Session, c.fullID)}
+	r.node = term.Span{term.Quiet, "?"}
 	if e.Session != nil {
-		r.node = span{roleText, clean(e.Session.Node)}
-		r.checks, r.checksKnown = tallyChecks(e.Session, c.checks), true
+		r.node = term.Span{term.Text, scene.Clean(e.Session.Node)}
+		r.checks, r.checksKnown = scene.TallyChecks(e.Session, c.checks), true
 		r.checksUnread = c.checks[e.Session.Node].Err != ""
 		r.warn(c.sym)
 	}
 	if e.Overwritten() {
-		r.signRole = roleDelay
-		r.extra, r.extraSign = span{roleDelay, "overwritten"}, "!"
+		r.signRole = term.Delay
+		r.extra, r.extraSign = term.Span{term.Delay, "overwritten"}, "!"
 	}
 }
 
 // termSpan is the number of the current term, or of the latest one while there is no
 // leader, as every part of the screen shows it.
-func termSpan(e *election.Election, sym *symbols) span {
+func termSpan(e *election.Election, sym *term.Symbols) term.Span {
 	switch {
 	case e.Overwritten():
-		return span{roleDelay, termNumber(e.Term) + "!"}
+		return term.Span{term.Delay, scene.TermNumber(e.Term) + "!"}
 	case e.Term == 0:
-		return span{roleFaint, sym.dash}
+		return term.Span{term.Faint, sym.Dash}
 	}
-	return span{roleQuiet, number(e.Term)}
-}
-
-// termNumber writes the number of a term that had a leader. It is 0 if the key was
-// written without the lock before electop first read it.
-func termNumber(n uint64) string {
-	if n == 0 {
-		return "?"
-	}
-	return number(n)
+	return term.Span{term.Quiet, scene.Number(e.Term)}
 }
 
 // warn makes a leader that is about to fall meet the eye.
-func (r *row) warn(sym *symbols) {
-	switch critical, warning := r.checks.risk(); {
+func (r *row) warn(sym *term.Symbols) {
+	switch critical, warning := r.checks.Risk(); {
 	case critical:
-		r.name.role, r.signRole, r.mark = roleBad, roleBad, span{roleBad, sym.critical}
+		r.name.Role, r.signRole, r.mark = term.Bad, term.Bad, term.Span{term.Bad, sym.Critical}
 	case warning:
-		r.name.role, r.signRole, r.mark = roleDelay, roleDelay, span{roleDelay, sym.warning}
+		r.name.Role, r.signRole, r.mark = term.Delay, term.Delay, term.Span{term.Delay, sym.Warning}
 	}
 }
 
 func (r *row) describeSemaphore(e *election.Election, c rowContext) {
-	r.leader = span{roleText, c.judge(e).semaphore}
-	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
-	r.session, r.term = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
+	r.leader = term.Span{term.Text, judge(e, c.asOf).semaphore}
+	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
+	r.session, r.term = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
 }
 
 func (r *row) describeVacant(e *election.Election, c rowContext) {
-	r.name.role = r.signRole
-	r.leader = span{r.signRole, "no leader"}
-	if r.stands == standsDelay {
-		r.leader.text = doubt(e) + c.sym.tilde + duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
+	r.name.Role = r.signRole
+	r.leader = term.Span{r.signRole, "no leader"}
+	if r.stands == scene.StandsDelay {
+		r.leader.Text = doubt(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
 	switch {
 	case !e.Exists:
-		r.extra = span{roleQuiet, "key deleted"}
-	case r.stands == standsVacant && !e.LockDelayUntil.IsZero():
-		r.extra = span{roleQuiet, "may be taken"}
+		r.extra = term.Span{term.Quiet, "key deleted"}
+	case r.stands == scene.StandsVacant && !e.LockDelayUntil.IsZero():
+		r.extra = term.Span{term.Quiet, "may be taken"}
 	}
-	r.node = span{roleQuiet, c.sym.dash}
+	r.node = term.Span{term.Quiet, c.sym.Dash}
 	if last := e.LastTerm(); last != nil && last.Node != "" {
-		r.node.text = "(" + clean(last.Node) + ")"
+		r.node.Text = "(" + scene.Clean(last.Node) + ")"
 	}
-	ago := duration(c.asOf.Sub(e.VacantSince)) + " ago"
-	r.since = span{r.signRole, atLeast(c.sym, ago, e.VacantSinceKnown)}
-	r.session = span{roleFaint, c.sym.dash}
+	ago := term.Duration(c.asOf.Sub(e.VacantSince)) + " ago"
+	r.since = term.Span{r.signRole, term.AtLeast(c.sym, ago, e.VacantSinceKnown)}
+	r.session = term.Span{term.Faint, c.sym.Dash}
 }
 
 func (r *row) describeUnreadable(e *election.Election, c rowContext) {
-	r.name.role = roleQuiet
-	r.leader = span{roleQuiet, "unreadable"}
+	r.name.Role = term.Quiet
+	r.leader = term.Span{term.Quiet, "unreadable"}
 	if e.Leader != "" {
-		r.extra = span{roleQuiet, "was " + e.Leader}
+		r.extra = term.Span{term.Quiet, "was " + e.Leader}
 	}
-	r.node, r.since = span{roleFaint, c.sym.dash}, span{roleFaint, c.sym.dash}
-	r.session = span{roleFaint, c.sym.dash}
-}
-
-func sessionText(id string, full bool) string {
-	if full {
-		return clean(id)
-	}
-	return election.ShortID(id)
+	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
+	r.session = term.Span{term.Faint, c.sym.Dash}
 }
 
 // addressLimit is the largest value that is searched for an address.
@@ -229,7 +166,7 @@ func valueAddress(e *election.Election) string {
 	if port := election.JSONMember(v, "port"); port != "" && !strings.Contains(address, ":") {
 		address = net.JoinHostPort(address, port)
 	}
-	if address = clean(address); strings.Contains(e.Leader, address) {
+	if address = scene.Clean(address); strings.Contains(e.Leader, address) {
 		return ""
 	}
 	return address

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // storeScan searches the whole KV store for what the listed sessions hold. Its
@@ -94,13 +96,13 @@ func (m *Model) toggleScan() tea.Cmd {
 		v.scan.run.stop()
 		return nil
 	case m.search == nil:
-		m.say(roleDelay, "Unavailable: this dashboard cannot scan the store.")
+		m.say(term.Delay, "Unavailable: this dashboard cannot scan the store.")
 		return nil
 	case m.live.Connection.State != election.Live:
-		m.say(roleDelay, staleText(m.live.Connection))
+		m.say(term.Delay, staleText(m.live.Connection))
 		return nil
 	case len(v.rows) == 0:
-		m.say(roleDelay, "There is no session to scan for.")
+		m.say(term.Delay, "There is no session to scan for.")
 		return nil
 	}
 	v.scan.asked = make(map[string]bool, len(v.rows))
@@ -116,26 +118,26 @@ func (m *Model) toggleScan() tea.Cmd {
 
 // spans tell how a scan is going, how the latest one failed, and how old the
 // result is. They are empty before the first.
-func (s *storeScan) spans(now time.Time) [][]span {
-	var lines [][]span
+func (s *storeScan) spans(now time.Time) [][]term.Span {
+	var lines [][]term.Span
 	switch run := s.run; {
 	case run == nil:
 		return nil
 	case !run.over:
 		lines = append(lines, run.progressSpans())
 	case run.stopped:
-		lines = append(lines, []span{{roleDelay, "The scan was stopped after " + run.far() + "."}})
+		lines = append(lines, []term.Span{{term.Delay, "The scan was stopped after " + run.far() + "."}})
 	case run.err != nil:
-		lines = append(lines, []span{{roleBad, "The scan failed after " + run.far() + ": " + clean(run.err.Error())}})
+		lines = append(lines, []term.Span{{term.Bad, "The scan failed after " + run.far() + ": " + scene.Clean(run.err.Error())}})
 	}
 	r := &s.result
 	if r.at.IsZero() {
 		return lines
 	}
-	text := []span{{roleText, "HOLDS has all keys as of " + clockTime(r.at)},
-		{roleQuiet, ", " + duration(now.Sub(r.at)) + " ago, of " + thousands(r.total) + " scanned"}}
+	text := []term.Span{{term.Text, "HOLDS has all keys as of " + term.ClockTime(r.at)},
+		{term.Quiet, ", " + term.Duration(now.Sub(r.at)) + " ago, of " + term.Thousands(r.total) + " scanned"}}
 	if r.partial {
-		text = append(text, span{roleDelay, "; this token may not read all keys"})
+		text = append(text, term.Span{term.Delay, "; this token may not read all keys"})
 	}
 	return append(lines, text)
 }

@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // search looks in the whole KV store for what sessions hold. Its command writes
@@ -103,40 +105,40 @@ func (m *Model) searched(msg searchedMsg) {
 
 // far is how far the search has come: "1,200 of 9,800 keys".
 func (s *search) far() string {
-	return thousands(s.done.Load()) + " of " + thousands(s.total.Load()) + " keys"
+	return term.Thousands(s.done.Load()) + " of " + term.Thousands(s.total.Load()) + " keys"
 }
 
 // progressSpans tell of a search that runs.
-func (s *search) progressSpans() []span {
+func (s *search) progressSpans() []term.Span {
 	word := "Scanning: "
 	if s.stopped {
 		word = "Stopping: "
 	}
-	return []span{{roleAccent, word}, {roleText, s.far()}, {roleText, "   "}, {roleKey, "f"}, {roleQuiet, " stops"}}
+	return []term.Span{{term.Accent, word}, {term.Text, s.far()}, {term.Text, "   "}, {term.Key, "f"}, {term.Quiet, " stops"}}
 }
 
 // write tells in a dialog how the search ended. listed is how many keys are
 // known of.
-func (s *search) write(page *doc, listed int, now time.Time) {
-	when := ", as of " + clockTime(s.at) + s.ageText(now)
-	count := plural(listed, "key") + " in all"
+func (s *search) write(page *term.Page, listed int, now time.Time) {
+	when := ", as of " + term.ClockTime(s.at) + s.ageText(now)
+	count := term.Plural(listed, "key") + " in all"
 	if listed == 0 {
 		count = "no key"
 	}
-	r, text := roleQuiet, ""
+	r, text := term.Quiet, ""
 	switch {
 	case !s.over:
 		return
 	case s.stopped:
-		r, text = roleDelay, "Stopped after "+s.far()+": "+count+" so far"+when+"."
+		r, text = term.Delay, "Stopped after "+s.far()+": "+count+" so far"+when+"."
 	case s.err != nil:
-		r, text = roleBad, "The scan failed after "+s.far()+": "+clean(s.err.Error())
+		r, text = term.Bad, "The scan failed after "+s.far()+": "+scene.Clean(s.err.Error())
 	case s.incomplete:
-		r, text = roleDelay, "Scanned "+thousands(s.total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
+		r, text = term.Delay, "Scanned "+term.Thousands(s.total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
 	default:
-		text = "Scanned all " + thousands(s.total.Load()) + " keys: " + count + when + "."
+		text = "Scanned all " + term.Thousands(s.total.Load()) + " keys: " + count + when + "."
 	}
-	page.indented(2, span{r, text})
+	page.Indented(2, term.Span{r, text})
 }
 
 // ageText tells how old an earlier search is. It changes once a minute at most:
@@ -151,14 +153,5 @@ func (s *search) ageText(now time.Time) string {
 	case age < time.Hour:
 		return ", " + strconv.Itoa(int(age/time.Minute)) + "m ago"
 	}
-	return ", " + duration(age) + " ago"
-}
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return ", " + term.Duration(age) + " ago"
 }

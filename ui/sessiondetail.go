@@ -5,90 +5,92 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // drawOpen draws one session in full.
-func (v *sessionsView) drawOpen(p *painter, s *scene, r *sessionRow, width, height int) []string {
-	sign := r.sign(p.sym)
-	name := clean(r.ses.Name)
+func (v *sessionsView) drawOpen(p *term.Painter, s *scene.Scene, r *sessionRow, width, height int) []string {
+	sign := r.sign(p.Sym)
+	name := scene.Clean(r.ses.Name)
 	if name == "" {
 		name = election.ShortID(r.ses.ID)
 	}
-	title := []span{{sign.role, sign.text + " "}, {roleStrong, name}, {roleQuiet, "  on " + clean(r.ses.Node)}}
-	right := []span{{roleKey, "esc"}, {roleQuiet, " all sessions"}}
-	lines := append(make([]string, 0, height), p.rule(width, fitSpans(title, width-24, p.sym), right))
-	d := &doc{width: width - 2, sym: p.sym}
+	title := []term.Span{{sign.Role, sign.Text + " "}, {term.Strong, name}, {term.Quiet, "  on " + scene.Clean(r.ses.Node)}}
+	right := []term.Span{{term.Key, "esc"}, {term.Quiet, " all sessions"}}
+	lines := append(make([]string, 0, height), p.Rule(width, term.Fit(title, width-24, p.Sym), right))
+	d := &term.Page{Width: width - 2, Sym: p.Sym}
 	if v.scan.running() {
-		d.lines = append(flow(v.scan.run.progressSpans(), d.width), nil)
+		d.Lines = append(term.Flow(v.scan.run.progressSpans(), d.Width), nil)
 	}
 	sessionDoc(d, s, r, &v.scan.result)
-	v.top = max(0, min(v.top, len(d.lines)-(height-1)))
-	l := newLine(p, width)
-	for i, spans := range d.lines[v.top:min(len(d.lines), v.top+height-1)] {
-		l.reset(p.tone)
-		l.gap(1)
-		l.texts(spans...)
-		if left := len(d.lines) - v.top - (height - 1); i == height-2 && left > 0 {
-			moreMark(l, p.sym, left, false)
+	v.top = max(0, min(v.top, len(d.Lines)-(height-1)))
+	l := term.NewLine(p, width)
+	for i, spans := range d.Lines[v.top:min(len(d.Lines), v.top+height-1)] {
+		l.Reset(p.Tone)
+		l.Gap(1)
+		l.Texts(spans...)
+		if left := len(d.Lines) - v.top - (height - 1); i == height-2 && left > 0 {
+			term.MoreMark(l, p.Sym, left, false)
 		}
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
-	return p.pad(lines, width, height)
+	return p.Pad(lines, width, height)
 }
 
 // sessionDoc tells everything that is known of a session.
-func sessionDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
+func sessionDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
 	if r.stands == sessionOrphan {
-		d.para(roleDelay, "Probably an orphan: "+plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
+		d.Para(term.Delay, "Probably an orphan: "+term.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
 			"no known key. A program that restarts may leave its sessions behind.")
-		d.blank()
+		d.Blank()
 	}
-	d.field("Session", span{roleText, clean(r.ses.ID)})
+	d.Field("Session", term.Span{term.Text, scene.Clean(r.ses.ID)})
 	if r.ses.Name != "" {
-		d.field("Name", span{roleText, clean(r.ses.Name)})
+		d.Field("Name", term.Span{term.Text, scene.Clean(r.ses.Name)})
 	}
-	d.field("Node", span{roleText, clean(r.ses.Node)})
+	d.Field("Node", term.Span{term.Text, scene.Clean(r.ses.Node)})
 	label, note := "First seen", "; Consul does not record when a session was created"
 	if r.created {
 		label, note = "Created", " ago"
 	}
-	d.field(label, span{roleText, clock(r.seen, s.now)}, span{roleQuiet, "  " + r.age(d.sym, s) + note})
-	sessionSettings(d, s, r.ses)
-	d.head("Holds")
+	d.Field(label, term.Span{term.Text, term.Clock(r.seen, s.Now)}, term.Span{term.Quiet, "  " + r.age(d.Sym, s) + note})
+	scene.SessionSettings(d, s, r.ses)
+	d.Head("Holds")
 	heldDoc(d, s, r, scan)
 }
 
-func heldDoc(d *doc, s *scene, r *sessionRow, scan *scanResult) {
+func heldDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
 	if r.known() == 0 {
-		d.para(roleQuiet, capital(r.nothing())+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
+		d.Para(term.Quiet, term.Capital(r.nothing())+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
 		return
 	}
 	for _, e := range r.holds {
-		d.beside([]span{{roleLed, d.sym.led + " "}}, 2, span{roleStrong, sanitize.Text(e.Name)},
-			span{roleQuiet, "  " + sanitize.Text(e.Key())},
-			span{roleText, "  term "}, termSpan(e, d.sym), span{roleText, ", for " + held(d.sym, s.asOf.Sub(e.Since), e.SinceKnown)})
+		d.Beside([]term.Span{{term.Led, d.Sym.Led + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},
+			term.Span{term.Quiet, "  " + sanitize.Text(e.Key())},
+			term.Span{term.Text, "  term "}, termSpan(e, d.Sym), term.Span{term.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
-		d.beside([]span{{roleTermB, d.sym.semaphore + " "}}, 2, span{roleStrong, sanitize.Text(e.Name)},
-			span{roleQuiet, "  " + sanitize.Text(e.Key())}, span{roleText, "  a slot of the semaphore"})
+		d.Beside([]term.Span{{term.TermB, d.Sym.Semaphore + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},
+			term.Span{term.Quiet, "  " + sanitize.Text(e.Key())}, term.Span{term.Text, "  a slot of the semaphore"})
 	}
 	if !r.scanned {
-		d.para(roleQuiet, strings.TrimPrefix(r.unknown(scan), ". "))
+		d.Para(term.Quiet, strings.TrimPrefix(r.unknown(scan), ". "))
 		return
 	}
-	d.head("Not watched, as of " + clockTime(scan.at) + ", " + duration(s.now.Sub(scan.at)) + " ago")
+	d.Head("Not watched, as of " + term.ClockTime(scan.at) + ", " + term.Duration(s.Now.Sub(scan.at)) + " ago")
 	for i, key := range r.others {
 		if i == shownOthers {
-			d.add(span{roleQuiet, "and " + plural(len(r.others)-i, "more key")})
+			d.Add(term.Span{term.Quiet, "and " + term.Plural(len(r.others)-i, "more key")})
 			break
 		}
-		d.indented(0, span{roleText, sanitize.Text(key)})
+		d.Indented(0, term.Span{term.Text, sanitize.Text(key)})
 	}
 	if len(r.others) == 0 {
-		d.add(span{roleQuiet, "no key"})
+		d.Add(term.Span{term.Quiet, "no key"})
 	}
 	if r.partly {
-		d.para(roleDelay, "This token may not read all keys: there may be more.")
+		d.Para(term.Delay, "This token may not read all keys: there may be more.")
 	}
 }
 
@@ -100,7 +102,7 @@ const shownOthers = 1000
 func (r *sessionRow) unknown(scan *scanResult) string {
 	switch {
 	case r.scanned:
-		return ", as of " + clockTime(scan.at) + "."
+		return ", as of " + term.ClockTime(scan.at) + "."
 	case !scan.at.IsZero():
 		return ". The session is newer than the latest scan: it may hold keys outside the patterns (f scans again)."
 	}

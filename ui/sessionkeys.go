@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // sessionsKey handles the keys of the sessions view.
@@ -18,7 +19,7 @@ func (m *Model) sessionsKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.openSessionDialog()
 		return nil
 	case key.Matches(msg, k.Release):
-		m.say(roleDelay, "A session can be destroyed (x) but not released. Release an election in view 1.")
+		m.say(term.Delay, "A session can be destroyed (x) but not released. Release an election in view 1.")
 		return nil
 	case key.Matches(msg, k.Copy):
 		if r := m.sessions.selected(); r != nil {
@@ -62,7 +63,7 @@ func (m *Model) sessionListKey(msg tea.KeyPressMsg) {
 
 // openSessionKey scrolls the open session. Another key of the list closes nothing.
 func (m *Model) openSessionKey(msg tea.KeyPressMsg) {
-	step, ok := m.step(msg, max(1, m.where().body.h-1), 1<<20)
+	step, ok := m.step(msg, max(1, m.where().body.H-1), 1<<20)
 	switch {
 	case key.Matches(msg, m.keys.PaneDown):
 		step = 1
@@ -81,7 +82,7 @@ func (m *Model) sortSessions(s sessionSorting) {
 	if s.reverse {
 		direction = ", reversed"
 	}
-	m.say(roleQuiet, "Sorted by "+s.word()+direction+".")
+	m.say(term.Quiet, "Sorted by "+s.word()+direction+".")
 }
 
 // sortSessionsBy sorts by the key whose word begins so.
@@ -104,7 +105,7 @@ func sessionTarget(s *election.Session) election.Target {
 // are destroyed.
 func (m *Model) openSessionDialog() {
 	if reason := m.cannotAct(election.ActionDestroy); reason != "" {
-		m.say(roleDelay, reason)
+		m.say(term.Delay, reason)
 		return
 	}
 	v := m.sessions
@@ -112,7 +113,7 @@ func (m *Model) openSessionDialog() {
 	for i := range v.rows {
 		switch r := &v.rows[i]; {
 		case !v.marks[r.ses.ID]:
-		case v.filter.matchSession(r):
+		case matchSession(v.filter, r):
 			d.visible = append(d.visible, bareTarget(r.ses, false))
 		default:
 			d.hidden = append(d.hidden, bareTarget(r.ses, true))
@@ -126,7 +127,7 @@ func (m *Model) openSessionDialog() {
 		t := bareTarget(r.ses, false)
 		d.unmarked = t.label()
 	case len(d.visible)+len(d.hidden) == 0:
-		m.say(roleDelay, "There is no session to destroy.")
+		m.say(term.Delay, "There is no session to destroy.")
 		return
 	}
 	d.choose()
@@ -139,5 +140,5 @@ func bareTarget(s *election.Session, hidden bool) boundTarget {
 
 // visibleSessions is how many rows of the list are on the screen.
 func (m *Model) visibleSessions() int {
-	return sessionRows(m.where().body.h, len(m.sessionNews(m.scene(), m.width)))
+	return sessionRows(m.where().body.H, len(m.sessionNews(m.scene(), m.width)))
 }

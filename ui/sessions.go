@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // sessionsView is the third view: every session of the datacenter. Rows are
@@ -17,7 +19,7 @@ type sessionsView struct {
 	index  int
 	offset int
 	marks  map[string]bool
-	filter filter
+	filter scene.Filter
 	sort   sessionSorting
 	wide   bool
 	// open shows the session under the cursor in full, from line top on.
@@ -93,7 +95,7 @@ func (v *sessionsView) refresh(snap *election.Snapshot) {
 	}
 	v.order = v.order[:0]
 	for i := range v.rows {
-		if r := &v.rows[i]; v.filter.empty() || v.filter.matchSession(r) {
+		if r := &v.rows[i]; v.filter.Empty() || matchSession(v.filter, r) {
 			v.order = append(v.order, r)
 		}
 	}
@@ -106,10 +108,10 @@ func (v *sessionsView) measure() {
 	v.name, v.node, v.hold = 0, 0, 0
 	for i := range v.rows {
 		r := &v.rows[i]
-		v.name = max(v.name, textWidth(clean(r.ses.Name)))
-		v.node = max(v.node, textWidth(clean(r.ses.Node)))
+		v.name = max(v.name, term.Width(scene.Clean(r.ses.Name)))
+		v.node = max(v.node, term.Width(scene.Clean(r.ses.Node)))
 		if r.stands != sessionIdle {
-			v.hold = max(v.hold, textWidth(r.holdsText().text))
+			v.hold = max(v.hold, term.Width(r.holdsText().Text))
 		}
 	}
 }
@@ -298,33 +300,33 @@ func sortSessions(rows []*sessionRow, s sessionSorting) {
 func (r *sessionRow) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
 // matchSession reports whether every word matches the session.
-func (f filter) matchSession(r *sessionRow) bool {
-	for _, w := range f.words {
-		if w.matchOneSession(r) == w.not {
+func matchSession(f scene.Filter, r *sessionRow) bool {
+	for _, w := range f.Words {
+		if matchOneSession(w, r) == w.Not {
 			return false
 		}
 	}
 	return true
 }
 
-func (w filterWord) matchOneSession(r *sessionRow) bool {
+func matchOneSession(w scene.FilterWord, r *sessionRow) bool {
 	held := func(text func(*election.Election) string) bool {
-		match := func(e *election.Election) bool { return containsFold(text(e), w.value) }
+		match := func(e *election.Election) bool { return scene.ContainsFold(text(e), w.Value) }
 		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
 	}
-	other := slices.ContainsFunc(r.others, func(key string) bool { return containsFold(key, w.value) })
+	other := slices.ContainsFunc(r.others, func(key string) bool { return scene.ContainsFold(key, w.Value) })
 	name := func(e *election.Election) string { return e.Name }
-	switch w.field {
+	switch w.Field {
 	case "state":
-		return strings.HasPrefix(r.stands.word(), w.value)
+		return strings.HasPrefix(r.stands.word(), w.Value)
 	case "node":
-		return containsFold(r.ses.Node, w.value)
+		return scene.ContainsFold(r.ses.Node, w.Value)
 	case "session":
-		return strings.HasPrefix(r.ses.ID, w.value) || containsFold(r.ses.Name, w.value)
+		return strings.HasPrefix(r.ses.ID, w.Value) || scene.ContainsFold(r.ses.Name, w.Value)
 	case "key":
 		return held((*election.Election).Key) || other
 	case "leader", "type":
 		return false
 	}
-	return containsFold(r.ses.Name, w.value) || containsFold(r.ses.Node, w.value) || containsFold(r.ses.ID, w.value) || held(name) || other
+	return scene.ContainsFold(r.ses.Name, w.Value) || scene.ContainsFold(r.ses.Node, w.Value) || scene.ContainsFold(r.ses.ID, w.Value) || held(name) || other
 }

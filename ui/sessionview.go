@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // sessionColumn names a column of the sessions view.
@@ -65,7 +67,7 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 }
 
 // drawSessions draws the sessions view, or the session that is open in it.
-func (m *Model) drawSessions(p *painter, s *scene, width, height int) []string {
+func (m *Model) drawSessions(p *term.Painter, s *scene.Scene, width, height int) []string {
 	v := m.sessions
 	if r := v.selected(); v.open && r != nil {
 		return v.drawOpen(p, s, r, width, height)
@@ -73,38 +75,38 @@ func (m *Model) drawSessions(p *painter, s *scene, width, height int) []string {
 	news := m.sessionNews(s, width)
 	rows := sessionRows(height, len(news))
 	v.scroll(rows)
-	lines := append(make([]string, 0, height), p.rule(width, v.title(), v.position(p.sym, rows)))
+	lines := append(make([]string, 0, height), p.Rule(width, v.title(), v.position(p.Sym, rows)))
 	for _, spans := range news {
-		lines = append(lines, p.draw(width, append([]span{{roleText, " "}}, spans...)...))
+		lines = append(lines, p.Draw(width, append([]term.Span{{term.Text, " "}}, spans...)...))
 	}
 	if len(v.order) == 0 {
-		return p.pad(lines, width, height)
+		return p.Pad(lines, width, height)
 	}
 	widths := v.widths(width)
 	lines = append(lines, v.head(p, widths, width))
-	l := newLine(p, width)
+	l := term.NewLine(p, width)
 	for i := v.offset; i < min(len(v.order), v.offset+rows); i++ {
-		l.reset(p.tone)
+		l.Reset(p.Tone)
 		if i == v.index {
-			l.reset(p.tone + 1)
+			l.Reset(p.Tone.Selected())
 		}
 		v.drawRow(l, s, v.order[i], widths, i == v.index)
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
-	return p.pad(lines, width, height)
+	return p.Pad(lines, width, height)
 }
 
 // sessionNews are the lines above the list: why it is empty or old, and how a
 // scan of the store is going.
-func (m *Model) sessionNews(s *scene, width int) [][]span {
-	var lines [][]span
+func (m *Model) sessionNews(s *scene.Scene, width int) [][]term.Span {
+	var lines [][]term.Span
 	if text, r := m.sessionTrouble(s); text != "" {
-		for _, part := range wrapText(text, width-2) {
-			lines = append(lines, []span{{r, part}})
+		for _, part := range term.Wrap(text, width-2) {
+			lines = append(lines, []term.Span{{r, part}})
 		}
 	}
-	for _, spans := range m.sessions.scan.spans(s.now) {
-		lines = append(lines, flow(spans, width-2)...)
+	for _, spans := range m.sessions.scan.spans(s.Now) {
+		lines = append(lines, term.Flow(spans, width-2)...)
 	}
 	return lines
 }
@@ -113,14 +115,14 @@ func (m *Model) sessionNews(s *scene, width int) [][]span {
 // heads of the columns.
 func sessionRows(height, news int) int { return max(0, height-2-news) }
 
-func (v *sessionsView) title() []span {
-	spans := []span{{roleStrong, "Sessions"}}
+func (v *sessionsView) title() []term.Span {
+	spans := []term.Span{{term.Strong, "Sessions"}}
 	if v.list == nil || len(v.rows) == 0 {
 		return spans
 	}
-	spans = append(spans, span{roleQuiet, "  " + strconv.Itoa(v.tally.all) + ", " + strconv.Itoa(v.tally.holding) + v.holding()})
+	spans = append(spans, term.Span{term.Quiet, "  " + strconv.Itoa(v.tally.all) + ", " + strconv.Itoa(v.tally.holding) + v.holding()})
 	if v.tally.orphans > 0 {
-		spans = append(spans, span{roleDelay, "  " + plural(v.tally.orphans, "orphan") + "?"})
+		spans = append(spans, term.Span{term.Delay, "  " + term.Plural(v.tally.orphans, "orphan") + "?"})
 	}
 	return spans
 }
@@ -134,128 +136,128 @@ func (v *sessionsView) holding() string {
 }
 
 // position tells how many rows there are above and below.
-func (v *sessionsView) position(sym *symbols, rows int) []span {
+func (v *sessionsView) position(sym *term.Symbols, rows int) []term.Span {
 	if len(v.order) <= rows {
 		return nil
 	}
 	below := max(0, len(v.order)-v.offset-rows)
-	return []span{{roleQuiet, sym.up + " " + strconv.Itoa(v.offset) + "  " + sym.down + " " + strconv.Itoa(below)}}
+	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
 }
 
 // sessionTrouble says why there is nothing to see, or why it is old.
-func (m *Model) sessionTrouble(s *scene) (string, role) {
+func (m *Model) sessionTrouble(s *scene.Scene) (string, term.Role) {
 	v := m.sessions
 	switch list := v.list; {
 	case m.opts.WatchSessions == nil && list == nil:
-		return "This screen does not list sessions.", roleQuiet
+		return "This screen does not list sessions.", term.Quiet
 	case list == nil && m.paused:
-		return "The board is paused: p continues, and reads the sessions.", roleDelay
-	case list == nil && s.stale:
-		return "Consul is unreachable: the sessions were not read.", roleDelay
+		return "The board is paused: p continues, and reads the sessions.", term.Delay
+	case list == nil && s.Stale:
+		return "Consul is unreachable: the sessions were not read.", term.Delay
 	case list == nil:
-		return "Reading the sessions.", roleQuiet
+		return "Reading the sessions.", term.Quiet
 	case list.Err != "" && len(list.Sessions) == 0:
-		return capital(clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", roleDelay
+		return term.Capital(scene.Clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", term.Delay
 	case list.Err != "":
-		return capital(clean(list.Err)) + ". This list is " + duration(s.now.Sub(list.Until)) + " old.", roleDelay
+		return term.Capital(scene.Clean(list.Err)) + ". This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
 	case !list.Until.IsZero():
-		return "This list is " + duration(s.now.Sub(list.Until)) + " old.", roleDelay
+		return "This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
 	case len(list.Sessions) == 0:
-		return "No session is visible. Consul omits those that the token may not read, so there may be some.", roleDelay
+		return "No session is visible. Consul omits those that the token may not read, so there may be some.", term.Delay
 	case len(v.order) == 0:
-		return "No session matches the filter. Esc clears it.", roleQuiet
+		return "No session matches the filter. Esc clears it.", term.Quiet
 	}
-	return "", roleText
+	return "", term.Text
 }
 
-func (v *sessionsView) head(p *painter, widths [sesColumns]int, width int) string {
-	l := newLine(p, width)
+func (v *sessionsView) head(p *term.Painter, widths [sesColumns]int, width int) string {
+	l := term.NewLine(p, width)
 	x := leadIn
 	for c, w := range widths {
 		id := sessionColumn(c)
 		if w == 0 {
 			continue
 		}
-		l.to(x)
+		l.To(x)
 		if id == sesName {
-			l.gap(2)
+			l.Gap(2)
 		}
-		l.cell(roleHead, id.title(), min(w, len(id.title())))
+		l.Cell(term.Head, id.title(), min(w, len(id.title())))
 		if v.sort.word() == id.sortWord() {
-			marker := p.sym.up
+			marker := p.Sym.Up
 			if v.sort.reverse {
-				marker = p.sym.down
+				marker = p.Sym.Down
 			}
-			l.gap(1)
-			l.text(roleAccent, marker)
+			l.Gap(1)
+			l.Text(term.Accent, marker)
 		}
 		x += w + columnGap
 	}
-	return l.done()
+	return l.Done()
 }
 
-func (v *sessionsView) drawRow(l *line, s *scene, r *sessionRow, widths [sesColumns]int, selected bool) {
+func (v *sessionsView) drawRow(l *term.Line, s *scene.Scene, r *sessionRow, widths [sesColumns]int, selected bool) {
 	mark := v.marks[r.ses.ID]
 	switch {
 	case mark:
-		l.fill(roleAccent, l.sym.mark, 1)
+		l.Fill(term.Accent, l.Sym.Mark, 1)
 	case selected:
-		l.fill(roleAccent, l.sym.cursor, 1)
+		l.Fill(term.Accent, l.Sym.Cursor, 1)
 	}
 	x := leadIn
 	for c, w := range widths {
 		if w == 0 {
 			continue
 		}
-		l.to(x)
+		l.To(x)
 		drawSessionCell(l, s, r, sessionColumn(c), w, mark)
 		x += w + columnGap
 	}
 }
 
-func drawSessionCell(l *line, s *scene, r *sessionRow, c sessionColumn, w int, mark bool) {
+func drawSessionCell(l *term.Line, s *scene.Scene, r *sessionRow, c sessionColumn, w int, mark bool) {
 	switch c {
 	case sesName:
-		sign, name := r.sign(l.sym), span{roleText, clean(r.ses.Name)}
-		if name.text == "" {
-			name = span{roleFaint, "no name"}
+		sign, name := r.sign(l.Sym), term.Span{term.Text, scene.Clean(r.ses.Name)}
+		if name.Text == "" {
+			name = term.Span{term.Faint, "no name"}
 		}
 		if mark {
-			name.role = roleAccent
+			name.Role = term.Accent
 		}
-		l.text(sign.role, sign.text)
-		l.gap(1)
-		l.cell(name.role, name.text, w-2)
+		l.Text(sign.Role, sign.Text)
+		l.Gap(1)
+		l.Cell(name.Role, name.Text, w-2)
 	case sesNode:
-		l.cell(roleText, clean(r.ses.Node), w)
+		l.Cell(term.Text, scene.Clean(r.ses.Node), w)
 	case sesHolds:
 		text := r.holdsText()
-		l.cell(text.role, text.text, w)
+		l.Cell(text.Role, text.Text, w)
 	case sesAge:
-		l.cell(roleText, r.age(l.sym, s), w)
+		l.Cell(term.Text, r.age(l.Sym, s), w)
 	case sesTTL:
 		if r.ses.TTL == 0 {
-			l.cell(roleQuiet, "none", w)
+			l.Cell(term.Quiet, "none", w)
 			return
 		}
-		l.cell(roleText, short(r.ses.TTL), w)
+		l.Cell(term.Text, term.Short(r.ses.TTL), w)
 	case sesBehavior:
-		l.cell(roleQuiet, clean(r.ses.Behavior), w)
+		l.Cell(term.Quiet, scene.Clean(r.ses.Behavior), w)
 	case sesDelay:
-		l.cell(roleQuiet, short(r.ses.LockDelay), w)
+		l.Cell(term.Quiet, term.Short(r.ses.LockDelay), w)
 	default:
-		l.cell(roleQuiet, sessionText(r.ses.ID, w > 8), w)
+		l.Cell(term.Quiet, scene.SessionText(r.ses.ID, w > 8), w)
 	}
 }
 
-func (r *sessionRow) sign(sym *symbols) span {
+func (r *sessionRow) sign(sym *term.Symbols) term.Span {
 	switch r.stands {
 	case sessionHolding:
-		return span{roleLed, sym.led}
+		return term.Span{term.Led, sym.Led}
 	case sessionOrphan:
-		return span{roleDelay, sym.warning}
+		return term.Span{term.Delay, sym.Warning}
 	default:
-		return span{roleQuiet, sym.idle}
+		return term.Span{term.Quiet, sym.Idle}
 	}
 }
 
@@ -272,12 +274,12 @@ func (r *sessionRow) nothing() string {
 
 // holdsText names what a session holds among the watched elections and counts
 // what a scan found, keys outside the patterns included.
-func (r *sessionRow) holdsText() span {
+func (r *sessionRow) holdsText() term.Span {
 	switch r.stands {
 	case sessionOrphan:
-		return span{roleDelay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
+		return term.Span{term.Delay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
 	case sessionIdle:
-		return span{roleQuiet, r.nothing()}
+		return term.Span{term.Quiet, r.nothing()}
 	default:
 	}
 	names := make([]string, 0, 4)
@@ -287,26 +289,26 @@ func (r *sessionRow) holdsText() span {
 	for _, e := range r.slots[:min(len(r.slots), 3)] {
 		names = append(names, "a slot of "+sanitize.Text(e.Name))
 	}
-	text := nameList(names, len(names))
+	text := term.NameList(names, len(names))
 	if more := len(r.holds) + len(r.slots) - len(names); more > 0 {
 		text += " and " + strconv.Itoa(more) + " more"
 	}
 	if !r.scanned {
-		return span{roleText, text}
+		return term.Span{term.Text, text}
 	}
-	count := plural(len(r.holds)+len(r.others), "key")
+	count := term.Plural(len(r.holds)+len(r.others), "key")
 	switch {
 	case len(r.others) == 0 && len(r.holds) == 0:
-		return span{roleText, text}
+		return term.Span{term.Text, text}
 	case text == "":
-		return span{roleText, count + ", none watched"}
+		return term.Span{term.Text, count + ", none watched"}
 	case len(r.others) > 0:
 		text += ", " + strconv.Itoa(len(r.others)) + " unwatched"
 	}
-	return span{roleText, count + ": " + text}
+	return term.Span{term.Text, count + ": " + text}
 }
 
 // age is how long the session has existed, at least as far as electop knows.
-func (r *sessionRow) age(sym *symbols, s *scene) string {
-	return atLeast(sym, duration(s.asOf.Sub(r.seen)), r.created)
+func (r *sessionRow) age(sym *term.Symbols, s *scene.Scene) string {
+	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

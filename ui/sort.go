@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // sortKey is what the table is sorted by.
@@ -57,22 +58,6 @@ func sortKeyNamed(word string) (sortKey, bool) {
 	return 0, false
 }
 
-// readsChecks reports sorts whose order changes with what is known of checks.
-func (s sorting) readsChecks() bool { return s.key == byState || s.key == byChecks }
-
-// until is when an election will be sorted elsewhere though nothing happens to
-// it, zero for never.
-func (s sorting) until(e *election.Election, asOf time.Time) time.Time {
-	switch s.key {
-	case byState:
-		return delayEnd(e, asOf)
-	case byChanges:
-		return nextForgotten(e, asOf)
-	default:
-		return time.Time{}
-	}
-}
-
 // ranked is an election with what it is sorted by.
 type ranked struct {
 	e    *election.Election
@@ -83,6 +68,15 @@ type ranked struct {
 // sortElections orders the elections. Equal ones stay in the order of their
 // names, so that a table never shuffles without a reason.
 func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, asOf time.Time) {
+	if !slices.IsSortedFunc(es, byName) {
+		slices.SortFunc(es, byName)
+	}
+	if s.key == byElection {
+		if s.reverse {
+			slices.Reverse(es)
+		}
+		return
+	}
 	list := make([]ranked, len(es))
 	for i, e := range es {
 		list[i] = rank(e, s.key, snap, asOf)
@@ -90,35 +84,37 @@ func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, 
 	if slices.IsSortedFunc(list, s.compare) {
 		return
 	}
-	slices.SortFunc(list, s.compare)
+	slices.SortStableFunc(list, s.compare)
 	for i := range list {
 		es[i] = list[i].e
 	}
 }
 
-// compare orders any two elections: no two are equal, because their keys differ.
+// byName orders any two elections: no two are equal, because their keys differ.
+func byName(a, b *election.Election) int {
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return election.Compare(a, b)
+}
+
+// compare orders elections by what they are sorted by, and by nothing else.
 func (s sorting) compare(a, b ranked) int {
 	c := cmp.Compare(a.num, b.num)
 	if c == 0 {
 		c = strings.Compare(a.text, b.text)
 	}
 	if s.key.descending() != s.reverse {
-		c = -c
+		return -c
 	}
-	if c != 0 {
-		return c
-	}
-	if c = strings.Compare(a.e.Name, b.e.Name); c != 0 {
-		return c
-	}
-	return election.Compare(a.e, b.e)
+	return c
 }
 
 func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Time) ranked {
 	r := ranked{e: e}
 	switch k {
 	case byState:
-		r.num = trouble(e, snap, asOf)
+		r.num = scene.Trouble(e, snap, asOf)
 	case byLeader:
 		r.text = e.Leader
 	case byNode:
@@ -134,65 +130,11 @@ func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Ti
 	case byTerm:
 		r.num = int64(min(e.Term, 1<<62))
 	case byChecks:
-		r.num = tallyChecks(e.Session, snap.Checks).worst()
+		r.num = scene.TallyChecks(e.Session, snap.Checks).Worst()
 	case byChanges:
-		r.num = int64(e.Changes(asOf, changesWindow))
+		r.num = int64(e.Changes(asOf, scene.ChangesWindow))
 	default:
 		r.text = e.Name
 	}
 	return r
-}
-
-// noTrouble is the rank of an election that needs nobody.
-const noTrouble = 6
-
-// trouble ranks elections by how much they need a person, the most first.
-func trouble(e *election.Election, snap *election.Snapshot, asOf time.Time) int64 {
-	switch standingOf(e, asOf) {
-	case standsVacant:
-		return 0
-	case standsDelay:
-		return 1
-	case standsUnreadable:
-		return 2
-	case standsSemaphore:
-		return noTrouble
-	default:
-		return ledTrouble(e, snap)
-	}
-}
-
-// ledTrouble ranks elections that have a leader.
-func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
-	t := tallyChecks(e.Session, snap.Checks)
-	switch {
-	case t.critical > 0:
-		return 3
-	case e.Overwritten():
-		return 4
-	case t.warning > 0:
-		return 5
-	}
-	return noTrouble
-}
-
-// changesWindow is how far back changes are counted.
-const changesWindow = time.Hour
-
-// nextForgotten is when the oldest change that counts no longer does.
-func nextForgotten(e *election.Election, asOf time.Time) time.Time {
-	for _, t := range e.Terms {
-		if t.StartKnown && asOf.Sub(t.Start) <= changesWindow {
-			return t.Start.Add(changesWindow + 1)
-		}
-	}
-	return time.Time{}
-}
-
-// delayEnd is when the election's lock-delay ends, zero when none lasts.
-func delayEnd(e *election.Election, asOf time.Time) time.Time {
-	if asOf.Before(e.LockDelayUntil) {
-		return e.LockDelayUntil
-	}
-	return time.Time{}
 }

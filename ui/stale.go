@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // staleParts are the stale parts of one kind, with the oldest of their times.
@@ -46,7 +48,7 @@ func (s *staleParts) add(p election.StalePart) {
 
 // where names the keys of the parts, from the first to the last, in width cells.
 // What both begin with is left out if there is no room for it.
-func (s *staleParts) where(sym *symbols, width int) string {
+func (s *staleParts) where(sym *term.Symbols, width int) string {
 	first, last := s.parts[0].Range, s.parts[len(s.parts)-1].Range
 	text := rangeName(sym, first, 0)
 	if first != last {
@@ -57,20 +59,20 @@ func (s *staleParts) where(sym *symbols, width int) string {
 			}
 		}
 		text += " to " + rangeName(sym, last, 0)
-		if textWidth(text) > width {
+		if term.Width(text) > width {
 			text = rangeName(sym, first, shared) + " to " + rangeName(sym, last, shared)
 		}
 	}
-	text, _ = cutText(text, width, sym.ellipsis)
+	text, _ = term.Cut(text, width, sym.Ellipsis)
 	return text
 }
 
 // rangeName is a key, or a prefix with an ellipsis, without its first bytes.
-func rangeName(sym *symbols, r election.Range, from int) string {
+func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	if r == election.KeyRange(r.From) {
-		return clean(r.From[from:])
+		return scene.Clean(r.From[from:])
 	}
-	return clean(r.From[from:]) + sym.ellipsis
+	return scene.Clean(r.From[from:]) + sym.Ellipsis
 }
 
 // staleWord says beside "live" what is stale, empty if nothing is.
@@ -90,70 +92,49 @@ func (m *Model) staleWord(now time.Time) string {
 		what = string(stale.kind)
 	default:
 	}
-	return what + " stale " + duration(now.Sub(stale.since))
+	return what + " stale " + term.Duration(now.Sub(stale.since))
 }
 
 // staleSpans put what is stale in the place of the link's latency.
-func (m *Model) staleSpans(sym *symbols, now time.Time, width int) []span {
+func (m *Model) staleSpans(sym *term.Symbols, now time.Time, width int) []term.Span {
 	word := m.staleWord(now)
 	switch {
 	case word == "":
 		return nil
 	case width < 64:
 		_, word, _ = strings.Cut(word, " ") // the banner says what
-		return []span{{roleDelay, sym.warning + " " + word}}
+		return []term.Span{{term.Delay, sym.Warning + " " + word}}
 	}
-	return []span{{roleLed, sym.live + " live"}, {roleQuiet, " " + sym.dot + " "}, {roleDelay, word}}
+	return []term.Span{{term.Led, sym.Live + " live"}, {term.Quiet, " " + sym.Dot + " "}, {term.Delay, word}}
 }
 
 // staleBanner says which elections are stale and since when, what failed and when
 // the next try is. It is empty if none is.
-func (m *Model) staleBanner(s *scene) banner {
+func (m *Model) staleBanner(s *scene.Scene) banner {
 	stale, ok := staleOf(m.live.Connection, election.PartKeys, election.PartNames)
 	if !ok {
 		return nil
 	}
-	age, retry := "stale for "+duration(s.now.Sub(stale.since)), retryText(s, stale.retryAt)
+	age, retry := "stale for "+term.Duration(s.Now.Sub(stale.since)), retryText(s, stale.retryAt)
 	text := "Keys " + age
 	switch n := m.live.CountStale(); {
 	case stale.kind == election.PartNames:
 		text = "List of keys " + age + ": new ones are not seen"
 	case n > 0:
-		text = strconv.Itoa(n) + " of " + plural(len(m.live.Elections), "election") + " " + age
+		text = strconv.Itoa(n) + " of " + term.Plural(len(m.live.Elections), "election") + " " + age
 	}
-	room := m.width - textWidth("  () "+text+retry)
-	b := banner{{roleAlarm, " " + text + " (" + stale.where(m.sym, max(12, room)) + ") "}, {roleText, " "}, {roleBad, retry}}
+	room := m.width - term.Width("  () "+text+retry)
+	b := banner{{term.Alarm, " " + text + " (" + stale.where(m.sym, max(12, room)) + ") "}, {term.Text, " "}, {term.Bad, retry}}
 	if text := stale.parts[0].Error; text != "" {
-		b = append(b, span{roleText, "  " + oneLine(text, 200)})
+		b = append(b, term.Span{term.Text, "  " + scene.OneLine(text, 200)})
 	}
 	return b
 }
 
-// of is the scene as an election is drawn in it: one of a stale part is looked at
-// as of when it was last current.
-func (s *scene) of(e *election.Election) *scene {
-	if e == nil || s.stale || len(s.live.Connection.Stale) == 0 {
-		return s
-	}
-	since, stale := s.live.StaleSince(e.Key())
-	if !stale {
-		return s
-	}
-	part := *s
-	part.staleSince = since
-	if since.Before(s.asOf) {
-		part.asOf = since
-	}
-	return &part
-}
-
-// partStale says that the election that is drawn is stale and others are not.
-func (s *scene) partStale() bool { return !s.staleSince.IsZero() }
-
 // staleDetail says that an election is shown as it was.
-func staleDetail(d *doc, s *scene) {
-	if s.partStale() {
-		d.para(roleDelay, "Stale for "+duration(s.now.Sub(s.staleSince))+": Consul does not respond to the query for this key. Last known at "+
-			clock(s.asOf, s.now)+":")
+func staleDetail(d *term.Page, s *scene.Scene) {
+	if s.PartStale() {
+		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+
+			term.Clock(s.AsOf, s.Now)+":")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/term"
 )
 
 // lineOf is the first line of the screen, with its colours, that names something.
@@ -22,7 +23,7 @@ func lineOf(t *testing.T, d *driver, name string) string {
 
 func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	d := drive(t, staleSnapshot(), 120, 36)
-	led := d.m.styles.ink(tonePlain, roleLed)
+	led := d.m.styles.Ink(term.Plain, term.Led)
 	if line := lineOf(t, d, "svc-00009 "); strings.Contains(line, led) || !strings.Contains(line, "stale") {
 		t.Errorf("a stale row looks current: %q", line)
 	}

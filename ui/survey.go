@@ -9,6 +9,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 )
 
 // survey reads once what stands around the elections that a dialog is about. All
@@ -17,7 +18,7 @@ type survey struct {
 	keys   []string
 	cancel context.CancelFunc
 	over   bool
-	found  map[string]*assessment
+	found  map[string]*scene.Assessment
 }
 
 // surveyedMsg is the end of a survey.
@@ -59,24 +60,24 @@ func (s *survey) covers(keys []string) bool {
 
 // ended infers the candidates. The surroundings of all keys have the same sessions.
 func (s *survey) ended(found []election.Surroundings, live *election.Snapshot) {
-	s.over, s.found = true, make(map[string]*assessment, len(found))
+	s.over, s.found = true, make(map[string]*scene.Assessment, len(found))
 	if len(found) == 0 {
 		return
 	}
 	board := insight.NewBoard(live.Elections, found[0].Sessions)
 	for i := range found {
 		if e := live.Find(found[i].Key); e != nil {
-			s.found[e.Key()] = &assessment{around: &found[i], candidates: board.Candidates(e, &found[i])}
+			s.found[e.Key()] = &scene.Assessment{Around: &found[i], Candidates: board.Candidates(e, &found[i])}
 		}
 	}
 }
 
 // of is what was found out about an election, which may be nothing.
-func (s *survey) of(key string) *assessment {
+func (s *survey) of(key string) *scene.Assessment {
 	if s != nil && s.found[key] != nil {
 		return s.found[key]
 	}
-	return &assessment{}
+	return &scene.Assessment{}
 }
 
 // siblings are the keys beside all elections that were surveyed.
@@ -86,7 +87,7 @@ func (s *survey) siblings() []election.Pair {
 	}
 	var all []election.Pair
 	for _, key := range s.keys {
-		if around := s.of(key).around; around != nil {
+		if around := s.of(key).Around; around != nil {
 			all = append(all, around.Siblings...)
 		}
 	}

@@ -30,7 +30,7 @@ func (d *driver) mark(names ...string) {
 
 // readOn scrolls the dialog to its end.
 func (d *driver) readOn() {
-	for d.m.dialog.text.below() > 0 {
+	for d.m.dialog.text.Below() > 0 {
 		d.keys("j")
 	}
 }

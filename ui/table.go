@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // table is the list of elections: what the user did to it (cursor, offset,
@@ -19,40 +21,17 @@ type table struct {
 	index  int                  // where that is in order
 	offset int                  // first row on the screen
 	marks  map[string]bool
-	filter filter
+	filter scene.Filter
 	sort   sorting
 	widths extent
 	wide   bool
 	// vacant are the rows without a leader, in order.
 	vacant []int
-	// made is the moment for which the order was made or last changed, until the
-	// next at which it is another one though nothing happened; zero for never.
-	made, until time.Time
-	// addresses remembers what was found in the values of elections, which are
-	// immutable: decoding JSON for every frame would cost more than drawing.
-	addresses map[*election.Election]string
-	judged    judgements
-	cells     []laneCell
+	cells  []laneCell
 }
-
-// addressLimitKept is how many addresses are remembered: those that are measured
-// and those on the screen, with room for changes.
-const addressLimitKept = 1024
 
 func newTable() *table {
-	return &table{marks: map[string]bool{}, addresses: map[*election.Election]string{}, judged: newJudgements()}
-}
-
-func (t *table) address(e *election.Election) string {
-	a, found := t.addresses[e]
-	if !found {
-		if len(t.addresses) >= addressLimitKept {
-			clear(t.addresses)
-		}
-		a = valueAddress(e)
-		t.addresses[e] = a
-	}
-	return a
+	return &table{marks: map[string]bool{}}
 }
 
 // selected is the election under the cursor, nil when there is none.
@@ -78,7 +57,7 @@ func (t *table) jump(step int, snap *election.Snapshot, asOf time.Time) bool {
 	n := len(t.order)
 	for k := 1; k <= n; k++ {
 		i := ((t.index+step*k)%n + n) % n
-		if trouble(t.order[i], snap, asOf) < noTrouble {
+		if scene.Trouble(t.order[i], snap, asOf) < scene.NoTrouble {
 			t.moveTo(i)
 			return true
 		}
@@ -97,21 +76,21 @@ func (t *table) rows(height int) int {
 
 // outOfSight says how many rows there are above and below, and how many of them
 // have no leader.
-func (t *table) outOfSight(p *painter, width, rows int) string {
+func (t *table) outOfSight(p *term.Painter, width, rows int) string {
 	end := min(len(t.order), t.offset+rows)
 	first, _ := slices.BinarySearch(t.vacant, t.offset)
 	last, _ := slices.BinarySearch(t.vacant, end)
-	spans := []span{{roleQuiet, fmt.Sprintf("   %s %d above  %s %d below", p.sym.up, t.offset, p.sym.down, len(t.order)-end)}}
+	spans := []term.Span{{term.Quiet, fmt.Sprintf("   %s %d above  %s %d below", p.Sym.Up, t.offset, p.Sym.Down, len(t.order)-end)}}
 	hidden := len(t.vacant) - (last - first)
 	if hidden > 0 && width < 70 {
-		spans = []span{{roleQuiet, fmt.Sprintf(" %s%d %s%d ", p.sym.up, t.offset, p.sym.down, len(t.order)-end)},
-			{roleVacant, p.sym.vacant + " " + strconv.Itoa(hidden) + " vacant out of sight"}}
+		spans = []term.Span{{term.Quiet, fmt.Sprintf(" %s%d %s%d ", p.Sym.Up, t.offset, p.Sym.Down, len(t.order)-end)},
+			{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " vacant out of sight"}}
 	} else if hidden > 0 {
-		spans = append(spans, span{roleText, "   "},
-			span{roleVacant, p.sym.vacant + " " + strconv.Itoa(hidden) + " out of sight without a leader"},
-			span{roleText, "   "}, span{roleKey, "n"}, span{roleQuiet, " goes there"})
+		spans = append(spans, term.Span{term.Text, "   "},
+			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " out of sight without a leader"},
+			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " goes there"})
 	}
-	return p.draw(width, spans...)
+	return p.Draw(width, spans...)
 }
 
 // scroll brings the cursor's row onto a screen of this many rows.
@@ -128,73 +107,72 @@ func (t *table) visible(rows int) []*election.Election {
 }
 
 // head draws the titles of the columns with the sort's marker.
-func (t *table) head(p *painter, columns []column, width int) string {
-	l := newLine(p, width)
-	marker := p.sym.down
+func (t *table) head(p *term.Painter, columns []column, width int) string {
+	l := term.NewLine(p, width)
+	marker := p.Sym.Down
 	if t.sort.up() {
-		marker = p.sym.up
+		marker = p.Sym.Up
 	}
 	x := leadIn
 	for _, c := range columns {
-		l.to(x)
+		l.To(x)
 		sorted := t.sort.key.column() == c.id
 		if c.id == colElection {
 			sign := " "
 			if t.sort.key == byState {
 				sign, sorted = marker, false
 			}
-			l.texts(span{roleAccent, sign}, span{roleHead, " "})
+			l.Texts(term.Span{term.Accent, sign}, term.Span{term.Head, " "})
 		}
 		writeTitle(l, c, x+c.width, sorted, marker)
 		x += c.width + columnGap
 	}
-	return l.done()
+	return l.Done()
 }
 
 // writeTitle writes one title; its marker may stand in the gap after the column.
-func writeTitle(l *line, c column, end int, sorted bool, marker string) {
-	w := textWidth(c.title)
+func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
+	w := term.Width(c.title)
 	if c.id.rightAligned() {
-		l.to(end - w)
+		l.To(end - w)
 	}
-	l.cell(roleHead, c.title, min(w, end-l.used))
+	l.Cell(term.Head, c.title, min(w, end-l.Used))
 	if !sorted {
 		return
 	}
-	if l.used < end {
-		l.gap(1)
+	if l.Used < end {
+		l.Gap(1)
 	}
-	l.text(roleAccent, marker)
+	l.Text(term.Accent, marker)
 }
 
 // draw draws the head and as many rows as fit. Only those are looked at.
-func (t *table) draw(p *painter, s *scene, width, height int) []string {
+func (t *table) draw(p *term.Painter, s *scene.Scene, width, height int) []string {
 	lines := make([]string, 0, height)
 	columns := fitColumns(width, t.widths, t.wide)
 	lines = append(lines, t.head(p, columns, width))
-	l := newLine(p, width)
+	l := term.NewLine(p, width)
 	ctx := rowContext{
-		asOf: s.asOf, sym: p.sym, checks: s.snap.Checks, address: t.address, fullID: t.wide,
-		judge: func(e *election.Election) judgement { return t.judged.of(e, s.asOf) },
+		asOf: s.AsOf, sym: p.Sym, checks: s.Snap.Checks, fullID: t.wide,
 	}
 	rows := t.rows(height)
 	for i, e := range t.visible(rows) {
-		ground := p.tone
+		ground := p.Tone
 		selected := t.offset+i == t.index
 		if selected {
-			ground++ // the selected variant follows its plain one
+			ground = ground.Selected()
 		}
-		s := s.of(e)
-		if s.partStale() {
-			ground += toneStale - tonePlain
+		s := s.Of(e)
+		if s.PartStale() {
+			ground += term.Stale - term.Plain
 		}
-		l.reset(ground)
-		ctx.asOf, ctx.stale = s.asOf, s.partStale()
-		t.drawRow(l, e, describe(e, ctx), columns, s.asOf, selected)
-		lines = append(lines, l.done())
+		l.Reset(ground)
+		ctx.asOf, ctx.stale = s.AsOf, s.PartStale()
+		t.drawRow(l, e, describe(e, ctx), columns, s.AsOf, selected)
+		lines = append(lines, l.Done())
 	}
 	if rows < len(t.order) && rows == height-2 {
 		lines = append(lines, t.outOfSight(p, width, rows))
 	}
-	return p.pad(lines, width, height)
+	return p.Pad(lines, width, height)
 }

@@ -7,6 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 )
 
 // boundTarget is a hold as it was when the dialog was opened, or a session.
@@ -29,9 +30,9 @@ type boundTarget struct {
 func (t *boundTarget) label() string {
 	switch {
 	case t.Election != "":
-		return oneLine(t.Election, 60)
+		return scene.OneLine(t.Election, 60)
 	case t.session != nil && t.session.Name != "":
-		return "session " + oneLine(t.session.Name, 40)
+		return "session " + scene.OneLine(t.session.Name, 40)
 	}
 	return "session " + election.ShortID(t.Session)
 }
@@ -39,7 +40,7 @@ func (t *boundTarget) label() string {
 // title names a target in a list, where several sessions may have one name.
 func (t *boundTarget) title() string {
 	if t.session != nil && t.session.Name != "" {
-		return oneLine(t.session.Name, 40) + " " + election.ShortID(t.Session)
+		return scene.OneLine(t.session.Name, 40) + " " + election.ShortID(t.Session)
 	}
 	return t.label()
 }
@@ -61,8 +62,8 @@ func holdsOf(live *election.Snapshot, targets []boundTarget) map[string][]*elect
 // bindLed makes targets of the elections that are led, and names the others.
 func (m *Model) bindLed(es []*election.Election) (bound []boundTarget, leaderless []string) {
 	for _, e := range es {
-		if standingOf(e, m.asOf()) != standsLed {
-			leaderless = append(leaderless, oneLine(e.Name, 60))
+		if scene.StandingOf(e, m.asOf()) != scene.StandsLed {
+			leaderless = append(leaderless, scene.OneLine(e.Name, 60))
 			continue
 		}
 		bound = append(bound, m.bind(e))
@@ -72,14 +73,14 @@ func (m *Model) bindLed(es []*election.Election) (bound []boundTarget, leaderles
 
 // bind makes a target of a hold as it is now.
 func (m *Model) bind(e *election.Election) boundTarget {
-	return boundTarget{Target: e.Target(), heldFor: held(m.sym, m.asOf().Sub(e.Since), e.SinceKnown), hidden: !m.table.shows(e, m.asOf())}
+	return boundTarget{Target: e.Target(), heldFor: scene.Held(m.sym, m.asOf().Sub(e.Since), e.SinceKnown), hidden: !m.table.shows(e, m.asOf())}
 }
 
 // rebind looks up the same keys in the newest snapshot.
 func (m *Model) rebind(old []boundTarget) []boundTarget {
 	bound := make([]boundTarget, 0, len(old))
 	for _, t := range old {
-		if e := m.live.Find(t.Key); e != nil && standingOf(e, m.asOf()) == standsLed {
+		if e := m.live.Find(t.Key); e != nil && scene.StandingOf(e, m.asOf()) == scene.StandsLed {
 			t = m.bind(e)
 		}
 		bound = append(bound, t)
@@ -133,7 +134,7 @@ func changeOf(t election.Target, e *election.Election) string {
 	case !e.Pair.Held():
 		return "it has no leader any more"
 	case e.Pair.Session != t.Session:
-		return oneLine(e.Leader, 60) + " leads now, term " + number(e.Term)
+		return scene.OneLine(e.Leader, 60) + " leads now, term " + scene.Number(e.Term)
 	case !t.SameHold(e.Pair):
 		return "the same session leads another term"
 	case e.Overwritten() && e.Pair.ModifyIndex != t.ModifyIndex:

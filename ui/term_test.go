@@ -43,7 +43,7 @@ func TestTermOfALedAndAVacantElection(t *testing.T) {
 	if row := d.row("billing"); !strings.Contains(row, " 18 ") {
 		t.Errorf("%q", row)
 	}
-	if got := termSpan(never, d.m.sym).text; got != d.m.sym.dash {
+	if got := termSpan(never, d.m.sym).Text; got != d.m.sym.Dash {
 		t.Errorf("an election without a term has term %q", got)
 	}
 }

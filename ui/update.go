@@ -1,12 +1,15 @@
 package ui
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // Update takes a message: what the terminal says of itself, then data, then
@@ -26,10 +29,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.resized(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
-		m.styles = NewStyles(m.dark, m.profile)
+		m.styles = term.NewStyles(m.dark, m.profile)
 	case tea.ColorProfileMsg:
 		m.profile = msg.String()
-		m.styles = NewStyles(m.dark, m.profile)
+		m.styles = term.NewStyles(m.dark, m.profile)
 	case tea.ResumeMsg:
 		m.refresh()
 	case interludeMsg:
@@ -79,8 +82,12 @@ func (m *Model) received(snap *election.Snapshot) {
 	}
 	if !m.paused {
 		top := m.historyTop()
+		same := sameBoard(m.shown, snap) && !m.movesByItself()
 		m.shown = snap
-		m.refresh()
+		if !same {
+			m.refreshBoard()
+		}
+		m.refreshView()
 		m.keepHistoryTop(top)
 		if first && m.table.offset == 0 && m.table.index == 0 {
 			m.showTrouble()
@@ -97,20 +104,39 @@ func (m *Model) received(snap *election.Snapshot) {
 // the first screen tells about it without a key.
 func (m *Model) showTrouble() {
 	for i, e := range m.table.order {
-		if st := standingOf(e, m.asOf()); st == standsVacant || st == standsDelay {
+		if st := scene.StandingOf(e, m.asOf()); st == scene.StandsVacant || st == scene.StandsDelay {
 			m.table.moveTo(i)
 			return
 		}
 	}
 }
 
-// refresh derives everything from the shown snapshot, as far as that is another
-// one than before.
+// refresh derives everything from the shown snapshot.
 func (m *Model) refresh() {
-	n := m.census.follow(m.shown, m.asOf())
-	m.table.measure(&m.census, m.asOf())
-	m.table.follow(n, m.shown, m.asOf())
+	m.refreshBoard()
 	m.refreshView()
+}
+
+// refreshBoard derives what the first view shows as of now.
+func (m *Model) refreshBoard() {
+	m.census = takeCensus(m.shown, m.asOf())
+	m.table.measure(&m.census, m.asOf())
+	m.table.refresh(m.shown, m.asOf())
+}
+
+// sameBoard reports that a snapshot tells nothing new of elections and checks, as
+// one does that brings the latency of the link.
+func sameBoard(a, b *election.Snapshot) bool {
+	return scene.SameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
+		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
+			return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
+		})
+}
+
+// movesByItself reports that time alone may change counts or order: lock-delays
+// end, and changes become too old to count.
+func (m *Model) movesByItself() bool {
+	return m.census.counts.delay > 0 || m.table.sort.key == byChanges
 }
 
 // refreshView derives anew what views other than the first one show.
@@ -126,10 +152,9 @@ func (m *Model) refreshView() {
 
 func (m *Model) ticked() {
 	m.now, m.latency = m.opts.Now(), m.live.Connection.Latency
-	m.census.moveTo(m.asOf())
 	m.table.measure(&m.census, m.asOf())
-	if !m.table.holds(m.asOf()) {
-		m.table.refresh(m.shown, m.asOf())
+	if m.movesByItself() {
+		m.refreshBoard()
 	}
 	if m.actions.waiting() {
 		m.settle()
@@ -170,7 +195,7 @@ func (m *Model) tellWatched() {
 		add(m.table.selected())
 	}
 	if m.view == viewElections && !m.pane.zoom {
-		rows := m.table.rows(m.where().table.h)
+		rows := m.table.rows(m.where().table.H)
 		m.table.scroll(rows)
 		for _, e := range m.table.visible(rows) {
 			add(e)
@@ -217,6 +242,6 @@ func (m *Model) studyKey() string {
 
 func (m *Model) pasted(text string) {
 	if m.mode == modePrompt && !tooSmall(m.width, m.height) {
-		m.edit(func(in *input) { in.insert(text) })
+		m.edit(func(in *term.Input) { in.Insert(text) })
 	}
 }

@@ -171,8 +171,8 @@ func TestFilterKeys(t *testing.T) {
 		t.Errorf("selected %q", d.selected())
 	}
 	d.keys("esc")
-	if d.selected() != "auth" || !d.m.table.filter.empty() {
-		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.table.filter.text)
+	if d.selected() != "auth" || !d.m.table.filter.Empty() {
+		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.table.filter.Text)
 	}
 	d.keys("/", "'webx", "backspace", "enter", "q")
 	d.wants("/ web", "esc clears")
@@ -357,7 +357,7 @@ func TestEscGoesOneStepBack(t *testing.T) {
 	if d.keys("esc"); d.m.pane.zoom {
 		t.Error("still zoomed")
 	}
-	if d.keys("esc"); !d.m.table.filter.empty() || len(d.m.table.marks) != 1 {
+	if d.keys("esc"); !d.m.table.filter.Empty() || len(d.m.table.marks) != 1 {
 		t.Error("the second esc clears the filter and keeps the marks")
 	}
 	if d.keys("esc"); len(d.m.table.marks) > 0 {

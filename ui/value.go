@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // valueLimit is the largest value that is decoded for the detail.
@@ -21,7 +22,7 @@ type fieldLine struct {
 // it be told apart from its value.
 func (f fieldLine) label() string {
 	text := strings.Repeat("  ", min(f.depth, 4)+1) + f.name
-	if w := textWidth(text); w >= labelWidth {
+	if w := term.Width(text); w >= term.LabelWidth {
 		return text + " "
 	}
 	return text
@@ -38,22 +39,6 @@ func jsonFields(v []byte) ([]fieldLine, bool) {
 	w := fieldWriter{dec: dec}
 	w.value(-1, "")
 	return w.lines, len(w.lines) > 0
-}
-
-// valueCache keeps the decoded value of the election that was drawn last.
-// Elections are immutable, so it holds as long as the election is the same.
-type valueCache struct {
-	of    *election.Election
-	lines []fieldLine
-	ok    bool
-}
-
-func (c *valueCache) fields(e *election.Election) ([]fieldLine, bool) {
-	if c.of != e {
-		c.of = e
-		c.lines, c.ok = jsonFields(e.Pair.Value)
-	}
-	return c.lines, c.ok
 }
 
 type fieldWriter struct {
@@ -133,7 +118,7 @@ func emptyMark(dec *json.Decoder, open json.Delim) string {
 }
 
 func (w *fieldWriter) add(depth int, name, value string) {
-	w.lines = append(w.lines, fieldLine{depth: max(0, depth), name: clean(name), value: clean(value)})
+	w.lines = append(w.lines, fieldLine{depth: max(0, depth), name: scene.Clean(name), value: scene.Clean(value)})
 }
 
 func scalar(token json.Token) string {

@@ -12,6 +12,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 )
 
 func TestStudyFollowsTheSelection(t *testing.T) {
@@ -317,15 +318,15 @@ func TestFewIdleSessionsAreNoOrphans(t *testing.T) {
 func TestInsightIsInferredOnce(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/mail/leader"), 120, 36, studies)
 	d.text()
-	first := d.m.insights.in
+	first := d.m.insights.In
 	d.now = d.now.Add(time.Second)
 	d.send(tickMsg(d.now))
-	if d.text(); d.m.insights.in != first {
+	if d.text(); d.m.insights.In != first {
 		t.Error("inferred anew without a change")
 	}
-	d.now = d.now.Add(adviceAge)
+	d.now = d.now.Add(scene.AdviceAge)
 	d.send(tickMsg(d.now))
-	if d.text(); d.m.insights.in == first {
+	if d.text(); d.m.insights.In == first {
 		t.Error("never inferred anew")
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sync/errgroup"
@@ -60,7 +58,6 @@ func openBoard(ctx context.Context, d deps, b board) error {
 		Patterns: b.patterns, OnEvents: logEvents(b.log), Logger: b.log,
 	})
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { spareMemory(ctx); return nil })
 	g.Go(func() error { return observer.Run(ctx) })
 	if tty, ok := d.stdin.(*os.File); ok {
 		// Bubble Tea ignores the end of its input, and SIGHUP may be ignored.
@@ -79,35 +76,6 @@ func openBoard(ctx context.Context, d deps, b board) error {
 		return err
 	}
 	return screen // another goroutine may have ended first
-}
-
-// boardGarbage is how much garbage may pile up beside what a board keeps, in
-// percent of that. A board stays open for days and keeps much, and makes little
-// garbage: Go's own 100 would cost ten megabytes more at ten thousand elections,
-// for a CPU time that cannot be told from this one's.
-const boardGarbage = 50
-
-// startGarbage is the same for the first startTime: nothing is garbage yet, and to
-// look for it takes a third of the time to the first board.
-const (
-	startGarbage = 400
-	startTime    = 500 * time.Millisecond
-)
-
-// spareMemory bounds the garbage until ctx ends, unless the user does so.
-func spareMemory(ctx context.Context) {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(startGarbage))
-	started := time.NewTimer(startTime)
-	defer started.Stop()
-	select {
-	case <-started.C:
-		debug.SetGCPercent(boardGarbage)
-		<-ctx.Done()
-	case <-ctx.Done():
-	}
 }
 
 func runScreen(ctx context.Context, d deps, b board, observer *observe.Observer) error {

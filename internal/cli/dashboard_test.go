@@ -2,53 +2,13 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"runtime/debug"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"electop/election"
 	"electop/election/insight"
 	"electop/ui"
 )
-
-// garbage tells how much garbage may pile up now.
-func garbage() int {
-	now := debug.SetGCPercent(100)
-	debug.SetGCPercent(now)
-	return now
-}
-
-func TestBoardSparesMemoryUntilItEnds(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(170))
-	for _, c := range []struct {
-		env          string
-		start, later int
-	}{{"", startGarbage, boardGarbage}, {"170", 170, 170}} {
-		t.Setenv("GOGC", c.env)
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			go spareMemory(ctx)
-			synctest.Wait()
-			defer func() {
-				cancel()
-				if synctest.Wait(); garbage() != 170 {
-					t.Errorf("GOGC=%q: not restored", c.env)
-				}
-			}()
-			if got := garbage(); got != c.start {
-				t.Errorf("GOGC=%q: %d %% at the start, want %d", c.env, got, c.start)
-			}
-			<-time.After(startTime)
-			synctest.Wait()
-			if got := garbage(); got != c.later {
-				t.Errorf("GOGC=%q: %d %%, want %d", c.env, got, c.later)
-			}
-		})
-	}
-}
 
 func TestUnfinishedActionsAreLines(t *testing.T) {
 	var b bytes.Buffer

@@ -1,4 +1,4 @@
-package ui
+package term
 
 import (
 	"image/color"
@@ -7,41 +7,51 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// role is what a piece of text means; how that looks is decided in this file
+// Role is what a piece of text means; how that looks is decided in this file
 // alone.
-type role uint8
+type Role uint8
 
+// The roles of text. The last ones have a ground of their own.
 const (
-	roleText role = iota
-	roleQuiet
-	roleFaint
-	roleStrong
-	roleAccent
-	roleHead
-	roleLed
-	roleVacant
-	roleDelay
-	roleBad
-	roleTermA
-	roleTermB
-	roleKey
-	roleBadge
-	roleAlarm
-	roleButton
-	roleButtonOn
+	Text Role = iota
+	Quiet
+	Faint
+	Strong
+	Accent
+	Head
+	Led
+	Vacant
+	Delay
+	Bad
+	TermA
+	TermB
+	Key
+	Badge
+	Alarm
+	Button
+	ButtonOn
 	roleCount
 )
 
-// tone is the ground a line is drawn on.
-type tone uint8
+// Tone is the ground a line is drawn on.
+type Tone uint8
 
+// The grounds of lines.
 const (
-	tonePlain tone = iota
+	Plain Tone = iota
 	toneSelected
-	toneStale // old data: everything in one grey
+	Stale // old data: everything in one grey
 	toneStaleSelected
 	toneCount
 )
+
+// Selected is the ground of a selected line among lines on this one.
+func (t Tone) Selected() Tone {
+	if t == Stale {
+		return toneStaleSelected
+	}
+	return toneSelected
+}
 
 // depth is how many colours the terminal has.
 type depth uint8
@@ -108,40 +118,40 @@ func NewStyles(dark bool, profile string) *Styles {
 	s := &Styles{}
 	for r := range roleCount {
 		plain := roleStyle(t, d, r)
-		s.inks[tonePlain][r] = opening(plain)
+		s.inks[Plain][r] = opening(plain)
 		s.inks[toneSelected][r] = opening(selected(t, d, r, plain))
-		s.inks[toneStale][r] = opening(staleStyle(t, d, r, plain))
-		s.inks[toneStaleSelected][r] = opening(selected(t, d, roleQuiet, staleStyle(t, d, r, plain)))
+		s.inks[Stale][r] = opening(staleStyle(t, d, r, plain))
+		s.inks[toneStaleSelected][r] = opening(selected(t, d, Quiet, staleStyle(t, d, r, plain)))
 	}
 	return s
 }
 
-func roleStyle(t theme, d depth, r role) lipgloss.Style {
+func roleStyle(t theme, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	switch r {
-	case roleQuiet:
+	case Quiet:
 		return s.Foreground(t.quiet)
-	case roleFaint:
+	case Faint:
 		return s.Foreground(t.faint)
-	case roleStrong:
+	case Strong:
 		return s.Bold(true)
-	case roleAccent:
+	case Accent:
 		return s.Foreground(t.accent).Bold(true)
-	case roleHead:
+	case Head:
 		return s.Foreground(t.quiet).Bold(true)
-	case roleLed:
+	case Led:
 		return s.Foreground(t.led)
-	case roleVacant:
+	case Vacant:
 		return s.Foreground(t.vacant).Bold(true)
-	case roleDelay:
+	case Delay:
 		return s.Foreground(t.delay).Bold(true)
-	case roleBad:
+	case Bad:
 		return s.Foreground(t.bad).Bold(true)
-	case roleTermA:
+	case TermA:
 		return s.Foreground(t.termA)
-	case roleTermB:
+	case TermB:
 		return s.Foreground(t.termB)
-	case roleKey:
+	case Key:
 		return s.Foreground(t.accent)
 	default:
 		return blockStyle(t, d, r)
@@ -150,32 +160,32 @@ func roleStyle(t theme, d depth, r role) lipgloss.Style {
 
 // blockStyle styles what stands on a ground of its own. Without colours the
 // ground is the terminal's reversed one.
-func blockStyle(t theme, d depth, r role) lipgloss.Style {
+func blockStyle(t theme, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
-	ground := map[role]color.Color{roleBadge: t.accent, roleAlarm: t.vacant, roleButtonOn: t.accent, roleButton: t.faint}[r]
+	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, ButtonOn: t.accent, Button: t.faint}[r]
 	switch {
 	case ground == nil:
 		return s
-	case d == depthNone && r == roleButton:
+	case d == depthNone && r == Button:
 		return s
 	case d == depthNone:
 		return s.Reverse(true).Bold(true)
-	case r == roleButton:
+	case r == Button:
 		return s.Background(t.selection).Foreground(t.selectedText)
 	}
 	return s.Background(ground).Foreground(t.onBadge).Bold(true)
 }
 
 // selected puts a role on the ground of the selected row.
-func selected(t theme, d depth, r role, plain lipgloss.Style) lipgloss.Style {
+func selected(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	if d == depthNone {
 		return plain.Reverse(true)
 	}
 	plain = plain.Background(t.selection)
 	switch r {
-	case roleText, roleStrong:
+	case Text, Strong:
 		return plain.Foreground(t.selectedText)
-	case roleQuiet, roleFaint, roleHead:
+	case Quiet, Faint, Head:
 		return plain.Foreground(t.selectedQuiet)
 	default:
 		return plain
@@ -184,9 +194,9 @@ func selected(t theme, d depth, r role, plain lipgloss.Style) lipgloss.Style {
 
 // staleStyle greys a role; blocks keep their ground, they speak of the program
 // and not of the data.
-func staleStyle(t theme, d depth, r role, plain lipgloss.Style) lipgloss.Style {
+func staleStyle(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
-	case r >= roleBadge:
+	case r >= Badge:
 		return plain
 	case d == depthNone:
 		return plain.Faint(true)
@@ -200,5 +210,5 @@ func opening(s lipgloss.Style) string {
 	return before
 }
 
-// ink is the sequence that turns a role on, empty for plain text.
-func (s *Styles) ink(t tone, r role) string { return s.inks[t][r] }
+// Ink is the sequence that turns a role on, empty for plain text.
+func (s *Styles) Ink(t Tone, r Role) string { return s.inks[t][r] }

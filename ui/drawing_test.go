@@ -74,10 +74,15 @@ func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapsho
 	})
 }
 
-// rest lets a minute pass, and a part of a second so that the clock does not tick
-// just then: what comes right after a frame waits for frameGap.
+// rest lets a minute pass.
 func rest() {
-	<-time.After(time.Minute + time.Second/5)
+	<-time.After(time.Minute)
+	synctest.Wait()
+}
+
+// frame lets a frame be drawn.
+func frame() {
+	<-time.After(time.Second / framesPerSecond)
 	synctest.Wait()
 }
 
@@ -88,22 +93,7 @@ func wantsDrawn(t *testing.T, out *screenOutput, word string) {
 	}
 }
 
-// The ticker is a private field of Bubble Tea: where a new version has none, an
-// idle dashboard costs many times as much.
-func TestBubbleTeaStillHasItsTicker(t *testing.T) {
-	f := newFrames()
-	p := tea.NewProgram(New(t.Context(), Options{}), tea.WithInput(nil))
-	if !f.drive(p) {
-		t.Fatal("tea.Program has no field `ticker *time.Ticker`, or it is set before Run: see ui/frames.go for another way to draw on demand")
-	}
-	if f.drive(p) {
-		t.Error("a ticker that is there already was replaced")
-	}
-}
-
-// No time passes in these tests unless they wait for it: what is drawn is drawn
-// at once.
-func TestChangeIsDrawnAtOnceAfterARest(t *testing.T) {
+func TestOnlyChangesAreDrawn(t *testing.T) {
 	onScreen(t, func(out *screenOutput, _ *tea.Program, snapshots chan<- *election.Snapshot) {
 		rest()
 		wantsDrawn(t, out, "Connecting")
@@ -112,7 +102,7 @@ func TestChangeIsDrawnAtOnceAfterARest(t *testing.T) {
 			t.Errorf("while nothing changed %q was written", text)
 		}
 		snapshots <- mixedSnapshot()
-		synctest.Wait()
+		frame()
 		wantsDrawn(t, out, "billing")
 	})
 }
@@ -129,13 +119,14 @@ func TestBurstIsDrawnTogether(t *testing.T) {
 			p.Send(press("k"))
 		}
 		p.Send(press("?"))
-		synctest.Wait()
-		if _, n := out.take(); n > 1 {
+		frame()
+		text, n := out.take()
+		if n > 1 {
 			t.Errorf("a burst was drawn in %d writes", n)
 		}
-		<-time.After(frameGap)
-		synctest.Wait()
-		wantsDrawn(t, out, "Help")
+		if !strings.Contains(text, "Help") {
+			t.Errorf("the last of a burst was not drawn, but %q", text)
+		}
 	})
 }
 
@@ -151,25 +142,37 @@ func TestSlowTerminalGetsTheLastFrame(t *testing.T) {
 		out.slow(nil)
 		p.Send(press("?")) // is drawn behind the write that is stuck
 		close(gate)
-		<-time.After(frameGap)
-		synctest.Wait()
+		frame()
 		wantsDrawn(t, out, "Help")
 	})
 }
 
-// After a suspension Bubble Tea starts its renderer and its ticker again.
 func TestDrawsAfterSuspension(t *testing.T) {
 	onScreen(t, func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot) {
 		rest()
 		if err := p.ReleaseTerminal(); err != nil {
 			t.Fatal(err)
 		}
+		rest() // Bubble Tea stops its ticker in another goroutine
 		if err := p.RestoreTerminal(); err != nil {
 			t.Fatal(err)
 		}
 		out.take()
 		snapshots <- mixedSnapshot()
-		synctest.Wait()
+		frame()
+		wantsDrawn(t, out, "billing")
+	})
+}
+
+// A board that changes faster than the screen shows its last state.
+func TestManySnapshotsEndInTheLast(t *testing.T) {
+	onScreen(t, func(out *screenOutput, _ *tea.Program, snapshots chan<- *election.Snapshot) {
+		rest()
+		for range 20 {
+			snapshots <- &election.Snapshot{}
+		}
+		snapshots <- mixedSnapshot()
+		rest()
 		wantsDrawn(t, out, "billing")
 	})
 }

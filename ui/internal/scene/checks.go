@@ -1,0 +1,101 @@
+package scene
+
+import (
+	"time"
+
+	"electop/ui/internal/term"
+
+	"electop/election"
+)
+
+// Tally counts the checks that keep one session alive by their status.
+type Tally struct {
+	Passing, Warning, Critical, Unknown int
+	// Until is when these were last known to be current, zero if they are.
+	Until time.Time
+}
+
+func (t Tally) Total() int { return t.Passing + t.Warning + t.Critical + t.Unknown }
+
+// Risk are the checks that endanger a leader now, as far as is known.
+func (t Tally) Risk() (critical, warning bool) {
+	if !t.Until.IsZero() {
+		return false, false
+	}
+	return t.Critical > 0, t.Warning > 0
+}
+
+// Worst orders tallies: more trouble is greater. The age must not matter: a row that
+// moved when it leaves the screen, and back when it is visible, would never rest.
+func (t Tally) Worst() int64 {
+	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
+}
+
+// TallyChecks counts exactly the checks of the session, and those that Consul
+// does not list or that could not be read as unknown.
+func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tally {
+	var t Tally
+	if s == nil {
+		return t
+	}
+	known := nodes[s.Node]
+	t.Until = known.Until
+	t.count(s.NodeChecks, known)
+	t.count(s.ServiceChecks, known)
+	return t
+}
+
+func (t *Tally) count(ids []string, known election.NodeChecks) {
+	for _, id := range ids {
+		switch c := findCheck(id, known); {
+		case c == nil || known.Err != "":
+			t.Unknown++
+		case c.Status == election.StatusPassing:
+			t.Passing++
+		case c.Status == election.StatusWarning:
+			t.Warning++
+		case c.Status == election.StatusCritical:
+			t.Critical++
+		default:
+			t.Unknown++
+		}
+	}
+}
+
+func findCheck(id string, known election.NodeChecks) *election.Check {
+	for i := range known.Checks {
+		if known.Checks[i].ID == id {
+			return &known.Checks[i]
+		}
+	}
+	return nil
+}
+
+// Sign is that of the worst check.
+func (t Tally) Sign(sym *term.Symbols) string {
+	switch {
+	case t.Critical > 0:
+		return sym.Critical
+	case t.Warning > 0:
+		return sym.Warning
+	case t.Unknown > 0:
+		return sym.Unknown
+	}
+	return sym.Passing
+}
+
+// checkSign is the sign, role and word of one check's status.
+func checkSign(sym *term.Symbols, c *election.Check) (string, term.Role, string) {
+	if c == nil {
+		return sym.Unknown, term.Quiet, "unknown"
+	}
+	switch c.Status {
+	case election.StatusPassing:
+		return sym.Passing, term.Led, "passing"
+	case election.StatusWarning:
+		return sym.Warning, term.Delay, "warning"
+	case election.StatusCritical:
+		return sym.Critical, term.Bad, "critical"
+	}
+	return sym.Unknown, term.Quiet, Clean(c.Status)
+}

@@ -1,0 +1,150 @@
+package scene
+
+import (
+	"time"
+
+	"electop/ui/internal/term"
+
+	"electop/election"
+)
+
+// EventLine is an event as it is shown: a vacated event together with the
+// explanation that came after it.
+type EventLine struct {
+	Ev  *election.Event
+	Why *election.Event
+}
+
+// FoldEvents gives the latest lines, newest first, up to limit (all for a
+// negative one). An explanation is folded into the event it explains.
+func FoldEvents(events []election.Event, keep func(*election.Event) bool, limit int) []EventLine {
+	var lines []EventLine
+	var explained []*election.Event
+	for i := len(events) - 1; i >= 0 && len(lines) != limit; i-- {
+		ev := &events[i]
+		if ev.Type == election.Explained {
+			explained = append(explained, ev)
+			continue
+		}
+		line := EventLine{Ev: ev}
+		if ev.Type == election.Vacated {
+			line.Why = explanationOf(ev, explained)
+		}
+		if keep(ev) || line.Why != nil && keep(line.Why) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func explanationOf(ev *election.Event, explained []*election.Event) *election.Event {
+	for _, x := range explained {
+		if x.Key == ev.Key && x.Session == ev.Session && x.Term == ev.Term && x.CreateIndex == ev.CreateIndex {
+			return x
+		}
+	}
+	return nil
+}
+
+// EventWordWidth is the width of the column of event types.
+const EventWordWidth = 13
+
+// EventWord is the type of an event as it is shown.
+func EventWord(ev *election.Event) string {
+	if ev.Type == ActionEvent {
+		return "operator"
+	}
+	if ev.Type == election.ConnectionLost || ev.Type == election.ConnectionRestored {
+		return "connection"
+	}
+	return string(ev.Type)
+}
+
+func EventRole(ev *election.Event) term.Role {
+	switch ev.Type {
+	case election.Vacated, election.Deleted:
+		return term.Vacant
+	case election.Elected, election.ConnectionRestored, election.Entered:
+		return term.Led
+	case ActionEvent:
+		return term.Accent
+	case election.Overwritten, election.Missed, election.Unreadable:
+		return term.Delay
+	case election.ConnectionLost:
+		return term.Bad
+	default:
+		return term.Quiet
+	}
+}
+
+// EventSpans is what happened, without time, election and type.
+func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
+	switch ev.Type {
+	case election.ConnectionLost:
+		return []term.Span{{term.Text, "lost"}, {term.Quiet, ": " + Clean(ev.Error)}}
+	case election.ConnectionRestored:
+		return []term.Span{{term.Text, "restored"}}
+	case ActionEvent:
+		return []term.Span{{term.Text, Clean(ev.Evidence)}}
+	case election.Missed:
+		return []term.Span{{term.Text, term.Plural(int(min(ev.Count, 1<<31)), "term") + " passed unseen"}}
+	case election.Deleted:
+		return []term.Span{{term.Text, "the key was deleted"}}
+	case election.Elected:
+		return electedSpans(sym, ev)
+	case election.Vacated:
+		return vacatedSpans(sym, ev)
+	case election.Updated:
+		return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " the leader changed the value"})
+	case election.Overwritten:
+		return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " the key was written without the lock"})
+	case election.Explained:
+		return append(leaderSpans(ev), WhySpans(sym, ev)...)
+	case election.Entered, election.Left, election.Unreadable, election.Readable:
+		return []term.Span{{term.Text, ev.Summary()}}
+	default:
+		return leaderSpans(ev)
+	}
+}
+
+func leaderSpans(ev *election.Event) []term.Span {
+	if ev.Leader == "" {
+		return nil
+	}
+	return []term.Span{{term.Text, Clean(ev.Leader)}, {term.Quiet, ", term " + TermNumber(ev.Term)}}
+}
+
+func electedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
+	spans := leaderSpans(ev)
+	switch {
+	case ev.Initial:
+		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " led when electop started"})
+	case ev.VacancyKnown && ev.Vacancy < time.Millisecond:
+		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " at once"})
+	case ev.VacancyKnown:
+		spans = append(spans, term.Span{term.Quiet, " " + sym.Dot + " after " + term.Precise(ev.Vacancy) + " without a leader"})
+	}
+	return spans
+}
+
+func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
+	if ev.Initial {
+		return []term.Span{{term.Text, "no leader"}, {term.Quiet, " " + sym.Dot + " when electop started"}}
+	}
+	return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " led for " + Held(sym, ev.Held, ev.HeldKnown)})
+}
+
+func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
+	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
+	if ev.Evidence != "" && !ByOperator(ev.Cause) {
+		spans = append(spans, term.Span{term.Quiet, ": " + OneLine(ev.Evidence, 240)})
+	}
+	return spans
+}
+
+func SameEvent(a, b *election.Event) bool {
+	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
+}
+
+// ActionEvent is the type of the lines that actions make in the Events view.
+const ActionEvent election.EventType = "operator"

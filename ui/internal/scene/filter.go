@@ -1,0 +1,163 @@
+package scene
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"electop/election"
+)
+
+// Filter is what the user typed after "/": words that must all match.
+type Filter struct {
+	Text  string
+	Words []FilterWord
+}
+
+// FilterWord is one word: text to be found anywhere, or in one field.
+type FilterWord struct {
+	Field string // empty for plain text
+	Value string // in lower case
+	Not   bool
+}
+
+// ParseFilter reads words: plain text, field:text for the fields the screen
+// knows, and either of them after "!" for the inverse. Everything parses: a
+// word that is no field is text.
+func ParseFilter(text string) Filter {
+	f := Filter{Text: text}
+	for word := range strings.FieldsSeq(text) {
+		w := FilterWord{Value: strings.ToLower(word)}
+		if rest, found := strings.CutPrefix(w.Value, "!"); found {
+			w.Not, w.Value = true, rest
+		}
+		if field, value, found := strings.Cut(w.Value, ":"); found && isField(field) {
+			w.Field, w.Value = field, value
+		}
+		if w.Value != "" {
+			f.Words = append(f.Words, w)
+		}
+	}
+	return f
+}
+
+func isField(s string) bool {
+	switch s {
+	case "state", "node", "leader", "session", "key", "type":
+		return true
+	}
+	return false
+}
+
+func (f Filter) Empty() bool { return len(f.Words) == 0 }
+
+// Match reports whether every word matches the election.
+func (f Filter) Match(e *election.Election, asOf time.Time) bool {
+	for _, w := range f.Words {
+		if w.matchElection(e, asOf) == w.Not {
+			return false
+		}
+	}
+	return true
+}
+
+func (w FilterWord) matchElection(e *election.Election, asOf time.Time) bool {
+	switch w.Field {
+	case "state":
+		word := StandingOf(e, asOf).Word()
+		return strings.HasPrefix(word, strings.ReplaceAll(w.Value, "_", "-"))
+	case "node":
+		return ContainsFold(NodeOf(e), w.Value)
+	case "leader":
+		return ContainsFold(e.Leader, w.Value)
+	case "session":
+		return strings.HasPrefix(e.Pair.Session, w.Value) && w.Value != "" ||
+			e.Session != nil && ContainsFold(e.Session.Name, w.Value)
+	case "key":
+		return ContainsFold(e.Key(), w.Value)
+	case "type":
+		return false
+	}
+	return ContainsFold(e.Name, w.Value) || ContainsFold(e.Key(), w.Value) ||
+		ContainsFold(e.Leader, w.Value) || ContainsFold(NodeOf(e), w.Value)
+}
+
+// NodeOf is the node of the leader, or of the last one while nobody leads.
+func NodeOf(e *election.Election) string {
+	if e.Session != nil {
+		return e.Session.Node
+	}
+	if last := e.LastTerm(); last != nil && e.Leader == "" {
+		return last.Node
+	}
+	return ""
+}
+
+// MatchEvent reports whether every word matches the event.
+func (f Filter) MatchEvent(ev *election.Event) bool {
+	for _, w := range f.Words {
+		if w.matchOneEvent(ev) == w.Not {
+			return false
+		}
+	}
+	return true
+}
+
+func (w FilterWord) matchOneEvent(ev *election.Event) bool {
+	switch w.Field {
+	case "type":
+		return strings.HasPrefix(string(ev.Type), w.Value)
+	case "node":
+		return ContainsFold(ev.Node, w.Value)
+	case "leader":
+		return ContainsFold(ev.Leader, w.Value)
+	case "session":
+		return strings.HasPrefix(ev.Session, w.Value)
+	case "key":
+		return ContainsFold(ev.Key, w.Value)
+	case "state":
+		return false
+	}
+	for _, text := range []string{
+		ev.Election, ev.Key, ev.Leader, ev.Node, string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error,
+	} {
+		if ContainsFold(text, w.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// ContainsFold reports whether s contains sub, which is in lower case, in any
+// case of letters. Ten thousand elections pass here at every key press, so it
+// makes no lower-case copies of texts that are ASCII.
+func ContainsFold(s, sub string) bool {
+	if sub == "" {
+		return true
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Contains(strings.Map(unicode.ToLower, s), sub)
+		}
+	}
+	for i := 0; i+len(sub) <= len(s); i++ {
+		if hasPrefixFold(s[i:], sub) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	for i := range len(prefix) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != prefix[i] {
+			return false
+		}
+	}
+	return true
+}

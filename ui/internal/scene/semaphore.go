@@ -1,0 +1,4 @@
+package scene
+
+// SemaphoreWord stands before a semaphore's numbers.
+const SemaphoreWord = "semaphore "

@@ -1,0 +1,97 @@
+package scene
+
+import (
+	"electop/ui/internal/term"
+
+	"electop/election"
+)
+
+// SessionSettings tells what ends a session and what becomes of its keys then.
+func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
+	if ses.TTL > 0 {
+		d.Field("TTL", term.Span{term.Text, ses.TTL.String()},
+			term.Span{term.Quiet, "  Consul ends it about " + (2 * ses.TTL).String() + " after the last renewal, later if Consul's leader changes"})
+	} else {
+		d.Field("TTL", term.Span{term.Text, "none"}, term.Span{term.Quiet, "  it ends when it is destroyed, a check fails or its node is removed"})
+	}
+	d.Field("When lost", lostSpans(d.Sym, ses)...)
+	checksDetail(d, s, ses)
+}
+
+// lostSpans says what becomes of the key when the session ends.
+func lostSpans(sym *term.Symbols, ses *election.Session) []term.Span {
+	what := "the key is released"
+	if ses.Behavior == election.BehaviorDelete {
+		what = "the key is deleted"
+	}
+	delay := "no lock-delay"
+	switch {
+	case ses.LockDelay > election.MaxLockDelay:
+		delay = "lock-delay " + ses.LockDelay.String() + ", enforced for " + election.MaxLockDelay.String()
+	case ses.LockDelay > 0:
+		delay = "lock-delay " + ses.LockDelay.String()
+	}
+	return []term.Span{{term.Text, what}, {term.Quiet, " (Behavior " + Clean(ses.Behavior) + ") " + sym.Dot + " " + delay}}
+}
+
+func checksDetail(d *term.Page, s *Scene, ses *election.Session) {
+	known, read := s.Snap.Checks[ses.Node]
+	label := "Checks"
+	if len(ses.NodeChecks)+len(ses.ServiceChecks) == 0 {
+		d.Field(label, term.Span{term.Delay, "none"}, term.Span{term.Quiet, "  only its TTL, a destroy or the removal of its node ends this session"})
+		return
+	}
+	if read && known.Err != "" {
+		d.Field(label, term.Span{term.Delay, Clean(known.Err)})
+		label = ""
+	}
+	if !known.Until.IsZero() {
+		d.Field(label, term.Span{term.Delay, "as of " + term.Clock(known.Until, s.Now) + ", " + term.Duration(s.AsOf.Sub(known.Until)) + " ago"})
+		label = ""
+	}
+	for _, kind := range []struct {
+		ids  []string
+		word string
+	}{{ses.NodeChecks, "node"}, {ses.ServiceChecks, "service"}} {
+		for _, id := range kind.ids {
+			d.Field(label, checkSpans(d.Sym, id, kind.word, known, whyMissing(known, read))...)
+			label = ""
+		}
+	}
+}
+
+// NotReadable says in plain words that the token lacks a rule.
+const NotReadable = "not readable with this token"
+
+// whyMissing says why a check is not among those of its node, empty when nothing
+// tells.
+func whyMissing(known election.NodeChecks, read bool) string {
+	switch {
+	case !read || known.Err != "":
+		return ""
+	case known.Partial:
+		return NotReadable
+	}
+	return "not registered on this node"
+}
+
+// checkSpans tells of one check. missing says why there is none.
+func checkSpans(sym *term.Symbols, id, kind string, known election.NodeChecks, missing string) []term.Span {
+	c := findCheck(id, known)
+	sign, r, word := checkSign(sym, c)
+	switch {
+	case c == nil && missing != "":
+		word = missing
+	case !known.Until.IsZero():
+		r, word = term.Quiet, word+" then"
+	}
+	spans := []term.Span{{r, sign + " "}, {term.Text, Clean(id)}, {term.Quiet, "  " + kind + " check, "}, {r, word}}
+	if c != nil && c.Output != "" {
+		output := term.Quiet
+		if c.Status != election.StatusPassing && known.Until.IsZero() {
+			output = term.Text
+		}
+		spans = append(spans, term.Span{output, "  " + OneLine(c.Output, 240)})
+	}
+	return spans
+}

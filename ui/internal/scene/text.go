@@ -1,0 +1,127 @@
+package scene
+
+import (
+	"strconv"
+	"time"
+
+	"electop/election/sanitize"
+	"electop/ui/internal/term"
+
+	"electop/election"
+)
+
+func Number(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// textLimit is the longest text from Consul that is considered for one line.
+const textLimit = 400
+
+// Clean makes a text from Consul fit for one line of the screen.
+func Clean(s string) string { return OneLine(s, textLimit) }
+
+// OneLine is [sanitize.Line], which looks at every rune, with a short way for
+// what nearly every text is: short printable ASCII.
+func OneLine(s string, limit int) string {
+	if isPlain(s, limit) {
+		return s
+	}
+	return sanitize.Line(s, limit)
+}
+
+// isPlain reports printable ASCII of at most limit characters without blanks at
+// its ends.
+func isPlain(s string, limit int) bool {
+	if len(s) > limit || s == "" || s[0] == ' ' || s[len(s)-1] == ' ' {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Held writes how long a leader led. Below a second it is precise: "0s" would read
+// as no time at all.
+func Held(sym *term.Symbols, d time.Duration, known bool) string {
+	switch {
+	case !known && d < time.Millisecond:
+		return "an unknown time"
+	case d < time.Second:
+		return term.AtLeast(sym, term.Precise(d), known)
+	}
+	return term.AtLeast(sym, term.Duration(d), known)
+}
+
+func CauseWords(c election.Cause) string {
+	switch c {
+	case election.Released:
+		return "it was released"
+	case election.CheckCritical:
+		return "a check of its session went critical"
+	case election.CheckGone:
+		return "a check of its session was deregistered"
+	case election.NodeGone:
+		return "its node was deregistered"
+	case election.SessionDestroyed:
+		return "its session was destroyed"
+	case election.SessionExpiredOrDestroyed:
+		return "its session expired or was destroyed"
+	case election.KeyDeleted:
+		return "the key was deleted"
+	case election.OperatorRelease:
+		return "electop released it"
+	case election.OperatorDestroy:
+		return "electop destroyed its session"
+	default:
+		return "not known"
+	}
+}
+
+// ByOperator reports causes whose words say everything: their evidence is that
+// this program did it.
+func ByOperator(c election.Cause) bool {
+	return c == election.OperatorRelease || c == election.OperatorDestroy
+}
+
+// CauseLabel is the vocabulary's word for a cause, as it stands in lists.
+func CauseLabel(c election.Cause) string {
+	switch c {
+	case election.Released:
+		return "released"
+	case election.CheckCritical:
+		return "check critical"
+	case election.CheckGone:
+		return "check gone"
+	case election.NodeGone:
+		return "node gone"
+	case election.SessionDestroyed:
+		return "session destroyed"
+	case election.SessionExpiredOrDestroyed:
+		return "session expired or destroyed"
+	case election.KeyDeleted:
+		return "key deleted"
+	case election.OperatorRelease:
+		return "released by electop"
+	case election.OperatorDestroy:
+		return "destroyed by electop"
+	default:
+		return "cause unknown"
+	}
+}
+
+// TermNumber writes the number of a term that had a leader. It is 0 if the key was
+// written without the lock before electop first read it.
+func TermNumber(n uint64) string {
+	if n == 0 {
+		return "?"
+	}
+	return Number(n)
+}
+
+func SessionText(id string, full bool) string {
+	if full {
+		return Clean(id)
+	}
+	return election.ShortID(id)
+}

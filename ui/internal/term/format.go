@@ -1,0 +1,126 @@
+package term
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Capital begins a sentence.
+func Capital(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(r)) + text[n:]
+}
+
+// NameList names up to limit things and counts the rest.
+func NameList(names []string, limit int) string {
+	if len(names) <= limit {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:limit], ", ") + " and " + strconv.Itoa(len(names)-limit) + " more"
+}
+
+// Duration writes a duration the way people say it: 6s, 3m12s, 2h04m, 2d04h, 123d.
+func Duration(d time.Duration) string {
+	var b [16]byte
+	s := int64(max(0, d) / time.Second)
+	switch {
+	case s < 60:
+		return string(append(strconv.AppendInt(b[:0], s, 10), 's'))
+	case s < 3600:
+		return string(two(b[:0], s/60, 'm', s%60, 's'))
+	case s < 24*3600:
+		return string(two(b[:0], s/3600, 'h', s/60%60, 'm'))
+	case s < 100*24*3600:
+		return string(two(b[:0], s/86400, 'd', s/3600%24, 'h'))
+	}
+	return string(append(strconv.AppendInt(b[:0], s/86400, 10), 'd'))
+}
+
+func two(b []byte, high int64, unit byte, low int64, lowUnit byte) []byte {
+	b = append(strconv.AppendInt(b, high, 10), unit)
+	if low < 10 {
+		b = append(b, '0')
+	}
+	return append(strconv.AppendInt(b, low, 10), lowUnit)
+}
+
+// Short writes a setting: 15s, 1m30s, 1ms.
+func Short(d time.Duration) string {
+	text := d.String()
+	if d >= time.Minute && strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Precise writes a short duration with what matters of a failover: 340ms,
+// 1.2s, then as duration does.
+func Precise(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	}
+	return Duration(d)
+}
+
+// AtLeast marks a duration whose beginning nobody saw.
+func AtLeast(sym *Symbols, text string, known bool) string {
+	if known {
+		return text
+	}
+	return sym.AtLeast + text
+}
+
+// Clock writes a moment as a time of day in the zone of now, with the date when
+// it is not of the last day.
+func Clock(t, now time.Time) string {
+	t = t.In(now.Location())
+	if age := now.Sub(t); age > 24*time.Hour || age < -24*time.Hour {
+		return t.Format("Jan 02 15:04")
+	}
+	return t.Format("15:04:05")
+}
+
+// ClockTime writes a moment of this run as a time of day.
+func ClockTime(t time.Time) string { return t.Format("15:04:05") }
+
+// Plural writes "1 key", "2 keys".
+func Plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// Size writes a number of bytes.
+func Size(n int) string {
+	switch {
+	case n < 1024:
+		return Plural(n, "byte")
+	case n < 1<<20:
+		return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
+	}
+	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
+}
+
+// Thousands writes a number with commas.
+func Thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

@@ -1,0 +1,139 @@
+package term
+
+import "strings"
+
+// MoreMark says at the end of the last line how much there is below, and that
+// advice is among it.
+func MoreMark(l *Line, sym *Symbols, left int, advice bool) {
+	text := " " + sym.more + " " + Plural(left, "more line") + " "
+	if advice {
+		text += "with advice "
+	}
+	if n := Width(text); l.Room() >= n {
+		l.Gap(l.Room() - n)
+		l.Text(Quiet, text)
+	}
+}
+
+// Page collects the lines of a page.
+type Page struct {
+	Lines [][]Span
+	// Mark is the line that what is below points to, 0 for none.
+	Mark  int
+	Width int
+	Sym   *Symbols
+}
+
+// LabelWidth is the width of the column of labels.
+const LabelWidth = 13
+
+// Add adds a line, which is not wrapped.
+func (d *Page) Add(spans ...Span) { d.Lines = append(d.Lines, spans) }
+
+// Blank adds an empty line.
+func (d *Page) Blank() { d.Add() }
+
+// Para adds a text of its own, wrapped.
+func (d *Page) Para(r Role, text string) {
+	if Width(text) <= d.Width {
+		d.Add(Span{r, text})
+		return
+	}
+	for _, part := range Wrap(text, d.Width) {
+		d.Add(Span{r, part})
+	}
+}
+
+// Field adds a label with spans beside it; what is too long for the line is
+// wrapped under its beginning.
+func (d *Page) Field(label string, spans ...Span) {
+	label = PadTo(label, LabelWidth)
+	if SpansWidth(spans) <= d.Width-LabelWidth {
+		d.Lines = append(d.Lines, append(append(make([]Span, 0, len(spans)+1), Span{Quiet, label}), spans...))
+		return
+	}
+	for _, part := range Flow(spans, max(8, d.Width-LabelWidth)) {
+		d.Add(append([]Span{{Quiet, label}}, part...)...)
+		label = PadTo("", LabelWidth)
+	}
+}
+
+// Indented adds spans n cells from the left, wrapped under their beginning.
+func (d *Page) Indented(n int, spans ...Span) {
+	for _, part := range Flow(spans, max(8, d.Width-n)) {
+		d.Add(append([]Span{{Text, PadTo("", n)}}, part...)...)
+	}
+}
+
+// Flow breaks spans into lines of at most width cells, between words where it
+// can.
+func Flow(spans []Span, width int) [][]Span {
+	lines, used := [][]Span{nil}, 0
+	put := func(s Span) {
+		lines[len(lines)-1] = append(lines[len(lines)-1], s)
+		used += Width(s.Text)
+	}
+	for _, s := range spans {
+		if used+Width(s.Text) <= width {
+			put(s)
+			continue
+		}
+		for _, word := range words(s.Text) {
+			if used > 0 && used+Width(strings.TrimRight(word, " ")) > width {
+				lines, used = append(lines, nil), 0
+				word = strings.TrimLeft(word, " ")
+			}
+			for i, part := range HardWrap(word, width) {
+				if i > 0 {
+					lines, used = append(lines, nil), 0
+				}
+				put(Span{s.Role, part})
+			}
+		}
+	}
+	return lines
+}
+
+// words splits a text before its words, each with the spaces that precede it.
+func words(s string) []string {
+	var list []string
+	start := 0
+	for i := 1; i < len(s); i++ {
+		if s[i] == ' ' && s[i-1] != ' ' {
+			list = append(list, s[start:i])
+			start = i
+		}
+	}
+	return append(list, s[start:])
+}
+
+// Beside adds spans after others that stand at the line's beginning, wrapped n
+// cells from the left.
+func (d *Page) Beside(first []Span, n int, rest ...Span) {
+	first = append(first, Span{Text, PadTo("", n-SpansWidth(first))})
+	for _, part := range Flow(rest, max(8, d.Width-n)) {
+		d.Add(append(first, part...)...)
+		first = []Span{{Text, PadTo("", n)}}
+	}
+}
+
+// Head adds a heading.
+func (d *Page) Head(text string) {
+	if len(d.Lines) > 0 {
+		d.Blank()
+	}
+	d.Add(Span{Head, text})
+}
+
+// PadTo pads a text with spaces to at least width cells.
+func PadTo(s string, width int) string {
+	const blanks = "                                        "
+	n := width - Width(s)
+	switch {
+	case n <= 0:
+		return s
+	case s == "" && n <= len(blanks):
+		return blanks[:n]
+	}
+	return s + strings.Repeat(" ", n)
+}
