@@ -30,7 +30,7 @@ func watchers() []watcher {
 		{name: "recurse-no-gzip", command: own(roleRecurse, "-no-gzip"), read: sightOfLine},
 		{name: "perkey", command: own(rolePerKey), read: sightOfLine, skip: func(n int) string {
 			if n > maxPerKey {
-				return fmt.Sprintf("not measured: one connection for each of %d keys", n)
+				return fmt.Sprintf("not measured: it needs a connection for each of %d keys", n)
 			}
 			return ""
 		}},
