@@ -110,12 +110,12 @@ type loop struct {
 	retried bool // the latest failure was followed by another attempt at once
 }
 
-// outdated reports a response that is older than one before, as any server may
-// give with --stale. It is dropped, and Consul's leader decides whether the state
-// went back.
+// outdated reports a response that is older than one before: with --stale any server
+// may give it, otherwise a leader that still replays its log. It is dropped, and a
+// consistent read decides whether the state went back.
 func (l *loop) outdated(at position, meta *api.QueryMeta) bool {
 	l.newest = max(l.newest, at.index)
-	if l.client.stale && !l.confirm && meta.LastIndex < l.newest {
+	if !l.confirm && meta.LastIndex < l.newest {
 		l.confirm = true
 		return true
 	}
@@ -170,7 +170,8 @@ func (l *loop) run(ctx context.Context) {
 			l.backoff.reset()
 			l.retried = false
 		}
-		at.index, at.gap = next, err != nil
+		// A response that was dropped did not end the gap before it.
+		at.index, at.gap = next, err != nil || at.gap && (l.again || l.confirm)
 		leave()
 	}
 }
