@@ -11,7 +11,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// The whole benchmark, as small as it can be: every watcher sees every change.
+// Runs the smallest benchmark with all watchers.
 func TestBench(t *testing.T) {
 	consultest.Binary(t)
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestBench(t *testing.T) {
 			t.Errorf("no row for %s in\n%s", name, out.String())
 		}
 	}
-	for _, name := range []string{"electop", "perkey"} { // they merge nothing at this size
+	for _, name := range []string{"electop", "perkey"} { // neither coalesces changes at this size
 		if row := rowOf(out.String(), name); !strings.Contains(row, " 20/20 ") {
 			t.Errorf("%s did not see every change: %s", name, row)
 		}

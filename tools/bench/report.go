@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// sizeReport is everything measured with one number of elections.
+// sizeReport holds the measurements with n elections.
 type sizeReport struct {
 	n        int
 	baseline result
 	results  []result
-	board    *boardResult
+	board    *dashboardResult
 }
 
 const none = "–"
 
-// table shows all watchers of one size.
+// table formats the measurements of all watchers.
 func (r sizeReport) table(o options) *table {
 	t := &table{
 		title: thousands(r.n) + " elections",
@@ -56,7 +56,7 @@ func spreadCells(all ...spread) []string {
 	return cells
 }
 
-func (b *boardResult) sentence(o options, n int) string {
+func (b *dashboardResult) sentence(o options, n int) string {
 	if b.err != "" {
 		return "Dashboard: not measured: " + b.err
 	}
