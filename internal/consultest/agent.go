@@ -20,7 +20,7 @@ const (
 	logTailBytes = 4 << 10
 )
 
-// Agent is one real Consul agent, a server on the loopback interface. Its methods may be called from any goroutine.
+// Agent is one real Consul agent on the loopback interface. Its methods are safe for concurrent use.
 type Agent struct {
 	set       settings
 	binary    string
@@ -35,19 +35,19 @@ type Agent struct {
 	proc *process // nil while stopped
 }
 
-// Addr is the host:port of the agent's HTTP API, the same over restarts.
+// Addr returns the host:port of the agent's HTTP API. Restarts keep it.
 func (a *Agent) Addr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.http) }
 
 // ServerAddr is the host:port by which the other servers know this one, as Consul names its leader.
 func (a *Agent) ServerAddr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.server) }
 
-// Client is an API client for this agent, with its management token if it was started [WithACL].
+// Client returns an API client for this agent, with the management token if it was started [WithACL].
 func (a *Agent) Client() *api.Client { return a.client }
 
-// Token is the management token, or "" without ACLs.
+// Token returns the management token, or "" without ACLs.
 func (a *Agent) Token() string { return a.set.token }
 
-// PID is the agent's process id, 0 while it is stopped.
+// PID returns the agent's process ID, 0 while it is stopped.
 func (a *Agent) PID() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -57,23 +57,23 @@ func (a *Agent) PID() int {
 	return a.proc.cmd.Process.Pid
 }
 
-// Binary is the path of the Consul that the agent runs.
+// Binary returns the path of the agent's Consul binary.
 func (a *Agent) Binary() string { return a.binary }
 
-// Node is the agent's node name.
+// Node returns the agent's node name.
 func (a *Agent) Node() string { return a.set.node }
 
-// Datacenter is the agent's datacenter.
+// Datacenter returns the agent's datacenter.
 func (a *Agent) Datacenter() string { return a.set.datacenter }
 
-// LogTail gives the last few kilobytes of the agent's log.
+// LogTail returns the last 4 KB of the agent's log.
 func (a *Agent) LogTail() string { return tail(a.logPath, logTailBytes) }
 
-// Stop ends the agent as an operator's interrupt would: blocked queries are answered, its peers keep it as a failed
-// member. It returns when the process is gone. Stopping a stopped agent does nothing.
+// Stop ends the agent with SIGINT: blocked queries return, and its peers keep it as a failed member. It returns when
+// the process has ended. Stopping a stopped agent has no effect.
 func (a *Agent) Stop() error { return a.end(os.Interrupt) }
 
-// Kill ends the agent with SIGKILL and returns when the process is gone.
+// Kill ends the agent with SIGKILL and returns when the process has ended.
 func (a *Agent) Kill() error { return a.end(os.Kill) }
 
 func (a *Agent) end(sig os.Signal) error {
@@ -89,9 +89,9 @@ func (a *Agent) end(sig os.Signal) error {
 	return err
 }
 
-// Restart stops the agent if it runs and starts it again with the same ports and data, and waits until it is ready.
-// An agent in development mode has lost its data then. In a cluster it waits for a quorum, so restarting the first
-// of two stopped members needs [Agent.StartNoWait].
+// Restart stops the agent if it runs, starts it with the same ports and data, and waits until it is ready. An agent in
+// development mode loses its data. In a cluster, Restart waits for a quorum; to start the first of two stopped members,
+// use [Agent.StartNoWait].
 func (a *Agent) Restart() error {
 	if err := a.Stop(); err != nil {
 		return err
@@ -102,12 +102,12 @@ func (a *Agent) Restart() error {
 	return a.WaitReady()
 }
 
-// StartNoWait starts a stopped agent and returns before it is ready, which [Agent.WaitReady] waits for.
+// StartNoWait starts a stopped agent without waiting until it is ready; see [Agent.WaitReady].
 func (a *Agent) StartNoWait() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.proc != nil {
-		return errors.New("consultest: the agent runs already")
+		return errors.New("consultest: the agent is already running")
 	}
 	proc, err := startProcess(a.binary, a.logPath, a.args)
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *Agent) StartNoWait() error {
 	return nil
 }
 
-// newAgent writes the configuration under dir. It starts nothing.
+// newAgent writes the configuration under dir. It does not start the agent.
 func newAgent(binary, dir string, kind kind, set settings, p ports, join []string) (*Agent, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func newAgent(binary, dir string, kind kind, set settings, p ports, join []strin
 	return a, nil
 }
 
-// WaitReady returns when the agent has a leader and all its peers, accepts writes and knows its own node as healthy,
-// which is what a session needs.
+// WaitReady waits until the agent has all its peers, accepts writes, and its node's serfHealth check passes, which
+// sessions need.
 func (a *Agent) WaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()
@@ -175,7 +175,7 @@ func (a *Agent) probe(ctx context.Context) error {
 	if len(peers) < a.peers {
 		return fmt.Errorf("%d of %d servers have joined", len(peers), a.peers)
 	}
-	// Only a write shows that the leader has finished its preparations.
+	// Only a successful write shows that the leader is ready.
 	w := (&api.WriteOptions{}).WithContext(ctx)
 	key := "consultest/ready/" + a.set.node
 	if _, err := a.client.KV().Put(&api.KVPair{Key: key}, w); err != nil {

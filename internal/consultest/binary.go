@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// BinaryEnv names the environment variable that overrides which Consul binary is started.
+// BinaryEnv is the environment variable with the path of the Consul binary.
 const BinaryEnv = "ELECTOP_CONSUL"
 
-// Binary gives the path of the Consul binary: $ELECTOP_CONSUL, else bin/consul under the module's root, else consul
-// on PATH. It skips the test under -short and fails it if there is no binary.
+// Binary returns the path of the Consul binary: $ELECTOP_CONSUL, else bin/consul in the module's root, else consul in
+// PATH. It skips the test with -short and fails it if there is no binary.
 func Binary(tb testing.TB) string {
 	tb.Helper()
 	skipIfShort(tb)
@@ -27,7 +27,7 @@ func Binary(tb testing.TB) string {
 func skipIfShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
-		tb.Skip("needs a real Consul agent, which -short leaves out")
+		tb.Skip("needs a real Consul agent; skipped with -short")
 	}
 }
 
@@ -54,7 +54,8 @@ func isExecutable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// moduleRoot walks up from the working folder, which is the tested package's own, to the folder with go.mod.
+// moduleRoot returns the closest folder with a go.mod at or above the working folder, which is that of the tested
+// package.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -66,7 +67,7 @@ func moduleRoot() (string, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("no go.mod above the working folder")
+			return "", errors.New("no go.mod in the working folder or above it")
 		}
 		dir = parent
 	}

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// kind is what sort of agent is wanted.
+// kind describes the agents to start.
 type kind struct {
 	dev     bool
 	servers int
-	// client says that the one agent is no server; join are the servers' addresses.
+	// client starts a client agent that joins the servers at the addresses in join.
 	client bool
 	join   []string
 }
 
-// writeConfig puts the agent's configuration into dir and returns the command line that uses it.
+// writeConfig writes the agent's configuration to dir and returns the command line that uses it.
 func writeConfig(dir string, k kind, set settings, p ports, join []string) ([]string, error) {
 	cfg := map[string]any{
 		"node_name":            set.node,

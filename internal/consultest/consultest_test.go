@@ -50,7 +50,7 @@ func TestServerKeepsDataOverRestartAndKill(t *testing.T) {
 	}
 }
 
-func TestStartServerIsTheCallersToEnd(t *testing.T) {
+func TestStartServer(t *testing.T) {
 	if Binary(t) == "" {
 		t.Fatal("no binary")
 	}
@@ -101,7 +101,7 @@ func TestStartFailureShowsTheLog(t *testing.T) {
 	}
 }
 
-func TestMissingBinaryNamesTheRemedy(t *testing.T) {
+func TestMissingBinaryErrorNamesMakeConsul(t *testing.T) {
 	t.Setenv(BinaryEnv, "/nowhere/consul")
 	_, err := findBinary()
 	if err == nil || !strings.Contains(err.Error(), "make consul") || strings.Contains(err.Error(), "\n") {

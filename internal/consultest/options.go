@@ -1,6 +1,6 @@
 package consultest
 
-// Option changes how an agent is started.
+// Option changes the settings of an agent.
 type Option func(*settings)
 
 type settings struct {
@@ -18,24 +18,24 @@ func newSettings(opts []Option) settings {
 	return s
 }
 
-// WithNode sets the agent's node name instead of "node-1". In a [Cluster] it is the prefix of the names.
+// WithNode sets the agent's node name, by default "node-1". In a [Cluster] it is the prefix of the names.
 func WithNode(name string) Option {
 	return func(s *settings) { s.node = name }
 }
 
-// WithDatacenter sets the agent's datacenter instead of "dc1".
+// WithDatacenter sets the agent's datacenter, by default "dc1".
 func WithDatacenter(name string) Option {
 	return func(s *settings) { s.datacenter = name }
 }
 
-// WithConfig adds a piece of Consul agent configuration, as HCL or as a JSON object. Later pieces win over earlier
-// ones and over what this package sets.
+// WithConfig adds Consul agent configuration in HCL or as a JSON object. It takes precedence over the configuration of
+// this package and of earlier options.
 func WithConfig(text string) Option {
 	return func(s *settings) { s.extra = append(s.extra, text) }
 }
 
-// WithACL turns ACLs on with default deny. The agent's Client and Token have every right; tests make lesser tokens
-// with them.
+// WithACL enables ACLs with default policy deny. The agent's Client and Token have all rights; tests use them to
+// create other tokens.
 func WithACL() Option {
 	const managementToken = "e1ec0709-0000-4000-8000-000000000001"
 	return func(s *settings) {

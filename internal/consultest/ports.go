@@ -10,11 +10,10 @@ type ports struct {
 	http, serf, server int
 }
 
-// consulDefaultHTTP is the port that a developer's own agent listens on.
+// consulDefaultHTTP is Consul's default port, which a developer's own agent may use.
 const consulDefaultHTTP = 8500
 
-// pickPorts finds ports that are free now. Nothing keeps them free until the agent binds them, so whoever starts it
-// must be ready to pick again.
+// pickPorts returns ports that are free now. Another program may bind them before the agent does, so callers retry.
 func pickPorts() (ports, error) {
 	var (
 		p    ports
@@ -36,7 +35,7 @@ func pickPorts() (ports, error) {
 	return p, nil
 }
 
-// holdPort takes one port for both TCP and UDP, because serf needs both.
+// holdPort binds one port for both TCP and UDP, because Serf needs both.
 func holdPort() (net.Listener, net.PacketConn, error) {
 	const attempts = 20
 	for range attempts {

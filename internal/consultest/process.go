@@ -12,7 +12,7 @@ import (
 // process is one run of the Consul binary.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when the process has ended and was waited for
+	done chan struct{} // closed when Wait has returned
 }
 
 func startProcess(binary, logPath string, args []string) (*process, error) {
@@ -20,7 +20,7 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The child has its own copy of the descriptor, so ours is not needed once it has started.
+	// After Start, the child has its own copy of the descriptor.
 	defer func() { _ = log.Close() }()
 
 	cmd := exec.Command(binary, args...)
@@ -32,12 +32,12 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // how it ended is in its log; here only that it ended counts
+		_ = cmd.Wait() // the log has the reason
 	}()
 	return p, nil
 }
 
-// end sends the signal and waits. A process that has not ended after grace is killed.
+// end sends the signal and waits for the end of the process. After grace, it kills the process.
 func (p *process) end(sig os.Signal, grace time.Duration) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("consultest: signal %v to consul: %w", sig, err)
@@ -63,7 +63,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// tail gives at most the last limit bytes of a file, or the error as text: it only ever goes into a failure message.
+// tail returns the last limit bytes of a file for a failure message, or the text of an error.
 func tail(path string, limit int64) string {
 	f, err := os.Open(path)
 	if err != nil {

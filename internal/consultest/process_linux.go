@@ -2,8 +2,8 @@ package consultest
 
 import "syscall"
 
-// dieWithParent makes the kernel end an agent whose test binary was killed before it could clean up. The agent has a
-// process group of its own: while a test has it stopped, the end of the shell would send SIGHUP to the whole group.
+// dieWithParent makes the kernel kill the agent when the test binary is killed. The agent has its own process group:
+// otherwise a stopped agent could cause a SIGHUP to the group of the test when the shell ends.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

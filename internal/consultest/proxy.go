@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// Fault is what a [Proxy] does to its traffic. The zero value forwards everything unchanged.
+// Fault is a fault that a [Proxy] injects. The zero value forwards everything unchanged.
 type Fault struct {
-	// Silent holds back every byte in both directions, as a firewall that drops packets does.
+	// Silent holds back all bytes in both directions, like a firewall that drops packets.
 	Silent bool
 	// Latency delays every response.
 	Latency time.Duration
-	// Respond answers instead of Consul, requests that wait for Consul included.
+	// Respond replaces Consul's response, also for requests that are already waiting.
 	Respond http.HandlerFunc
-	// Alter changes the bodies of Consul's responses. The Content-Length stays that of Consul.
+	// Alter changes the body of a response, but not its Content-Length.
 	Alter func(body []byte) []byte
-	// CutAfter answers a request that has waited for so long with 504.
+	// CutAfter responds with 504 to a request that has waited this long.
 	CutAfter time.Duration
 }
 
-// Proxy forwards HTTP to a Consul agent and injects faults. Its methods may be called from any goroutine.
+// Proxy forwards HTTP to a Consul agent and injects faults. Its methods are safe for concurrent use.
 type Proxy struct {
 	target    string
 	listener  net.Listener
@@ -40,7 +40,7 @@ type Proxy struct {
 	conns   map[*proxyConn]struct{}
 }
 
-// StartProxy starts a proxy in front of an agent's address. With a TLS configuration its clients must use HTTPS.
+// StartProxy starts a proxy to an agent's address. With a TLS configuration, it serves HTTPS. It ends with the test.
 func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -74,10 +74,10 @@ func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 	return p
 }
 
-// Addr is the proxy's host:port.
+// Addr returns the proxy's host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Set replaces the current fault. Requests that are under way are subject to the new one.
+// Set replaces the current fault, also for pending requests.
 func (p *Proxy) Set(f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,10 +86,10 @@ func (p *Proxy) Set(f Fault) {
 	p.changed = make(chan struct{})
 }
 
-// Freeze makes every present connection silent for ever. New connections work: the peers are half open.
+// Freeze makes all open connections silent permanently, as if they were half-open. New connections work.
 func (p *Proxy) Freeze() { p.each((*proxyConn).freeze) }
 
-// FreezeBlocked does so to the connections on which a blocking query waits.
+// FreezeBlocked is Freeze for the connections on which a blocking query waits.
 func (p *Proxy) FreezeBlocked() {
 	p.each(func(c *proxyConn) {
 		if c.blocked.Load() > 0 {
@@ -98,10 +98,10 @@ func (p *Proxy) FreezeBlocked() {
 	})
 }
 
-// Reset ends every present connection with a TCP reset.
+// Reset closes all open connections with a TCP reset.
 func (p *Proxy) Reset() { p.each((*proxyConn).reset) }
 
-// Conns is the number of open connections of clients.
+// Conns returns the number of open client connections.
 func (p *Proxy) Conns() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +126,7 @@ func (p *Proxy) current() (Fault, <-chan struct{}) {
 	return p.fault, p.changed
 }
 
-// ServeHTTP forwards one request under the fault of the moment.
+// ServeHTTP forwards one request and injects the current fault.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -149,7 +149,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		var cut <-chan time.Time
 		if fault.CutAfter > 0 {
-			cut = time.After(time.Until(started.Add(fault.CutAfter)))
+			timer := time.NewTimer(time.Until(started.Add(fault.CutAfter)))
+			defer timer.Stop()
+			cut = timer.C
 		}
 		select {
 		case <-changed:
@@ -186,7 +188,7 @@ func (p *Proxy) forward(ctx context.Context, r *http.Request, body []byte) *answ
 	return &answer{response, got}
 }
 
-// deliver passes Consul's response on. When Consul closed the connection, so does the proxy.
+// deliver forwards Consul's response. If Consul closed the connection, the proxy closes the client's.
 func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Request, a *answer) {
 	fault, changed := p.current()
 	if fault.Latency > 0 {
@@ -215,11 +217,11 @@ func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	w.WriteHeader(a.response.StatusCode)
 	if _, err := w.Write(body); err != nil || len(body) < len(a.body) {
-		panic(http.ErrAbortHandler) // the rest of the announced length never comes
+		panic(http.ErrAbortHandler) // the body is shorter than Content-Length
 	}
 }
 
-// Reply makes a handler that gives one response, without any of Consul's headers.
+// Reply returns a handler with a fixed response without Consul's headers.
 func Reply(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)

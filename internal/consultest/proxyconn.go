@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// proxyListener registers the connections that a proxy accepts.
+// proxyListener registers the accepted connections with the proxy.
 type proxyListener struct {
 	net.Listener
 	p *Proxy
@@ -27,19 +27,19 @@ func (l proxyListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// proxyConn is a client's connection, which can become silent.
+// proxyConn is a client's connection that can be made silent.
 type proxyConn struct {
 	net.Conn
 	p *Proxy
 
 	freezing, closing sync.Once
 	frozen, closed    chan struct{}
-	blocked           atomic.Int32 // blocking queries that wait on it
+	blocked           atomic.Int32 // number of blocking queries that wait on it
 }
 
 type connKey struct{}
 
-// withConn lets a request find the connection that it came on.
+// withConn stores the connection in the context of its requests.
 func withConn(ctx context.Context, conn net.Conn) context.Context {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
@@ -58,7 +58,7 @@ func (c *proxyConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// pass returns when bytes may pass or the connection is closed.
+// pass waits until the connection is neither silent nor frozen, or is closed.
 func (c *proxyConn) pass() {
 	for {
 		fault, changed := c.p.current()
@@ -80,7 +80,7 @@ func (c *proxyConn) pass() {
 
 func (c *proxyConn) freeze() { c.freezing.Do(func() { close(c.frozen) }) }
 
-// Close closes the connection and releases whatever waits for it.
+// Close closes the connection and unblocks its reads and writes.
 func (c *proxyConn) Close() error {
 	c.closing.Do(func() {
 		close(c.closed)

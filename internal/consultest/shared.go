@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Runner is what *testing.M is to this package.
+// Runner is the part of *testing.M that this package uses.
 type Runner interface {
 	Run() int
 }
 
-// sharedAgent is the one agent of a test binary. It outlives every test, so no test can own it.
+// sharedAgent is the shared agent of a test binary. TestMain ends it, because it outlives every test.
 type sharedAgent struct {
 	mu    sync.Mutex
-	owned bool // a TestMain has promised to end it
+	owned bool // TestMain has called Wrap
 	dir   string
 	agent *Agent
 	err   error
@@ -23,15 +23,15 @@ type sharedAgent struct {
 
 var shared sharedAgent //nolint:gochecknoglobals // one agent for all tests of a binary
 
-// Shared gives a development agent that all tests of the binary use together. The first call starts it. Tests keep
-// apart by using keys, nodes and services of their own. The package's TestMain must call [Main] or [Wrap].
+// Shared returns a development agent that all tests of the binary share; the first call starts it. Each test must use
+// different keys, nodes and services. The package's TestMain must call [Main] or [Wrap].
 func Shared(tb testing.TB) *Agent {
 	tb.Helper()
 	binary := Binary(tb)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if !shared.owned {
-		tb.Fatal("consultest.Shared needs a TestMain that calls consultest.Main(m), or nobody would end the agent")
+		tb.Fatal("consultest.Shared needs a TestMain that calls consultest.Main(m), which ends the agent")
 	}
 	if shared.agent == nil && shared.err == nil {
 		shared.agent, shared.dir, shared.err = startShared(binary)
@@ -54,10 +54,10 @@ func startShared(binary string) (*Agent, string, error) {
 	return agents[0], dir, nil
 }
 
-// Main is the whole of a TestMain: it runs the tests, ends the shared agent if one was started, and exits.
+// Main implements TestMain: it runs the tests, ends the shared agent, and exits.
 func Main(m *testing.M) { os.Exit(Wrap(m).Run()) }
 
-// Wrap gives a runner that ends the shared agent after the tests, for a TestMain that has more to do afterwards:
+// Wrap returns a runner that ends the shared agent after the tests, for a TestMain that does more:
 //
 //	goleak.VerifyTestMain(consultest.Wrap(m))
 func Wrap(m Runner) Runner {
@@ -69,7 +69,7 @@ func Wrap(m Runner) Runner {
 
 type wrapped struct{ inner Runner }
 
-// Run runs the tests and gives their exit code, or 1 if they passed but the shared agent could not be ended.
+// Run runs the tests and returns their exit code, or 1 if they passed but the shared agent could not be ended.
 func (w wrapped) Run() int {
 	code := w.inner.Run()
 	if err := endShared(); err != nil {

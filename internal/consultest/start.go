@@ -8,23 +8,23 @@ import (
 	"testing"
 )
 
-// startAttempts is how often ports are picked anew when another program took one between the choice and the bind.
+// startAttempts is the number of attempts if another program binds a chosen port first.
 const startAttempts = 4
 
-// Dev starts an agent in development mode: one server, everything in memory, ready in about a second.
+// Dev starts an agent in development mode: one server without a data folder, ready in about one second.
 func Dev(tb testing.TB, opts ...Option) *Agent {
 	tb.Helper()
 	return start(tb, kind{dev: true, servers: 1}, opts)[0]
 }
 
-// Server starts one server with a data folder, so that a [Agent.Restart] keeps its state.
+// Server starts one server with a data folder, so that [Agent.Restart] keeps its state.
 func Server(tb testing.TB, opts ...Option) *Agent {
 	tb.Helper()
 	return start(tb, kind{servers: 1}, opts)[0]
 }
 
-// StartServer is [Server] for a program that is no test: it starts one server that keeps its files under dir. Whoever
-// starts it ends it, with [Agent.Stop] or [Agent.Kill], before dir is removed.
+// StartServer is [Server] for programs that are not tests. The server keeps its files under dir. The caller ends it
+// with [Agent.Stop] or [Agent.Kill] before removing dir.
 func StartServer(dir string, opts ...Option) (*Agent, error) {
 	binary, err := findBinary()
 	if err != nil {
@@ -37,14 +37,14 @@ func StartServer(dir string, opts ...Option) (*Agent, error) {
 	return agents[0], nil
 }
 
-// Cluster starts n servers that elect a leader among themselves. Their names are the node option's, or "node", with
-// "-1" to "-n" appended.
+// Cluster starts n servers that form a cluster. Their names are that of [WithNode], by default "node", with "-1" to
+// "-n" appended.
 func Cluster(tb testing.TB, n int, opts ...Option) []*Agent {
 	tb.Helper()
 	return start(tb, kind{servers: n}, append([]Option{WithNode("node")}, opts...))
 }
 
-// Client starts an agent that is no server and forwards requests to those given.
+// Client starts a client agent of the servers.
 func Client(tb testing.TB, servers []*Agent, opts ...Option) *Agent {
 	tb.Helper()
 	k := kind{servers: 1, client: true}
@@ -96,7 +96,7 @@ func startAll(binary, dir string, k kind, set settings) ([]*Agent, error) {
 	return nil, last
 }
 
-// tryStart returns the agents that it made even on failure, for their logs to be read and their processes ended.
+// tryStart returns its agents also on failure, so that the caller can read their logs and end them.
 func tryStart(binary, dir string, k kind, set settings) ([]*Agent, error) {
 	chosen := make([]ports, k.servers)
 	join := k.join
@@ -133,7 +133,7 @@ func tryStart(binary, dir string, k kind, set settings) ([]*Agent, error) {
 	return agents, nil
 }
 
-// stopAll kills: a test is over and nobody is left who would profit from a graceful end.
+// stopAll kills the agents: after a test, a graceful end has no use.
 func stopAll(agents []*Agent) error {
 	errs := make([]error, 0, len(agents))
 	for _, a := range agents {

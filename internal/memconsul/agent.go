@@ -9,20 +9,20 @@ import (
 
 const ttlTimerSpace = "check/"
 
-// localChecks are the checks that were registered with the agent itself and that expire unless they are updated.
+// localChecks are the checks that were registered with the agent's own endpoints.
 type localChecks struct {
 	mu     sync.Mutex
 	checks map[string]*ttlCheck
 }
 
-// ttlCheck is a check that somebody must report on within its TTL. A check of another kind has none and keeps the
-// status that it was registered with: nobody runs it here.
+// ttlCheck is a check that turns critical unless it is updated within its TTL. A check of another type has TTL 0 and
+// keeps its status, because this agent does not run checks.
 type ttlCheck struct {
 	ttl time.Duration
 	def check
 }
 
-// checkDefinition is the body of PUT /v1/agent/check/register, and a part of a service's.
+// checkDefinition is the body of PUT /v1/agent/check/register, and part of a [serviceDefinition].
 type checkDefinition struct {
 	ID, CheckID, Name, Notes, Status, ServiceID string
 	TTL, Interval, Timeout                      jsonDuration
@@ -44,10 +44,10 @@ type serviceDefinition struct {
 	Checks                  []*checkDefinition
 }
 
-// jsonDuration is a duration given as a string or as nanoseconds.
+// jsonDuration is a duration in JSON: a string or a number of nanoseconds.
 type jsonDuration time.Duration
 
-// UnmarshalJSON reads "10s" and 10000000000 alike.
+// UnmarshalJSON accepts "10s" and 10000000000.
 func (d *jsonDuration) UnmarshalJSON(data []byte) error {
 	var raw any
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -72,7 +72,7 @@ func (d *jsonDuration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// kind is the check's type as Consul names it, or an error if the definition makes no check.
+// kind returns Consul's name of the check's type, or an error if the definition is invalid.
 func (c *checkDefinition) kind() (string, error) {
 	name := ""
 	switch {
@@ -104,7 +104,7 @@ func validStatus(status string) bool {
 	return status == statusPassing || status == statusWarning || status == statusCritical
 }
 
-// check gives the record for the catalog. A check whose status nobody gave begins critical.
+// check returns the record for the catalog. A check without a status is critical at first.
 func (c *checkDefinition) check(node, kind string) check {
 	id := c.ID
 	if id == "" {
@@ -115,7 +115,8 @@ func (c *checkDefinition) check(node, kind string) check {
 	return out
 }
 
-// addLocalCheck registers a check of the agent's own node. One that is known already keeps its status and output.
+// addLocalCheck registers a check of the agent's own node. A check that is already registered keeps its status and
+// output.
 func (a *Agent) addLocalCheck(def check, ttl time.Duration) error {
 	a.local.mu.Lock()
 	defer a.local.mu.Unlock()
@@ -130,7 +131,7 @@ func (a *Agent) addLocalCheck(def check, ttl time.Duration) error {
 	return nil
 }
 
-// publish brings one check of the agent into the catalog.
+// publish writes a check of the agent to the catalog.
 func (a *Agent) publish(def check) error {
 	return a.store.register(registration{Node: a.cfg.NodeName, SkipNodeUpdate: true, Checks: []*check{&def}})
 }
@@ -152,11 +153,11 @@ func (a *Agent) expireCheck(id string) {
 	if own.def.Output != "" {
 		output += " (last output before timeout follows): " + own.def.Output
 	}
-	// The check was in the catalog while its timer ran, so it cannot be refused now.
+	// The check is in the catalog while its timer runs, so this cannot fail.
 	_ = a.changeCheck(own, statusCritical, output)
 }
 
-// updateCheck reports on a TTL check and gives it another TTL.
+// updateCheck sets the status of a TTL check and restarts its TTL.
 func (a *Agent) updateCheck(id, status, output string) error {
 	a.local.mu.Lock()
 	defer a.local.mu.Unlock()
@@ -171,7 +172,7 @@ func (a *Agent) updateCheck(id, status, output string) error {
 	return a.changeCheck(own, status, output)
 }
 
-// changeCheck notes a report. The catalog hears of it only if the status changed, so that chatty output is cheap.
+// changeCheck stores status and output. Like Consul, it updates the catalog only if the status changed.
 func (a *Agent) changeCheck(own *ttlCheck, status, output string) error {
 	sameStatus := own.def.Status == status
 	own.def.Status, own.def.Output = status, output

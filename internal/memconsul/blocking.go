@@ -11,10 +11,10 @@ import (
 const (
 	defaultWait = 5 * time.Minute
 	maxWait     = 10 * time.Minute
-	waitJitter  = 16 // the wait is lengthened by up to one part in this many
+	waitJitter  = 16 // the wait is extended by up to 1/waitJitter
 )
 
-// queryOptions are the parameters that every read understands.
+// queryOptions are the parameters of every read.
 type queryOptions struct {
 	index       uint64
 	wait        time.Duration
@@ -49,7 +49,7 @@ func parseQueryOptions(params url.Values) (queryOptions, error) {
 	return opts, nil
 }
 
-// duration is how long a query with these options may block.
+// duration returns how long a query with these options may block.
 func (o queryOptions) duration() time.Duration {
 	d := o.wait
 	if d <= 0 {
@@ -57,35 +57,45 @@ func (o queryOptions) duration() time.Duration {
 	}
 	d = min(d, maxWait)
 	if jitter := d / waitJitter; jitter > 0 {
-		d += rand.N(jitter) //nolint:gosec // spreads load, hides nothing
+		d += rand.N(jitter) //nolint:gosec // not a secret
 	}
 	return d
 }
 
-// answer is what one look at the store found.
+// answer is the result of one read of the store.
 type answer struct {
-	index   uint64 // of what was found; 0 if nothing was ever written there
-	missing bool   // the one thing that was asked for does not exist
+	index   uint64 // index of the result; 0 if nothing was ever written there
+	missing bool   // the single requested object does not exist
 	body    any
 }
 
-// query looks at the store and, if the request asks for it, waits until the index is beyond the request's. look runs
-// under the store's mutex and must give the index of what it saw; wake is the topic whose change is worth another
-// look. The answer's headers are set. It reports false if the client went away.
-func (a *Agent) query(rq *request, wake topic, look func(*store) answer) (answer, bool) {
-	ans := a.await(rq, wake, look)
+// query reads the store and, for a blocking query, waits until the index exceeds the request's. read runs with the
+// store's mutex held and returns the index of its result; wake is the topic whose change triggers another read. query
+// sets the response headers. It reports false if the client disconnected.
+func (a *Agent) query(rq *request, wake topic, read func(*store) answer) (answer, bool) {
+	ans := a.await(rq, wake, read)
 	if rq.r.Context().Err() != nil {
 		return ans, false
 	}
 	h := rq.w.Header()
-	// An index of 0 would make a blocking client spin.
+	// With an index of 0, a client's next blocking query would not block.
 	h.Set("X-Consul-Index", strconv.FormatUint(max(ans.index, 1), 10))
 	rq.setLeaderHeaders()
 	h.Set("X-Consul-Query-Backend", "blocking-query")
 	return ans, true
 }
 
-func (a *Agent) await(rq *request, wake topic, look func(*store) answer) answer {
+// queryCatalog is query for the catalog and health endpoints. It returns a nil body if the client disconnected.
+func (a *Agent) queryCatalog(rq *request, wake topic, read func(*store) answer) (any, error) {
+	ans, ok := a.query(rq, wake, read)
+	if !ok {
+		return nil, nil
+	}
+	rq.setConsistencyHeader()
+	return ans.body, nil
+}
+
+func (a *Agent) await(rq *request, wake topic, read func(*store) answer) answer {
 	known := rq.opts.index
 	var timeout <-chan time.Time
 	if known > 0 {
@@ -95,8 +105,8 @@ func (a *Agent) await(rq *request, wake topic, look func(*store) answer) answer 
 	}
 	wasMissing := false
 	for {
-		ans, sig := a.look(wake, look, func(ans answer) bool {
-			// What was missing and still is has not changed, whatever the index says.
+		ans, sig := a.readOrSubscribe(wake, read, func(ans answer) bool {
+			// An object that is still missing has not changed, whatever the index.
 			if ans.missing && wasMissing {
 				known = ans.index
 			}
@@ -114,19 +124,19 @@ func (a *Agent) await(rq *request, wake topic, look func(*store) answer) answer 
 	}
 }
 
-// look subscribes under the same hold of the mutex as it looks, so that no change can fall between the two. It gives
-// no signal if the answer is enough.
-func (a *Agent) look(wake topic, look func(*store) answer, enough func(answer) bool) (answer, *signal) {
+// readOrSubscribe reads and, unless done accepts the answer, subscribes to the topic. It holds the mutex during both,
+// so that no change is missed in between. The signal is nil if done accepts the answer.
+func (a *Agent) readOrSubscribe(wake topic, read func(*store) answer, done func(answer) bool) (answer, *signal) {
 	a.store.mu.Lock()
 	defer a.store.mu.Unlock()
-	ans := look(a.store)
-	if enough(ans) {
+	ans := read(a.store)
+	if done(ans) {
 		return ans, nil
 	}
 	return ans, a.store.subscribe(wake)
 }
 
-// wait reports whether the signal came before the timeout, the client's end and the agent's.
+// wait reports whether the signal came before the timeout, the end of the request and the end of the agent.
 func (a *Agent) wait(r *http.Request, sig *signal, timeout <-chan time.Time) bool {
 	select {
 	case <-sig.changed:

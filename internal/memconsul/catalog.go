@@ -49,7 +49,7 @@ type service struct {
 
 type weights struct{ Passing, Warning int }
 
-// serviceProxy is here for its shape only: this agent knows no service mesh.
+// serviceProxy is always empty: this agent has no service mesh.
 type serviceProxy struct {
 	Mode        string
 	MeshGateway struct{}
@@ -110,7 +110,7 @@ type node struct {
 	info     nodeInfo
 	services map[string]*service
 	checks   map[string]*check
-	index    uint64 // of the last change to the node or its services
+	index    uint64 // of the latest change of the node or its services
 }
 
 // catalogTable is the committed catalog, keyed by folded names.
@@ -120,7 +120,7 @@ type catalogTable struct {
 	nodesIndex    uint64
 	checksIndex   uint64
 	servicesIndex uint64
-	extinction    uint64 // of the last time an instance of a service was deregistered
+	extinction    uint64 // of the latest deregistration of an instance of a service
 	serviceIndex  map[string]uint64
 }
 
@@ -128,7 +128,7 @@ func newCatalogTable() catalogTable {
 	return catalogTable{nodes: map[string]*node{}, serviceIndex: map[string]uint64{}}
 }
 
-// checksWhere gives the checks that match, ordered by node and id.
+// checksWhere returns the checks that match, sorted by node and ID.
 func (t *catalogTable) checksWhere(match func(*check) bool) []*check {
 	out := []*check{}
 	for _, n := range t.nodes {
@@ -196,7 +196,7 @@ func (s *service) settle() error {
 	return nil
 }
 
-// settle fills in what a registration may leave out. A check without a status is critical.
+// settle sets the defaults of omitted fields. A check without a status is critical.
 func (c *check) settle(nodeName string) {
 	if c.Node == "" {
 		c.Node = nodeName
@@ -215,8 +215,8 @@ func (c *check) settle(nodeName string) {
 	}
 }
 
-// register adds or changes a node, a service on it and checks, all or none. Checks that are critical end the
-// sessions that depend on them, whether or not they were critical before.
+// register adds or changes a node, a service on it and checks, all or none. Critical checks invalidate the sessions
+// that depend on them, also if they were critical before.
 func (s *store) register(r registration) error {
 	if err := r.settle(); err != nil {
 		return err
@@ -309,7 +309,7 @@ func (s *store) ensureCheck(n *node, given *check, index uint64) {
 	s.checkChanged(n, &c, index)
 }
 
-// deregister removes a service with its checks, a check, or else the whole node. What is unknown is ignored.
+// deregister removes a service with its checks, a check, or the whole node. Unknown names are ignored.
 func (s *store) deregister(d deregistration) error {
 	if d.Node == "" {
 		return refused("Must provide node")
@@ -378,7 +378,7 @@ func (s *store) nodeChanged(n *node, index uint64) {
 	s.notify(topicNodes, "")
 }
 
-// checkChanged tells those who watch the check's service; a check of the node itself concerns all its services.
+// checkChanged notifies the queries on the check and its service. A check of the node belongs to all its services.
 func (s *store) checkChanged(n *node, c *check, index uint64) {
 	s.catalog.checksIndex = index
 	s.notify(topicNodeChecks, fold(n.info.Node))

@@ -12,7 +12,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// inBubble runs a case on an agent whose clock is the bubble's.
+// inBubble runs a case in a synctest bubble, which controls the agent's clock.
 func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -27,7 +27,7 @@ func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
 	})
 }
 
-// pass lets the bubble's time go by. Nothing really waits.
+// pass advances the bubble's clock.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -106,7 +106,7 @@ func TestWaitLasts(t *testing.T) {
 	}
 }
 
-// TestBlockedQueriesSleepThroughOtherChanges looks into the bubble: a query that is blocked stays blocked.
+// TestBlockedQueriesSleepThroughOtherChanges tests that other changes do not wake a query.
 func TestBlockedQueriesSleepThroughOtherChanges(t *testing.T) {
 	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
 		f.mustPut("/v1/kv/p/a/k", "v")
@@ -172,7 +172,7 @@ func TestTTLCheckNeedsReports(t *testing.T) {
 	})
 }
 
-// TestCrashedLeaderIsFollowedAfterTTLAndLockDelay puts the clocks together with Consul's own client.
+// TestCrashedLeaderIsFollowedAfterTTLAndLockDelay tests TTL and lock-delay with Consul's client.
 func TestCrashedLeaderIsFollowedAfterTTLAndLockDelay(t *testing.T) {
 	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
 		crashed := f.session(map[string]any{"TTL": "10s", "LockDelay": "15s"})
@@ -185,7 +185,7 @@ func TestCrashedLeaderIsFollowedAfterTTLAndLockDelay(t *testing.T) {
 		if lost, err := lock.Lock(nil); err != nil || lost == nil {
 			t.Fatalf("%v", err)
 		}
-		// The client itself tries again every 5s (its LockRetryTime) once it was refused.
+		// A rejected client retries every 5s (its LockRetryTime).
 		if took := time.Since(begin); took < 35*time.Second || took > 40*time.Second {
 			t.Errorf("the next leader came after %s", took)
 		}

@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// updateAnswers has the golden file written anew, from the real agent's answers.
+// updateAnswers writes the golden file from the responses of the real agent.
 var updateAnswers = flag.Bool("update", false, "write testdata/answers.golden from the real Consul agent")
 
-// answersScript are requests, one a line: method, path and body. {p} is the case's key prefix, {n} its node and {s}
-// the session that was created last.
+// answersScript has one request per line: method, path and body. {p} is the case's key prefix, {n} its node and {s}
+// the latest session.
 const answersScript = `
 GET /v1/kv/{p}none
 GET /v1/kv/{p}none?recurse
@@ -145,7 +145,7 @@ POST /v1/internal/acl/authorize []
 GET /v1/nope
 `
 
-// answerEnd parts the answers in the golden file.
+// answerEnd separates the responses in the golden file.
 const answerEnd = "\n-----\n"
 
 func TestAnswers(t *testing.T) {
@@ -174,7 +174,7 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// transcript runs the script and gives every answer with whatever differs from run to run taken out.
+// transcript runs the script and returns the responses without the parts that differ between runs.
 func (f *fixture) transcript(script string) string {
 	f.Helper()
 	var out strings.Builder

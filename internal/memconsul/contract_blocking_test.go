@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// writeUntil writes the key, each time another value, until the query has answered.
+// writeUntil writes different values to the key until the query has returned.
 func (f *fixture) writeUntil(key string, query *blocked) {
 	f.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -72,21 +72,22 @@ func TestQueriesSeeTheirKeys(t *testing.T) {
 	}
 }
 
-// TestRecursiveDeleteAboveIsMissed: Consul buries a deleted tree under the deletion's prefix, where a listing of a longer
-// prefix does not look. If it finds an older grave of its own, its index falls and the query blocks on.
+// TestRecursiveDeleteAboveIsMissed: Consul keeps one tombstone for a deleted tree, under the deletion's prefix, where a
+// listing of a longer prefix does not find it. With an older tombstone of its own, its index falls and the query stays
+// blocked.
 func TestRecursiveDeleteAboveIsMissed(t *testing.T) {
 	contract(t, func(f *fixture) {
 		list, key := "/v1/kv/"+f.key("a/")+"?recurse", f.key("a/x")
 		f.mustPut("/v1/kv/"+key, "v")
 		f.do(http.MethodDelete, "/v1/kv/"+key, "")
-		grave := f.get(list).index(f.T)
+		tombstone := f.get(list).index(f.T)
 		f.mustPut("/v1/kv/"+key, "v")
 		index := f.get(list).index(f.T)
 		query := f.block(list, index, "300ms")
 		f.do(http.MethodDelete, "/v1/kv/"+f.key("a")+"?recurse", "")
 		r := query.result(f)
-		if r.code != http.StatusNotFound || r.index(f.T) != grave || query.took < 300*time.Millisecond {
-			f.Errorf("after %s: %d, index %d; the grave has %d, the key had %d", query.took, r.code, r.index(f.T), grave, index)
+		if r.code != http.StatusNotFound || r.index(f.T) != tombstone || query.took < 300*time.Millisecond {
+			f.Errorf("after %s: %d, index %d; the tombstone has %d, the key had %d", query.took, r.code, r.index(f.T), tombstone, index)
 		}
 	})
 }

@@ -32,7 +32,7 @@ func TestHealthState(t *testing.T) {
 	})
 }
 
-// TestServiceRegistration: what changes an index and wakes a watcher of a service, and what does not.
+// TestServiceRegistration tests which changes of a service change its index and wake its watchers.
 func TestServiceRegistration(t *testing.T) {
 	contract(t, func(f *fixture) {
 		node, _ := f.external()
@@ -70,7 +70,7 @@ func TestServiceRegistration(t *testing.T) {
 	})
 }
 
-// TestAgentDefersOutput: a report that changes nothing but the output does not reach the catalog at once.
+// TestAgentDefersOutput tests that a change of only the output does not reach the catalog at once.
 func TestAgentDefersOutput(t *testing.T) {
 	contract(t, func(f *fixture) {
 		first, second := f.unique+"-1", f.unique+"-2"

@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// campaign stands for the lock in the background, as a waiting candidate does.
+// campaign acquires the lock in the background, like a waiting candidate.
 type campaign struct {
 	lock *api.Lock
-	won  chan error // one value: nil when the lock is held
+	won  chan error // receives one value, nil when the lock is held
 }
 
 func (f *fixture) campaign(key, name string) *campaign {
@@ -38,25 +38,35 @@ func (f *fixture) campaign(key, name string) *campaign {
 	return c
 }
 
-func (c *campaign) result(f *fixture) error {
+func (c *campaign) result(f *fixture) error { return receive(f, c.won) }
+
+// receive waits at most patience for a result.
+func receive(f *fixture, result <-chan error) error {
 	f.Helper()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
 	select {
-	case err := <-c.won:
+	case err := <-result:
 		return err
-	case <-time.After(patience):
+	case <-timeout.C:
 		f.Fatal("the candidate neither won nor failed")
 		return nil
 	}
 }
 
+// waitingCampaign starts a leader of the key and returns a waiting candidate.
+func (f *fixture) waitingCampaign(key string) *campaign {
+	f.Helper()
+	if err := f.campaign(key, "first").result(f); err != nil {
+		f.Fatal(err)
+	}
+	return f.campaign(key, "second")
+}
+
 func TestLockHandOver(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key := f.key("leader")
-		first := f.campaign(key, "first")
-		if err := first.result(f); err != nil {
-			f.Fatal(err)
-		}
-		second := f.campaign(key, "second")
+		second := f.waitingCampaign(key)
 		e := f.entry(key)
 		ops := api.KVTxnOps{
 			{Verb: api.KVCheckIndex, Key: key, Index: e.ModifyIndex},
@@ -78,11 +88,7 @@ func TestLockHandOver(t *testing.T) {
 func TestReleaseWithoutFlagsBreaksWaitingLocks(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key := f.key("leader")
-		first := f.campaign(key, "first")
-		if err := first.result(f); err != nil {
-			f.Fatal(err)
-		}
-		second := f.campaign(key, "second")
+		second := f.waitingCampaign(key)
 		f.mustPut("/v1/kv/"+key+"?release="+f.entry(key).session(), "first")
 		if err := second.result(f); !errors.Is(err, api.ErrLockConflict) {
 			f.Errorf("the waiting candidate got %v", err)
@@ -123,13 +129,8 @@ func TestSemaphore(t *testing.T) {
 		if err := first.Release(); err != nil {
 			f.Fatal(err)
 		}
-		select {
-		case err := <-won:
-			if err != nil {
-				f.Fatal(err)
-			}
-		case <-time.After(patience):
-			f.Fatal("the second contender waits for ever")
+		if err := receive(f, won); err != nil {
+			f.Fatal(err)
 		}
 		if err := second.Release(); err != nil {
 			f.Error(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What became of a key's indexes.
+// Changes of a key's indexes.
 const (
 	same   = 0
 	bumped = 1
@@ -25,12 +25,12 @@ type keyState struct {
 	missing bool
 }
 
-// keyCase is one row of the table of what every operation on a key changes. It begins with a key that "own" acquired
-// with value "v" and flags 7, so with LockIndex 1.
+// keyCase tests what one operation on a key changes. Before it, "own" has acquired the key with value "v" and flags 7,
+// so LockIndex is 1.
 type keyCase struct {
 	name   string
-	before []string // queries of PUTs with the body "v"; a leading "-" makes a DELETE
-	act    string   // query and body, parted by a blank
+	before []string // queries of PUTs with the body "v"; with a leading "-", of DELETEs
+	act    string   // query and body, separated by a space
 	answer string
 	after  keyState
 }
@@ -100,7 +100,7 @@ func (c keyCase) run(f *fixture, key string, ids map[string]string) {
 	}
 }
 
-// change makes the PUT or DELETE that a query of a keyCase stands for.
+// change sends the PUT or DELETE of a query of a keyCase.
 func (f *fixture) change(key, query, body string, ids map[string]string) string {
 	f.Helper()
 	method := http.MethodPut
@@ -135,7 +135,7 @@ func stateOf(before, after *kvEntry, ids map[string]string) keyState {
 	return got
 }
 
-// TestPlainWriteResetsUnlockedLockIndex: the count of terms is lost although nobody held the key.
+// TestPlainWriteResetsUnlockedLockIndex tests that a plain write resets LockIndex also while no session holds the key.
 func TestPlainWriteResetsUnlockedLockIndex(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key, s := f.key("k"), f.quickSession()

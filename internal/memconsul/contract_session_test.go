@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// external registers a node of nobody's, with one passing check that is its own, and returns both names.
+// external registers a node without an agent, with one passing check, and returns both names.
 func (f *fixture) external() (node, check string) {
 	f.Helper()
 	node, check = f.unique, f.unique+"-alive"
@@ -24,7 +24,7 @@ func (f *fixture) setCheck(node, check, status, output string) {
 		node, check, status, output))
 }
 
-// TestInvalidation is every way a session ends, with both behaviors, and what can be read about it afterwards.
+// TestInvalidation ends sessions in every way, with both behaviors, and reads key, session and check afterwards.
 func TestInvalidation(t *testing.T) {
 	type subject struct{ node, check, session, key string }
 	cases := []struct {
@@ -32,8 +32,8 @@ func TestInvalidation(t *testing.T) {
 		end    func(*fixture, subject)
 		health string // the status of the session's check afterwards, "gone" if there is none
 		delay  bool   // lock-delay follows
-		lives  bool   // the session outlives the hold
-		keeps  bool   // the key stays whatever the behavior
+		lives  bool   // the session still exists
+		keeps  bool   // the key still exists with both behaviors
 	}{
 		{"destroyed", func(f *fixture, s subject) { f.mustPut("/v1/session/destroy/"+s.session, "") }, "passing", true, false, false},
 		{"check critical", func(f *fixture, s subject) { f.setCheck(s.node, s.check, "critical", "down") }, "critical", true, false, false},
@@ -89,7 +89,7 @@ func TestInvalidation(t *testing.T) {
 	}
 }
 
-// checkStatus gives a check's status, or "gone".
+// checkStatus returns a check's status, or "gone".
 func (f *fixture) checkStatus(node, check string) string {
 	f.Helper()
 	checks, _, err := f.client.Health().Node(node, nil)
@@ -142,7 +142,7 @@ func TestSessionNeedsHealthyKnownChecks(t *testing.T) {
 		if got := create(fmt.Sprintf(`{"Node":%q,"NodeChecks":["nope"]}`, node)); got != "500 apply failed: Missing check 'nope' registration" {
 			f.Error(got)
 		}
-		// The default check belongs to nodes with an agent only.
+		// Only nodes with an agent have the default check.
 		if got := create(fmt.Sprintf(`{"Node":%q}`, node)); got != "500 apply failed: Missing check 'serfHealth' registration" {
 			f.Error(got)
 		}
@@ -153,7 +153,7 @@ func TestSessionNeedsHealthyKnownChecks(t *testing.T) {
 	})
 }
 
-// TestAgentChecks is the life of a service whose TTL check a session depends on.
+// TestAgentChecks tests a service whose TTL check a session depends on.
 func TestAgentChecks(t *testing.T) {
 	for name, end := range map[string]func(f *fixture){
 		"failed": func(f *fixture) { f.put("/v1/agent/check/fail/service:"+f.unique+"?note=boom", "") },
@@ -221,7 +221,7 @@ func TestLockDelay(t *testing.T) {
 		if got := f.entry(key).session(); got != "" {
 			f.Errorf("in lock-delay the key is held by %q", got)
 		}
-		// The name is what is delayed: another key is free, and the same name stays delayed after a delete.
+		// The lock-delay is bound to the name: other keys are free, and a delete does not end it.
 		if !f.acquire(f.key("k2"), rival, "w") {
 			f.Error("another key is delayed")
 		}

@@ -20,10 +20,10 @@ import (
 	"electop/internal/memconsul"
 )
 
-// patience is how long something may take that should happen at once. It bounds failures, it is never waited out.
+// patience is the timeout for results that normally arrive at once.
 const patience = 10 * time.Second
 
-// fixture is one case's view of one backend, with names that no other case uses.
+// fixture connects one case to one backend, with names that no other case uses.
 type fixture struct {
 	*testing.T
 	base   string // http://host:port
@@ -65,14 +65,14 @@ func newFixture(t *testing.T, addr string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The random part keeps the runs of -count apart, which share the real agent.
+	// With -count, several runs share the real agent, so names have a random part.
 	unique := strings.ToLower(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(t.Name(), "-") + "-" + rand.Text()[:8])
 	return &fixture{T: t, base: "http://" + addr, http: hc, client: client, prefix: unique + "/", unique: unique}
 }
 
 func (f *fixture) key(name string) string { return f.prefix + name }
 
-// response is an answer with its body read.
+// response is a response with its body.
 type response struct {
 	code   int
 	header http.Header
@@ -88,7 +88,7 @@ func (r response) index(t *testing.T) uint64 {
 	return n
 }
 
-// do makes one request and fails the case if it gets no answer.
+// do sends one request and fails the case without a response.
 func (f *fixture) do(method, path, body string) response {
 	f.Helper()
 	r, err := f.try(context.Background(), method, path, body)
@@ -98,7 +98,7 @@ func (f *fixture) do(method, path, body string) response {
 	return r
 }
 
-// try is do for other goroutines, which must not end the test.
+// try is do for other goroutines, which must not call Fatal.
 func (f *fixture) try(ctx context.Context, method, path, body string) (response, error) {
 	var reader io.Reader
 	if body != "" {
@@ -119,7 +119,7 @@ func (f *fixture) try(ctx context.Context, method, path, body string) (response,
 
 func (f *fixture) get(path string) response { f.Helper(); return f.do(http.MethodGet, path, "") }
 
-// put makes a request that must succeed and gives its body.
+// put sends a PUT that must succeed and returns the response's body.
 func (f *fixture) put(path, body string) string {
 	f.Helper()
 	r := f.do(http.MethodPut, path, body)
@@ -129,7 +129,7 @@ func (f *fixture) put(path, body string) string {
 	return r.body
 }
 
-// mustPut is put for requests that answer true.
+// mustPut is put for requests that return true.
 func (f *fixture) mustPut(path, body string) {
 	f.Helper()
 	if got := f.put(path, body); got != "true" {
@@ -162,7 +162,7 @@ func (e *kvEntry) value() string {
 	return string(*e.Value)
 }
 
-// entry reads a key, nil if there is none.
+// entry reads a key, nil if it does not exist.
 func (f *fixture) entry(key string) *kvEntry {
 	f.Helper()
 	r := f.get("/v1/kv/" + key + "?consistent")
@@ -176,7 +176,7 @@ func (f *fixture) entry(key string) *kvEntry {
 	return &entries[0]
 }
 
-// session makes a session from the fields and returns its id.
+// session creates a session from the JSON fields and returns its ID.
 func (f *fixture) session(fields map[string]any) string {
 	f.Helper()
 	body, err := json.Marshal(fields)
@@ -191,7 +191,7 @@ func (f *fixture) session(fields map[string]any) string {
 	return created.ID
 }
 
-// quickSession is a session without a lock-delay, for cases that are about something else.
+// quickSession creates a session without a lock-delay.
 func (f *fixture) quickSession() string {
 	f.Helper()
 	return f.session(map[string]any{"LockDelay": "0s"})
@@ -202,7 +202,7 @@ func (f *fixture) acquire(key, session, value string) bool {
 	return f.put("/v1/kv/"+key+"?acquire="+session, value) == "true"
 }
 
-// sessionInfo gives the consistent answer about a session.
+// sessionInfo reads a session consistently.
 func (f *fixture) sessionInfo(id string) string {
 	f.Helper()
 	return compact(f.T, f.get("/v1/session/info/"+id+"?consistent").body)
@@ -234,7 +234,7 @@ type blocked struct {
 	took time.Duration
 }
 
-// block begins a blocking query. The case must call result.
+// block starts a blocking query. The case must call result.
 func (f *fixture) block(path string, index uint64, wait string) *blocked {
 	f.Helper()
 	sep := "?"
@@ -253,7 +253,7 @@ func (f *fixture) block(path string, index uint64, wait string) *blocked {
 	return b
 }
 
-// result waits for the query's answer.
+// result waits for the query's response.
 func (b *blocked) result(f *fixture) response {
 	f.Helper()
 	<-b.done

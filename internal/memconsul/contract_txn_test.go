@@ -18,7 +18,7 @@ type txnAnswer struct {
 	}
 }
 
-// txn runs operations, each a KV object without its braces, and gives the status and the answer.
+// txn runs operations, each a KV object without its braces, and returns status and response.
 func (f *fixture) txn(ops ...string) (int, txnAnswer) {
 	f.Helper()
 	for i, op := range ops {
@@ -32,7 +32,7 @@ func (f *fixture) txn(ops ...string) (int, txnAnswer) {
 	return r.code, answer
 }
 
-// whats gives the answer's errors, one a line, with the case's names taken out.
+// whats returns the errors of the response, one per line, without the case's names.
 func (f *fixture) whats(answer txnAnswer) string {
 	var lines []string
 	for _, e := range answer.Errors {
@@ -135,7 +135,7 @@ func TestTxnResults(t *testing.T) {
 	})
 }
 
-// TestTxnAddressesKeysExactly: the URL form cleans keys, a transaction does not.
+// TestTxnAddressesKeysExactly tests that a transaction does not normalize keys, unlike the URL form.
 func TestTxnAddressesKeysExactly(t *testing.T) {
 	contract(t, func(f *fixture) {
 		for _, name := range []string{"a//b", "./c", "d/../e", "\x1b[2J", "\u202e"} {
@@ -157,7 +157,7 @@ func TestTxnAddressesKeysExactly(t *testing.T) {
 	})
 }
 
-// TestSafeRelease is the transaction that steps a leader down, and what it says when the world has moved on.
+// TestSafeRelease tests the transaction that releases a lock, and its errors when the lock state changed.
 func TestSafeRelease(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key, s, rival := f.key("k"), f.session(nil), f.quickSession()
@@ -205,7 +205,7 @@ func TestReleaseOfLongValues(t *testing.T) {
 			f.mustPut("/v1/kv/"+key+"?flags=7&acquire="+s, value)
 			body := fmt.Sprintf(`[{"KV":{"Verb":"unlock","Key":%q,"Session":%q,"Flags":7,"Value":%q}}]`, key, s,
 				base64.StdEncoding.EncodeToString([]byte(value)))
-			body += strings.Repeat(" ", max(0, limit-len(body))) // the longest body, where the value leaves room
+			body += strings.Repeat(" ", max(0, limit-len(body))) // the longest body, unless the value exceeds it
 			return f.do(http.MethodPut, "/v1/txn", body).code
 		}
 		if code := unlock(393_000); code != http.StatusOK || f.entry(key).session() != "" {

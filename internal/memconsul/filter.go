@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// parseCheckFilter understands one shape of Consul's filter language: comparisons of CheckID with a quoted text,
-// joined by "or", with any spacing. An empty expression lets every check through.
+// parseCheckFilter supports one form of Consul's filter language: comparisons of CheckID with a quoted text, joined by
+// "or", with any spacing. An empty expression matches every check.
 func parseCheckFilter(expr string) (func(*check) bool, error) {
 	if expr == "" {
 		return func(*check) bool { return true }, nil
@@ -33,11 +33,11 @@ func parseCheckFilter(expr string) (func(*check) bool, error) {
 }
 
 func unsupportedFilter(expr string) error {
-	return badRequest("memconsul understands only filters like %s, not %s",
+	return badRequest("memconsul supports only filters like %s, not %s",
 		`CheckID == "a" or CheckID == "b"`, fmt.Sprintf("%q", expr))
 }
 
-// cutComparison takes `CheckID == "x"` off the front. Text in double quotes has no escapes, as in Consul.
+// cutComparison cuts `CheckID == "x"` from the front. Text in double quotes has no escapes, as in Consul.
 func cutComparison(expr string) (id, after string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(expr), "CheckID")
 	if !ok {

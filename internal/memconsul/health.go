@@ -1,6 +1,6 @@
 package memconsul
 
-// checkedService is one instance of a service with its node and everything that says whether it is well.
+// checkedService is one instance of a service with its node and its checks.
 type checkedService struct {
 	Node    nodeInfo
 	Service *service
@@ -36,15 +36,10 @@ func (a *Agent) queryChecks(rq *request, wake topic, match func(*check) bool) (a
 	if err != nil {
 		return nil, err
 	}
-	ans, ok := a.query(rq, wake, func(s *store) answer {
+	return a.queryCatalog(rq, wake, func(s *store) answer {
 		found := s.catalog.checksWhere(func(c *check) bool { return match(c) && pass(c) })
 		return answer{index: s.catalog.checksIndex, body: found}
 	})
-	if !ok {
-		return nil, nil
-	}
-	rq.setConsistencyHeader()
-	return ans.body, nil
 }
 
 func (a *Agent) serveHealthService(rq *request) (any, error) {
@@ -53,10 +48,10 @@ func (a *Agent) serveHealthService(rq *request) (any, error) {
 		return nil, badRequest("Missing service name")
 	}
 	if rq.params.Has("filter") {
-		return nil, badRequest("memconsul understands no filter on services")
+		return nil, badRequest("memconsul supports no filter on services")
 	}
 	tag, passing := rq.params.Get("tag"), rq.params.Has("passing")
-	ans, ok := a.query(rq, topic{topicServiceName, name}, func(s *store) answer {
+	body, err := a.queryCatalog(rq, topic{topicServiceName, name}, func(s *store) answer {
 		found := s.catalog.instances(name)
 		index := s.catalog.serviceIndex[name]
 		if len(found) == 0 && s.catalog.extinction > 0 {
@@ -66,11 +61,10 @@ func (a *Agent) serveHealthService(rq *request) (any, error) {
 		}
 		return answer{index: index, body: found}
 	})
+	found, ok := body.([]checkedService)
 	if !ok {
-		return nil, nil
+		return nil, err
 	}
-	rq.setConsistencyHeader()
-	found, _ := ans.body.([]checkedService)
 	shown := []checkedService{}
 	for _, inst := range found {
 		if inst.hasTag(tag) && (!passing || inst.allPassing()) {
@@ -80,8 +74,7 @@ func (a *Agent) serveHealthService(rq *request) (any, error) {
 	return shown, nil
 }
 
-// instances gives the instances of a service in the order of their nodes, with the checks of the instance and of its
-// node.
+// instances returns the instances of a service, sorted by node, with the checks of the instance and of its node.
 func (t *catalogTable) instances(name string) []checkedService {
 	var out []checkedService
 	for _, n := range t.sortedNodes() {

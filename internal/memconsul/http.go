@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// request is one HTTP request on its way through a handler.
+// request is one HTTP request with its parsed parameters.
 type request struct {
 	w      http.ResponseWriter
 	r      *http.Request
@@ -21,7 +21,7 @@ type request struct {
 	rest   string // the path after the route's prefix
 }
 
-// route sends a path to a handler. A path that ends with a slash is a prefix.
+// route maps a path to a handler. A path that ends with a slash is a prefix.
 type route struct {
 	path    string
 	methods []string
@@ -63,16 +63,16 @@ func (a *Agent) routeTable() []route {
 	}
 }
 
-// httpError is a refusal with its status code. Every other error is a 500, as with Consul.
+// httpError is an error with its status code. Every other error is a 500, as in Consul.
 type httpError struct {
 	code int
 	text string
 }
 
-// Error gives the body of the refusal.
+// Error returns the body of the response.
 func (e *httpError) Error() string { return e.text }
 
-// refused is a plain failure with a text that is Consul's own, capital letter and all.
+// refused returns an error with status 500 and a text of Consul, including its capital letter.
 func refused(format string, args ...any) error {
 	return &httpError{http.StatusInternalServerError, fmt.Sprintf(format, args...)}
 }
@@ -112,7 +112,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case body != nil:
 		rq.writeJSON(http.StatusOK, "application/json", body)
 	default:
-		// Without effect if the handler has written its answer itself.
+		// No effect if the handler has already written its response.
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	}
 }
@@ -152,7 +152,7 @@ func writeError(w http.ResponseWriter, err error) {
 	_, _ = io.WriteString(w, err.Error())
 }
 
-// writeJSON writes the body as Consul does: compact, or indented on ?pretty.
+// writeJSON writes the body like Consul: compact, or indented with ?pretty.
 func (rq *request) writeJSON(code int, contentType string, body any) {
 	var (
 		data []byte
@@ -173,8 +173,8 @@ func (rq *request) writeJSON(code int, contentType string, body any) {
 	_, _ = rq.w.Write(data)
 }
 
-// decodeJSON reads the request's body. Consul refuses fields that it does not know; it knows many more than this
-// package does, so none is refused here.
+// decodeJSON decodes the request's body. Consul rejects unknown fields, but it knows more fields than this package, so
+// none is rejected here.
 func (rq *request) decodeJSON(into any) error {
 	if err := json.NewDecoder(rq.r.Body).Decode(into); err != nil {
 		return badRequest("Request decode failed: %v", err)
@@ -187,7 +187,7 @@ func (rq *request) setLeaderHeaders() {
 	rq.w.Header().Set("X-Consul-Lastcontact", "0")
 }
 
-// setConsistencyHeader says what the catalog and health endpoints say in addition.
+// setConsistencyHeader sets the header that only the catalog and health endpoints have.
 func (rq *request) setConsistencyHeader() {
 	rq.w.Header().Set("X-Consul-Effective-Consistency", rq.opts.consistency)
 }
@@ -196,7 +196,7 @@ func (a *Agent) serveLeader(*request) (any, error) { return a.rpcAddr(), nil }
 
 func (a *Agent) servePeers(*request) (any, error) { return []string{a.rpcAddr()}, nil }
 
-// rpcAddr is where a real server would listen for its peers.
+// rpcAddr returns the address at which a real server listens for its peers.
 func (a *Agent) rpcAddr() string { return a.cfg.Address + ":8300" }
 
 func (a *Agent) serveAuthorize(*request) (any, error) {

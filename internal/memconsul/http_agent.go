@@ -72,10 +72,10 @@ func (a *Agent) serveServiceRegister(rq *request) (any, error) {
 	return nil, nil
 }
 
-// ownChecks gives the checks inside a service's definition with the names that Consul gives them.
+// ownChecks returns the checks of a service's definition, named as Consul names them.
 func (d *serviceDefinition) ownChecks(node string) ([]ttlCheck, error) {
 	defs := d.Checks
-	// Consul takes an empty check for none.
+	// Consul treats an empty check as no check.
 	if d.Check != nil && !reflect.DeepEqual(*d.Check, checkDefinition{}) {
 		defs = append(defs, d.Check)
 	}
@@ -135,7 +135,7 @@ func (a *Agent) serveCheckDeregister(rq *request) (any, error) {
 	return nil, a.removeLocalCheck(rq.rest)
 }
 
-// serveCheckNote makes the handler of /v1/agent/check/pass, warn and fail.
+// serveCheckNote returns the handler of /v1/agent/check/pass, warn or fail.
 func (a *Agent) serveCheckNote(status string) func(*request) (any, error) {
 	return func(rq *request) (any, error) {
 		return nil, a.updateCheck(rq.rest, status, rq.params.Get("note"))

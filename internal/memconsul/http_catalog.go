@@ -45,18 +45,13 @@ func (a *Agent) serveCatalogDeregister(rq *request) (any, error) {
 }
 
 func (a *Agent) serveCatalogNodes(rq *request) (any, error) {
-	ans, ok := a.query(rq, topic{topicNodes, ""}, func(s *store) answer {
+	return a.queryCatalog(rq, topic{topicNodes, ""}, func(s *store) answer {
 		infos := []nodeInfo{}
 		for _, n := range s.catalog.sortedNodes() {
 			infos = append(infos, n.info)
 		}
 		return answer{index: s.catalog.nodesIndex, body: infos}
 	})
-	if !ok {
-		return nil, nil
-	}
-	rq.setConsistencyHeader()
-	return ans.body, nil
 }
 
 func (a *Agent) serveCatalogNode(rq *request) (any, error) {
@@ -64,7 +59,7 @@ func (a *Agent) serveCatalogNode(rq *request) (any, error) {
 	if name == "" {
 		return nil, badRequest("Missing node name")
 	}
-	ans, ok := a.query(rq, topic{topicNode, name}, func(s *store) answer {
+	return a.queryCatalog(rq, topic{topicNode, name}, func(s *store) answer {
 		n := s.catalog.nodes[name]
 		if n == nil {
 			return answer{body: (*nodeServices)(nil)}
@@ -75,11 +70,6 @@ func (a *Agent) serveCatalogNode(rq *request) (any, error) {
 		}
 		return answer{index: n.index, body: shown}
 	})
-	if !ok {
-		return nil, nil
-	}
-	rq.setConsistencyHeader()
-	return ans.body, nil
 }
 
 func (a *Agent) serveDatacenters(*request) (any, error) {

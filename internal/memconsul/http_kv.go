@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// maxValueSize is the longest value a key may have, in bytes.
+// maxValueSize is the maximum length of a value in bytes.
 const maxValueSize = 512 << 10
 
 func (a *Agent) serveKV(rq *request) (any, error) {
@@ -34,7 +34,7 @@ func (a *Agent) serveKV(rq *request) (any, error) {
 	}
 }
 
-// cleanKey turns the path after /v1/kv/ into a key. It is not exact: "a//b" and "a/./b" become "a/b".
+// cleanKey converts the path after /v1/kv/ to a key. Like Consul, it normalizes: "a//b" and "a/./b" become "a/b".
 func cleanKey(raw string) (string, error) {
 	if raw == "" {
 		return "", nil
@@ -125,7 +125,7 @@ func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
 		rq.w.WriteHeader(http.StatusNotFound)
 		return nil, nil
 	}
-	// The misspelling is older than the spelling, and both are in use.
+	// Consul accepts the older misspelling too.
 	sep := rq.params.Get("seperator")
 	if rq.params.Has("separator") {
 		sep = rq.params.Get("separator")
@@ -140,7 +140,7 @@ func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
 	return keys, nil
 }
 
-// upToSeparator cuts a key after the first separator behind the prefix.
+// upToSeparator cuts a key after the first separator that follows the prefix.
 func upToSeparator(key, prefix, sep string) string {
 	if sep == "" {
 		return key
@@ -172,11 +172,11 @@ func (a *Agent) kvPut(rq *request, key string) (any, error) {
 	return a.store.putKey(e, rq.params)
 }
 
-// putKey does what one PUT on a key asks for and reports whether it was done.
+// putKey executes one PUT on a key and reports whether it was applied.
 func (s *store) putKey(e *entry, params url.Values) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// The delay is looked at before anything is written, so a refusal takes no index.
+	// The lock-delay is checked before the write, so a rejected acquire increments no index.
 	if params.Has("acquire") && s.delays.running(e.Key) {
 		return false, nil
 	}
@@ -252,7 +252,7 @@ func uintParam(params url.Values, name string) (uint64, error) {
 	return strconv.ParseUint(params.Get(name), 10, 64)
 }
 
-// readValue reads the body. A body of no bytes is no value: it is shown as null.
+// readValue reads the body. An empty body is no value, which the API shows as null.
 func readValue(r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxValueSize {
 		return nil, tooLarge("Request body(%d bytes) too large, max size: %d bytes. See %s.", r.ContentLength, maxValueSize,

@@ -11,7 +11,7 @@ func (a *Agent) serveSessionCreate(rq *request) (any, error) {
 		Behavior:   behaviorRelease,
 	}
 	if rq.r.ContentLength > 0 {
-		// Unlike everywhere else Consul ignores fields that it does not know here.
+		// Unlike other endpoints, Consul ignores unknown fields here.
 		if err := json.NewDecoder(rq.r.Body).Decode(sess); err != nil {
 			return nil, badRequest("Request decode failed: %v", err)
 		}
@@ -76,8 +76,8 @@ func (a *Agent) serveSessionList(rq *request) (any, error) {
 	})
 }
 
-func (a *Agent) querySessions(rq *request, wake topic, look func(*store) answer) (any, error) {
-	ans, ok := a.query(rq, wake, look)
+func (a *Agent) querySessions(rq *request, wake topic, read func(*store) answer) (any, error) {
+	ans, ok := a.query(rq, wake, read)
 	if !ok {
 		return nil, nil
 	}

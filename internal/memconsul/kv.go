@@ -25,22 +25,22 @@ func (e *entry) sameContent(o *entry) bool {
 
 // kvTable is the committed key-value state.
 type kvTable struct {
-	entries map[string]*entry
-	sorted  []string          // the keys of entries
-	graves  map[string]uint64 // deleted keys and prefixes, with the index of their deletion
-	index   uint64            // of the last change
-	bySess  map[string]map[string]struct{}
+	entries    map[string]*entry
+	sorted     []string          // the keys of entries
+	tombstones map[string]uint64 // deleted keys and prefixes, with the index of their deletion
+	index      uint64            // of the latest change
+	bySess     map[string]map[string]struct{}
 }
 
 func newKVTable() kvTable {
 	return kvTable{
-		entries: map[string]*entry{},
-		graves:  map[string]uint64{},
-		bySess:  map[string]map[string]struct{}{},
+		entries:    map[string]*entry{},
+		tombstones: map[string]uint64{},
+		bySess:     map[string]map[string]struct{}{},
 	}
 }
 
-// under gives the committed keys with the prefix, sorted.
+// under returns the committed keys with the prefix, sorted.
 func (t *kvTable) under(prefix string) []string {
 	from, _ := slices.BinarySearch(t.sorted, prefix)
 	to := from
@@ -89,7 +89,7 @@ func (t *kvTable) unlink(e *entry) {
 	}
 }
 
-// heldBy gives the keys that a session holds, sorted.
+// heldBy returns the keys that a session holds, sorted.
 func (t *kvTable) heldBy(session string) []string {
 	keys := make([]string, 0, len(t.bySess[session]))
 	for key := range t.bySess[session] {
@@ -99,8 +99,8 @@ func (t *kvTable) heldBy(session string) []string {
 	return keys
 }
 
-// listIndex is what X-Consul-Index says for a listing of the prefix: the newest change of what is or was under it,
-// and the table's index if nothing ever was.
+// listIndex returns the X-Consul-Index of a listing of the prefix: that of the latest change or deletion under it, or
+// the table's index if there never was a key under it.
 func (t *kvTable) listIndex(prefix string, entries []*entry) uint64 {
 	if prefix == "" {
 		return t.index
@@ -109,8 +109,8 @@ func (t *kvTable) listIndex(prefix string, entries []*entry) uint64 {
 	for _, e := range entries {
 		newest = max(newest, e.ModifyIndex)
 	}
-	for grave, index := range t.graves {
-		if strings.HasPrefix(grave, prefix) {
+	for tombstone, index := range t.tombstones {
+		if strings.HasPrefix(tombstone, prefix) {
 			newest = max(newest, index)
 		}
 	}
@@ -120,15 +120,15 @@ func (t *kvTable) listIndex(prefix string, entries []*entry) uint64 {
 	return newest
 }
 
-// kvTx collects the changes of one write request, to be committed together or forgotten.
+// kvTx collects the changes of one write request, which are committed together or discarded.
 type kvTx struct {
-	store   *store
-	index   uint64
-	changed map[string]*entry // nil: deleted
-	graves  []string
+	store      *store
+	index      uint64
+	changed    map[string]*entry // nil: deleted
+	tombstones []string
 }
 
-// newKVTx begins a transaction with the given index. The caller holds the mutex until after commit.
+// newKVTx begins a transaction with the given index. The caller holds the mutex until commit returns.
 func (s *store) newKVTx(index uint64) *kvTx {
 	return &kvTx{store: s, index: index, changed: map[string]*entry{}}
 }
@@ -146,8 +146,8 @@ func (tx *kvTx) commit() {
 		}
 		tx.store.notifyKey(key)
 	}
-	for _, grave := range tx.graves {
-		t.graves[grave] = tx.index
+	for _, tombstone := range tx.tombstones {
+		t.tombstones[tombstone] = tx.index
 	}
 	t.index = tx.index
 }
@@ -180,7 +180,7 @@ func (tx *kvTx) list(prefix string) []*entry {
 	return out
 }
 
-// write stores what e says, unless the key says so already. It completes e with the key's indexes.
+// write stores e, unless the key already has this content. It sets the indexes of e.
 func (tx *kvTx) write(e *entry) {
 	old := tx.get(e.Key)
 	if old == nil {
@@ -196,8 +196,8 @@ func (tx *kvTx) write(e *entry) {
 	tx.changed[e.Key] = e
 }
 
-// set writes without regard to the lock: the session stays and LockIndex becomes what e says, which is 0 from
-// everywhere outside.
+// set writes without checking the lock: the session stays, and LockIndex becomes that of e, which is 0 in every
+// request.
 func (tx *kvTx) set(e *entry) {
 	e.Session = ""
 	if old := tx.get(e.Key); old != nil {
@@ -206,7 +206,7 @@ func (tx *kvTx) set(e *entry) {
 	tx.write(e)
 }
 
-// cas is set if the key's ModifyIndex is e's, where 0 stands for a key that does not exist.
+// cas calls set if the key's ModifyIndex equals that of e, where 0 stands for a missing key.
 func (tx *kvTx) cas(e *entry) bool {
 	var now uint64
 	if old := tx.get(e.Key); old != nil {
@@ -219,8 +219,8 @@ func (tx *kvTx) cas(e *entry) bool {
 	return true
 }
 
-// lock acquires the key for e.Session. It reports false if another session holds it, and an error if there is no
-// such session. Lock-delay is not its business.
+// lock acquires the key for e.Session. It reports false if another session holds it, and an error if the session does
+// not exist. The caller checks the lock-delay.
 func (tx *kvTx) lock(e *entry) (bool, error) {
 	if e.Session == "" {
 		return false, errors.New("missing session")
@@ -243,7 +243,7 @@ func (tx *kvTx) lock(e *entry) (bool, error) {
 	return true, nil
 }
 
-// unlock releases the key if e.Session holds it, and sets value and flags to e's.
+// unlock releases the key if e.Session holds it, and sets its value and flags to those of e.
 func (tx *kvTx) unlock(e *entry) (bool, error) {
 	if e.Session == "" {
 		return false, errors.New("missing session")
@@ -263,10 +263,10 @@ func (tx *kvTx) remove(key string) {
 		return
 	}
 	tx.changed[key] = nil
-	tx.graves = append(tx.graves, key)
+	tx.tombstones = append(tx.tombstones, key)
 }
 
-// removeCAS removes the key if its ModifyIndex is the given one. A key that is gone counts as removed.
+// removeCAS removes the key if its ModifyIndex equals index. A missing key counts as removed.
 func (tx *kvTx) removeCAS(key string, index uint64) bool {
 	old := tx.get(key)
 	if old == nil {
@@ -284,8 +284,8 @@ func (tx *kvTx) removeTree(prefix string) {
 	for _, e := range gone {
 		tx.changed[e.Key] = nil
 	}
-	// Whoever lists everything is told by the table's index, so the empty prefix needs no grave.
+	// A listing of all keys uses the table's index, so the empty prefix needs no tombstone.
 	if len(gone) > 0 && prefix != "" {
-		tx.graves = append(tx.graves, prefix)
+		tx.tombstones = append(tx.tombstones, prefix)
 	}
 }

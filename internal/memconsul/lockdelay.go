@@ -2,17 +2,15 @@ package memconsul
 
 import "time"
 
-// maxLockDelay is the longest delay that is enforced, whatever a session asks for.
+// maxLockDelay is the maximum lock-delay that Consul enforces.
 const maxLockDelay = 60 * time.Second
 
-type delayEnd = time.Time
-
-// lockDelays says until when names of keys may not be locked, by whomever.
+// lockDelays holds the ends of the lock-delays by key name. A lock-delay applies to every session.
 type lockDelays struct {
-	until map[string]delayEnd
+	until map[string]time.Time
 }
 
-// arm begins the delay of a key whose holder was lost. The delay outlives the key.
+// arm starts the lock-delay of a key. It continues if the key is deleted.
 func (d *lockDelays) arm(key string, delay time.Duration) {
 	if delay <= 0 {
 		return

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// The cases wait for clocks far more than they compute, so as many as possible wait together.
+	// The cases mostly wait for timers, so many run in parallel.
 	if err := flag.Set("test.parallel", "64"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// Version is the Consul version whose behaviour is imitated and which /v1/agent/self reports.
+// Version is the Consul version that this package implements and that /v1/agent/self reports.
 const Version = "1.22.7"
 
-// Config says who the agent is. The zero value is a useful agent.
+// Config names the agent. The zero value is usable.
 type Config struct {
 	Datacenter string // "dc1" if empty
 	NodeName   string // "node-1" if empty
 	Address    string // the node's address in the catalog, "127.0.0.1" if empty
 }
 
-// Agent is the in-process agent. Its methods may be called from any goroutine.
+// Agent is an in-process agent. Its methods are safe for concurrent use.
 type Agent struct {
 	cfg    Config
 	nodeID string
@@ -36,7 +36,7 @@ var (
 	_ http.RoundTripper = (*Agent)(nil)
 )
 
-// New makes an agent whose own node is registered with a passing serfHealth check. Close it to stop its timers.
+// New returns an agent whose own node is registered with a passing serfHealth check. Call Close to stop its timers.
 func New(cfg Config) *Agent {
 	if cfg.Datacenter == "" {
 		cfg.Datacenter = "dc1"
@@ -60,8 +60,8 @@ func New(cfg Config) *Agent {
 	return a
 }
 
-// Close answers every blocked query with what it has and stops all timers. It returns when none of its timers runs.
-// A request after Close is still answered, but neither blocks nor expires. Close never fails and may be repeated.
+// Close ends every blocked query with the current result and stops all timers. It returns when no timer function runs.
+// Requests after Close are served, but do not block, and nothing expires. Close may be called again.
 func (a *Agent) Close() {
 	a.closeOnce.Do(func() { close(a.closed) })
 	a.timers.close()
@@ -78,17 +78,17 @@ func (a *Agent) registerSelf() {
 		}},
 	}
 	if err := a.store.register(reg); err != nil {
-		// The registration is made above from nothing but names, so only a mistake here can refuse it.
-		panic("memconsul: the agent's own node was refused: " + err.Error())
+		// The registration above is constant except for names, so this is a bug.
+		panic("memconsul: cannot register the agent's own node: " + err.Error())
 	}
 }
 
 func newUUID() string {
 	var b [16]byte
-	// crypto/rand.Read never fails: it ends the program instead.
+	// crypto/rand.Read never returns an error.
 	_, _ = rand.Read(b[:])
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// fold is how Consul compares the names of nodes, services and checks.
+// fold returns the form in which Consul compares names of nodes, services and checks.
 func fold(name string) string { return strings.ToLower(name) }

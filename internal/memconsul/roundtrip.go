@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// RoundTrip answers a client's request without a network, in the caller's goroutine, so that an api.Client can be
-// used inside a testing/synctest bubble:
+// RoundTrip serves a client's request without a network, in the caller's goroutine, so that an api.Client can be used
+// inside a testing/synctest bubble:
 //
 //	api.NewClient(&api.Config{HttpClient: &http.Client{Transport: agent}})
 //
-// A request whose context ends while it waits fails with the context's error.
+// If the context of a request ends while it waits, RoundTrip returns the context's error.
 func (a *Agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	served := r.Clone(r.Context())
 	if served.Body == nil {
@@ -27,15 +27,15 @@ func (a *Agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.response(r), nil
 }
 
-// responseBuffer is a ResponseWriter that keeps the whole answer.
+// responseBuffer is a ResponseWriter that buffers the response.
 type responseBuffer struct {
-	header http.Header // the handler's
-	sent   http.Header // as they were when the code was written
+	header http.Header // set by the handler
+	sent   http.Header // copy of header at WriteHeader
 	code   int
 	body   bytes.Buffer
 }
 
-// Header gives the answer's headers.
+// Header returns the headers of the response.
 func (w *responseBuffer) Header() http.Header { return w.header }
 
 // WriteHeader sets the status code, once.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// closeGrace is how long answers in flight may take after Close has ended their waits.
+// closeGrace is how long Close waits for responses in flight.
 const closeGrace = 5 * time.Second
 
 // Server is an [Agent] on a port of the loopback interface.
@@ -22,7 +22,7 @@ type Server struct {
 	silent   silentConns
 }
 
-// silentConns are the connections on which no request has come yet. A graceful shutdown would wait for them.
+// silentConns are the connections without a request. A graceful shutdown would wait for them.
 type silentConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -46,7 +46,7 @@ func (c *silentConns) close() {
 	}
 }
 
-// Start makes an agent and serves it on 127.0.0.1, on a free port. The caller closes it.
+// Start serves a new agent on 127.0.0.1, on a free port. The caller must call Close.
 func Start(cfg Config) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,22 +63,22 @@ func Start(cfg Config) (*Server, error) {
 	s.http.ConnState = s.silent.note
 	go func() {
 		defer close(s.served)
-		_ = s.http.Serve(listener) // ends when Close closes the listener, for no other reason
+		_ = s.http.Serve(listener) // returns only when Close closes the listener
 	}()
 	return s, nil
 }
 
-// Agent is the agent that is served, for looks without a network.
+// Agent returns the agent, for requests without a network.
 func (s *Server) Agent() *Agent { return s.agent }
 
-// Addr is the host:port that the server listens on.
+// Addr returns the host:port of the server.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close ends the agent: blocked queries are answered with what is known, timers stop, connections close. It returns
-// when no goroutine of the server is left, or with an error if an answer could not be delivered in time.
+// Close stops the agent: blocked queries return the current result, timers stop, connections close. It returns when no
+// goroutine of the server runs, or with an error if a response could not be delivered within 5s.
 func (s *Server) Close() error {
 	s.agent.Close()
-	_ = s.listener.Close() // a second Close finds it closed
+	_ = s.listener.Close() // fails in a second Close
 	<-s.served
 	s.silent.close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)

@@ -32,7 +32,7 @@ func TestServerCloseEndsEverything(t *testing.T) {
 	f.mustPut("/v1/kv/p/k", "v")
 	f.put("/v1/session/create", `{"TTL":"10s"}`)
 	query := f.block("/v1/kv/p/k", f.entry("p/k").ModifyIndex, "10m")
-	// A connection without a request must not hold the end up.
+	// A connection without a request must not delay Close.
 	silent, err := net.Dial("tcp", srv.Addr())
 	if err != nil {
 		t.Fatal(err)
@@ -84,19 +84,19 @@ func TestFilterRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		`CheckID=="a" or`, `not CheckID=="a"`, `CheckID!="a"`,
 	} {
 		r := f.get("/v1/health/node/here?filter=" + strings.NewReplacer(" ", "+", `"`, "%22").Replace(filter))
-		if r.code != http.StatusBadRequest || !strings.Contains(r.body, "memconsul understands only") {
+		if r.code != http.StatusBadRequest || !strings.Contains(r.body, "memconsul supports only") {
 			t.Errorf("%s: %d %s", filter, r.code, r.body)
 		}
 	}
 }
 
-// TestOneHolderUnderContention lets many candidates take and lose one key, and counts.
+// TestOneHolderUnderContention lets many candidates acquire and release one key, and counts the terms.
 func TestOneHolderUnderContention(t *testing.T) {
 	srv := startServer(t)
 	f := newFixture(t, srv.Addr())
 	const candidates, turns = 8, 20
 	var (
-		holders sync.Mutex // TryLock fails if two hold the key at once
+		holders sync.Mutex // TryLock fails if two sessions hold the key
 		won     sync.WaitGroup
 	)
 	for range candidates {
@@ -112,7 +112,7 @@ func TestOneHolderUnderContention(t *testing.T) {
 					continue
 				}
 				if !holders.TryLock() {
-					t.Error("two hold the key")
+					t.Error("two sessions hold the key")
 					return
 				}
 				done++
@@ -130,7 +130,7 @@ func TestOneHolderUnderContention(t *testing.T) {
 	}
 }
 
-// BenchmarkPutWakesOneOf measures a write while thousands of queries are blocked on other keys.
+// BenchmarkPutWakesOneOf measures a write with thousands of queries blocked on other keys.
 func BenchmarkPutWakesOneOf(b *testing.B) {
 	for _, waiting := range []int{0, 5000} {
 		b.Run(fmt.Sprint(waiting), func(b *testing.B) {

@@ -14,9 +14,9 @@ const (
 
 	minSessionTTL     = 10 * time.Second
 	maxSessionTTL     = 24 * time.Hour
-	sessionTTLFactor  = 2 // a session outlives its TTL by this much, to forgive a late renewal
+	sessionTTLFactor  = 2 // Consul expires a session after twice its TTL
 	defaultLockDelay  = 15 * time.Second
-	lockDelaySeconds  = 1000 // a number below this is meant as seconds, not nanoseconds
+	lockDelaySeconds  = 1000 // Consul reads a smaller number as seconds, not nanoseconds
 	sessionTimerSpace = "session/"
 )
 
@@ -40,7 +40,7 @@ type serviceCheckRef struct {
 	Namespace string
 }
 
-// UnmarshalJSON accepts a lock-delay as a duration string, as nanoseconds, and small numbers as seconds.
+// UnmarshalJSON accepts a lock-delay as a duration string, in nanoseconds, or as a small number of seconds.
 func (s *session) UnmarshalJSON(data []byte) error {
 	type plain session
 	aux := struct {
@@ -64,13 +64,13 @@ func (s *session) UnmarshalJSON(data []byte) error {
 		delay = time.Duration(v)
 	}
 	if delay < lockDelaySeconds {
-		delay *= time.Second //nolint:durationcheck // a count of seconds, as Consul reads small numbers
+		delay *= time.Second //nolint:durationcheck // delay is a number of seconds here
 	}
 	s.LockDelay = delay
 	return nil
 }
 
-// checkIDs gives every check the session depends on, whichever of the three fields names it.
+// checkIDs returns the IDs of all checks that the session depends on.
 func (s *session) checkIDs() []string {
 	ids := append(slices.Clone(s.Checks), s.NodeChecks...)
 	for _, ref := range s.ServiceChecks {
@@ -79,7 +79,7 @@ func (s *session) checkIDs() []string {
 	return ids
 }
 
-// ttl is 0 for a session that never expires.
+// ttl returns 0 for a session that never expires.
 func (s *session) ttl() time.Duration {
 	d, err := time.ParseDuration(s.TTL)
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *session) ttl() time.Duration {
 	return d
 }
 
-// settleChecks resolves the default checks: Checks is the older name of NodeChecks, both begin as serfHealth, and
-// whichever was given wins.
+// settleChecks resolves the default checks. Checks is the older name of NodeChecks; both default to serfHealth, and the
+// field that the client set takes precedence.
 func (s *session) settleChecks() {
 	switch {
 	case len(s.Checks) == 0:
@@ -125,10 +125,10 @@ func (s *session) validate() error {
 
 type sessionTable struct {
 	byID  map[string]*session
-	index uint64 // of the last change
+	index uint64 // of the latest change
 }
 
-// selected gives the sessions that match, in the order of their ids, which is Consul's.
+// selected returns the sessions that match, sorted by ID like Consul.
 func (t *sessionTable) selected(match func(*session) bool) []*session {
 	out := []*session{}
 	for _, s := range t.byID {
@@ -140,7 +140,7 @@ func (t *sessionTable) selected(match func(*session) bool) []*session {
 	return out
 }
 
-// createSession gives the session an id and keeps it. The session belongs to the store from then on.
+// createSession stores the session with a new ID. The caller must not change it afterwards.
 func (s *store) createSession(sess *session) error {
 	if err := sess.validate(); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *store) createSession(sess *session) error {
 	return nil
 }
 
-// checkSessionChecks refuses checks that could not tell of a loss: unknown ones and those that are critical already.
+// checkSessionChecks rejects unknown and critical checks.
 func (s *store) checkSessionChecks(sess *session) error {
 	n := s.catalog.nodes[fold(sess.Node)]
 	if n == nil {
@@ -184,14 +184,14 @@ func (s *store) sessionChanged(sess *session, index uint64) {
 	s.notify(topicSessions, "")
 }
 
-// armSession starts the session's expiry anew.
+// armSession restarts the session's TTL.
 func (s *store) armSession(sess *session) {
 	if ttl := sess.ttl(); ttl > 0 {
 		s.timers.set(sessionTimerSpace+sess.ID, sessionTTLFactor*ttl, func() { s.destroySession(sess.ID) })
 	}
 }
 
-// renewSession puts off the session's expiry and returns it, or nil if it is gone. No index changes.
+// renewSession restarts the session's TTL and returns the session, or nil if there is none. No index changes.
 func (s *store) renewSession(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +202,7 @@ func (s *store) renewSession(id string) *session {
 	return sess
 }
 
-// destroySession ends a session, by request or because its time ran out. An unknown one changes nothing.
+// destroySession ends a session, on request or on expiry. An unknown ID has no effect.
 func (s *store) destroySession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ func (s *store) destroySession(id string) {
 	s.invalidateSession(id, s.nextIndex())
 }
 
-// invalidateSession ends a session and the holds it has, and arms the lock-delay of their keys. The caller holds the
+// invalidateSession ends a session, releases or deletes its keys, and starts their lock-delays. The caller holds the
 // mutex.
 func (s *store) invalidateSession(id string, index uint64) {
 	sess := s.sessions.byID[id]

@@ -2,15 +2,16 @@ package memconsul
 
 import (
 	"sync"
+	"time"
 )
 
-// store is the whole state of the datacenter behind one mutex. Records are never changed once they are in it: a
-// change puts a new record in the old one's place, so answers can be encoded without the mutex.
+// store is the state of the datacenter, with one mutex. Records in it are immutable: a change replaces the record, so
+// responses can be encoded without the mutex.
 type store struct {
 	timers *timerSet
 
 	mu    sync.Mutex
-	index uint64 // of the last write request, as raft counts them
+	index uint64 // Raft index of the latest write request
 	topic map[topic]*signal
 
 	kv       kvTable
@@ -22,22 +23,22 @@ type store struct {
 func newStore(timers *timerSet) *store {
 	return &store{
 		timers:   timers,
-		index:    3, // a real agent has written its own configuration before anybody can ask
+		index:    3, // a real agent writes its own configuration before it serves requests
 		topic:    map[topic]*signal{},
 		kv:       newKVTable(),
-		delays:   lockDelays{until: map[string]delayEnd{}},
+		delays:   lockDelays{until: map[string]time.Time{}},
 		sessions: sessionTable{byID: map[string]*session{}},
 		catalog:  newCatalogTable(),
 	}
 }
 
-// nextIndex takes the index of one write request. Consul counts requests that turn out to change nothing as well.
+// nextIndex returns the index of a new write request. Consul also counts requests without effect.
 func (s *store) nextIndex() uint64 {
 	s.index++
 	return s.index
 }
 
-// topic is something a blocked query can wait for.
+// topic is a set of objects that a blocking query can wait for.
 type topic struct {
 	table tableName
 	name  string
@@ -58,13 +59,13 @@ const (
 	topicNodes                         // all nodes
 )
 
-// signal is closed when its topic changes. It is counted, so that topics nobody waits for any more are forgotten.
+// signal is closed when its topic changes. It counts its waiters, so that topics without waiters are removed.
 type signal struct {
 	changed chan struct{}
 	waiters int
 }
 
-// subscribe gives the signal of a topic. The caller holds the mutex and calls unsubscribe later, without it.
+// subscribe returns the signal of a topic. The caller holds the mutex, and later calls unsubscribe without it.
 func (s *store) subscribe(t topic) *signal {
 	sig := s.topic[t]
 	if sig == nil {
@@ -84,7 +85,7 @@ func (s *store) unsubscribe(t topic, sig *signal) {
 	}
 }
 
-// notify wakes everybody who waits for the topic. The caller holds the mutex.
+// notify wakes all queries that wait for the topic. The caller holds the mutex.
 func (s *store) notify(table tableName, name string) {
 	t := topic{table, name}
 	if sig := s.topic[t]; sig != nil {
@@ -93,7 +94,7 @@ func (s *store) notify(table tableName, name string) {
 	}
 }
 
-// notifyKey wakes those who wait for the key or for any of its prefixes, the key itself and the empty one included.
+// notifyKey wakes all queries that wait for the key or for one of its prefixes, from the empty one to the key itself.
 func (s *store) notifyKey(key string) {
 	s.notify(topicKey, key)
 	if len(s.topic) == 0 {

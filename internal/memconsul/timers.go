@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// timerSet runs functions later, by name, and can be closed so that none runs any more.
+// timerSet holds named timers. After close, no function runs.
 type timerSet struct {
 	mu      sync.Mutex
 	timers  map[string]armed
-	armings uint64 // counts them, to tell a timer from the one that has replaced it
+	armings uint64 // number of calls of set, which distinguishes a timer from its replacement
 	closed  bool
 	running sync.WaitGroup
 }
@@ -23,7 +23,7 @@ func newTimerSet() *timerSet {
 	return &timerSet{timers: map[string]armed{}}
 }
 
-// set runs fn after d, instead of whatever was set under this name before.
+// set runs fn after d. It replaces the timer with this name.
 func (s *timerSet) set(name string, d time.Duration, fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *timerSet) set(name string, d time.Duration, fn func()) {
 	s.timers[name] = armed{timer, own}
 }
 
-// begin reports whether the timer is still the wanted one: it may have been replaced after it fired.
+// begin reports whether the timer is still current: it may have been replaced after it fired.
 func (s *timerSet) begin(name string, arming uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *timerSet) remove(name string) {
 	}
 }
 
-// close stops all timers and waits for the functions that run already.
+// close stops all timers and waits for running functions.
 func (s *timerSet) close() {
 	s.mu.Lock()
 	s.closed = true

@@ -11,7 +11,7 @@ const (
 	maxTxnBodyBytes = maxValueSize
 )
 
-// txnOp is one operation of a transaction. Only operations on keys are known here.
+// txnOp is one operation of a transaction. Only operations on keys are supported.
 type txnOp struct {
 	KV      *txnKVOp
 	Node    json.RawMessage
@@ -32,7 +32,7 @@ type txnKVOp struct {
 
 func (op *txnKVOp) entry() *entry {
 	e := &entry{Key: op.Key, Flags: op.Flags, Session: op.Session, ModifyIndex: op.Index}
-	// A value of no bytes is no value, as with a PUT.
+	// An empty value is no value, as in a PUT.
 	if len(op.Value) > 0 {
 		e.Value = op.Value
 	}
@@ -48,13 +48,13 @@ type txnError struct {
 	What    string
 }
 
-// txnReply is the answer to a transaction that may write.
+// txnReply is the response to a transaction that may write.
 type txnReply struct {
 	Results []txnResult
 	Errors  []txnError
 }
 
-// txnReadReply is the answer to one that only reads: Consul's own query data shows through.
+// txnReadReply is the response to a transaction that only reads. It includes Consul's query metadata.
 type txnReadReply struct {
 	txnReply
 	Index                 uint64
@@ -66,7 +66,7 @@ type txnReadReply struct {
 	ResultsFilteredByACLs bool
 }
 
-// verbKind says what a verb may do.
+// verbKind says whether a verb reads or writes.
 type verbKind uint8
 
 const (
@@ -107,7 +107,7 @@ func (a *Agent) serveTxn(rq *request) (any, error) {
 		if vetted {
 			read.Index = 1
 		} else {
-			// A transaction that is refused unread never reaches the place that would ask for the leader.
+			// Consul rejects such a transaction before it looks for the leader.
 			rq.w.Header().Set("X-Consul-Knownleader", "false")
 		}
 		body = read
@@ -140,13 +140,13 @@ func readTxn(rq *request) ([]*txnKVOp, error) {
 		case op.KV != nil:
 			kvs = append(kvs, op.KV)
 		case op.Node != nil || op.Service != nil || op.Check != nil:
-			return nil, badRequest("memconsul runs key-value operations only")
+			return nil, badRequest("memconsul supports only key-value operations")
 		}
 	}
 	return kvs, nil
 }
 
-// runTxn does all operations or none. It reports false if they were refused before any was tried.
+// runTxn applies all operations or none. It reports false if vetTxn rejected them.
 func (s *store) runTxn(ops []*txnKVOp, writes bool) (txnReply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +177,8 @@ func (s *store) runTxn(ops []*txnKVOp, writes bool) (txnReply, bool) {
 	return reply, true
 }
 
-// vetTxn makes the tests that come before the write, of which lock-delay is one: it looks at the clock.
+// vetTxn makes the checks that precede the Raft log entry. The lock-delay is one of them, because it depends on the
+// clock.
 func (s *store) vetTxn(ops []*txnKVOp) []txnError {
 	var errs []txnError
 	for i, op := range ops {
@@ -193,7 +194,7 @@ func (s *store) vetTxn(ops []*txnKVOp) []txnError {
 	return errs
 }
 
-// run does one operation and gives the entries to be shown for it. Only reads show values.
+// run applies one operation and returns its results. Only reads return values.
 func (tx *kvTx) run(op *txnKVOp) ([]*entry, error) {
 	if kindOf(op.Verb) == verbWrites {
 		return tx.runWrite(op)

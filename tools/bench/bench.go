@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// bench measures what the options name and writes tables.
+// bench runs the measurements that the options select and writes their tables.
 type bench struct {
 	o    options
 	args []string
@@ -25,7 +25,7 @@ func newBench(o options, args []string, out, log io.Writer) (*bench, error) {
 	if o.dashboard {
 		for _, tool := range []string{"tmux", "curl"} {
 			if _, err := exec.LookPath(tool); err != nil {
-				return nil, fmt.Errorf("%w (-dashboard=false does without)", err)
+				return nil, fmt.Errorf("%w (-dashboard=false does not need it)", err)
 			}
 		}
 	}
@@ -57,16 +57,16 @@ func (b *bench) command() string {
 	return strings.TrimSpace("go run ./tools/bench " + strings.Join(b.args, " "))
 }
 
-// size measures everything with n elections, on a server of its own.
+// size runs all measurements with n elections on a new server.
 func (b *bench) size(ctx context.Context, n int) (r sizeReport, where string, err error) {
 	r.n = n
 	began := time.Now()
-	s, err := newStage(ctx, b.o, n)
+	s, err := newFixture(ctx, b.o, n)
 	if err != nil {
 		return r, "", err
 	}
 	defer s.close()
-	b.note("%s elections made in %s", thousands(n), time.Since(began).Round(time.Millisecond))
+	b.note("created %s elections in %s", thousands(n), time.Since(began).Round(time.Millisecond))
 	if r.baseline, err = s.baseline(ctx); err != nil {
 		return r, "", err
 	}
@@ -81,7 +81,7 @@ func (b *bench) size(ctx context.Context, n int) (r sizeReport, where string, er
 	}
 	if b.o.dashboard {
 		b.note("dashboard")
-		board, err := s.board(ctx, r.baseline.perCPU)
+		board, err := s.dashboard(ctx, r.baseline.perCPU)
 		if ctx.Err() != nil {
 			return r, "", ctx.Err()
 		}

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// stride spreads changes that follow one another over the keys. It is a
-	// prime, so that with the usual sizes no key comes again before all others.
+	// stride spreads consecutive changes over the keys. It is a prime, so that with
+	// the usual sizes every key changes before one changes again.
 	stride = 7919
-	// maxInFlight bounds the writes that are under way at once.
+	// maxInFlight is the maximum number of concurrent writes.
 	maxInFlight = 64
 )
 
-// changes makes changes to the elections of a stage, numbered from 1. One
-// goroutine at a time calls one and drive.
+// changes writes changes to the elections of a fixture, numbered from 1. Its
+// methods are not safe for concurrent use.
 type changes struct {
 	client   *api.Client
 	sessions []string
@@ -29,10 +29,10 @@ type changes struct {
 	keys     []lockedKey
 }
 
-// lockedKey is an election as the last write left it.
+// lockedKey is the state of an election after the latest write.
 type lockedKey struct {
 	mu     sync.Mutex
-	holder int // of sessions
+	holder int // index in changes.sessions
 }
 
 func newChanges(client *api.Client, sessions []string, n int, o options) *changes {
@@ -43,18 +43,18 @@ func newChanges(client *api.Client, sessions []string, n int, o options) *change
 	return c
 }
 
-// last is the number of the latest change.
+// last returns the number of the latest change.
 func (c *changes) last() int { return c.made }
 
-// one makes the next change.
-func (c *changes) one(ctx context.Context, l *ledger) error {
+// one writes the next change.
+func (c *changes) one(ctx context.Context, l *timeline) error {
 	c.made++
 	return c.write(ctx, c.made, l)
 }
 
-// drive makes n changes at a rate, each at its moment whatever became of those
-// before.
-func (c *changes) drive(ctx context.Context, n int, rate float64, l *ledger) error {
+// drive writes n changes at a rate per second. A slow write does not delay the
+// next ones.
+func (c *changes) drive(ctx context.Context, n int, rate float64, l *timeline) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxInFlight)
 	start := time.Now()
@@ -73,7 +73,7 @@ func (c *changes) drive(ctx context.Context, n int, rate float64, l *ledger) err
 	return ctx.Err()
 }
 
-func (c *changes) write(ctx context.Context, change int, l *ledger) error {
+func (c *changes) write(ctx context.Context, change int, l *timeline) error {
 	i := c.keyOf(change)
 	key := &c.keys[i]
 	key.mu.Lock()
@@ -85,25 +85,25 @@ func (c *changes) write(ctx context.Context, change int, l *ledger) error {
 	if err := write(ctx, i, valueOfLeader(changeName(change))); err != nil {
 		return fmt.Errorf("change %d, key %s: %w", change, keyName(i), err)
 	}
-	l.wrote(change, time.Now())
+	l.recordWrite(change, time.Now())
 	return nil
 }
 
-// keyOf is the key of a change: the same for some changes in a row, then
-// another far away.
+// keyOf returns the index of the key of a change: the same for flaps consecutive
+// changes, then a distant one.
 func (c *changes) keyOf(change int) int { return change / c.flaps * stride % len(c.keys) }
 
-// update lets the holder write its key again.
+// update writes the key again with its holder's session.
 func (c *changes) update(ctx context.Context, i int, value []byte) error {
 	pair := &api.KVPair{Key: keyName(i), Value: value, Session: c.sessions[c.keys[i].holder]}
 	ok, _, err := c.client.KV().Acquire(pair, (&api.WriteOptions{}).WithContext(ctx))
 	if err == nil && !ok {
-		err = fmt.Errorf("refused")
+		err = fmt.Errorf("rejected")
 	}
 	return err
 }
 
-// move hands the key to the next session.
+// move gives the key to the next session, in one transaction.
 func (c *changes) move(ctx context.Context, i int, value []byte) error {
 	from := c.keys[i].holder
 	to := (from + 1) % len(c.sessions)
@@ -117,7 +117,7 @@ func (c *changes) move(ctx context.Context, i int, value []byte) error {
 	return err
 }
 
-// pause waits; it reports false when ctx ended first.
+// pause waits for d and reports whether ctx is still alive.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

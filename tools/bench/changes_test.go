@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-func TestChangesSpreadOverTheKeys(t *testing.T) {
+func TestChangesAreSpreadOverTheKeys(t *testing.T) {
 	const n, flaps = 100, 4
 	c := &changes{flaps: flaps, keys: make([]lockedKey, n)}
 	hits := make([]int, n)
@@ -15,6 +15,6 @@ func TestChangesSpreadOverTheKeys(t *testing.T) {
 		}
 	}
 	if c.keyOf(4) != c.keyOf(7) || c.keyOf(7) == c.keyOf(8) {
-		t.Error("changes in a row are not of one key")
+		t.Error("consecutive changes do not share a key")
 	}
 }

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// childGrace is how long a watcher may take to end when it is asked to.
+	// childGrace is the time from SIGINT to SIGKILL.
 	childGrace = 5 * time.Second
 	lineLimit  = 1 << 20
 	errorTail  = 2 << 10
 )
 
-// child is a watcher's process.
+// child is the process of a watcher.
 type child struct {
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
@@ -29,8 +29,8 @@ type child struct {
 	reading sync.WaitGroup
 }
 
-// startChild starts a watcher and tells the ledger what its lines say.
-func startChild(ctx context.Context, command []string, read func([]byte) sight, l *ledger) (*child, error) {
+// startChild starts a watcher and records its lines.
+func startChild(ctx context.Context, command []string, read func([]byte) outputLine, l *timeline) (*child, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &child{cmd: exec.CommandContext(ctx, command[0], command[1:]...), cancel: cancel}
 	c.cmd.SysProcAttr = dieWithParent()
@@ -49,47 +49,48 @@ func startChild(ctx context.Context, command []string, read func([]byte) sight, 
 		cancel()
 		return nil, err
 	}
-	c.reading.Go(func() { readSights(stdout, read, l) })
+	c.reading.Go(func() { readLines(stdout, read, l) })
 	return c, nil
 }
 
-// readSights ends with its input, which ends with the process.
-func readSights(in io.Reader, read func([]byte) sight, l *ledger) {
+// readLines returns at the end of its input, when the process has ended.
+func readLines(in io.Reader, read func([]byte) outputLine, l *timeline) {
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, 64<<10), lineLimit)
 	for scanner.Scan() {
 		at := time.Now()
-		if s := read(scanner.Bytes()); s != (sight{}) {
-			l.saw(s, at)
+		if s := read(scanner.Bytes()); s != (outputLine{}) {
+			l.recordLine(s, at)
 		}
 	}
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// say writes a line to the process; one that does not read loses nothing.
-func (c *child) say(line string) error {
+// writeLine writes a line to the standard input of the process.
+func (c *child) writeLine(line string) error {
 	_, err := io.WriteString(c.stdin, line+"\n")
 	return err
 }
 
-// end asks the process to end, kills it if it does not, and waits for it.
+// end stops the process and waits for it.
 func (c *child) end() {
 	c.cancel()
 	_ = c.stdin.Close()
 	c.reading.Wait()
-	_ = c.cmd.Wait() // it was told to end: how it did so does not matter
+	_ = c.cmd.Wait() // the exit status after a signal does not matter
 }
 
-// trouble is what the process wrote to its standard error.
-func (c *child) trouble() error {
+// stderr returns the text that the process wrote to standard error as an error,
+// nil if there is none.
+func (c *child) stderr() error {
 	if text := strings.TrimSpace(c.errors.String()); text != "" {
-		return fmt.Errorf("it says: %s", text)
+		return fmt.Errorf("standard error: %s", text)
 	}
 	return nil
 }
 
-// tailWriter keeps the end of what is written to it.
+// tailWriter keeps the last errorTail bytes.
 type tailWriter struct {
 	mu   sync.Mutex
 	text []byte

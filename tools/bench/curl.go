@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// curlRuns is how often curl reads everything; the median counts.
+// curlRuns is the number of runs of curl; the median counts.
 const curlRuns = 5
 
-// curl is how long curl takes to read what a board shows: the keys and the
-// sessions, one after the other in one process, not looked at.
-func (s *stage) curl(ctx context.Context) (time.Duration, error) {
+// curl measures how long curl takes to read the keys and the sessions of the
+// dashboard, one after the other in one process, without decoding them.
+func (s *fixture) curl(ctx context.Context) (time.Duration, error) {
 	base := "http://" + s.addr() + "/v1/"
 	var took []time.Duration
 	for range curlRuns {

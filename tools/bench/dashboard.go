@@ -15,26 +15,26 @@ const (
 	boardWidth  = "120"
 	boardHeight = "36"
 	boardPoll   = 5 * time.Millisecond
-	// boardStarts is how often the dashboard is started; the median counts.
+	// boardStarts is the number of starts of the dashboard; the median counts.
 	boardStarts = 5
 )
 
-// boardResult is how the dashboard did.
-type boardResult struct {
-	curl   time.Duration // the same keys and sessions read by curl
-	first  time.Duration // from the start to the first full board
-	own    time.Duration // of that, what the terminal takes for a program that only prints
-	quiet  float64       // of a core, while nothing changes
-	perCPU cpu           // for one change
+// dashboardResult is the measurement of the dashboard.
+type dashboardResult struct {
+	curl   time.Duration // to read the same keys and sessions with curl
+	first  time.Duration // from the start to the first complete table
+	own    time.Duration // the part of first that the terminal needs for any program
+	quiet  float64       // share of a core without changes
+	perCPU cpu           // per change
 	rss    int64
 	peak   int64
 	conns  int
-	err    string // why it was not measured
+	err    string // why it was not measured, or ""
 }
 
-// board opens the dashboard in a terminal and lets it be, then lets things
-// change.
-func (s *stage) board(ctx context.Context, writing cpu) (r boardResult, err error) {
+// dashboard measures the dashboard in a terminal, first without changes, then with
+// changes.
+func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult, err error) {
 	if r.curl, err = s.curl(ctx); err != nil {
 		return r, err
 	}
@@ -52,17 +52,17 @@ func (s *stage) board(ctx context.Context, writing cpu) (r boardResult, err erro
 		return r, err
 	}
 	r.first = first
-	pid, err := childOf(guard) // the process that electop started waits for this one
+	pid, err := childOf(guard) // the guard only waits for the dashboard's process
 	if err != nil {
 		return r, err
 	}
 	if err := waitFor(ctx, settleTime); err != nil {
 		return r, err
 	}
-	if r.quiet, err = s.quietShare(ctx, pid); err != nil {
+	if r.quiet, err = s.idleShare(ctx, pid); err != nil {
 		return r, err
 	}
-	if r.perCPU, err = s.boardCost(ctx, pid); err != nil {
+	if r.perCPU, err = s.dashboardCost(ctx, pid); err != nil {
 		return r, err
 	}
 	r.perCPU.server -= writing.server
@@ -73,8 +73,8 @@ func (s *stage) board(ctx context.Context, writing cpu) (r boardResult, err erro
 	return r, err
 }
 
-// quietShare is how much of a core a process uses while nothing changes.
-func (s *stage) quietShare(ctx context.Context, pid int) (float64, error) {
+// idleShare measures the share of a core that a process uses without changes.
+func (s *fixture) idleShare(ctx context.Context, pid int) (float64, error) {
 	before, err := cpuTime(pid)
 	if err != nil {
 		return 0, err
@@ -87,12 +87,12 @@ func (s *stage) quietShare(ctx context.Context, pid int) (float64, error) {
 	return float64(after-before) / float64(time.Since(start)), err
 }
 
-func (s *stage) boardCost(ctx context.Context, pid int) (cpu, error) {
+func (s *fixture) dashboardCost(ctx context.Context, pid int) (cpu, error) {
 	before, err := s.clock(pid)
 	if err != nil {
 		return cpu{}, err
 	}
-	if err := s.changes.drive(ctx, s.o.changes(), s.o.rate, newLedger()); err != nil {
+	if err := s.changes.drive(ctx, s.o.changes(), s.o.rate, newTimeline()); err != nil {
 		return cpu{}, err
 	}
 	if err := waitFor(ctx, settleTime/4); err != nil {
@@ -102,11 +102,11 @@ func (s *stage) boardCost(ctx context.Context, pid int) (cpu, error) {
 	return perChange(before, after, s.o.changes()), err
 }
 
-// terminal is a tmux of its own.
+// terminal is a tmux server.
 type terminal struct{ socket string }
 
-// openTerminal starts tmux with a window that waits, so that its own start is
-// over before the program's begins.
+// openTerminal starts tmux with an idle window, so that the start of tmux does not
+// count as the program's.
 func openTerminal(ctx context.Context, n int) (*terminal, error) {
 	t := &terminal{socket: fmt.Sprintf("electop-bench-%d-%d", os.Getpid(), n)}
 	_, err := t.tmux(ctx, "-f", os.DevNull, "new-session", "-d", "-x", boardWidth, "-y", boardHeight, "exec cat",
@@ -117,8 +117,8 @@ func openTerminal(ctx context.Context, n int) (*terminal, error) {
 	return t, nil
 }
 
-// start starts a program several times and leaves the last one running. It gives
-// its process and how long it takes until the screen shows a text.
+// start starts a program several times and keeps the last one running. It returns
+// its process ID and the median time until the screen shows the text.
 func (t *terminal) start(ctx context.Context, text string, program ...string) (pid int, took time.Duration, err error) {
 	var all []time.Duration
 	for i := range boardStarts {
@@ -142,7 +142,7 @@ func (t *terminal) start(ctx context.Context, text string, program ...string) (p
 	return pid, median(all), nil
 }
 
-// run starts a program in a new window and gives its process.
+// run starts a program in a new window and returns its process ID.
 func (t *terminal) run(ctx context.Context, program ...string) (pid int, err error) {
 	quoted := make([]string, len(program))
 	for i, arg := range program {
@@ -169,7 +169,7 @@ func (t *terminal) await(ctx context.Context, text string) error {
 			return nil
 		}
 	}
-	return errors.New("the dashboard never showed " + strconv.Quote(text) + "; last:\n" + screen)
+	return errors.New("the dashboard did not show " + strconv.Quote(text) + "; last screen:\n" + screen)
 }
 
 func (t *terminal) tmux(ctx context.Context, args ...string) (string, error) {
@@ -181,7 +181,7 @@ func (t *terminal) tmux(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// close ends this tmux and what runs in it.
+// close ends the tmux server and its programs.
 func (t *terminal) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), childGrace)
 	defer cancel()

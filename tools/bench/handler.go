@@ -11,13 +11,12 @@ import (
 	"time"
 )
 
-// handle is the handler of `consul watch`: it gets all keys each time and tells
-// those that moved since its last run, of which it keeps the index in a file.
-// Only reading is timed, and only what can't be avoided is decoded: consul waits
-// for its handler before it asks again.
+// handle is the handler of `consul watch`: it reads all keys and prints those that
+// changed since its last run, whose index it keeps in a file. It decodes as little
+// as possible, because consul waits for its handler before the next query.
 func handle(in io.Reader, out io.Writer, args []string) error {
 	if len(args) != 1 {
-		return errors.New("the handler takes the file of its state")
+		return errors.New("the handler needs the path of its state file")
 	}
 	text, err := io.ReadAll(in)
 	if err != nil {
@@ -47,8 +46,8 @@ func handle(in io.Reader, out io.Writer, args []string) error {
 	return os.WriteFile(args[0], []byte(strconv.FormatUint(highest, 10)), 0o600) //nolint:gosec // bench names the file
 }
 
-// readIndex is where the last run of the handler ended; first is set when there
-// was none.
+// readIndex returns the highest index of the last run; first is true if there was
+// none.
 func readIndex(path string) (index uint64, first bool, err error) {
 	text, err := os.ReadFile(path) //nolint:gosec // bench names the file
 	if errors.Is(err, os.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 
 const (
 	keyPrefix = "service/"
-	// maxSessions bounds the sessions that are made; more elections share them.
+	// maxSessions is the maximum number of sessions; more elections share them.
 	maxSessions   = 10_000
 	txnOps        = 64
 	parallelLoads = 32
@@ -20,19 +20,19 @@ const (
 
 func keyName(i int) string { return fmt.Sprintf("%ssvc-%06d/leader", keyPrefix, i) }
 
-// valueOfLeader is what a candidate would leave in its key.
+// valueOfLeader returns a realistic value of a key.
 func valueOfLeader(name string) []byte {
 	return fmt.Appendf(nil, `{"name":%q,"address":"10.0.0.9:9000","version":"1.14.2"}`, name)
 }
 
-// load makes n elections, each led by a session, and gives the sessions: that
-// of election i is number i, counted around.
+// load creates n elections and returns the sessions: election i is led by session
+// i modulo their number.
 func load(ctx context.Context, client *api.Client, n int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
 	sessions, err := makeSessions(ctx, client, max(2, min(n, maxSessions)))
 	if err != nil {
-		return nil, fmt.Errorf("make sessions: %w", err)
+		return nil, fmt.Errorf("create sessions: %w", err)
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelLoads)
@@ -40,7 +40,7 @@ func load(ctx context.Context, client *api.Client, n int) ([]string, error) {
 		g.Go(func() error { return lockKeys(ctx, client, sessions, from, min(from+txnOps, n)) })
 	}
 	if err := g.Wait(); err != nil {
-		return nil, fmt.Errorf("make elections: %w", err)
+		return nil, fmt.Errorf("create elections: %w", err)
 	}
 	return sessions, nil
 }
@@ -77,7 +77,7 @@ func commit(ctx context.Context, client *api.Client, ops api.TxnOps) error {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("refused: %s", answer.Errors[0].What)
+		return fmt.Errorf("rejected: %s", answer.Errors[0].What)
 	}
 	return nil
 }

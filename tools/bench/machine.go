@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// machine says in a few words where it was measured.
+// machine describes the machine and the versions of a measurement in one line.
 func machine(ctx context.Context, consul string) string {
 	return fmt.Sprintf("%s, %d cores, %s, %s, %s/%s, %s", cpuModel(), runtime.NumCPU(), consulVersion(ctx, consul),
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly))
@@ -24,7 +24,7 @@ func cpuModel() string {
 	return modelIn(string(text))
 }
 
-// modelIn finds the model in /proc/cpuinfo.
+// modelIn returns the CPU model of a /proc/cpuinfo.
 func modelIn(cpuinfo string) string {
 	for line := range strings.Lines(cpuinfo) {
 		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {

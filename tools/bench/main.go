@@ -21,8 +21,8 @@ func main() {
 	}
 }
 
-// run is the benchmark, or one of the watchers that it starts as processes of
-// their own.
+// run runs the benchmark, or one of the watchers that it starts as separate
+// processes.
 func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) e
 	return b.run(ctx)
 }
 
-// The roles that bench plays for itself, as its first argument.
+// The first argument with which bench starts itself as a watcher or handler.
 const (
 	roleRecurse = "as-recurse"
 	rolePerKey  = "as-perkey"
@@ -55,7 +55,7 @@ func watch(ctx context.Context, role string, args []string, in io.Reader, out io
 	f := flag.NewFlagSet(role, flag.ContinueOnError)
 	addr := f.String("addr", "", "address of Consul")
 	n := f.Int("n", 0, "number of elections")
-	plain := f.Bool("no-gzip", false, "do not ask for packed answers")
+	plain := f.Bool("no-gzip", false, "request uncompressed responses")
 	profile := f.String("profile", "", "folder for profiles")
 	if err := f.Parse(args); err != nil {
 		return err

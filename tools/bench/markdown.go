@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// What is between these two lines of a document is written by bench.
+// bench replaces the text between these two lines of a document.
 const (
 	markBegin = "<!-- make bench writes from here -->"
 	markEnd   = "<!-- to here -->"
 )
 
-// updateMarkdown puts the text between the marks of a document; a document that
-// does not exist is begun.
+// updateMarkdown replaces the text between the marks of a document. It creates a
+// document that does not exist.
 func updateMarkdown(path, text string) error {
 	old, err := os.ReadFile(path) //nolint:gosec // the file that a flag names
 	if errors.Is(err, os.ErrNotExist) {

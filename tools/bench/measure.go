@@ -9,33 +9,32 @@ import (
 
 const (
 	readyLimit = 2 * time.Minute
-	// settleTime lets a watcher come to rest after its start.
+	// settleTime is the pause after the start of a watcher.
 	settleTime = time.Second
-	// idleLimit is how long a single change is waited for, idleGap the rest
-	// between one that was seen and the next.
+	// idleLimit is the timeout of a single change, idleGap the pause after it.
 	idleLimit = 5 * time.Second
 	idleGap   = 20 * time.Millisecond
-	// tailLimit is how long the last changes of a run are waited for.
+	// tailLimit is the timeout of the last changes of a run.
 	tailLimit = 10 * time.Second
 )
 
-// result is how one watcher did.
+// result is the measurement of one watcher.
 type result struct {
 	watcher string
-	skipped string // why it was not measured
+	skipped string // why it was not measured, or ""
 	ready   time.Duration
 	idle    spread
 	busy    spread
-	perCPU  cpu // for one change
+	perCPU  cpu // per change
 	rss     int64
 	peak    int64
 	conns   int
 }
 
-// baseline makes the changes while nobody watches.
-func (s *stage) baseline(ctx context.Context) (result, error) {
-	r := result{watcher: "nobody"}
-	l := newLedger()
+// baseline measures the cost of the changes without a watcher.
+func (s *fixture) baseline(ctx context.Context) (result, error) {
+	r := result{watcher: "none"}
+	l := newTimeline()
 	before, err := s.clock(0)
 	if err != nil {
 		return r, err
@@ -50,21 +49,21 @@ func (s *stage) baseline(ctx context.Context) (result, error) {
 	return r, err
 }
 
-// perChange divides what was used between two readings.
+// perChange returns the CPU time per change between two readings.
 func perChange(before, after cpu, n int) cpu {
 	d := time.Duration(max(n, 1))
 	return cpu{client: (after.client - before.client) / d, server: (after.server - before.server) / d}
 }
 
-// measure runs one watcher through all its trials.
-func (s *stage) measure(ctx context.Context, w watcher) (r result, err error) {
+// measure runs all measurements of one watcher.
+func (s *fixture) measure(ctx context.Context, w watcher) (r result, err error) {
 	r.watcher = w.name
 	if w.skip != nil {
 		if r.skipped = w.skip(s.n); r.skipped != "" {
 			return r, nil
 		}
 	}
-	l := newLedger()
+	l := newTimeline()
 	c, err := startChild(ctx, w.command(s), w.read, l)
 	if err != nil {
 		return r, err
@@ -72,12 +71,12 @@ func (s *stage) measure(ctx context.Context, w watcher) (r result, err error) {
 	defer func() {
 		c.end()
 		if err != nil {
-			err = errors.Join(fmt.Errorf("%s with %d elections: %w", w.name, s.n, err), c.trouble())
+			err = errors.Join(fmt.Errorf("%s with %d elections: %w", w.name, s.n, err), c.stderr())
 		}
 	}()
 	at, ok := l.awaitReady(ctx, s.n, readyLimit)
 	if !ok {
-		return r, errors.New("it did not tell of all elections")
+		return r, errors.New("it did not report all elections in time")
 	}
 	r.ready = at.Sub(c.started)
 	if !pause(ctx, settleTime) {
@@ -89,8 +88,8 @@ func (s *stage) measure(ctx context.Context, w watcher) (r result, err error) {
 	return r, s.steady(ctx, c, l, &r)
 }
 
-// single makes changes one by one: each is waited for.
-func (s *stage) single(ctx context.Context, l *ledger) (spread, error) {
+// single writes changes one by one and waits for each.
+func (s *fixture) single(ctx context.Context, l *timeline) (spread, error) {
 	first := s.changes.last() + 1
 	for range s.o.idleChanges {
 		if err := s.changes.one(ctx, l); err != nil {
@@ -104,10 +103,10 @@ func (s *stage) single(ctx context.Context, l *ledger) (spread, error) {
 	return l.spread(first, s.changes.last()), nil
 }
 
-// steady makes changes at the rate and reads what that cost.
-func (s *stage) steady(ctx context.Context, c *child, l *ledger, r *result) error {
+// steady writes changes at the configured rate and measures their cost.
+func (s *fixture) steady(ctx context.Context, c *child, l *timeline, r *result) error {
 	if s.o.profile != "" && r.watcher == "electop" {
-		if err := c.say(profileStart); err != nil {
+		if err := c.writeLine(profileStart); err != nil {
 			return err
 		}
 	}
@@ -133,14 +132,14 @@ func (s *stage) steady(ctx context.Context, c *child, l *ledger, r *result) erro
 		return err
 	}
 	if s.o.profile != "" && r.watcher == "electop" {
-		return errors.Join(c.say(profileStop), waitFor(ctx, settleTime))
+		return errors.Join(c.writeLine(profileStop), waitFor(ctx, settleTime))
 	}
 	return nil
 }
 
-// awaitTail waits for the last change, which a watcher that merges changes sees
-// as well, and then a moment for those before.
-func (s *stage) awaitTail(ctx context.Context, l *ledger, first int) {
+// awaitTail waits for the last change, which also a watcher that coalesces changes
+// sees, and then shortly for the earlier ones.
+func (s *fixture) awaitTail(ctx context.Context, l *timeline, first int) {
 	last := s.changes.last()
 	l.awaitSeen(ctx, last, last, tailLimit)
 	l.awaitSeen(ctx, first, last, settleTime)

@@ -18,14 +18,14 @@ import (
 	"electop/election/sanitize"
 )
 
-// The lines on standard input between which observe keeps a profile.
+// Lines on standard input that start and stop the profile of observe.
 const (
 	profileStart = "start"
 	profileStop  = "stop"
 )
 
-// observe is what `electop watch -o json` does, in bench's own process, so that
-// it can be profiled without a switch for that in the product.
+// observe does the same as `electop watch -o json`, in a process of bench that can
+// be profiled.
 func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Writer) error {
 	client, err := consulx.NewClient(consulx.Config{Address: addr})
 	if err != nil {
@@ -44,13 +44,13 @@ func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Wri
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
 	g.Go(func() error { return writeEvents(ctx, lines, out) })
-	// Reading ends with the input, which its owner closes.
+	// keepProfile returns when the parent closes the input.
 	go func() { defer cancel(); _ = keepProfile(in, profile) }()
 	return ignoreCancel(g.Wait())
 }
 
 func ignoreCancel(err error) error {
-	if err == context.Canceled { //nolint:errorlint // nobody wraps it here
+	if err == context.Canceled { //nolint:errorlint // it is never wrapped here
 		return nil
 	}
 	return err
@@ -75,7 +75,7 @@ func writeEvents(ctx context.Context, lines <-chan []election.Event, out io.Writ
 	}
 }
 
-// keepProfile writes cpu.prof and heap.prof for the time between two lines.
+// keepProfile writes cpu.prof and heap.prof between the lines start and stop.
 func keepProfile(in io.Reader, dir string) error {
 	scanner := bufio.NewScanner(in)
 	var file *os.File

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// options say what is measured.
+// options are the flags.
 type options struct {
 	sizes       []int
 	rate        float64
@@ -26,7 +26,7 @@ type options struct {
 	profile     string
 }
 
-// The limits keep a slip of the keyboard from filling the machine.
+// Limits that prevent a typing error from overloading the machine.
 const (
 	maxSize   = 1_000_000
 	maxRate   = 2000
@@ -39,22 +39,22 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(log)
 	sizes := f.String("sizes", "5,100,1000,10000,100000", "numbers of elections, one table each")
-	f.Float64Var(&o.rate, "rate", 50, "changes a second")
-	f.DurationVar(&o.length, "for", 20*time.Second, "how long changes are made at that rate")
-	f.IntVar(&o.idleChanges, "idle-changes", 100, "single changes, each after the one before was seen")
-	f.IntVar(&o.moves, "moves", 10, "every so manieth change is a change of leader, 0 for none")
-	f.IntVar(&o.flaps, "flaps", 4, "so many changes in a row go to one key: a slow watcher merges them")
-	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long the dashboard is watched while nothing changes")
+	f.Float64Var(&o.rate, "rate", 50, "changes per second")
+	f.DurationVar(&o.length, "for", 20*time.Second, "how long to write changes at that rate")
+	f.IntVar(&o.idleChanges, "idle-changes", 100, "number of single changes, each written after the previous one was seen")
+	f.IntVar(&o.moves, "moves", 10, "every Nth change is a change of leader; 0 for none")
+	f.IntVar(&o.flaps, "flaps", 4, "number of consecutive changes to the same key; a slow watcher coalesces them")
+	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long to measure the dashboard without changes")
 	watchers := f.String("watchers", "electop,recurse,perkey,consul-watch", "what is measured, of "+strings.Join(watcherNames(), ","))
-	f.BoolVar(&o.dashboard, "dashboard", true, "measure the dashboard too (needs tmux and curl)")
-	f.StringVar(&o.electop, "electop", filepath.Join("bin", "electop"), "the program")
-	f.StringVar(&o.markdown, "markdown", "", "write the tables into this Markdown file as well")
-	f.StringVar(&o.profile, "profile", "", "folder for a CPU and a heap profile of electop's observer while changes are made; it is then bench's own process that observes")
+	f.BoolVar(&o.dashboard, "dashboard", true, "also measure the dashboard (needs tmux and curl)")
+	f.StringVar(&o.electop, "electop", filepath.Join("bin", "electop"), "path of the electop binary")
+	f.StringVar(&o.markdown, "markdown", "", "also write the tables to this Markdown file")
+	f.StringVar(&o.profile, "profile", "", "folder for a CPU and a heap profile of electop's observer during the changes; the observer then runs in a process of bench")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("%q is no flag", f.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	if err := o.parseLists(*sizes, *watchers); err != nil {
 		return o, err
@@ -101,5 +101,5 @@ func (o *options) check() error {
 	return nil
 }
 
-// changes is how many changes are made at the rate.
+// changes returns the number of changes of a run at the configured rate.
 func (o *options) changes() int { return max(1, int(o.rate*o.length.Seconds())) }

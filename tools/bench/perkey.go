@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// perKey watches each key with a blocking query on a connection of its own:
-// what nothing can beat, if connections cost nothing.
+// perKey watches each key with a blocking query on a separate connection. It has
+// the lowest possible latency, at the cost of one connection per key.
 func perKey(ctx context.Context, addr string, n int, out io.Writer) error {
 	p := &perKeyWatch{addr: addr, out: out, dials: make(chan struct{}, parallelLoads)}
 	g, ctx := errgroup.WithContext(ctx)
@@ -23,19 +23,19 @@ func perKey(ctx context.Context, addr string, n int, out io.Writer) error {
 	}
 	err := g.Wait()
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it was told to end
+		return nil //nolint:nilerr // the parent ended it
 	}
 	return err
 }
 
 type perKeyWatch struct {
 	addr  string
-	dials chan struct{} // bounds the connections that are being opened
+	dials chan struct{} // limits concurrent dials
 	mu    sync.Mutex
 	out   io.Writer
 }
 
-// watch asks for one key until ctx ends.
+// watch repeats the query of one key until ctx ends.
 func (p *perKeyWatch) watch(ctx context.Context, key string) error {
 	conn, index, err := p.open(ctx, key)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *perKeyWatch) watch(ctx context.Context, key string) error {
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	if err := p.tell("ready 1"); err != nil {
+	if err := p.print("ready 1"); err != nil {
 		return err
 	}
 	for {
@@ -56,7 +56,7 @@ func (p *perKeyWatch) watch(ctx context.Context, key string) error {
 			return err
 		}
 		if next != index {
-			if err := p.tell(value); err != nil {
+			if err := p.print(value); err != nil {
 				return err
 			}
 		}
@@ -64,7 +64,7 @@ func (p *perKeyWatch) watch(ctx context.Context, key string) error {
 	}
 }
 
-// open connects and reads the key for the first time.
+// open connects and reads the key once.
 func (p *perKeyWatch) open(ctx context.Context, key string) (*keyConn, string, error) {
 	select {
 	case p.dials <- struct{}{}:
@@ -86,20 +86,20 @@ func (p *perKeyWatch) open(ctx context.Context, key string) (*keyConn, string, e
 	return c, index, nil
 }
 
-func (p *perKeyWatch) tell(line string) error {
+func (p *perKeyWatch) print(line string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, err := io.WriteString(p.out, line+"\n")
 	return err
 }
 
-// keyConn is a connection that asks for one key again and again.
+// keyConn is the connection of one key.
 type keyConn struct {
 	net.Conn
 	r *bufio.Reader
 }
 
-// get waits until the key has moved beyond index and gives its value.
+// get returns the value of the key and its index when it has passed index.
 func (c *keyConn) get(host, key, index string) (value, next string, err error) {
 	_, err = fmt.Fprintf(c, "GET /v1/kv/%s?index=%s&wait=60s HTTP/1.1\r\nHost: %s\r\n\r\n", key, index, host)
 	if err != nil {

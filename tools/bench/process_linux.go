@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent makes the kernel end a watcher whose bench was killed.
+// dieWithParent makes the kernel kill a watcher when bench ends.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// cpuTime is what a process has used of the CPU so far, user and system, in
-// all its threads. It is what /proc/PID/stat tells, in nanoseconds.
+// cpuTime returns the user and system CPU time of a process with all its threads:
+// that of /proc/PID/stat, in nanoseconds.
 func cpuTime(pid int) (time.Duration, error) {
 	const perProcessSched = 2 // CPUCLOCK_SCHED of clock_getcpuclockid(3)
 	var ts unix.Timespec
@@ -27,7 +27,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// memory is the resident memory of processes in bytes, now and at its peak.
+// memory returns the current and peak resident memory of processes in bytes.
 func memory(pids ...int) (now, peak int64, err error) {
 	for _, pid := range pids {
 		text, err := os.ReadFile(procPath(pid, "status"))
@@ -40,7 +40,7 @@ func memory(pids ...int) (now, peak int64, err error) {
 	return now, peak, nil
 }
 
-// childOf is the only child of a process.
+// childOf returns the only child of a process.
 func childOf(pid int) (int, error) {
 	lists, err := filepath.Glob(procPath(pid, "task/*/children"))
 	if err != nil {
@@ -57,7 +57,7 @@ func childOf(pid int) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(all))
 }
 
-// statusKB is a number of kilobytes in /proc/PID/status, 0 if it is not there.
+// statusKB returns a field of /proc/PID/status in kilobytes, 0 if it is missing.
 func statusKB(status, name string) int64 {
 	_, after, ok := strings.Cut(status, name)
 	if !ok {
@@ -89,7 +89,7 @@ func connections(pid, port int) (int, error) {
 	for _, link := range links {
 		target, err := os.Readlink(link)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // closed meanwhile
+			continue // closed since Glob
 		}
 		if err != nil {
 			return 0, err
@@ -101,7 +101,7 @@ func connections(pid, port int) (int, error) {
 	return count, nil
 }
 
-// establishedTo lists the inodes of the sockets in /proc/PID/net/tcp that are
+// establishedTo returns the inodes of the sockets in a /proc/PID/net/tcp that are
 // connected to a port.
 func establishedTo(table string, port int) map[string]bool {
 	const (

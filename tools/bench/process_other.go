@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var errLinuxOnly = errors.New("CPU time, memory and connections of other processes are read on Linux only")
+var errLinuxOnly = errors.New("CPU time, memory and connections of processes can be measured on Linux only")
 
 func dieWithParent() *syscall.SysProcAttr { return nil }
 

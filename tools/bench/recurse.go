@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// recurse is the loop that everybody writes first: one blocking query over all
-// keys, compared with the answer before.
+// recurse is the simplest watcher: one blocking query over all keys, whose response
+// it compares with the previous one.
 func recurse(ctx context.Context, addr string, plain bool, out io.Writer) error {
 	cfg := &api.Config{Address: addr}
 	if plain {
@@ -28,19 +28,19 @@ func recurse(ctx context.Context, addr string, plain bool, out io.Writer) error 
 		pairs, meta, err := client.KV().List(keyPrefix, q)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end
+			return nil //nolint:nilerr // the parent ended it
 		case err != nil:
 			return err
 		}
 		index = meta.LastIndex
-		if err := tellChanged(out, known, pairs, first); err != nil {
+		if err := printChanged(out, known, pairs, first); err != nil {
 			return err
 		}
 	}
 }
 
-// tellChanged writes the value of each pair whose ModifyIndex moved.
-func tellChanged(out io.Writer, known map[string]uint64, pairs api.KVPairs, first bool) error {
+// printChanged prints the value of each pair whose ModifyIndex changed.
+func printChanged(out io.Writer, known map[string]uint64, pairs api.KVPairs, first bool) error {
 	for _, p := range pairs {
 		if known[p.Key] == p.ModifyIndex {
 			continue

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// sizeReport is everything measured with one number of elections.
+// sizeReport holds the measurements with n elections.
 type sizeReport struct {
 	n        int
 	baseline result
 	results  []result
-	board    *boardResult
+	board    *dashboardResult
 }
 
 const none = "–"
 
-// table shows all watchers of one size.
+// table formats the measurements of all watchers.
 func (r sizeReport) table(o options) *table {
 	t := &table{
 		title: thousands(r.n) + " elections",
@@ -36,7 +36,7 @@ func (r sizeReport) table(o options) *table {
 			fmt.Sprintf("%s (%s)", megabytes(w.rss), megabytes(w.peak)), fmt.Sprint(w.conns), ms(w.ready))...)
 	}
 	t.notes = append(t.notes, fmt.Sprintf(
-		"Latency, ready: ms. CPU: ms a change; the server's without the %s ms that a write costs when nobody watches. RSS: MB.",
+		"Latency and ready in ms. CPU in ms per change; server CPU excludes the %s ms that a write costs without a watcher. RSS in MB.",
 		ms(r.baseline.perCPU.server)))
 	if r.board != nil {
 		t.notes = append(t.notes, r.board.sentence(o, r.n))
@@ -56,12 +56,12 @@ func spreadCells(all ...spread) []string {
 	return cells
 }
 
-func (b *boardResult) sentence(o options, n int) string {
+func (b *dashboardResult) sentence(o options, n int) string {
 	if b.err != "" {
 		return "Dashboard: not measured: " + b.err
 	}
-	return fmt.Sprintf("Dashboard (%sx%s) with %s elections: first full board after %s ms, %s of them the terminal's own; the rest is "+
-		"%.2f × the %s ms of one curl of the same keys and sessions; %.3f %% of a core while nothing changes; %s ms client and %s ms server CPU a change at %g/s; "+
+	return fmt.Sprintf("Dashboard (%sx%s) with %s elections: first complete table after %s ms, of which the terminal takes %s ms; the rest is "+
+		"%.2f × the %s ms of one curl of the same keys and sessions; %.3f %% of a core without changes; %s ms client CPU and %s ms server CPU per change at %g/s; "+
 		"%s MB resident (peak %s); %d connections.",
 		boardWidth, boardHeight, thousands(n), ms(b.first), ms(b.own), float64(b.first-b.own)/float64(max(b.curl, 1)), ms(b.curl),
 		100*b.quiet, ms(b.perCPU.client), ms(b.perCPU.server), o.rate, megabytes(b.rss), megabytes(b.peak), b.conns)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// spread is how a set of latencies is spread.
+// spread summarizes latencies.
 type spread struct {
 	made, seen    int
 	p50, p99, max time.Duration
 }
 
-// spreadOf describes the latencies of those of made changes that were seen.
+// spreadOf summarizes the latencies of the seen changes out of made ones.
 func spreadOf(made int, seen []time.Duration) spread {
 	s := spread{made: made, seen: len(seen)}
 	if len(seen) == 0 {
@@ -22,13 +22,13 @@ func spreadOf(made int, seen []time.Duration) spread {
 	return s
 }
 
-// percentile is the smallest value that p of 100 do not exceed (nearest rank).
+// percentile returns the p-th percentile by nearest rank.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	rank := (len(sorted)*p + 99) / 100
 	return sorted[max(rank, 1)-1]
 }
 
-// median is the middle one of a few measurements.
+// median returns the median, 0 for none.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0

@@ -30,7 +30,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-func TestSpreadLeavesItsInputAlone(t *testing.T) {
+func TestSpreadDoesNotSortItsInput(t *testing.T) {
 	seen := []time.Duration{3, 1, 2}
 	spreadOf(3, seen)
 	if seen[0] != 3 || seen[1] != 1 {
@@ -43,7 +43,7 @@ func TestMedian(t *testing.T) {
 		t.Errorf("got %d", got)
 	}
 	if got := median(nil); got != 0 {
-		t.Errorf("of nothing: %d", got)
+		t.Errorf("median of no values: %d", got)
 	}
 }
 
@@ -53,6 +53,6 @@ func TestPerChange(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got := perChange(cpu{}, cpu{client: 3}, 0); got.client != 3 {
-		t.Errorf("with no change at all: %v", got)
+		t.Errorf("without changes: %v", got)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// table is a head and rows of cells. The first column is text, the others are
-// numbers.
+// table has a text column and any number of numeric columns.
 type table struct {
 	title string
 	head  []string
@@ -18,7 +17,7 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// text draws the table for a terminal.
+// text formats the table for a terminal.
 func (t *table) text() string {
 	widths := t.widths()
 	var b strings.Builder
@@ -32,7 +31,7 @@ func (t *table) text() string {
 	return b.String() + "\n"
 }
 
-// markdown draws the table for docs.
+// markdown formats the table as Markdown.
 func (t *table) markdown() string {
 	widths := t.widths()
 	rule := make([]string, len(widths))
@@ -72,7 +71,7 @@ func padded(row []string, widths []int, between string) string {
 	return strings.Join(cells, between)
 }
 
-// ms writes a duration in milliseconds with three digits that count.
+// ms formats a duration in milliseconds with three significant digits.
 func ms(d time.Duration) string {
 	f := float64(d) / float64(time.Millisecond)
 	switch {
@@ -86,7 +85,7 @@ func ms(d time.Duration) string {
 
 func megabytes(bytes int64) string { return fmt.Sprintf("%.0f", float64(bytes)/(1<<20)) }
 
-// thousands writes a number with a comma for each three digits.
+// thousands formats a number with a comma after every third digit.
 func thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -31,7 +31,7 @@ electop            1.00  2.00  12.3        -0.05  150  200  9/10        1.00    
 perkey                –     –     –            –    –    –     –           –           –           –      –      –
 
 perkey: not measured: too many.
-Latency, ready: ms. CPU: ms a change; the server's without the 0.20 ms that a write costs when nobody watches. RSS: MB.
+Latency and ready in ms. CPU in ms per change; server CPU excludes the 0.20 ms that a write costs without a watcher. RSS in MB.
 `
 	if got := report().table(options{rate: 50}).text(); got != want[1:] {
 		t.Errorf("got\n%s\nwant\n%s", got, want[1:])
@@ -51,10 +51,10 @@ func TestTableMarkdown(t *testing.T) {
 	}
 }
 
-func TestBoardSentence(t *testing.T) {
-	b := boardResult{curl: 100 * time.Millisecond, first: 150 * time.Millisecond, own: 30 * time.Millisecond, quiet: 0.0015, rss: 50 << 20}
+func TestDashboardSentence(t *testing.T) {
+	b := dashboardResult{curl: 100 * time.Millisecond, first: 150 * time.Millisecond, own: 30 * time.Millisecond, quiet: 0.0015, rss: 50 << 20}
 	text := b.sentence(options{rate: 50}, 10_000)
-	for _, part := range []string{"after 150 ms, 30.0 of them the terminal's own; the rest is 1.20 × the 100 ms", "0.150 % of a core", "50 MB resident"} {
+	for _, part := range []string{"after 150 ms, of which the terminal takes 30.0 ms; the rest is 1.20 × the 100 ms", "0.150 % of a core", "50 MB resident"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is not in %q", part, text)
 		}
@@ -69,7 +69,7 @@ func TestThousands(t *testing.T) {
 	}
 }
 
-func TestBetweenKeepsTheRest(t *testing.T) {
+func TestBetweenReplacesOnlyTheMarkedPart(t *testing.T) {
 	got, err := between("head\n"+markBegin+"\nold\n"+markEnd+"\ntail\n", "new\n")
 	if want := "head\n" + markBegin + "\n\nnew\n\n" + markEnd + "\ntail\n"; err != nil || got != want {
 		t.Errorf("got %q, %v", got, err)

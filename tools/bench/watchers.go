@@ -9,45 +9,44 @@ import (
 // watcher is one way to watch elections.
 type watcher struct {
 	name    string
-	command func(s *stage) []string
-	read    func(line []byte) sight
-	// skip says why it is not measured with n elections.
+	command func(s *fixture) []string
+	read    func(line []byte) outputLine
+	// skip returns why the watcher is not measured with n elections, or "".
 	skip func(n int) string
 }
 
-// maxPerKey bounds the queries of the watcher that has one a key.
+// maxPerKey is the maximum number of keys of the watcher with one query per key.
 const maxPerKey = 5000
 
 func watchers() []watcher {
-	own := func(role string, flags ...string) func(s *stage) []string {
-		return func(s *stage) []string {
+	own := func(role string, flags ...string) func(s *fixture) []string {
+		return func(s *fixture) []string {
 			return append([]string{s.self, role, "-addr", s.addr(), "-n", strconv.Itoa(s.n)}, flags...)
 		}
 	}
 	return []watcher{
-		{name: "electop", command: electopCommand, read: sightOfEvent},
-		{name: "recurse", command: own(roleRecurse), read: sightOfLine},
-		{name: "recurse-no-gzip", command: own(roleRecurse, "-no-gzip"), read: sightOfLine},
-		{name: "perkey", command: own(rolePerKey), read: sightOfLine, skip: func(n int) string {
+		{name: "electop", command: electopCommand, read: parseEvent},
+		{name: "recurse", command: own(roleRecurse), read: parseLine},
+		{name: "recurse-no-gzip", command: own(roleRecurse, "-no-gzip"), read: parseLine},
+		{name: "perkey", command: own(rolePerKey), read: parseLine, skip: func(n int) string {
 			if n > maxPerKey {
-				return fmt.Sprintf("not measured: one connection for each of %d keys", n)
+				return fmt.Sprintf("not measured: it needs a connection for each of %d keys", n)
 			}
 			return ""
 		}},
-		{name: "consul-watch", command: consulWatchCommand, read: sightOfLine},
+		{name: "consul-watch", command: consulWatchCommand, read: parseLine},
 	}
 }
 
-// electopCommand is the product itself, or bench's own observer when that is to
-// be profiled.
-func electopCommand(s *stage) []string {
+// electopCommand returns `electop watch`, or bench's own observer with -profile.
+func electopCommand(s *fixture) []string {
 	if s.o.profile != "" {
 		return []string{s.self, roleObserve, "-addr", s.addr(), "-profile", s.o.profile}
 	}
 	return []string{s.o.electop, "watch", "-o", "json", "--http-addr", s.addr()}
 }
 
-func consulWatchCommand(s *stage) []string {
+func consulWatchCommand(s *fixture) []string {
 	return []string{
 		s.agent.Binary(), "watch", "-http-addr=" + s.addr(), "-type=keyprefix", "-prefix=" + keyPrefix, "-shell=false",
 		s.self, roleHandler, filepath.Join(s.dir, fmt.Sprintf("handler-%d", s.changes.last())),

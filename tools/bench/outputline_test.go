@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-func TestSightOfEvent(t *testing.T) {
-	for line, want := range map[string]sight{
+func TestParseEvent(t *testing.T) {
+	for line, want := range map[string]outputLine{
 		`{"type":"elected","initial":true,"leader":"change-00000007"}`: {ready: 1},
 		`{"type":"vacated","initial":true}`:                            {ready: 1},
 		`{"type":"updated","leader":"change-00000007"}`:                {change: 7},
@@ -20,14 +20,14 @@ func TestSightOfEvent(t *testing.T) {
 		`{"type":"explained","leader":"change-00000007"}`:              {},
 		`{"type":"updated","leader":"somebody"}`:                       {},
 	} {
-		if got := sightOfEvent([]byte(line)); got != want {
+		if got := parseEvent([]byte(line)); got != want {
 			t.Errorf("%s: %+v, want %+v", line, got, want)
 		}
 	}
 }
 
-func TestSightOfLine(t *testing.T) {
-	for line, want := range map[string]sight{
+func TestParseLine(t *testing.T) {
+	for line, want := range map[string]outputLine{
 		"ready 100":                          {ready: 100},
 		string(valueOfLeader(changeName(5))): {change: 5},
 		"@1500000000 ready 3":                {ready: 3, at: time.Unix(0, 1500000000)},
@@ -35,21 +35,21 @@ func TestSightOfLine(t *testing.T) {
 		"change-42":                          {},
 		"":                                   {},
 	} {
-		if got := sightOfLine([]byte(line)); got != want {
+		if got := parseLine([]byte(line)); got != want {
 			t.Errorf("%q: %+v, want %+v", line, got, want)
 		}
 	}
 }
 
-func TestRecurseTellsWhatMoved(t *testing.T) {
+func TestRecursePrintsChanges(t *testing.T) {
 	var out bytes.Buffer
 	known := map[string]uint64{}
 	pairs := api.KVPairs{{Key: "a", Value: []byte("one"), ModifyIndex: 1}, {Key: "b", Value: []byte("two"), ModifyIndex: 2}}
-	if err := tellChanged(&out, known, pairs, true); err != nil {
+	if err := printChanged(&out, known, pairs, true); err != nil {
 		t.Fatal(err)
 	}
 	pairs[1] = &api.KVPair{Key: "b", Value: []byte("three"), ModifyIndex: 3}
-	if err := tellChanged(&out, known, pairs, false); err != nil {
+	if err := printChanged(&out, known, pairs, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); got != "ready 2\nthree\n" {
@@ -57,12 +57,12 @@ func TestRecurseTellsWhatMoved(t *testing.T) {
 	}
 }
 
-func TestHandlerTellsWhatMoved(t *testing.T) {
+func TestHandlerPrintsChanges(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	object := func(key string, index int, value string) string { // "dHdv" is "two"
 		return fmt.Sprintf(`{"Key":%q,"CreateIndex":1,"ModifyIndex":%d,"LockIndex":1,"Flags":0,"Value":%q,"Session":"s"}`, key, index, value)
 	}
-	var told []sight
+	var printed []outputLine
 	for _, text := range []string{
 		"[" + object("a", 10, "b25l") + "," + object("b", 11, "b25l") + "]\n",
 		"[" + object("a", 10, "b25l") + "," + object("b", 12, "Y2hhbmdlLTAwMDAwMDA5") + "]\n",
@@ -72,10 +72,10 @@ func TestHandlerTellsWhatMoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(out.Bytes()) {
-			told = append(told, sightOfLine(bytes.TrimSpace(line)))
+			printed = append(printed, parseLine(bytes.TrimSpace(line)))
 		}
 	}
-	if len(told) != 2 || told[0].ready != 2 || told[1].change != 9 || told[1].at.IsZero() {
-		t.Errorf("got %+v", told)
+	if len(printed) != 2 || printed[0].ready != 2 || printed[1].change != 9 || printed[1].at.IsZero() {
+		t.Errorf("got %+v", printed)
 	}
 }

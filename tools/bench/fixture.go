@@ -11,8 +11,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// stage is a Consul with n elections.
-type stage struct {
+// fixture is a Consul server with n elections.
+type fixture struct {
 	o       options
 	n       int
 	self    string // the path of this program
@@ -21,10 +21,10 @@ type stage struct {
 	changes *changes
 }
 
-// moreConnections lifts the limit that the watcher with a query a key meets.
+// moreConnections raises the limit for the watcher with one connection per key.
 const moreConnections = `{"limits":{"http_max_conns_per_client":6000}}`
 
-func newStage(ctx context.Context, o options, n int) (*stage, error) {
+func newFixture(ctx context.Context, o options, n int) (*fixture, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func newStage(ctx context.Context, o options, n int) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{o: o, n: n, self: self, dir: dir}
+	s := &fixture{o: o, n: n, self: self, dir: dir}
 	if s.agent, err = consultest.StartServer(dir, consultest.WithConfig(moreConnections)); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
@@ -47,15 +47,15 @@ func newStage(ctx context.Context, o options, n int) (*stage, error) {
 	return s, nil
 }
 
-// close ends the server and removes its files.
-func (s *stage) close() {
+// close stops the server and removes its files.
+func (s *fixture) close() {
 	_ = s.agent.Kill()
 	_ = os.RemoveAll(s.dir) //nolint:gosec // a temporary folder of our own
 }
 
-func (s *stage) addr() string { return s.agent.Addr() }
+func (s *fixture) addr() string { return s.agent.Addr() }
 
-func (s *stage) port() int {
+func (s *fixture) port() int {
 	_, text, err := net.SplitHostPort(s.addr())
 	if err != nil {
 		return 0
@@ -67,8 +67,8 @@ func (s *stage) port() int {
 	return port
 }
 
-// clock reads the CPU time of the server and of another process, 0 for none.
-func (s *stage) clock(pid int) (c cpu, err error) {
+// clock reads the CPU time of the server and of the process pid, unless it is 0.
+func (s *fixture) clock(pid int) (c cpu, err error) {
 	if c.server, err = cpuTime(s.agent.PID()); err != nil {
 		return c, fmt.Errorf("consul: %w", err)
 	}
@@ -78,5 +78,5 @@ func (s *stage) clock(pid int) (c cpu, err error) {
 	return c, err
 }
 
-// cpu is CPU time of a watcher and of the server.
+// cpu holds the CPU times of a watcher and of the server.
 type cpu struct{ client, server time.Duration }

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// sight is what one line of a watcher tells.
-type sight struct {
-	ready  int       // so many elections told of at the start
-	change int       // this change was seen
-	at     time.Time // when, by the watcher's own clock; zero: when the line is read
+// outputLine is one parsed line of a watcher. Its zero value is a line that does
+// not matter.
+type outputLine struct {
+	ready  int       // elections reported at the start
+	change int       // number of the change that was seen, 0 for none
+	at     time.Time // the watcher's timestamp; zero for the time of reading
 }
 
-// changePrefix begins the leader's name in every value that is written as a
-// change. The number of the change follows, in changeDigits digits.
+// changePrefix is followed by the number of the change, in changeDigits digits.
 const (
 	changePrefix = "change-"
 	changeDigits = 8
 )
 
-// changeName is what the leader is called after a change.
+// changeName returns the leader's name after a change.
 func changeName(change int) string { return fmt.Sprintf("%s%0*d", changePrefix, changeDigits, change) }
 
-// changeIn finds the number of the change in a text, 0 without one.
+// changeIn returns the number of the change in a text, 0 if there is none.
 func changeIn(text []byte) int {
 	_, after, ok := bytes.Cut(text, []byte(changePrefix))
 	if !ok || len(after) < changeDigits {
@@ -37,21 +37,21 @@ func changeIn(text []byte) int {
 	return n
 }
 
-// sightOfEvent reads a line of `electop watch -o json`.
-func sightOfEvent(line []byte) sight {
+// parseEvent reads a line of `electop watch -o json`.
+func parseEvent(line []byte) outputLine {
 	switch {
 	case bytes.Contains(line, []byte(`"initial":true`)):
-		return sight{ready: 1}
+		return outputLine{ready: 1}
 	case bytes.Contains(line, []byte(`"type":"updated"`)), bytes.Contains(line, []byte(`"type":"elected"`)):
-		return sight{change: changeIn(line)}
+		return outputLine{change: changeIn(line)}
 	}
-	return sight{} // the end of a term names the change before
+	return outputLine{} // the end of a term names the previous change
 }
 
-// sightOfLine reads a line of bench's own watchers: "ready N", or the value of a
+// parseLine reads a line of bench's own watchers: "ready N", or the value of a
 // key that changed, or one of these after "@", nanoseconds and a space.
-func sightOfLine(line []byte) sight {
-	var s sight
+func parseLine(line []byte) outputLine {
+	var s outputLine
 	if rest, ok := bytes.CutPrefix(line, []byte("@")); ok {
 		stamp, rest, _ := bytes.Cut(rest, []byte(" "))
 		if n, err := strconv.ParseInt(string(stamp), 10, 64); err == nil {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-func TestLedger(t *testing.T) {
-	l := newLedger()
+func TestTimelineMeasuresTheFirstLine(t *testing.T) {
+	l := newTimeline()
 	start := time.Now()
 	at := func(n int) time.Time { return start.Add(time.Duration(n) * time.Millisecond) }
 	for change, wrote := range map[int]time.Time{1: at(0), 2: at(10), 3: at(20), 9: at(0)} {
-		l.wrote(change, wrote)
+		l.recordWrite(change, wrote)
 	}
-	l.saw(sight{change: 1}, at(5))
-	l.saw(sight{change: 1}, at(50)) // the end of its term names it again
-	l.saw(sight{change: 3, at: at(21)}, at(30))
-	l.saw(sight{change: 77}, at(1)) // of an earlier run
+	l.recordLine(outputLine{change: 1}, at(5))
+	l.recordLine(outputLine{change: 1}, at(50)) // its later lines do not count
+	l.recordLine(outputLine{change: 3, at: at(21)}, at(30))
+	l.recordLine(outputLine{change: 77}, at(1)) // a change of an earlier run
 	want := spread{made: 3, seen: 2, p50: time.Millisecond, p99: 5 * time.Millisecond, max: 5 * time.Millisecond}
 	if got := l.spread(1, 3); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-func TestLedgerWaits(t *testing.T) {
-	l := newLedger()
+func TestTimelineAwait(t *testing.T) {
+	l := newTimeline()
 	go func() {
 		for range 3 {
-			l.saw(sight{ready: 2}, time.Now())
+			l.recordLine(outputLine{ready: 2}, time.Now())
 		}
 	}()
 	if _, ok := l.awaitReady(context.Background(), 6, time.Minute); !ok {
@@ -38,5 +38,5 @@ func TestLedgerWaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	l.awaitSeen(ctx, 1, 2, time.Minute) // returns, or the test hangs
+	l.awaitSeen(ctx, 1, 2, time.Minute) // must return when ctx ends
 }
