@@ -1,224 +1,156 @@
 package memconsul
 
 import (
-	"encoding/json"
 	"fmt"
-	"sync"
+	"reflect"
 	"time"
+
+	"electop/internal/memconsul/store"
 )
 
-const ttlTimerSpace = "check/"
-
-// localChecks are the checks that were registered with the agent's own endpoints.
-type localChecks struct {
-	mu     sync.Mutex
-	checks map[string]*ttlCheck
-}
-
-// ttlCheck is a check that turns critical unless it is updated within its TTL. A check of another type has TTL 0 and
-// keeps its status, because this agent does not run checks.
-type ttlCheck struct {
-	ttl time.Duration
-	def check
-}
-
-// checkDefinition is the body of PUT /v1/agent/check/register, and part of a [serviceDefinition].
-type checkDefinition struct {
-	ID, CheckID, Name, Notes, Status, ServiceID string
-	TTL, Interval, Timeout                      jsonDuration
-	HTTP, TCP, UDP, GRPC, Method, Body          string
-	Header                                      map[string][]string
-	Args                                        []string
-	DeregisterCriticalServiceAfter              string
-}
-
-// serviceDefinition is the body of PUT /v1/agent/service/register.
-type serviceDefinition struct {
-	ID, Name, Kind, Address string
-	Tags                    []string
-	Meta                    map[string]string
-	Port                    int
-	Weights                 *weights
-	EnableTagOverride       bool
-	Check                   *checkDefinition
-	Checks                  []*checkDefinition
-}
-
-// jsonDuration is a duration in JSON: a string or a number of nanoseconds.
-type jsonDuration time.Duration
-
-// UnmarshalJSON accepts "10s" and 10000000000.
-func (d *jsonDuration) UnmarshalJSON(data []byte) error {
-	var raw any
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return err
+func (a *Agent) serveSelf(*request) (any, error) {
+	type config struct {
+		Datacenter, PrimaryDatacenter, NodeName, NodeID, Revision string
+		Server                                                    bool
+		Version, BuildDate, BindAddr                              string
 	}
-	switch v := raw.(type) {
-	case nil:
-	case string:
-		if v == "" {
-			return nil
+	type member struct {
+		Name   string
+		Addr   string
+		Port   int
+		Tags   map[string]string
+		Status int
+	}
+	const alive = 1
+	return struct {
+		Config      config
+		DebugConfig map[string]any
+		Coord       any
+		Member      member
+		Stats       map[string]map[string]string
+		Meta        map[string]string
+	}{
+		Config: config{
+			Datacenter: a.cfg.Datacenter, PrimaryDatacenter: a.cfg.Datacenter, NodeName: a.cfg.NodeName,
+			NodeID: a.nodeID, Server: true, Version: Version, BuildDate: "1970-01-01T00:00:01Z", BindAddr: a.cfg.Address,
+		},
+		DebugConfig: map[string]any{},
+		Member: member{
+			Name: a.cfg.NodeName, Addr: a.cfg.Address, Port: 8301, Status: alive,
+			Tags: map[string]string{"role": "consul", "dc": a.cfg.Datacenter, "id": a.nodeID, "build": Version + ":"},
+		},
+		Stats: map[string]map[string]string{},
+		Meta:  map[string]string{"consul-network-segment": "", "consul-version": Version},
+	}, nil
+}
+
+func (a *Agent) serveServiceRegister(rq *request) (any, error) {
+	var def serviceDefinition
+	if err := rq.decodeJSON(&def); err != nil {
+		return nil, err
+	}
+	if def.Name == "" {
+		return nil, badRequest("Missing service name")
+	}
+	if def.ID == "" {
+		def.ID = def.Name
+	}
+	checks, err := def.ownChecks(a.cfg.NodeName)
+	if err != nil {
+		return nil, err
+	}
+	svc := &store.Service{
+		ID: def.ID, Service: def.Name, Tags: def.Tags, Address: def.Address, Meta: def.Meta, Port: def.Port,
+		Weights: def.Weights, EnableTagOverride: def.EnableTagOverride,
+	}
+	if err := a.store.Register(store.Registration{Node: a.cfg.NodeName, SkipNodeUpdate: true, Service: svc}); err != nil {
+		return nil, err
+	}
+	for _, own := range checks {
+		if err := a.addLocalCheck(own.def, own.ttl); err != nil {
+			return nil, err
 		}
-		parsed, err := time.ParseDuration(v)
+	}
+	return nil, nil
+}
+
+// ownChecks returns the checks of a service's definition, named as Consul names them.
+func (d *serviceDefinition) ownChecks(node string) ([]ttlCheck, error) {
+	defs := d.Checks
+	// Consul treats an empty check as no check.
+	if d.Check != nil && !reflect.DeepEqual(*d.Check, checkDefinition{}) {
+		defs = append(defs, d.Check)
+	}
+	var out []ttlCheck
+	for i, c := range defs {
+		kind, err := c.kind()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		*d = jsonDuration(parsed)
-	case float64:
-		*d = jsonDuration(v)
-	default:
-		return fmt.Errorf("invalid duration %s", data)
-	}
-	return nil
-}
-
-// kind returns Consul's name of the check's type, or an error if the definition is invalid.
-func (c *checkDefinition) kind() (string, error) {
-	name := ""
-	switch {
-	case c.GRPC != "":
-		name = "grpc"
-	case c.HTTP != "":
-		name = "http"
-	case c.TCP != "":
-		name = "tcp"
-	case c.UDP != "":
-		name = "udp"
-	case len(c.Args) > 0:
-		name = "script"
-	}
-	switch {
-	case c.Interval > 0 && c.TTL > 0:
-		return "", badRequest("Invalid check: Interval and TTL cannot both be specified")
-	case name != "" && c.Interval <= 0:
-		return "", badRequest("Invalid check: Interval must be > 0 for Script, HTTP, H2PING, TCP, UDP or OSService checks")
-	case name == "" && c.TTL <= 0:
-		return "", badRequest("Invalid check: TTL must be > 0 for TTL checks")
-	case name == "":
-		name = "ttl"
-	}
-	return name, nil
-}
-
-func validStatus(status string) bool {
-	return status == statusPassing || status == statusWarning || status == statusCritical
-}
-
-// check returns the record for the catalog. A check without a status is critical at first.
-func (c *checkDefinition) check(node, kind string) check {
-	id := c.ID
-	if id == "" {
-		id = c.CheckID
-	}
-	out := check{Node: node, CheckID: id, Name: c.Name, Notes: c.Notes, Status: c.Status, ServiceID: c.ServiceID, Type: kind}
-	out.settle(node)
-	return out
-}
-
-// addLocalCheck registers a check of the agent's own node. A check that is already registered keeps its status and
-// output.
-func (a *Agent) addLocalCheck(def check, ttl time.Duration) error {
-	a.local.mu.Lock()
-	defer a.local.mu.Unlock()
-	if old := a.local.checks[fold(def.CheckID)]; old != nil {
-		def.Status, def.Output = old.def.Status, old.def.Output
-	}
-	if err := a.publish(def); err != nil {
-		return err
-	}
-	a.local.checks[fold(def.CheckID)] = &ttlCheck{ttl: ttl, def: def}
-	a.armCheck(def.CheckID, ttl)
-	return nil
-}
-
-// publish writes a check of the agent to the catalog.
-func (a *Agent) publish(def check) error {
-	return a.store.register(registration{Node: a.cfg.NodeName, SkipNodeUpdate: true, Checks: []*check{&def}})
-}
-
-func (a *Agent) armCheck(id string, ttl time.Duration) {
-	if ttl > 0 {
-		a.timers.set(ttlTimerSpace+fold(id), ttl, func() { a.expireCheck(id) })
-	}
-}
-
-func (a *Agent) expireCheck(id string) {
-	a.local.mu.Lock()
-	defer a.local.mu.Unlock()
-	own := a.local.checks[fold(id)]
-	if own == nil {
-		return
-	}
-	output := "TTL expired"
-	if own.def.Output != "" {
-		output += " (last output before timeout follows): " + own.def.Output
-	}
-	// The check is in the catalog while its timer runs, so this cannot fail.
-	_ = a.changeCheck(own, statusCritical, output)
-}
-
-// updateCheck sets the status of a TTL check and restarts its TTL.
-func (a *Agent) updateCheck(id, status, output string) error {
-	a.local.mu.Lock()
-	defer a.local.mu.Unlock()
-	own := a.local.checks[fold(id)]
-	if own == nil {
-		return unknownCheck(id)
-	}
-	if own.ttl <= 0 {
-		return refused("CheckID %q does not have associated TTL", id)
-	}
-	a.armCheck(id, own.ttl)
-	return a.changeCheck(own, status, output)
-}
-
-// changeCheck stores status and output. Like Consul, it updates the catalog only if the status changed.
-func (a *Agent) changeCheck(own *ttlCheck, status, output string) error {
-	sameStatus := own.def.Status == status
-	own.def.Status, own.def.Output = status, output
-	if sameStatus {
-		return nil
-	}
-	return a.publish(own.def)
-}
-
-func unknownCheck(id string) error {
-	return notFound("Unknown check ID %q. Ensure that the check ID is passed, not the check name.", id)
-}
-
-func (a *Agent) removeLocalCheck(id string) error {
-	a.local.mu.Lock()
-	defer a.local.mu.Unlock()
-	if a.local.checks[fold(id)] == nil {
-		return unknownCheck(id)
-	}
-	a.forgetCheck(id)
-	return a.store.deregister(deregistration{Node: a.cfg.NodeName, CheckID: id})
-}
-
-func (a *Agent) forgetCheck(id string) {
-	delete(a.local.checks, fold(id))
-	a.timers.remove(ttlTimerSpace + fold(id))
-}
-
-// removeLocalService deregisters a service with its checks.
-func (a *Agent) removeLocalService(id string) error {
-	a.local.mu.Lock()
-	defer a.local.mu.Unlock()
-	if !a.store.hasService(a.cfg.NodeName, id) {
-		return notFound("Unknown service ID %q. Ensure that the service ID is passed, not the service name.", id)
-	}
-	for checkID, own := range a.local.checks {
-		if fold(own.def.ServiceID) == fold(id) {
-			a.forgetCheck(checkID)
+		if c.Status != "" && !validStatus(c.Status) {
+			return nil, badRequest("Status for checks must 'passing', 'warning', 'critical'")
 		}
+		own := c.check(node, kind)
+		own.ServiceID = d.ID
+		if own.Name == "" {
+			own.Name = fmt.Sprintf("Service '%s' check", d.Name)
+		}
+		if c.ID == "" && c.CheckID == "" {
+			own.CheckID = "service:" + d.ID
+			if len(defs) > 1 {
+				own.CheckID += fmt.Sprintf(":%d", i+1)
+			}
+		}
+		out = append(out, ttlCheck{ttl: time.Duration(c.TTL), def: own})
 	}
-	return a.store.deregister(deregistration{Node: a.cfg.NodeName, ServiceID: id})
+	return out, nil
 }
 
-func (s *store) hasService(nodeName, id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := s.catalog.nodes[fold(nodeName)]
-	return n != nil && n.services[fold(id)] != nil
+func (a *Agent) serveServiceDeregister(rq *request) (any, error) {
+	return nil, a.removeLocalService(rq.rest)
+}
+
+func (a *Agent) serveCheckRegister(rq *request) (any, error) {
+	var def checkDefinition
+	if err := rq.decodeJSON(&def); err != nil {
+		return nil, err
+	}
+	if def.Name == "" {
+		return nil, badRequest("Missing check name")
+	}
+	if def.Status != "" && !validStatus(def.Status) {
+		return nil, badRequest("Bad check status")
+	}
+	kind, err := def.kind()
+	if err != nil {
+		return nil, err
+	}
+	if def.ServiceID != "" && !a.store.HasService(a.cfg.NodeName, def.ServiceID) {
+		return nil, notFound("ServiceID %q does not exist", def.ServiceID)
+	}
+	own := def.check(a.cfg.NodeName, kind)
+	own.Interval, own.Timeout = time.Duration(def.Interval).String(), time.Duration(def.Timeout).String()
+	return nil, a.addLocalCheck(own, time.Duration(def.TTL))
+}
+
+func (a *Agent) serveCheckDeregister(rq *request) (any, error) {
+	return nil, a.removeLocalCheck(rq.rest)
+}
+
+// serveCheckNote returns the handler of /v1/agent/check/pass, warn or fail.
+func (a *Agent) serveCheckNote(status string) func(*request) (any, error) {
+	return func(rq *request) (any, error) {
+		return nil, a.updateCheck(rq.rest, status, rq.params.Get("note"))
+	}
+}
+
+func (a *Agent) serveCheckUpdate(rq *request) (any, error) {
+	var update struct{ Status, Output string }
+	if err := rq.decodeJSON(&update); err != nil {
+		return nil, err
+	}
+	if !validStatus(update.Status) {
+		return nil, badRequest("Invalid check status: '%s'", update.Status)
+	}
+	return nil, a.updateCheck(rq.rest, update.Status, update.Output)
 }

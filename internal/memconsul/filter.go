@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"electop/internal/memconsul/store"
 )
 
 // parseCheckFilter supports one form of Consul's filter language: comparisons of CheckID with a quoted text, joined by
 // "or", with any spacing. An empty expression matches every check.
-func parseCheckFilter(expr string) (func(*check) bool, error) {
+func parseCheckFilter(expr string) (func(*store.Check) bool, error) {
 	if expr == "" {
-		return func(*check) bool { return true }, nil
+		return func(*store.Check) bool { return true }, nil
 	}
 	wanted := map[string]bool{}
 	rest := expr
@@ -22,7 +24,7 @@ func parseCheckFilter(expr string) (func(*check) bool, error) {
 		wanted[id] = true
 		after = strings.TrimSpace(after)
 		if after == "" {
-			return func(c *check) bool { return wanted[c.CheckID] }, nil
+			return func(c *store.Check) bool { return wanted[c.CheckID] }, nil
 		}
 		next, found := strings.CutPrefix(after, "or")
 		if !found || next == strings.TrimLeftFunc(next, unicode.IsSpace) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"electop/internal/memconsul/store"
 )
 
 // request is one HTTP request with its parsed parameters.
@@ -53,9 +55,9 @@ func (a *Agent) routeTable() []route {
 		{"/v1/agent/service/deregister/", put, a.serveServiceDeregister},
 		{"/v1/agent/check/register", put, a.serveCheckRegister},
 		{"/v1/agent/check/deregister/", put, a.serveCheckDeregister},
-		{"/v1/agent/check/pass/", put, a.serveCheckNote(statusPassing)},
-		{"/v1/agent/check/warn/", put, a.serveCheckNote(statusWarning)},
-		{"/v1/agent/check/fail/", put, a.serveCheckNote(statusCritical)},
+		{"/v1/agent/check/pass/", put, a.serveCheckNote(store.StatusPassing)},
+		{"/v1/agent/check/warn/", put, a.serveCheckNote(store.StatusWarning)},
+		{"/v1/agent/check/fail/", put, a.serveCheckNote(store.StatusCritical)},
 		{"/v1/agent/check/update/", put, a.serveCheckUpdate},
 		{"/v1/status/leader", get, a.serveLeader},
 		{"/v1/status/peers", get, a.servePeers},

@@ -1,11 +1,9 @@
 package memconsul
 
 import (
-	"crypto/rand"
-	"fmt"
 	"net/http"
-	"strings"
-	"sync"
+
+	"electop/internal/memconsul/store"
 )
 
 // Version is the Consul version that this package implements and that /v1/agent/self reports.
@@ -23,12 +21,8 @@ type Agent struct {
 	cfg    Config
 	nodeID string
 	routes []route
-	store  *store
+	store  *store.Store
 	local  localChecks
-	timers *timerSet
-
-	closeOnce sync.Once
-	closed    chan struct{}
 }
 
 var (
@@ -49,12 +43,10 @@ func New(cfg Config) *Agent {
 	}
 	a := &Agent{
 		cfg:    cfg,
-		nodeID: newUUID(),
-		timers: newTimerSet(),
+		nodeID: store.NewUUID(),
+		store:  store.New(),
 		local:  localChecks{checks: map[string]*ttlCheck{}},
-		closed: make(chan struct{}),
 	}
-	a.store = newStore(a.timers)
 	a.routes = a.routeTable()
 	a.registerSelf()
 	return a
@@ -62,33 +54,20 @@ func New(cfg Config) *Agent {
 
 // Close ends every blocked query with the current result and stops all timers. It returns when no timer function runs.
 // Requests after Close are served, but do not block, and nothing expires. Close may be called again.
-func (a *Agent) Close() {
-	a.closeOnce.Do(func() { close(a.closed) })
-	a.timers.close()
-}
+func (a *Agent) Close() { a.store.Close() }
 
 func (a *Agent) registerSelf() {
-	reg := registration{
+	reg := store.Registration{
 		ID: a.nodeID, Node: a.cfg.NodeName, Address: a.cfg.Address, Datacenter: a.cfg.Datacenter,
 		TaggedAddresses: map[string]string{"lan": a.cfg.Address, "wan": a.cfg.Address},
 		NodeMeta:        map[string]string{"consul-network-segment": "", "consul-version": Version},
-		Checks: []*check{{
-			Node: a.cfg.NodeName, CheckID: serfHealth, Name: "Serf Health Status",
-			Status: statusPassing, Output: "Agent alive and reachable",
+		Checks: []*store.Check{{
+			Node: a.cfg.NodeName, CheckID: store.SerfHealth, Name: "Serf Health Status",
+			Status: store.StatusPassing, Output: "Agent alive and reachable",
 		}},
 	}
-	if err := a.store.register(reg); err != nil {
+	if err := a.store.Register(reg); err != nil {
 		// The registration above is constant except for names, so this is a bug.
 		panic("memconsul: cannot register the agent's own node: " + err.Error())
 	}
 }
-
-func newUUID() string {
-	var b [16]byte
-	// crypto/rand.Read never returns an error.
-	_, _ = rand.Read(b[:])
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
-}
-
-// fold returns the form in which Consul compares names of nodes, services and checks.
-func fold(name string) string { return strings.ToLower(name) }

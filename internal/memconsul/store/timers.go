@@ -1,15 +1,15 @@
-package memconsul
+package store
 
 import (
 	"sync"
 	"time"
 )
 
-// timerSet holds named timers. After close, no function runs.
-type timerSet struct {
+// Timers holds named timers. Its methods are safe for concurrent use.
+type Timers struct {
 	mu      sync.Mutex
 	timers  map[string]armed
-	armings uint64 // number of calls of set, which distinguishes a timer from its replacement
+	armings uint64 // number of calls of Set, which distinguishes a timer from its replacement
 	closed  bool
 	running sync.WaitGroup
 }
@@ -19,12 +19,12 @@ type armed struct {
 	arming uint64
 }
 
-func newTimerSet() *timerSet {
-	return &timerSet{timers: map[string]armed{}}
+func newTimers() *Timers {
+	return &Timers{timers: map[string]armed{}}
 }
 
-// set runs fn after d. It replaces the timer with this name.
-func (s *timerSet) set(name string, d time.Duration, fn func()) {
+// Set runs fn after d. It replaces the timer with this name. It has no effect after Store.Close.
+func (s *Timers) Set(name string, d time.Duration, fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -45,7 +45,7 @@ func (s *timerSet) set(name string, d time.Duration, fn func()) {
 }
 
 // begin reports whether the timer is still current: it may have been replaced after it fired.
-func (s *timerSet) begin(name string, arming uint64) bool {
+func (s *Timers) begin(name string, arming uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.timers[name].arming != arming {
@@ -56,7 +56,8 @@ func (s *timerSet) begin(name string, arming uint64) bool {
 	return true
 }
 
-func (s *timerSet) remove(name string) {
+// Remove stops the timer with this name, if there is one.
+func (s *Timers) Remove(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if own, ok := s.timers[name]; ok {
@@ -66,7 +67,7 @@ func (s *timerSet) remove(name string) {
 }
 
 // close stops all timers and waits for running functions.
-func (s *timerSet) close() {
+func (s *Timers) close() {
 	s.mu.Lock()
 	s.closed = true
 	for _, own := range s.timers {

@@ -1,4 +1,4 @@
-package memconsul
+package store
 
 import "time"
 

@@ -1,0 +1,219 @@
+package memconsul
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"electop/internal/memconsul/store"
+)
+
+const ttlTimerSpace = "check/"
+
+// localChecks are the checks that were registered with the agent's own endpoints.
+type localChecks struct {
+	mu     sync.Mutex
+	checks map[string]*ttlCheck
+}
+
+// ttlCheck is a check that turns critical unless it is updated within its TTL. A check of another type has TTL 0 and
+// keeps its status, because this agent does not run checks.
+type ttlCheck struct {
+	ttl time.Duration
+	def store.Check
+}
+
+// checkDefinition is the body of PUT /v1/agent/check/register, and part of a [serviceDefinition].
+type checkDefinition struct {
+	ID, CheckID, Name, Notes, Status, ServiceID string
+	TTL, Interval, Timeout                      jsonDuration
+	HTTP, TCP, UDP, GRPC, Method, Body          string
+	Header                                      map[string][]string
+	Args                                        []string
+	DeregisterCriticalServiceAfter              string
+}
+
+// serviceDefinition is the body of PUT /v1/agent/service/register.
+type serviceDefinition struct {
+	ID, Name, Kind, Address string
+	Tags                    []string
+	Meta                    map[string]string
+	Port                    int
+	Weights                 *store.Weights
+	EnableTagOverride       bool
+	Check                   *checkDefinition
+	Checks                  []*checkDefinition
+}
+
+// jsonDuration is a duration in JSON: a string or a number of nanoseconds.
+type jsonDuration time.Duration
+
+// UnmarshalJSON accepts "10s" and 10000000000.
+func (d *jsonDuration) UnmarshalJSON(data []byte) error {
+	var raw any
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	switch v := raw.(type) {
+	case nil:
+	case string:
+		if v == "" {
+			return nil
+		}
+		parsed, err := time.ParseDuration(v)
+		if err != nil {
+			return err
+		}
+		*d = jsonDuration(parsed)
+	case float64:
+		*d = jsonDuration(v)
+	default:
+		return fmt.Errorf("invalid duration %s", data)
+	}
+	return nil
+}
+
+// kind returns Consul's name of the check's type, or an error if the definition is invalid.
+func (c *checkDefinition) kind() (string, error) {
+	name := ""
+	switch {
+	case c.GRPC != "":
+		name = "grpc"
+	case c.HTTP != "":
+		name = "http"
+	case c.TCP != "":
+		name = "tcp"
+	case c.UDP != "":
+		name = "udp"
+	case len(c.Args) > 0:
+		name = "script"
+	}
+	switch {
+	case c.Interval > 0 && c.TTL > 0:
+		return "", badRequest("Invalid check: Interval and TTL cannot both be specified")
+	case name != "" && c.Interval <= 0:
+		return "", badRequest("Invalid check: Interval must be > 0 for Script, HTTP, H2PING, TCP, UDP or OSService checks")
+	case name == "" && c.TTL <= 0:
+		return "", badRequest("Invalid check: TTL must be > 0 for TTL checks")
+	case name == "":
+		name = "ttl"
+	}
+	return name, nil
+}
+
+func validStatus(status string) bool {
+	return status == store.StatusPassing || status == store.StatusWarning || status == store.StatusCritical
+}
+
+// check returns the record for the catalog. A check without a status is critical at first.
+func (c *checkDefinition) check(node, kind string) store.Check {
+	id := c.ID
+	if id == "" {
+		id = c.CheckID
+	}
+	out := store.Check{Node: node, CheckID: id, Name: c.Name, Notes: c.Notes, Status: c.Status, ServiceID: c.ServiceID, Type: kind}
+	out.SetDefaults(node)
+	return out
+}
+
+// addLocalCheck registers a check of the agent's own node. A check that is already registered keeps its status and
+// output.
+func (a *Agent) addLocalCheck(def store.Check, ttl time.Duration) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	if old := a.local.checks[store.Fold(def.CheckID)]; old != nil {
+		def.Status, def.Output = old.def.Status, old.def.Output
+	}
+	if err := a.publish(def); err != nil {
+		return err
+	}
+	a.local.checks[store.Fold(def.CheckID)] = &ttlCheck{ttl: ttl, def: def}
+	a.armCheck(def.CheckID, ttl)
+	return nil
+}
+
+// publish writes a check of the agent to the catalog.
+func (a *Agent) publish(def store.Check) error {
+	return a.store.Register(store.Registration{Node: a.cfg.NodeName, SkipNodeUpdate: true, Checks: []*store.Check{&def}})
+}
+
+func (a *Agent) armCheck(id string, ttl time.Duration) {
+	if ttl > 0 {
+		a.store.Timers.Set(ttlTimerSpace+store.Fold(id), ttl, func() { a.expireCheck(id) })
+	}
+}
+
+func (a *Agent) expireCheck(id string) {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	own := a.local.checks[store.Fold(id)]
+	if own == nil {
+		return
+	}
+	output := "TTL expired"
+	if own.def.Output != "" {
+		output += " (last output before timeout follows): " + own.def.Output
+	}
+	// The check is in the catalog while its timer runs, so this cannot fail.
+	_ = a.changeCheck(own, store.StatusCritical, output)
+}
+
+// updateCheck sets the status of a TTL check and restarts its TTL.
+func (a *Agent) updateCheck(id, status, output string) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	own := a.local.checks[store.Fold(id)]
+	if own == nil {
+		return unknownCheck(id)
+	}
+	if own.ttl <= 0 {
+		return refused("CheckID %q does not have associated TTL", id)
+	}
+	a.armCheck(id, own.ttl)
+	return a.changeCheck(own, status, output)
+}
+
+// changeCheck stores status and output. Like Consul, it updates the catalog only if the status changed.
+func (a *Agent) changeCheck(own *ttlCheck, status, output string) error {
+	sameStatus := own.def.Status == status
+	own.def.Status, own.def.Output = status, output
+	if sameStatus {
+		return nil
+	}
+	return a.publish(own.def)
+}
+
+func unknownCheck(id string) error {
+	return notFound("Unknown check ID %q. Ensure that the check ID is passed, not the check name.", id)
+}
+
+func (a *Agent) removeLocalCheck(id string) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	if a.local.checks[store.Fold(id)] == nil {
+		return unknownCheck(id)
+	}
+	a.forgetCheck(id)
+	return a.store.Deregister(store.Deregistration{Node: a.cfg.NodeName, CheckID: id})
+}
+
+func (a *Agent) forgetCheck(id string) {
+	delete(a.local.checks, store.Fold(id))
+	a.store.Timers.Remove(ttlTimerSpace + store.Fold(id))
+}
+
+// removeLocalService deregisters a service with its checks.
+func (a *Agent) removeLocalService(id string) error {
+	a.local.mu.Lock()
+	defer a.local.mu.Unlock()
+	if !a.store.HasService(a.cfg.NodeName, id) {
+		return notFound("Unknown service ID %q. Ensure that the service ID is passed, not the service name.", id)
+	}
+	for checkID, own := range a.local.checks {
+		if store.Fold(own.def.ServiceID) == store.Fold(id) {
+			a.forgetCheck(checkID)
+		}
+	}
+	return a.store.Deregister(store.Deregistration{Node: a.cfg.NodeName, ServiceID: id})
+}

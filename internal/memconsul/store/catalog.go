@@ -1,0 +1,181 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// SerfHealth is the ID of the check that every agent's node has.
+const SerfHealth = "serfHealth"
+
+// Values of Check.Status.
+const (
+	StatusPassing  = "passing"
+	StatusWarning  = "warning"
+	StatusCritical = "critical"
+)
+
+// NodeInfo is a node as the HTTP API shows it.
+type NodeInfo struct {
+	ID              string
+	Node            string
+	Address         string
+	Datacenter      string
+	TaggedAddresses map[string]string
+	Meta            map[string]string
+	CreateIndex     uint64
+	ModifyIndex     uint64
+}
+
+// Service is one instance of a service on a node as the HTTP API shows it.
+type Service struct {
+	ID                string
+	Service           string
+	Tags              []string
+	Address           string
+	Meta              map[string]string
+	Port              int `json:",omitempty"`
+	Weights           *Weights
+	EnableTagOverride bool
+	Proxy             serviceProxy
+	Connect           struct{}
+	PeerName          string
+	CreateIndex       uint64
+	ModifyIndex       uint64
+}
+
+// Weights are the weights of a service in DNS responses.
+type Weights struct{ Passing, Warning int }
+
+// serviceProxy is always empty: this agent has no service mesh.
+type serviceProxy struct {
+	Mode        string
+	MeshGateway struct{}
+	Expose      struct{}
+}
+
+// Check is a health check as the HTTP API shows it.
+type Check struct {
+	Node        string
+	CheckID     string
+	Name        string
+	Status      string
+	Notes       string
+	Output      string
+	ServiceID   string
+	ServiceName string
+	ServiceTags []string
+	Type        string
+	Interval    string
+	Timeout     string
+	ExposedPort int
+	Definition  json.RawMessage
+	CreateIndex uint64
+	ModifyIndex uint64
+}
+
+func (c *Check) sameContent(o *Check) bool {
+	a, b := *c, *o
+	a.CreateIndex, a.ModifyIndex = 0, 0
+	b.CreateIndex, b.ModifyIndex = 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
+type node struct {
+	info     NodeInfo
+	services map[string]*Service
+	checks   map[string]*Check
+	index    uint64 // of the latest change of the node or its services
+}
+
+// catalogTable is the committed catalog, keyed by folded names.
+type catalogTable struct {
+	nodes map[string]*node
+
+	nodesIndex    uint64
+	checksIndex   uint64
+	servicesIndex uint64
+	extinction    uint64 // of the latest deregistration of an instance of a service
+	serviceIndex  map[string]uint64
+}
+
+func newCatalogTable() catalogTable {
+	return catalogTable{nodes: map[string]*node{}, serviceIndex: map[string]uint64{}}
+}
+
+// checksWhere returns the checks that match, sorted by node and ID.
+func (t *catalogTable) checksWhere(match func(*Check) bool) []*Check {
+	out := []*Check{}
+	for _, n := range t.nodes {
+		for _, c := range n.checks {
+			if match(c) {
+				out = append(out, c)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *Check) int {
+		return cmp.Or(cmp.Compare(Fold(a.Node), Fold(b.Node)), cmp.Compare(Fold(a.CheckID), Fold(b.CheckID)))
+	})
+	return out
+}
+
+func (t *catalogTable) sortedNodes() []*node {
+	names := slices.Sorted(maps.Keys(t.nodes))
+	out := make([]*node, 0, len(names))
+	for _, name := range names {
+		out = append(out, t.nodes[name])
+	}
+	return out
+}
+
+func (n *node) sortedServices() []*Service {
+	out := make([]*Service, 0, len(n.services))
+	for _, id := range slices.Sorted(maps.Keys(n.services)) {
+		out = append(out, n.services[id])
+	}
+	return out
+}
+
+// HasService reports whether a service with this ID is registered on the node.
+func (s *Store) HasService(nodeName, id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.catalog.nodes[Fold(nodeName)]
+	return n != nil && n.services[Fold(id)] != nil
+}
+
+// NodeServices is a node with its services by ID.
+type NodeServices struct {
+	Node     NodeInfo
+	Services map[string]*Service
+}
+
+// Nodes returns the query of all nodes, sorted by name.
+func (s *Store) Nodes() Query[[]NodeInfo] {
+	return Query[[]NodeInfo]{s, topic{topicNodes, ""}, func(s *Store) Result[[]NodeInfo] {
+		infos := []NodeInfo{}
+		for _, n := range s.catalog.sortedNodes() {
+			infos = append(infos, n.info)
+		}
+		return Result[[]NodeInfo]{Index: s.catalog.nodesIndex, Body: infos}
+	}}
+}
+
+// Node returns the query of a node and its services. The body is nil if the node does not exist.
+func (s *Store) Node(name string) Query[*NodeServices] {
+	name = Fold(name)
+	return Query[*NodeServices]{s, topic{topicNode, name}, func(s *Store) Result[*NodeServices] {
+		n := s.catalog.nodes[name]
+		if n == nil {
+			return Result[*NodeServices]{}
+		}
+		shown := &NodeServices{Node: n.info, Services: map[string]*Service{}}
+		for _, svc := range n.services {
+			shown.Services[svc.ID] = svc
+		}
+		return Result[*NodeServices]{Index: n.index, Body: shown}
+	}}
+}

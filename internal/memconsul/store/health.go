@@ -1,0 +1,64 @@
+package store
+
+// Instance is one instance of a service with its node and its checks.
+type Instance struct {
+	Node    NodeInfo
+	Service *Service
+	Checks  []*Check
+}
+
+// instances returns the instances of a service, sorted by node, with the checks of the instance and of its node.
+func (t *catalogTable) instances(name string) []Instance {
+	var out []Instance
+	for _, n := range t.sortedNodes() {
+		for _, svc := range n.sortedServices() {
+			if Fold(svc.Service) != name {
+				continue
+			}
+			out = append(out, Instance{n.info, svc, t.checksWhere(func(c *Check) bool {
+				return Fold(c.Node) == Fold(n.info.Node) && (c.ServiceID == "" || Fold(c.ServiceID) == Fold(svc.ID))
+			})})
+		}
+	}
+	return out
+}
+
+// NodeChecks returns the query of the checks of one node that pass the filter, sorted by ID.
+func (s *Store) NodeChecks(node string, pass func(*Check) bool) Query[[]*Check] {
+	node = Fold(node)
+	return s.checks(topic{topicNodeChecks, node}, func(c *Check) bool { return Fold(c.Node) == node && pass(c) })
+}
+
+// ServiceChecks returns the query of the checks of one service that pass the filter, sorted by node and ID.
+func (s *Store) ServiceChecks(service string, pass func(*Check) bool) Query[[]*Check] {
+	service = Fold(service)
+	return s.checks(topic{topicServiceName, service}, func(c *Check) bool {
+		return Fold(c.ServiceName) == service && pass(c)
+	})
+}
+
+// Checks returns the query of all checks that pass the filter, sorted by node and ID.
+func (s *Store) Checks(pass func(*Check) bool) Query[[]*Check] {
+	return s.checks(topic{topicChecks, ""}, pass)
+}
+
+func (s *Store) checks(wake topic, match func(*Check) bool) Query[[]*Check] {
+	return Query[[]*Check]{s, wake, func(s *Store) Result[[]*Check] {
+		return Result[[]*Check]{Index: s.catalog.checksIndex, Body: s.catalog.checksWhere(match)}
+	}}
+}
+
+// Instances returns the query of the instances of one service, sorted by node.
+func (s *Store) Instances(service string) Query[[]Instance] {
+	service = Fold(service)
+	return Query[[]Instance]{s, topic{topicServiceName, service}, func(s *Store) Result[[]Instance] {
+		found := s.catalog.instances(service)
+		index := s.catalog.serviceIndex[service]
+		if len(found) == 0 && s.catalog.extinction > 0 {
+			index = s.catalog.extinction
+		} else if index == 0 {
+			index = max(s.catalog.nodesIndex, s.catalog.checksIndex, s.catalog.servicesIndex)
+		}
+		return Result[[]Instance]{Index: index, Body: found}
+	}}
+}

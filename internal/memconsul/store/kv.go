@@ -1,0 +1,142 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Entry is one key as the HTTP API shows it. Value is nil for an empty value.
+type Entry struct {
+	LockIndex   uint64
+	Key         string
+	Flags       uint64
+	Value       []byte
+	Session     string `json:",omitempty"`
+	CreateIndex uint64
+	ModifyIndex uint64
+}
+
+func (e *Entry) sameContent(o *Entry) bool {
+	return e.LockIndex == o.LockIndex && e.Flags == o.Flags && e.Session == o.Session && bytes.Equal(e.Value, o.Value)
+}
+
+// kvTable is the committed key-value state.
+type kvTable struct {
+	entries    map[string]*Entry
+	sorted     []string          // the keys of entries
+	tombstones map[string]uint64 // deleted keys and prefixes, with the index of their deletion
+	index      uint64            // of the latest change
+	bySess     map[string]map[string]struct{}
+}
+
+func newKVTable() kvTable {
+	return kvTable{
+		entries:    map[string]*Entry{},
+		tombstones: map[string]uint64{},
+		bySess:     map[string]map[string]struct{}{},
+	}
+}
+
+// under returns the committed keys with the prefix, sorted.
+func (t *kvTable) under(prefix string) []string {
+	from, _ := slices.BinarySearch(t.sorted, prefix)
+	to := from
+	for to < len(t.sorted) && strings.HasPrefix(t.sorted[to], prefix) {
+		to++
+	}
+	return t.sorted[from:to]
+}
+
+func (t *kvTable) put(e *Entry) {
+	old := t.entries[e.Key]
+	if old == nil {
+		at, _ := slices.BinarySearch(t.sorted, e.Key)
+		t.sorted = slices.Insert(t.sorted, at, e.Key)
+	} else {
+		t.unlink(old)
+	}
+	t.entries[e.Key] = e
+	if e.Session != "" {
+		held := t.bySess[e.Session]
+		if held == nil {
+			held = map[string]struct{}{}
+			t.bySess[e.Session] = held
+		}
+		held[e.Key] = struct{}{}
+	}
+}
+
+func (t *kvTable) drop(key string) {
+	old := t.entries[key]
+	if old == nil {
+		return
+	}
+	t.unlink(old)
+	delete(t.entries, key)
+	at, _ := slices.BinarySearch(t.sorted, key)
+	t.sorted = slices.Delete(t.sorted, at, at+1)
+}
+
+func (t *kvTable) unlink(e *Entry) {
+	if held := t.bySess[e.Session]; held != nil {
+		delete(held, e.Key)
+		if len(held) == 0 {
+			delete(t.bySess, e.Session)
+		}
+	}
+}
+
+// heldBy returns the keys that a session holds, sorted.
+func (t *kvTable) heldBy(session string) []string {
+	keys := make([]string, 0, len(t.bySess[session]))
+	for key := range t.bySess[session] {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// listIndex returns the X-Consul-Index of a listing of the prefix: that of the latest change or deletion under it, or
+// the table's index if there never was a key under it.
+func (t *kvTable) listIndex(prefix string, entries []*Entry) uint64 {
+	if prefix == "" {
+		return t.index
+	}
+	var newest uint64
+	for _, e := range entries {
+		newest = max(newest, e.ModifyIndex)
+	}
+	for tombstone, index := range t.tombstones {
+		if strings.HasPrefix(tombstone, prefix) {
+			newest = max(newest, index)
+		}
+	}
+	if newest == 0 {
+		return t.index
+	}
+	return newest
+}
+
+// Key returns the query of one key. The body is nil if the key does not exist.
+func (s *Store) Key(key string) Query[*Entry] {
+	return Query[*Entry]{s, topic{topicKey, key}, func(s *Store) Result[*Entry] {
+		e := s.kv.entries[key]
+		if e == nil {
+			return Result[*Entry]{Index: s.kv.index, missing: true}
+		}
+		return Result[*Entry]{Index: e.ModifyIndex, Body: e}
+	}}
+}
+
+// Keys returns the query of all keys that begin with the prefix, sorted.
+func (s *Store) Keys(prefix string) Query[[]*Entry] {
+	return Query[[]*Entry]{s, topic{topicPrefix, prefix}, func(s *Store) Result[[]*Entry] {
+		keys := s.kv.under(prefix)
+		entries := make([]*Entry, len(keys))
+		for i, key := range keys {
+			entries[i] = s.kv.entries[key]
+		}
+		return Result[[]*Entry]{Index: s.kv.listIndex(prefix, entries), Body: entries}
+	}}
+}

@@ -1,0 +1,74 @@
+// Package store is the state of an in-process Consul datacenter: keys, sessions, lock-delays, transactions and the
+// catalog, with the indexes, texts and timeouts of Consul. Package memconsul serves it over HTTP.
+//
+// A [Query] reads it and can wait for a change. It reads the time only from package time, so a testing/synctest bubble
+// controls its clocks.
+package store
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Store is the state of the datacenter, with one mutex. Records in it are immutable: a change replaces the record, so
+// callers can read the records that it returns without the mutex. Its methods are safe for concurrent use.
+type Store struct {
+	// Timers are stopped by Close. Sessions use the names that begin with "session/".
+	Timers *Timers
+
+	closeOnce sync.Once
+	closed    chan struct{}
+
+	mu    sync.Mutex
+	index uint64 // Raft index of the latest write request
+	topic map[topic]*signal
+
+	kv       kvTable
+	delays   lockDelays
+	sessions sessionTable
+	catalog  catalogTable
+}
+
+// New returns an empty store. Call Close to stop its timers.
+func New() *Store {
+	return &Store{
+		Timers:   newTimers(),
+		closed:   make(chan struct{}),
+		index:    3, // a real agent writes its own configuration before it serves requests
+		topic:    map[topic]*signal{},
+		kv:       newKVTable(),
+		delays:   lockDelays{until: map[string]time.Time{}},
+		sessions: sessionTable{byID: map[string]*Session{}},
+		catalog:  newCatalogTable(),
+	}
+}
+
+// Close ends every blocked query with the current result and stops all timers. It returns when no timer function runs.
+// Afterwards queries do not block, and nothing expires. Close may be called again.
+func (s *Store) Close() {
+	s.closeOnce.Do(func() { close(s.closed) })
+	s.Timers.close()
+}
+
+// nextIndex returns the index of a new write request. Consul also counts requests without effect.
+func (s *Store) nextIndex() uint64 {
+	s.index++
+	return s.index
+}
+
+// NewUUID returns a random ID in the form of Consul's session and node IDs.
+func NewUUID() string {
+	var b [16]byte
+	// crypto/rand.Read never returns an error.
+	_, _ = rand.Read(b[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// Fold returns the form in which Consul compares names of nodes, services and checks.
+func Fold(name string) string { return strings.ToLower(name) }
+
+// refused returns an error with a text of Consul, including its capital letter.
+func refused(format string, args ...any) error { return fmt.Errorf(format, args...) }
