@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/consul/api"
 	"golang.org/x/sync/errgroup"
+
+	"electop/tools/bench/internal/watch"
 )
 
 const (
@@ -82,8 +84,8 @@ func (c *changes) write(ctx context.Context, change int, l *timeline) error {
 	if c.moves > 0 && change%c.moves == 0 {
 		write = c.move
 	}
-	if err := write(ctx, i, valueOfLeader(changeName(change))); err != nil {
-		return fmt.Errorf("change %d, key %s: %w", change, keyName(i), err)
+	if err := write(ctx, i, valueOfLeader(watch.ChangeName(change))); err != nil {
+		return fmt.Errorf("change %d, key %s: %w", change, watch.KeyName(i), err)
 	}
 	l.recordWrite(change, time.Now())
 	return nil
@@ -95,7 +97,7 @@ func (c *changes) keyOf(change int) int { return change / c.flaps * stride % len
 
 // update writes the key again with its holder's session.
 func (c *changes) update(ctx context.Context, i int, value []byte) error {
-	pair := &api.KVPair{Key: keyName(i), Value: value, Session: c.sessions[c.keys[i].holder]}
+	pair := &api.KVPair{Key: watch.KeyName(i), Value: value, Session: c.sessions[c.keys[i].holder]}
 	ok, _, err := c.client.KV().Acquire(pair, (&api.WriteOptions{}).WithContext(ctx))
 	if err == nil && !ok {
 		err = fmt.Errorf("rejected")
@@ -108,8 +110,8 @@ func (c *changes) move(ctx context.Context, i int, value []byte) error {
 	from := c.keys[i].holder
 	to := (from + 1) % len(c.sessions)
 	err := commit(ctx, c.client, api.TxnOps{
-		{KV: &api.KVTxnOp{Verb: api.KVUnlock, Key: keyName(i), Session: c.sessions[from], Value: value}},
-		{KV: &api.KVTxnOp{Verb: api.KVLock, Key: keyName(i), Session: c.sessions[to], Value: value}},
+		{KV: &api.KVTxnOp{Verb: api.KVUnlock, Key: watch.KeyName(i), Session: c.sessions[from], Value: value}},
+		{KV: &api.KVTxnOp{Verb: api.KVLock, Key: watch.KeyName(i), Session: c.sessions[to], Value: value}},
 	})
 	if err == nil {
 		c.keys[i].holder = to

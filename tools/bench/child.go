@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"electop/tools/bench/internal/watch"
 )
 
 const (
@@ -30,7 +32,7 @@ type child struct {
 }
 
 // startChild starts a watcher and records its lines.
-func startChild(ctx context.Context, command []string, read func([]byte) outputLine, l *timeline) (*child, error) {
+func startChild(ctx context.Context, command []string, read func([]byte) watch.Line, l *timeline) (*child, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &child{cmd: exec.CommandContext(ctx, command[0], command[1:]...), cancel: cancel}
 	c.cmd.SysProcAttr = dieWithParent()
@@ -54,12 +56,12 @@ func startChild(ctx context.Context, command []string, read func([]byte) outputL
 }
 
 // readLines returns at the end of its input, when the process has ended.
-func readLines(in io.Reader, read func([]byte) outputLine, l *timeline) {
+func readLines(in io.Reader, read func([]byte) watch.Line, l *timeline) {
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, 64<<10), lineLimit)
 	for scanner.Scan() {
 		at := time.Now()
-		if s := read(scanner.Bytes()); s != (outputLine{}) {
+		if s := read(scanner.Bytes()); s != (watch.Line{}) {
 			l.recordLine(s, at)
 		}
 	}

@@ -1,3 +1,32 @@
+// Bench measures electop against a real Consul: the latency from the return of a
+// write to electop's event, its cost for electop and Consul, and the same for other
+// watchers.
+//
+// `make bench` runs it. It starts a Consul server with a data folder and creates
+// elections. Then, for one watcher after the other, it writes changes at a fixed
+// rate and records when the watcher reports each of them.
+//
+// How the figures are measured:
+//
+//   - Every watcher is a separate process, with its own CPU time and memory. The
+//     bench program itself only writes.
+//   - Every change writes a new value, so that a watcher's line identifies the
+//     change. In nine of ten changes the holder writes its key again (`?acquire`);
+//     every tenth gives the key to another session in one transaction (-moves).
+//     Four consecutive changes go to one key (-flaps): a watcher that is too slow
+//     sees only the last of them, and the others count as not seen.
+//   - Changes are written at fixed times: a slow server or watcher does not reduce
+//     the rate.
+//   - The latency of a change is the time from the response to the write to the
+//     watcher's line, as bench reads it from a pipe. It includes the pipe, the
+//     scheduler and the encoding of JSON. It is negative if the watcher is faster
+//     than the response to the write.
+//   - The handler of `consul watch` takes its timestamp after reading its input; the
+//     time to find the change does not count.
+//   - CPU times are those of the kernel for the whole process (CPUCLOCK_SCHED, which
+//     /proc/PID/stat shows in hundredths of a second). The server's time for the
+//     writes is measured first, without a watcher, and subtracted.
+//   - At the start, ready is the time until the last election was reported.
 package main
 
 import (
@@ -9,6 +38,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"electop/tools/bench/internal/watch"
 )
 
 func main() {
@@ -24,13 +55,8 @@ func main() {
 // run runs the benchmark, or one of the watchers that it starts as separate
 // processes.
 func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case roleRecurse, rolePerKey, roleObserve:
-			return watch(ctx, args[0], args[1:], in, out)
-		case roleHandler:
-			return handle(in, out, args[1:])
-		}
+	if len(args) > 0 && watch.IsRole(args[0]) {
+		return watch.Run(ctx, args[0], args[1:], in, out)
 	}
 	o, err := parseOptions(args, log)
 	if err != nil {
@@ -41,30 +67,4 @@ func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) e
 		return err
 	}
 	return b.run(ctx)
-}
-
-// The first argument with which bench starts itself as a watcher or handler.
-const (
-	roleRecurse = "as-recurse"
-	rolePerKey  = "as-perkey"
-	roleObserve = "as-observer"
-	roleHandler = "as-handler"
-)
-
-func watch(ctx context.Context, role string, args []string, in io.Reader, out io.Writer) error {
-	f := flag.NewFlagSet(role, flag.ContinueOnError)
-	addr := f.String("addr", "", "address of Consul")
-	n := f.Int("n", 0, "number of elections")
-	plain := f.Bool("no-gzip", false, "request uncompressed responses")
-	profile := f.String("profile", "", "folder for profiles")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	switch role {
-	case roleRecurse:
-		return recurse(ctx, *addr, *plain, out)
-	case rolePerKey:
-		return perKey(ctx, *addr, *n, out)
-	}
-	return observe(ctx, *addr, *profile, in, out)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"electop/tools/bench/internal/watch"
 )
 
 const (
@@ -106,7 +108,7 @@ func (s *fixture) single(ctx context.Context, l *timeline) (spread, error) {
 // steady writes changes at the configured rate and measures their cost.
 func (s *fixture) steady(ctx context.Context, c *child, l *timeline, r *result) error {
 	if s.o.profile != "" && r.watcher == "electop" {
-		if err := c.writeLine(profileStart); err != nil {
+		if err := c.writeLine(watch.ProfileStart); err != nil {
 			return err
 		}
 	}
@@ -132,7 +134,7 @@ func (s *fixture) steady(ctx context.Context, c *child, l *timeline, r *result) 
 		return err
 	}
 	if s.o.profile != "" && r.watcher == "electop" {
-		return errors.Join(c.writeLine(profileStop), waitFor(ctx, settleTime))
+		return errors.Join(c.writeLine(watch.ProfileStop), waitFor(ctx, settleTime))
 	}
 	return nil
 }

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
 	"strings"
+	"time"
 )
 
 // sizeReport holds the measurements with n elections.
@@ -69,4 +75,72 @@ func (b *dashboardResult) sentence(o options, n int) string {
 
 func repeat(text string, n int) []string {
 	return strings.Split(strings.Repeat(text+" ", n-1)+text, " ")
+}
+
+// machine describes the machine and the versions of a measurement in one line.
+func machine(ctx context.Context, consul string) string {
+	return fmt.Sprintf("%s, %d cores, %s, %s, %s/%s, %s", cpuModel(), runtime.NumCPU(), consulVersion(ctx, consul),
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly))
+}
+
+func cpuModel() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown CPU"
+	}
+	return modelIn(string(text))
+}
+
+// modelIn returns the CPU model of a /proc/cpuinfo.
+func modelIn(cpuinfo string) string {
+	for line := range strings.Lines(cpuinfo) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown CPU"
+}
+
+func consulVersion(ctx context.Context, consul string) string {
+	out, err := exec.CommandContext(ctx, consul, "version").Output()
+	if err != nil {
+		return "Consul"
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(line)
+}
+
+// bench replaces the text between these two lines of a document.
+const (
+	markBegin = "<!-- make bench writes from here -->"
+	markEnd   = "<!-- to here -->"
+)
+
+// updateMarkdown replaces the text between the marks of a document. It creates a
+// document that does not exist.
+func updateMarkdown(path, text string) error {
+	old, err := os.ReadFile(path) //nolint:gosec // the file that a flag names
+	if errors.Is(err, os.ErrNotExist) {
+		old, err = []byte("# Performance\n\n"+markBegin+"\n"+markEnd+"\n"), nil
+	}
+	if err != nil {
+		return err
+	}
+	updated, err := between(string(old), text)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(updated), 0o644) //nolint:gosec // a document
+}
+
+func between(document, text string) (string, error) {
+	before, rest, ok := strings.Cut(document, markBegin)
+	if !ok {
+		return "", errors.New("the document lacks the line " + markBegin)
+	}
+	_, after, ok := strings.Cut(rest, markEnd)
+	if !ok {
+		return "", errors.New("the document lacks the line " + markEnd)
+	}
+	return before + markBegin + "\n\n" + strings.TrimSpace(text) + "\n\n" + markEnd + after, nil
 }

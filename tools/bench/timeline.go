@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"electop/tools/bench/internal/watch"
 )
 
 // timeline records when each change was written and when it was seen.
@@ -28,19 +30,19 @@ func (l *timeline) recordWrite(change int, at time.Time) {
 }
 
 // recordLine records a line of a watcher. The first line of a change counts.
-func (l *timeline) recordLine(s outputLine, at time.Time) {
+func (l *timeline) recordLine(s watch.Line, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !s.at.IsZero() {
-		at = s.at
+	if !s.At.IsZero() {
+		at = s.At
 	}
-	if s.ready > 0 {
-		l.ready += s.ready
+	if s.Ready > 0 {
+		l.ready += s.Ready
 		l.readyAt = at
 	}
-	if s.change > 0 {
-		if _, again := l.seen[s.change]; !again {
-			l.seen[s.change] = at
+	if s.Change > 0 {
+		if _, again := l.seen[s.Change]; !again {
+			l.seen[s.Change] = at
 		}
 	}
 	l.notify()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"electop/tools/bench/internal/watch"
 )
 
 func TestTimelineMeasuresTheFirstLine(t *testing.T) {
@@ -13,10 +15,10 @@ func TestTimelineMeasuresTheFirstLine(t *testing.T) {
 	for change, wrote := range map[int]time.Time{1: at(0), 2: at(10), 3: at(20), 9: at(0)} {
 		l.recordWrite(change, wrote)
 	}
-	l.recordLine(outputLine{change: 1}, at(5))
-	l.recordLine(outputLine{change: 1}, at(50)) // its later lines do not count
-	l.recordLine(outputLine{change: 3, at: at(21)}, at(30))
-	l.recordLine(outputLine{change: 77}, at(1)) // a change of an earlier run
+	l.recordLine(watch.Line{Change: 1}, at(5))
+	l.recordLine(watch.Line{Change: 1}, at(50)) // its later lines do not count
+	l.recordLine(watch.Line{Change: 3, At: at(21)}, at(30))
+	l.recordLine(watch.Line{Change: 77}, at(1)) // a change of an earlier run
 	want := spread{made: 3, seen: 2, p50: time.Millisecond, p99: 5 * time.Millisecond, max: 5 * time.Millisecond}
 	if got := l.spread(1, 3); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -27,7 +29,7 @@ func TestTimelineAwait(t *testing.T) {
 	l := newTimeline()
 	go func() {
 		for range 3 {
-			l.recordLine(outputLine{ready: 2}, time.Now())
+			l.recordLine(watch.Line{Ready: 2}, time.Now())
 		}
 	}()
 	if _, ok := l.awaitReady(context.Background(), 6, time.Minute); !ok {

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+
+	"electop/tools/bench/internal/watch"
 )
 
 // watcher is one way to watch elections.
 type watcher struct {
 	name    string
 	command func(s *fixture) []string
-	read    func(line []byte) outputLine
+	read    func(line []byte) watch.Line
 	// skip returns why the watcher is not measured with n elections, or "".
 	skip func(n int) string
 }
@@ -25,31 +27,31 @@ func watchers() []watcher {
 		}
 	}
 	return []watcher{
-		{name: "electop", command: electopCommand, read: parseEvent},
-		{name: "recurse", command: own(roleRecurse), read: parseLine},
-		{name: "recurse-no-gzip", command: own(roleRecurse, "-no-gzip"), read: parseLine},
-		{name: "perkey", command: own(rolePerKey), read: parseLine, skip: func(n int) string {
+		{name: "electop", command: electopCommand, read: watch.ParseEvent},
+		{name: "recurse", command: own(watch.Recurse), read: watch.ParseLine},
+		{name: "recurse-no-gzip", command: own(watch.Recurse, "-no-gzip"), read: watch.ParseLine},
+		{name: "perkey", command: own(watch.PerKey), read: watch.ParseLine, skip: func(n int) string {
 			if n > maxPerKey {
 				return fmt.Sprintf("not measured: it needs a connection for each of %d keys", n)
 			}
 			return ""
 		}},
-		{name: "consul-watch", command: consulWatchCommand, read: parseLine},
+		{name: "consul-watch", command: consulWatchCommand, read: watch.ParseLine},
 	}
 }
 
 // electopCommand returns `electop watch`, or bench's own observer with -profile.
 func electopCommand(s *fixture) []string {
 	if s.o.profile != "" {
-		return []string{s.self, roleObserve, "-addr", s.addr(), "-profile", s.o.profile}
+		return []string{s.self, watch.Observer, "-addr", s.addr(), "-profile", s.o.profile}
 	}
 	return []string{s.o.electop, "watch", "-o", "json", "--http-addr", s.addr()}
 }
 
 func consulWatchCommand(s *fixture) []string {
 	return []string{
-		s.agent.Binary(), "watch", "-http-addr=" + s.addr(), "-type=keyprefix", "-prefix=" + keyPrefix, "-shell=false",
-		s.self, roleHandler, filepath.Join(s.dir, fmt.Sprintf("handler-%d", s.changes.last())),
+		s.agent.Binary(), "watch", "-http-addr=" + s.addr(), "-type=keyprefix", "-prefix=" + watch.KeyPrefix, "-shell=false",
+		s.self, watch.Handler, filepath.Join(s.dir, fmt.Sprintf("handler-%d", s.changes.last())),
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// outputLine is one parsed line of a watcher. Its zero value is a line that does
+// Line is one parsed line of a watcher. Its zero value is a line that does
 // not matter.
-type outputLine struct {
-	ready  int       // elections reported at the start
-	change int       // number of the change that was seen, 0 for none
-	at     time.Time // the watcher's timestamp; zero for the time of reading
+type Line struct {
+	Ready  int       // elections reported at the start
+	Change int       // number of the change that was seen, 0 for none
+	At     time.Time // the watcher's timestamp; zero for the time of reading
 }
 
 // changePrefix is followed by the number of the change, in changeDigits digits.
@@ -21,8 +21,8 @@ const (
 	changeDigits = 8
 )
 
-// changeName returns the leader's name after a change.
-func changeName(change int) string { return fmt.Sprintf("%s%0*d", changePrefix, changeDigits, change) }
+// ChangeName returns the leader's name after a change.
+func ChangeName(change int) string { return fmt.Sprintf("%s%0*d", changePrefix, changeDigits, change) }
 
 // changeIn returns the number of the change in a text, 0 if there is none.
 func changeIn(text []byte) int {
@@ -37,32 +37,32 @@ func changeIn(text []byte) int {
 	return n
 }
 
-// parseEvent reads a line of `electop watch -o json`.
-func parseEvent(line []byte) outputLine {
+// ParseEvent reads a line of `electop watch -o json`.
+func ParseEvent(line []byte) Line {
 	switch {
 	case bytes.Contains(line, []byte(`"initial":true`)):
-		return outputLine{ready: 1}
+		return Line{Ready: 1}
 	case bytes.Contains(line, []byte(`"type":"updated"`)), bytes.Contains(line, []byte(`"type":"elected"`)):
-		return outputLine{change: changeIn(line)}
+		return Line{Change: changeIn(line)}
 	}
-	return outputLine{} // the end of a term names the previous change
+	return Line{} // the end of a term names the previous change
 }
 
-// parseLine reads a line of bench's own watchers: "ready N", or the value of a
+// ParseLine reads a line of bench's own watchers: "ready N", or the value of a
 // key that changed, or one of these after "@", nanoseconds and a space.
-func parseLine(line []byte) outputLine {
-	var s outputLine
+func ParseLine(line []byte) Line {
+	var s Line
 	if rest, ok := bytes.CutPrefix(line, []byte("@")); ok {
 		stamp, rest, _ := bytes.Cut(rest, []byte(" "))
 		if n, err := strconv.ParseInt(string(stamp), 10, 64); err == nil {
-			s.at = time.Unix(0, n)
+			s.At = time.Unix(0, n)
 		}
 		line = rest
 	}
 	if count, ok := bytes.CutPrefix(line, []byte("ready ")); ok {
-		s.ready, _ = strconv.Atoi(string(count))
+		s.Ready, _ = strconv.Atoi(string(count))
 		return s
 	}
-	s.change = changeIn(line)
+	s.Change = changeIn(line)
 	return s
 }

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"bytes"
@@ -43,13 +43,13 @@ func handle(in io.Reader, out io.Writer, args []string) error {
 			return err
 		}
 	}
-	return os.WriteFile(args[0], []byte(strconv.FormatUint(highest, 10)), 0o600) //nolint:gosec // bench names the file
+	return os.WriteFile(args[0], []byte(strconv.FormatUint(highest, 10)), 0o600)
 }
 
 // readIndex returns the highest index of the last run; first is true if there was
 // none.
 func readIndex(path string) (index uint64, first bool, err error) {
-	text, err := os.ReadFile(path) //nolint:gosec // bench names the file
+	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, true, nil
 	}

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"bufio"
@@ -18,10 +18,10 @@ import (
 	"electop/election/sanitize"
 )
 
-// Lines on standard input that start and stop the profile of observe.
+// Lines on the standard input of an Observer that start and stop its profile.
 const (
-	profileStart = "start"
-	profileStop  = "stop"
+	ProfileStart = "start"
+	ProfileStop  = "stop"
 )
 
 // observe does the same as `electop watch -o json`, in a process of bench that can
@@ -81,15 +81,15 @@ func keepProfile(in io.Reader, dir string) error {
 	var file *os.File
 	for scanner.Scan() {
 		switch scanner.Text() {
-		case profileStart:
+		case ProfileStart:
 			var err error
-			if file, err = os.Create(filepath.Join(dir, "cpu.prof")); err != nil { //nolint:gosec // the folder that a flag names
+			if file, err = os.Create(filepath.Join(dir, "cpu.prof")); err != nil {
 				return err
 			}
 			if err := pprof.StartCPUProfile(file); err != nil {
 				return err
 			}
-		case profileStop:
+		case ProfileStop:
 			pprof.StopCPUProfile()
 			if err := file.Close(); err != nil {
 				return err
@@ -103,7 +103,7 @@ func keepProfile(in io.Reader, dir string) error {
 }
 
 func writeHeap(path string) error {
-	f, err := os.Create(path) //nolint:gosec // the folder that a flag names
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}

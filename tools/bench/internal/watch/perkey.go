@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"bufio"
@@ -13,13 +13,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// parallelDials is the number of connections that are opened at once.
+const parallelDials = 32
+
 // perKey watches each key with a blocking query on a separate connection. It has
 // the lowest possible latency, at the cost of one connection per key.
 func perKey(ctx context.Context, addr string, n int, out io.Writer) error {
-	p := &perKeyWatch{addr: addr, out: out, dials: make(chan struct{}, parallelLoads)}
+	p := &perKeyWatch{addr: addr, out: out, dials: make(chan struct{}, parallelDials)}
 	g, ctx := errgroup.WithContext(ctx)
 	for i := range n {
-		g.Go(func() error { return p.watch(ctx, keyName(i)) })
+		g.Go(func() error { return p.watch(ctx, KeyName(i)) })
 	}
 	err := g.Wait()
 	if ctx.Err() != nil {

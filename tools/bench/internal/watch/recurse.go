@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func recurse(ctx context.Context, addr string, plain bool, out io.Writer) error 
 	known := map[string]uint64{}
 	for first := true; ; first = false {
 		q := (&api.QueryOptions{WaitIndex: index, WaitTime: time.Minute}).WithContext(ctx)
-		pairs, meta, err := client.KV().List(keyPrefix, q)
+		pairs, meta, err := client.KV().List(KeyPrefix, q)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the parent ended it
