@@ -1,4 +1,4 @@
-# electop. Everything that is built or downloaded for tests lands in bin/, which git ignores.
+# Builds and downloads go to bin/, which git ignores.
 
 GO     ?= go
 CONSUL := bin/consul
@@ -7,49 +7,48 @@ NPM    := bin/holders/node_modules/consul/package.json
 
 .PHONY: build test faults soak lint bench bench-go demo consul holders clean
 
-build: ## the program, into bin/electop
+build: ## builds bin/electop
 	$(GO) build -o bin/electop .
 
-consul: $(CONSUL) ## a real Consul for the tests, from the Go module proxy (4 to 5 minutes the first time)
+consul: $(CONSUL) ## builds a real Consul for the tests from the Go module proxy (4 to 5 minutes the first time)
 
-# A separate module, so that electop's own stays small. Its version is the one
-# that tools/consul/go.mod names.
+# A separate module keeps Consul's dependencies out of electop's go.mod. It sets
+# the version of Consul.
 $(CONSUL): tools/consul/go.mod tools/consul/go.sum
 	$(GO) -C tools/consul build -o ../../$(CONSUL) github.com/hashicorp/consul
 	@touch $(CONSUL)
 
-holders: $(NPM) ## npm's consul package for internal/holders; without npm or a network, its tests are left out
+holders: $(NPM) ## installs npm's consul package for internal/holders, whose tests skip without it
 
 $(NPM): Makefile
 	@mkdir -p bin/holders
 	@! command -v npm >/dev/null || npm install --silent --prefix bin/holders --no-save --no-package-lock --ignore-scripts \
-		consul@0.40.0 papi@0.29.1 || echo "npm could not install its consul package"
+		consul@0.40.0 papi@0.29.1 || echo "npm failed to install the consul package"
 	@test ! -e $@ || touch $@
 
-# What internal/holders needs and does not find here. Its tests skip without it, and fail where CI=true.
+# Missing dependencies of internal/holders. Its tests skip without them, and fail if CI=true.
 LEFT_OUT = $(strip $(shell \
 	command -v patroni >/dev/null && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
 		&& /usr/bin/python3 -c 'import consul' 2>/dev/null \
 		|| echo "Patroni (Debian: apt-get install patroni postgresql python3-consul)"; \
 	command -v node >/dev/null && test -e $(NPM) || echo "npm's consul package (Debian: apt-get install nodejs npm)"))
 
-# The race detector links with a C compiler; a machine without one runs the same
-# tests without it.
+# The race detector needs cgo. Without cgo, the same tests run without it.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
-test: consul holders ## every test, the real Consul, real lock holders and the journeys in tmux included
+test: consul holders ## runs all tests, including those with a real Consul, real lock holders and tmux
 	ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test $(RACE) -timeout 15m ./...
-	@test -z "$(LEFT_OUT)" || echo "Left out, because not installed: $(LEFT_OUT)"
+	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
-faults: consul ## every fault of internal/faults; `make test` runs those that take little time
+faults: consul ## tests all faults of internal/faults; `make test` tests only the fast ones
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/faults
 
 SOAK ?= 30m
 
-soak: consul ## random faults at 20 changes a second: make soak SOAK=30m
+soak: consul ## tests random faults at 20 changes per second: make soak SOAK=30m
 	SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -run '^TestSoak$$' -v ./internal/faults
 
-lint: $(LINT) ## formatting, vet and the strict list of .golangci.yml
+lint: $(LINT) ## checks the format and runs vet and the linters of .golangci.yml
 	$(LINT) run ./...
 
 $(LINT): tools/lint/go.mod tools/lint/go.sum
@@ -58,13 +57,13 @@ $(LINT): tools/lint/go.mod tools/lint/go.sum
 
 # All sizes take about 17 minutes. BENCH adds flags: make bench BENCH='-sizes 10000 -markdown docs/performance.md'.
 # `go run ./tools/bench -help` lists them.
-bench: build consul ## electop, a recursive loop, a query a key and `consul watch` on a real Consul, in one table a size
+bench: build consul ## compares electop with other watchers on a real Consul: one table per number of elections
 	$(GO) run ./tools/bench $(BENCH)
 
-bench-go: ## Go's own benchmarks: tracker, decoder, table, one frame
+bench-go: ## runs the Go benchmarks: tracker, decoder, table, one frame
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-demo: ## the dashboard on an in-process agent with services that fail over
+demo: ## runs the dashboard on an in-process agent with services that fail over
 	$(GO) run . demo
 
 clean:

@@ -256,7 +256,7 @@ func TestEndings(t *testing.T) {
 		}
 	})
 	var table strings.Builder
-	table.WriteString("| ending | cause told | right | evidence, for example | explained after: median | longest |\n")
+	table.WriteString("| ending | reported cause | correct | evidence (example) | time until explained: median | longest |\n")
 	table.WriteString("| --- | --- | --- | --- | --- | --- |\n")
 	for _, s := range scripts() {
 		table.WriteString(s.row(results[s.name]))

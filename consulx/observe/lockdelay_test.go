@@ -64,7 +64,7 @@ func TestLockDelayEstimate(t *testing.T) {
 			})
 		}
 	})
-	record(t, "lock-delay", "| lock-delay of the session | enforced | let in, compared with the estimate |\n| --- | --- | --- |\n"+
+	record(t, "lock-delay", "| lock-delay of the session | enforced | first successful acquire, relative to the estimate |\n| --- | --- | --- |\n"+
 		strings.Join(rows, ""))
 }
 
@@ -94,7 +94,7 @@ func estimate(t *testing.T, delay time.Duration) string {
 	// the estimate.
 	const slack = time.Second
 	if until.IsZero() || until.Before(e.refused.Add(-slack)) || until.After(e.led.Add(slack)) {
-		t.Errorf("estimated %s, refused at %s, let in at %s", until, e.refused, e.led)
+		t.Errorf("estimated %s, refused at %s, acquired at %s", until, e.refused, e.led)
 	}
 	return fmt.Sprintf("| %s | %s | %+.1f ms |\n", delay, min(delay, election.MaxLockDelay),
 		float64(e.led.Sub(until))/float64(time.Millisecond))

@@ -2,13 +2,9 @@ package observe
 
 import (
 	"bytes"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,8 +12,6 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/consulx"
-	"electop/consulx/observe/internal/shard"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
 )
@@ -84,47 +78,5 @@ func TestLargeValuesBesideElectionsCostNothing(t *testing.T) {
 				t.Errorf("%d bytes were read for each change", each)
 			}
 		})
-	}
-}
-
-// Over TLS all queries share a few connections, however many they are.
-func TestQueriesShareAConnectionOverTLS(t *testing.T) {
-	const queries = 100
-	var waiting sync.WaitGroup
-	waiting.Add(queries)
-	conns := sync.Map{}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("index") != "" {
-			conns.Store(r.RemoteAddr, true)
-			waiting.Done()
-			waiting.Wait() // no query is answered before all have been asked
-		}
-		w.Header().Set("X-Consul-Index", "7")
-		_, _ = io.WriteString(w, "[]")
-	}))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	authority := filepath.Join(t.TempDir(), "ca.pem")
-	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(authority, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := newClient(t, consulx.Config{Address: server.URL, CAFile: authority})
-	var all sync.WaitGroup
-	for range queries {
-		all.Go(func() {
-			q := c.Blocking().Read(t.Context())
-			q.WaitIndex = 5
-			if _, _, err := readKeys(c.Blocking(), shard.PrefixWatch("a"), nil, false, q); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	n := 0
-	conns.Range(func(any, any) bool { n++; return true })
-	if n == 0 || n > 10 {
-		t.Errorf("%d queries took %d connections", queries, n)
 	}
 }
