@@ -1,41 +1,44 @@
 package memconsul
 
-import "electop/internal/memconsul/store"
+import (
+	"slices"
+
+	"electop/internal/memconsul/store"
+)
 
 func (a *Agent) serveHealthNode(rq *request) (any, error) {
 	if rq.rest == "" {
 		return nil, badRequest("Missing node name")
 	}
-	pass, err := parseCheckFilter(rq.params.Get("filter"))
-	if err != nil {
-		return nil, err
-	}
-	return catalogQuery(rq, a.store.NodeChecks(rq.rest, pass))
+	return filteredChecks(rq, a.store.NodeChecks(rq.rest))
 }
 
 func (a *Agent) serveHealthChecks(rq *request) (any, error) {
 	if rq.rest == "" {
 		return nil, badRequest("Missing service name")
 	}
-	pass, err := parseCheckFilter(rq.params.Get("filter"))
-	if err != nil {
-		return nil, err
-	}
-	return catalogQuery(rq, a.store.ServiceChecks(rq.rest, pass))
+	return filteredChecks(rq, a.store.ServiceChecks(rq.rest))
 }
 
 func (a *Agent) serveHealthState(rq *request) (any, error) {
-	state := rq.rest
-	if state == "" {
+	if rq.rest == "" {
 		return nil, badRequest("Missing check state")
 	}
+	return filteredChecks(rq, a.store.Checks(rq.rest))
+}
+
+// filteredChecks runs a query and removes the checks that do not pass the request's filter.
+func filteredChecks(rq *request, q store.Query[[]*store.Check]) (any, error) {
 	pass, err := parseCheckFilter(rq.params.Get("filter"))
 	if err != nil {
 		return nil, err
 	}
-	return catalogQuery(rq, a.store.Checks(func(c *store.Check) bool {
-		return (state == "any" || c.Status == state) && pass(c)
-	}))
+	checks, ok := query(rq, q)
+	if !ok {
+		return nil, nil
+	}
+	rq.setConsistencyHeader()
+	return slices.DeleteFunc(checks, func(c *store.Check) bool { return !pass(c) }), nil
 }
 
 func (a *Agent) serveHealthService(rq *request) (any, error) {

@@ -86,12 +86,11 @@ func plainQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	return body, nil
 }
 
-// catalogQuery is plainQuery for the catalog and health endpoints, which have one more header.
+// catalogQuery is plainQuery for the catalog endpoints, which have one more header.
 func catalogQuery[T any](rq *request, q store.Query[T]) (any, error) {
-	body, ok := query(rq, q)
-	if !ok {
-		return nil, nil
+	body, err := plainQuery(rq, q)
+	if body != nil {
+		rq.setConsistencyHeader()
 	}
-	rq.setConsistencyHeader()
-	return body, nil
+	return body, err
 }

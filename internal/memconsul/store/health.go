@@ -23,23 +23,21 @@ func (t *catalogTable) instances(name string) []Instance {
 	return out
 }
 
-// NodeChecks returns the query of the checks of one node that pass the filter, sorted by ID.
-func (s *Store) NodeChecks(node string, pass func(*Check) bool) Query[[]*Check] {
+// NodeChecks returns the query of the checks of one node, sorted by ID.
+func (s *Store) NodeChecks(node string) Query[[]*Check] {
 	node = Fold(node)
-	return s.checks(topic{topicNodeChecks, node}, func(c *Check) bool { return Fold(c.Node) == node && pass(c) })
+	return s.checks(topic{topicNodeChecks, node}, func(c *Check) bool { return Fold(c.Node) == node })
 }
 
-// ServiceChecks returns the query of the checks of one service that pass the filter, sorted by node and ID.
-func (s *Store) ServiceChecks(service string, pass func(*Check) bool) Query[[]*Check] {
+// ServiceChecks returns the query of the checks of one service, sorted by node and ID.
+func (s *Store) ServiceChecks(service string) Query[[]*Check] {
 	service = Fold(service)
-	return s.checks(topic{topicServiceName, service}, func(c *Check) bool {
-		return Fold(c.ServiceName) == service && pass(c)
-	})
+	return s.checks(topic{topicServiceName, service}, func(c *Check) bool { return Fold(c.ServiceName) == service })
 }
 
-// Checks returns the query of all checks that pass the filter, sorted by node and ID.
-func (s *Store) Checks(pass func(*Check) bool) Query[[]*Check] {
-	return s.checks(topic{topicChecks, ""}, pass)
+// Checks returns the query of all checks with a status, or of all if it is "any", sorted by node and ID.
+func (s *Store) Checks(status string) Query[[]*Check] {
+	return s.checks(topic{topicChecks, ""}, func(c *Check) bool { return status == "any" || c.Status == status })
 }
 
 func (s *Store) checks(wake topic, match func(*Check) bool) Query[[]*Check] {
