@@ -64,7 +64,7 @@ func (t *Tracker) advanceOf(e *Election, p *Pair) advance {
 	known := p.CreateIndex == peak.create
 	restored := peak.modify > old.ModifyIndex // and not written since
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
-	a.replayed = p.ModifyIndex < old.ModifyIndex || restored && known && p.ModifyIndex <= peak.modify ||
+	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || restored && known && p.ModifyIndex <= peak.modify ||
 		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that is created again is younger
 	a.reset = !a.remade && !a.replayed && counterReset(old, p)
 	switch {
