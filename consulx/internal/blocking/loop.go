@@ -34,7 +34,9 @@ type Answer struct {
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
-	CloseIdleConnections()
+	// Close closes idle connections, those of other reads too. The client stays
+	// usable.
+	Close()
 }
 
 // ErrReadAgain says that a response lacks keys that exist and are readable.
@@ -69,6 +71,9 @@ func (l *Loop) Run(ctx context.Context) {
 		epoch, leave := Join(ctx, epoch)
 		at = at.in(number)
 		next, err := l.once(epoch, at)
+		if err != nil {
+			l.Client.Close() // other connections may have died with this one
+		}
 		switch {
 		case epoch.Err() != nil:
 			l.backoff.Reset()
@@ -109,8 +114,6 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	start := time.Now()
 	meta, err := l.Poll(l.query(qctx, at.Index, wait))
 	if err != nil {
-		// Other connections may have died with this one.
-		l.Client.CloseIdleConnections()
 		return Lost(), err
 	}
 	took := time.Since(start)
