@@ -180,7 +180,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	if before == closed {
 		return
 	}
-	k.state.phase, k.state.next = before.after(failed), blocking.Lost()
+	k.state.phase, k.state.next = before.after(failed), k.state.next.Lost()
 	if before != failing {
 		k.onChange()
 	}

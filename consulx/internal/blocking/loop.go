@@ -56,7 +56,6 @@ type Loop struct {
 
 	backoff Backoff
 	pace    pace
-	newest  uint64 // index of the newest response
 	confirm bool   // the next read is consistent, because the latest was outdated
 	reread  bool   // the latest response was dropped because it lacked keys
 	retried bool   // the latest failure was retried at once
@@ -114,13 +113,14 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	start := time.Now()
 	meta, err := l.Poll(l.query(qctx, at.Index, wait))
 	if err != nil {
-		return Lost(), err
+		return at.Lost(), err
 	}
 	took := time.Since(start)
 	if l.outdated(at, meta) {
 		Sleep(ctx, l.pace.next(false, took))
 		return at.dropped(), nil
 	}
+	at.Newest = meta.LastIndex
 	next = at.after(meta.LastIndex, took, wait)
 	changed, err := l.Accept(ctx, Answer{meta, at.Gap, next})
 	switch {
@@ -128,7 +128,7 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 		l.reread = true
 		return at.dropped(), nil
 	case err != nil:
-		return Lost(), err
+		return at.Lost(), err
 	}
 	l.reread = false
 	if l.Rest != nil {
@@ -143,13 +143,8 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 // may give it, otherwise a leader that still replays its log. It is dropped, and a
 // consistent read decides whether the state went back.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
-	l.newest = max(l.newest, at.Index)
-	if !l.confirm && meta.LastIndex < l.newest {
-		l.confirm = true
-		return true
-	}
-	l.newest, l.confirm = meta.LastIndex, false
-	return false
+	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
+	return l.confirm
 }
 
 // query is the options of the next query.
