@@ -28,6 +28,9 @@ type Answer struct {
 	*api.QueryMeta
 	Gap  bool     // changes since the response before may have been missed
 	Next Position // of the next query
+	// Rejected is set while queries that wait are rejected: the source is not up
+	// yet, although this query succeeded.
+	Rejected bool
 }
 
 // Client makes the options of queries.
@@ -54,12 +57,17 @@ type Loop struct {
 	// Rest, if set, is the pause after a response, instead of pace.
 	Rest func() time.Duration
 
-	backoff Backoff
-	pace    pace
-	confirm bool   // the next read is consistent, because the latest was outdated
-	reread  bool   // the latest response was dropped because it lacked keys
-	retried bool   // the latest failure was retried at once
+	backoff  Backoff
+	pace     pace
+	confirm  bool // the next read is consistent, because the latest was outdated
+	reread   bool // the latest response was dropped because it lacked keys
+	retried  bool // the latest failure was retried at once
+	rejected bool // queries that wait are rejected
 }
+
+// minWait is how long a query must wait to prove that queries can wait: a proxy
+// that rejects such queries does so at once.
+const minWait = 500 * time.Millisecond
 
 // Run polls until ctx ends. It never fails: it reports errors to the poller and
 // retries.
@@ -69,20 +77,22 @@ func (l *Loop) Run(ctx context.Context) {
 		epoch, number := l.Epochs.Current()
 		epoch, leave := Join(ctx, epoch)
 		at = at.in(number)
+		start := time.Now()
 		next, err := l.once(epoch, at)
 		if err != nil {
 			l.Client.Close() // other connections may have died with this one
 		}
+		// Only a query that waited proves that waiting works: a proxy that rejects
+		// such queries must not cause one full read after another.
+		proven := at.Index > 0 && (err == nil || time.Since(start) >= minWait && !Overdue(err))
 		switch {
 		case epoch.Err() != nil:
 			l.backoff.Reset()
+		case proven:
+			l.backoff.Reset()
+			l.retried, l.rejected = false, false
 		case err != nil:
 			l.retry(epoch, at, err)
-		case at.Index > 0:
-			// Only a query that waited proves that waiting works: a proxy that
-			// rejects such queries must not cause one full read after another.
-			l.backoff.Reset()
-			l.retried = false
 		}
 		at = next
 		leave()
@@ -100,7 +110,11 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 		}
 		return
 	}
+	l.rejected = l.rejected || at.Index > 0
 	pause := l.backoff.Next()
+	if !l.Epochs.isLost() {
+		pause = min(pause, maxPause*3/4+Jitter(maxPause/4))
+	}
 	l.Failed(err, time.Now().Add(pause))
 	Sleep(ctx, pause)
 }
@@ -108,6 +122,9 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 // once polls one time.
 func (l *Loop) once(ctx context.Context, at Position) (next Position, err error) {
 	wait := l.Wait - Jitter(l.Wait/8)
+	if l.rejected {
+		wait = min(wait, minWait)
+	}
 	qctx, cancel := context.WithTimeout(ctx, queryDeadline(at.Index, wait))
 	defer cancel()
 	start := time.Now()
@@ -122,7 +139,7 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	}
 	at.Newest = meta.LastIndex
 	next = at.after(meta.LastIndex, took, wait)
-	changed, err := l.Accept(ctx, Answer{meta, at.Gap, next})
+	changed, err := l.Accept(ctx, Answer{meta, at.Gap, next, l.rejected && at.Index == 0})
 	switch {
 	case errors.Is(err, ErrReadAgain) && !l.reread:
 		l.reread = true
