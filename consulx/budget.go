@@ -72,10 +72,10 @@ func (b *Budget) OnChange(f func(n int)) {
 	f(left)
 }
 
-// lanes are clients of the same agent with connections of their own. The client
-// that embeds them sends short reads.
+// lanes are clients of the same agent with connections of their own.
 type lanes struct {
 	budget  *Budget
+	short   *Client // sends reads that respond at once
 	waiting *Client // see Blocking
 	urgent  *Client // see Urgent
 }
@@ -95,7 +95,8 @@ func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) erro
 		return nil, err
 	}
 	c.urgent.stale = false // what decides about an action is never stale
-	return open(shortConns)
+	c.short, err = open(shortConns)
+	return c.short, err
 }
 
 // Blocking is the client for blocking queries.

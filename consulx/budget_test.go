@@ -1,6 +1,13 @@
 package consulx
 
-import "testing"
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
 
 func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	b := newBudget(0)
@@ -16,5 +23,38 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	b.Use(-b.ForKeys(0))
 	if allowed != maxChecks {
 		t.Errorf("when the keys are gone, %d nodes' checks are watched, want %d", allowed, maxChecks)
+	}
+}
+
+// After one connection died, those of the other lanes are not trusted either.
+func TestEachLaneClosesTheIdleConnectionsOfAll(t *testing.T) {
+	closed := make(chan struct{}, 3)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `"127.0.0.1:8300"`)
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	client := newClient(t, Config{Address: server.Listener.Addr().String()})
+	for _, closing := range []*Client{client, client.Blocking(), client.Urgent()} {
+		for _, lane := range []*Client{client, client.Blocking(), client.Urgent()} {
+			if _, err := lane.ConsensusLeader(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closing.Close()
+		deadline := time.NewTimer(patience)
+		defer deadline.Stop()
+		for range 3 {
+			select {
+			case <-closed:
+			case <-deadline.C:
+				t.Fatal("a connection stays open")
+			}
+		}
 	}
 }

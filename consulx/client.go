@@ -123,9 +123,6 @@ func (c *Client) Redact(text string) string { return c.secrets.Redact(text) }
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
 
-// CloseIdleConnections closes connections that carry no request.
-func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
-
 // Stale says whether any server may answer reads.
 func (c *Client) Stale() bool { return c.stale }
 
@@ -135,9 +132,9 @@ func (c *Client) Anonymous() bool { return c.anonymous }
 // Datacenter is the one that was configured, empty for the agent's own.
 func (c *Client) Datacenter() string { return c.datacenter }
 
-// Close closes idle connections. The client stays usable.
+// Close closes the idle connections of all lanes. The client stays usable.
 func (c *Client) Close() {
-	for _, lane := range []*Client{c, c.waiting, c.urgent} {
+	for _, lane := range []*Client{c.short, c.waiting, c.urgent} {
 		lane.transport.CloseIdleConnections()
 	}
 }

@@ -2,9 +2,12 @@ package consulx
 
 import (
 	"cmp"
+	"compress/flate"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx/internal/transport"
@@ -114,6 +119,10 @@ func (c *Client) Wrap(err error) error {
 		f.kind, f.text = ErrUnreachable, "cannot reach Consul at "+c.address+": "+innermost(err)
 	default:
 		f.text = err.Error()
+		if flaw := flawOf(err); flaw != "" {
+			detail := strings.TrimPrefix(strings.TrimPrefix(f.text, "json: "), "jsontext: ")
+			f.text = "the response of Consul at " + c.address + " " + flaw + ": " + detail
+		}
 	}
 	f.text = sanitize.Line(c.Redact(f.text), errorLength)
 	// A cause may quote a request; only causes that quote nothing are kept.
@@ -204,6 +213,26 @@ func unreachable(err error) bool {
 
 // cutShort reports an answer that ended before it was complete.
 func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// flawOf says what is wrong with a response that cannot be decoded, or is empty.
+func flawOf(err error) string {
+	var (
+		syntax   *json.SyntaxError
+		form     *json.UnmarshalTypeError
+		syntaxV2 *jsontext.SyntacticError
+		formV2   *jsonv2.SemanticError
+		deflated flate.CorruptInputError
+	)
+	switch {
+	case errors.As(err, &syntax), errors.As(err, &syntaxV2):
+		return "is not valid JSON"
+	case errors.As(err, &form), errors.As(err, &formV2):
+		return "has an unexpected form"
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &deflated):
+		return "is not valid gzip"
+	}
+	return ""
+}
 
 // innermost is the part of a network error that tells what is wrong; the parts
 // around it repeat the address.

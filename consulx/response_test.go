@@ -69,6 +69,23 @@ func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
 	}
 }
 
+func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
+	for body, want := range map[string]string{
+		"[corrupt": "the response of Consul at consul.test is not valid JSON: ",
+		"\x0e[":    "the response of Consul at consul.test is not valid JSON: ",
+		`{"a":1}`:  "the response of Consul at consul.test has an unexpected form: ",
+	} {
+		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 7, body), nil }))
+		_, _, keys := client.KeyNames("service/", client.Read(t.Context()))
+		_, probe := client.ConsensusLeader(t.Context())
+		for name, err := range map[string]error{"keys": keys, "probe": probe} {
+			if text := Describe(err); !strings.HasPrefix(text, want) || len(text) == len(want) {
+				t.Errorf("%s: the response %q is described as %q", name, body, text)
+			}
+		}
+	}
+}
+
 // Consul's library takes any text that contains "true" for a lock that was
 // acquired or released.
 func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {

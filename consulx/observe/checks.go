@@ -131,7 +131,7 @@ func (k *checkPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (k *checkPoller) Accept(_ context.Context, a blocking.Answer) (bool, error) {
-	k.restore()
+	k.restore(a)
 	if k.asked && !a.Gap && slices.Equal(k.answer, k.last) {
 		return false, nil
 	}

@@ -330,7 +330,7 @@ func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 			rest = min(rest, left)
 		default:
 			last := a.close(w, s)
-			last.phase, last.next = opening, blocking.Lost()
+			last.phase, last.next = opening, last.next.Lost()
 			a.start(ctx, w, last)
 		}
 	}

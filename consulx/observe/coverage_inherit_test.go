@@ -20,7 +20,7 @@ func TestInherit(t *testing.T) {
 	if part.next != (blocking.Position{Index: 9, Epoch: 2}) || part.phase != live || len(part.last.pairs) != 1 || !slices.Equal(part.last.others, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
 		t.Errorf("a part inherits %+v", part)
 	}
-	broken := retiredShard{Watch: shard.PrefixWatch("s/c"), state: keyState{phase: failing, next: blocking.Lost()}}
+	broken := retiredShard{Watch: shard.PrefixWatch("s/c"), state: keyState{phase: failing, next: blocking.Position{}.Lost()}}
 	if part := inherit(shard.PrefixWatch("s/c1"), []retiredShard{broken}); part.phase != opening || part.next != broken.state.next {
 		t.Errorf("a part of one that failed inherits %+v", part)
 	}

@@ -74,7 +74,7 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	}
 	first := !before.phase.current()
 	var batch []election.Observation
-	if first {
+	if first && !a.Rejected {
 		batch = append(batch, election.LinkUp{At: at, Source: k.watch.Name()})
 	}
 	if sessions := k.o.sessions.Await(ctx, holders(changed), sessionPatience); len(sessions) > 0 {
@@ -91,13 +91,13 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	case <-ctx.Done():
 	}
 	news := first || a.Gap || !slices.Equal(hidden, before.hidden) || len(changed) > 0 || len(vanished) > 0
-	k.handOver(next, news, batch)
+	k.handOver(next, news, !a.Rejected, batch)
 	return news, nil
 }
 
 // handOver reports a response, unless the shard was closed meanwhile: then others
 // read its keys and may have reported newer states.
-func (k *keyPoller) handOver(next keyState, news bool, batch []election.Observation) {
+func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
 	if before.phase == closed {
@@ -108,7 +108,9 @@ func (k *keyPoller) handOver(next keyState, news bool, batch []election.Observat
 	if next.keys = before.keys; moved {
 		next.keys = next.last.keys()
 	}
-	next.phase = before.phase.after(responded)
+	if next.phase = before.phase; up {
+		next.phase = before.phase.after(responded)
+	}
 	k.state = next
 	k.o.fold(news, batch...)
 	if news {
@@ -181,7 +183,7 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	if before == closed {
 		return
 	}
-	k.state.phase, k.state.next = before.after(failed), blocking.Lost()
+	k.state.phase, k.state.next = before.after(failed), k.state.next.Lost()
 	if before != failing {
 		k.onChange()
 	}

@@ -24,9 +24,9 @@ func (l *link) lose(err error, retryAt time.Time) {
 	l.o.send(true, lossOf(l.source, l.part, err, l.at, retryAt))
 }
 
-func (l *link) restore() {
+func (l *link) restore(a blocking.Answer) {
 	l.at = time.Now()
-	if l.lost {
+	if l.lost && !a.Rejected {
 		l.lost = false
 		l.o.send(true, election.LinkUp{At: l.at, Source: l.source})
 	}

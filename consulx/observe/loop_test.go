@@ -284,7 +284,7 @@ func TestLoopPausesWhereWaitingIsRejected(t *testing.T) {
 	}
 	inBubble(t, f, func(b *board) {
 		pass(time.Minute)
-		if asked := len(f.questions()); asked > 60 {
+		if asked := len(f.questions()); asked > 90 {
 			t.Errorf("%d questions in a minute", asked)
 		}
 		_, _ = b.event(0, election.ConnectionLost, "")

@@ -49,7 +49,7 @@ func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (n *namePoller) Accept(_ context.Context, a blocking.Answer) (bool, error) {
-	n.restore()
+	n.restore(a)
 	n.tell(listing{names: n.names, at: time.Now(), gap: a.Gap})
 	return true, nil
 }

@@ -46,6 +46,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	case ctx.Err() != nil:
 		return
 	case p.err != nil:
+		p.epochs.Lose()
 		p.o.send(true, election.LinkLost{
 			At: now, Source: probeSource, Error: consulx.Describe(p.err), RetryAt: start.Add(p.o.probeEvery),
 			Refused: errors.Is(p.err, consulx.ErrDenied),

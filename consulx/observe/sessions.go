@@ -103,7 +103,7 @@ func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, e
 			return false, err
 		}
 	}
-	s.restore()
+	s.restore(a)
 	sessions, err := s.answer, s.o.client.JudgeSessions(s.answer, meta)
 	denied := consulx.IsDenied(err)
 	s.answer = nil

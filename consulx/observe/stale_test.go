@@ -1,14 +1,21 @@
 package observe
 
 import (
+	"io"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/consulx"
+	"electop/consulx/observe/internal/shard"
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 // With --stale, any server may respond. One that lags behind must not take a
@@ -104,4 +111,66 @@ func TestADroppedResponseLeavesTheGap(t *testing.T) {
 			t.Errorf("the end of the term is told as observed: %+v", e)
 		}
 	})
+}
+
+// A query that takes over from others knows how new their responses were: an older
+// one, from a leader that still replays its log, is not used.
+func TestTheNewestIndexIsHandedDown(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		held := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
+		old := &outdated{agent: s.agent}
+		old.record(t, "service/")
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if asksPrefix(r, "service/") && old.on.Load() && !r.URL.Query().Has("consistent") {
+				old.used.Store(true)
+				return consultest.Answer(r, 200, old.index, old.body), nil
+			}
+			return send()
+		}
+		s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
+		s.observe()
+		s.Acquire(t, held)
+		s.soon(soonSeen, election.Elected, held.Key)
+		old.on.Store(true)
+		s.rearrange(shard.PrefixWatch("service/"))
+		s.delete(numberedKey(250)) // requests a new layout
+		s.board.until("an outdated response", old.used.Load)
+		pass(100 * time.Millisecond)
+		old.on.Store(false)
+		pass(5 * time.Second)
+		for _, e := range s.board.of(held.Key) {
+			if e.Type == election.Vacated && !e.Initial {
+				t.Errorf("an older state was reported: %+v", e)
+			}
+		}
+	})
+}
+
+// outdated is an earlier response about a prefix.
+type outdated struct {
+	agent    http.RoundTripper
+	index    int
+	body     string
+	on, used atomic.Bool
+}
+
+func (o *outdated) record(t *testing.T, prefix string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://consul.test/v1/kv/"+prefix+"?recurse=", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := o.agent.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.body = string(body)
+	if o.index, err = strconv.Atoi(response.Header.Get("X-Consul-Index")); err != nil {
+		t.Fatal(err)
+	}
 }

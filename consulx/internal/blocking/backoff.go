@@ -10,6 +10,9 @@ const (
 	backoffFirst = 250 * time.Millisecond
 	// MaxBackoff is the longest pause.
 	MaxBackoff = 15 * time.Second
+	// maxPause is the longest pause of a loop while the probe succeeds. When it
+	// fails, its next success restarts the loops.
+	maxPause = 2 * time.Second
 )
 
 // Backoff is exponential: 250 ms, doubled after each failure, plus up to a half at

@@ -11,7 +11,8 @@ import (
 type Epochs struct {
 	parent context.Context
 	mu     sync.Mutex
-	number int // of the current epoch; the first is 1
+	number int  // of the current epoch; the first is 1
+	lost   bool // the probe fails
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -29,7 +30,21 @@ func (e *Epochs) Next() {
 	defer e.mu.Unlock()
 	e.cancel()
 	e.number++
+	e.lost = false
 	e.ctx, e.cancel = context.WithCancel(e.parent)
+}
+
+// Lose says that the probe fails. The next epoch begins when it succeeds again.
+func (e *Epochs) Lose() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lost = true
+}
+
+func (e *Epochs) isLost() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lost
 }
 
 // Current is the context of this epoch, and its number.

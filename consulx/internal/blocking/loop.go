@@ -28,13 +28,18 @@ type Answer struct {
 	*api.QueryMeta
 	Gap  bool     // changes since the response before may have been missed
 	Next Position // of the next query
+	// Rejected is set while queries that wait are rejected: the source is not up
+	// yet, although this query succeeded.
+	Rejected bool
 }
 
 // Client makes the options of queries.
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
-	CloseIdleConnections()
+	// Close closes idle connections, those of other reads too. The client stays
+	// usable.
+	Close()
 }
 
 // ErrReadAgain says that a response lacks keys that exist and are readable.
@@ -52,13 +57,17 @@ type Loop struct {
 	// Rest, if set, is the pause after a response, instead of pace.
 	Rest func() time.Duration
 
-	backoff Backoff
-	pace    pace
-	newest  uint64 // index of the newest response
-	confirm bool   // the next read is consistent, because the latest was outdated
-	reread  bool   // the latest response was dropped because it lacked keys
-	retried bool   // the latest failure was retried at once
+	backoff  Backoff
+	pace     pace
+	confirm  bool // the next read is consistent, because the latest was outdated
+	reread   bool // the latest response was dropped because it lacked keys
+	retried  bool // the latest failure was retried at once
+	rejected bool // queries that wait are rejected
 }
+
+// minWait is how long a query must wait to prove that queries can wait: a proxy
+// that rejects such queries does so at once.
+const minWait = 500 * time.Millisecond
 
 // Run polls until ctx ends. It never fails: it reports errors to the poller and
 // retries.
@@ -68,17 +77,22 @@ func (l *Loop) Run(ctx context.Context) {
 		epoch, number := l.Epochs.Current()
 		epoch, leave := Join(ctx, epoch)
 		at = at.in(number)
+		start := time.Now()
 		next, err := l.once(epoch, at)
+		if err != nil {
+			l.Client.Close() // other connections may have died with this one
+		}
+		// Only a query that waited proves that waiting works: a proxy that rejects
+		// such queries must not cause one full read after another.
+		proven := at.Index > 0 && (err == nil || time.Since(start) >= minWait && !Overdue(err))
 		switch {
 		case epoch.Err() != nil:
 			l.backoff.Reset()
+		case proven:
+			l.backoff.Reset()
+			l.retried, l.rejected = false, false
 		case err != nil:
 			l.retry(epoch, at, err)
-		case at.Index > 0:
-			// Only a query that waited proves that waiting works: a proxy that
-			// rejects such queries must not cause one full read after another.
-			l.backoff.Reset()
-			l.retried = false
 		}
 		at = next
 		leave()
@@ -96,7 +110,11 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 		}
 		return
 	}
+	l.rejected = l.rejected || at.Index > 0
 	pause := l.backoff.Next()
+	if !l.Epochs.isLost() {
+		pause = min(pause, maxPause*3/4+Jitter(maxPause/4))
+	}
 	l.Failed(err, time.Now().Add(pause))
 	Sleep(ctx, pause)
 }
@@ -104,28 +122,30 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 // once polls one time.
 func (l *Loop) once(ctx context.Context, at Position) (next Position, err error) {
 	wait := l.Wait - Jitter(l.Wait/8)
+	if l.rejected {
+		wait = min(wait, minWait)
+	}
 	qctx, cancel := context.WithTimeout(ctx, queryDeadline(at.Index, wait))
 	defer cancel()
 	start := time.Now()
 	meta, err := l.Poll(l.query(qctx, at.Index, wait))
 	if err != nil {
-		// Other connections may have died with this one.
-		l.Client.CloseIdleConnections()
-		return Lost(), err
+		return at.Lost(), err
 	}
 	took := time.Since(start)
 	if l.outdated(at, meta) {
 		Sleep(ctx, l.pace.next(false, took))
 		return at.dropped(), nil
 	}
+	at.Newest = meta.LastIndex
 	next = at.after(meta.LastIndex, took, wait)
-	changed, err := l.Accept(ctx, Answer{meta, at.Gap, next})
+	changed, err := l.Accept(ctx, Answer{meta, at.Gap, next, l.rejected && at.Index == 0})
 	switch {
 	case errors.Is(err, ErrReadAgain) && !l.reread:
 		l.reread = true
 		return at.dropped(), nil
 	case err != nil:
-		return Lost(), err
+		return at.Lost(), err
 	}
 	l.reread = false
 	if l.Rest != nil {
@@ -140,13 +160,8 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 // may give it, otherwise a leader that still replays its log. It is dropped, and a
 // consistent read decides whether the state went back.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
-	l.newest = max(l.newest, at.Index)
-	if !l.confirm && meta.LastIndex < l.newest {
-		l.confirm = true
-		return true
-	}
-	l.newest, l.confirm = meta.LastIndex, false
-	return false
+	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
+	return l.confirm
 }
 
 // query is the options of the next query.

@@ -10,12 +10,15 @@ type Position struct {
 	// Epoch is the one in which the index was learned; it means nothing in another
 	// one. 0 is any epoch.
 	Epoch int
+	// Newest is the index of the newest response. An older one is dropped until a
+	// consistent read confirms it.
+	Newest uint64
 }
 
 // in is the position in an epoch.
 func (p Position) in(epoch int) Position {
 	if p.Epoch != 0 && p.Epoch != epoch {
-		return Position{Gap: true, Epoch: epoch}
+		return Position{Gap: true, Epoch: epoch, Newest: p.Newest}
 	}
 	p.Epoch = epoch
 	return p
@@ -28,7 +31,7 @@ func (p Position) in(epoch int) Position {
 //     snapshot looks like; another query with that index would hang: start again.
 //   - A wait that ran out leaves the index unchanged.
 func (p Position) after(got uint64, took, wait time.Duration) Position {
-	next := Position{Index: got, Epoch: p.Epoch}
+	next := Position{Index: got, Epoch: p.Epoch, Newest: got}
 	if got < p.Index || got == p.Index && took < wait {
 		next.Index = 0
 	}
@@ -36,15 +39,17 @@ func (p Position) after(got uint64, took, wait time.Duration) Position {
 }
 
 // dropped is the position after a response that is not used.
-func (p Position) dropped() Position { return Position{Gap: p.Gap, Epoch: p.Epoch} }
+func (p Position) dropped() Position {
+	return Position{Gap: p.Gap, Epoch: p.Epoch, Newest: p.Newest}
+}
 
 // Lost is the position after a failure.
-func Lost() Position { return Position{Gap: true} }
+func (p Position) Lost() Position { return Position{Gap: true, Newest: p.Newest} }
 
 // Join is where a query begins that reads everything that two others read. It
 // reads anew, and has missed changes if one of them has.
 func (p Position) Join(other Position) Position {
-	joined := Position{Gap: p.Gap || other.Gap, Epoch: p.Epoch}
+	joined := Position{Gap: p.Gap || other.Gap, Epoch: p.Epoch, Newest: max(p.Newest, other.Newest)}
 	if p.Epoch == 0 || other.Epoch < p.Epoch {
 		joined.Epoch = other.Epoch
 	}

@@ -27,7 +27,7 @@ func TestPositionAfterAResponse(t *testing.T) {
 		{"only the smallest index is known, and the wait ran out", 1, 1, wait, 1},
 	} {
 		at := Position{Index: c.asked, Gap: true, Epoch: 3}
-		if got := at.after(c.got, c.took, wait); got != (Position{Index: c.want, Epoch: 3}) {
+		if got := at.after(c.got, c.took, wait); got != (Position{Index: c.want, Epoch: 3, Newest: c.got}) {
 			t.Errorf("%s: asked with %d, got %d after %s: next %+v, want %d", c.what, c.asked, c.got, c.took, got, c.want)
 		}
 	}
@@ -86,17 +86,17 @@ func TestAChangeIsNeverUnreportedFor30Seconds(t *testing.T) {
 }
 
 func TestPositionWithoutAUsableResponse(t *testing.T) {
-	at := Position{Index: 7, Gap: true, Epoch: 2}
+	at := Position{Index: 7, Gap: true, Epoch: 2, Newest: 7}
 	for _, c := range []struct {
 		what      string
 		got, want Position
 	}{
 		{"the same epoch", at.in(2), at},
-		{"another epoch", at.in(3), Position{Gap: true, Epoch: 3}},
+		{"another epoch", at.in(3), Position{Gap: true, Epoch: 3, Newest: 7}},
 		{"a position of any epoch", Position{Index: 7}.in(3), Position{Index: 7, Epoch: 3}},
-		{"a dropped response leaves the gap", at.dropped(), Position{Gap: true, Epoch: 2}},
-		{"a failure", Lost(), Position{Gap: true}},
-		{"two queries become one", Position{}.Join(at).Join(Position{Index: 9, Epoch: 1}), Position{Gap: true, Epoch: 1}},
+		{"a dropped response leaves the gap", at.dropped(), Position{Gap: true, Epoch: 2, Newest: 7}},
+		{"a failure", at.Lost(), Position{Gap: true, Newest: 7}},
+		{"two queries become one", Position{}.Join(at).Join(Position{Index: 9, Epoch: 1, Newest: 9}), Position{Gap: true, Epoch: 1, Newest: 9}},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)

@@ -1,0 +1,73 @@
+package blocking
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// script is a poller whose responses a test chooses.
+type script struct {
+	poll   func(n int, q *api.QueryOptions) (index uint64, err error)
+	accept func(n int, a Answer) error
+	n      int
+	closed int
+}
+
+func (s *script) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	s.n++
+	index, err := s.poll(s.n, q)
+	return &api.QueryMeta{LastIndex: index}, err
+}
+
+func (s *script) Accept(_ context.Context, a Answer) (bool, error) { return true, s.accept(s.n, a) }
+func (s *script) Failed(error, time.Time)                          {}
+func (s *script) Close()                                           { s.closed++ }
+
+func (s *script) Read(ctx context.Context) *api.QueryOptions {
+	return (&api.QueryOptions{}).WithContext(ctx)
+}
+
+func (s *script) Consistent(ctx context.Context) *api.QueryOptions { return s.Read(ctx) }
+
+// Connections of other reads may have died with the one that failed: a firewall
+// drops all of them. They would be found dead one by one, each after a deadline.
+func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
+	dead := errors.New("no answer in time")
+	for what, failing := range map[string]struct{ poll, accept error }{
+		"the query failed":                        {poll: dead},
+		"the reads that follow a response failed": {accept: dead},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				s := &script{}
+				s.poll = func(n int, q *api.QueryOptions) (uint64, error) {
+					if n == 1 {
+						return 0, failing.poll
+					}
+					Sleep(q.Context(), q.WaitTime)
+					return 7, ctx.Err()
+				}
+				s.accept = func(n int, _ Answer) error {
+					if n == 1 {
+						return failing.accept
+					}
+					if n == 2 && s.closed != 1 {
+						t.Errorf("closed %d times after a failure", s.closed)
+					}
+					return nil
+				}
+				(&Loop{Poller: s, Client: s, Epochs: NewEpochs(ctx), Wait: DefaultWait}).Run(ctx)
+				if s.n < 3 {
+					t.Errorf("polled %d times in a minute", s.n)
+				}
+			})
+		})
+	}
+}

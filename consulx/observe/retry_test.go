@@ -1,0 +1,92 @@
+package observe
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// connectionEvents are the types of the events about the connection.
+func connectionEvents(b *board) (types []election.EventType) {
+	for _, e := range b.of("") {
+		if e.Type == election.ConnectionLost || e.Type == election.ConnectionRestored {
+			types = append(types, e.Type)
+		}
+	}
+	return types
+}
+
+// rejecting is a Consul behind a proxy that ends blocked queries after some time,
+// for 30 s.
+func rejecting(after time.Duration, status int) *fakeConsul {
+	f := &fakeConsul{}
+	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
+		switch {
+		case asked == "":
+		case time.Since(f.start) < 30*time.Second:
+			hang(r, after)
+			return status, 0, "Gateway Time-out"
+		default:
+			hang(r, waitOf(r))
+		}
+		return 200, 7, oneKey
+	}
+	return f
+}
+
+// While connections are reset again and again, reads that respond at once succeed
+// now and then, and so does the probe.
+func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
+	f := rejecting(0, 0)
+	inBubble(t, f, func(b *board) {
+		pass(29 * time.Second)
+		if c := b.snapshot().Connection; c.State != election.Lost {
+			t.Errorf("blocked queries are reset, and the connection is %s", c.State)
+		}
+		pass(4 * time.Second)
+		if c := b.snapshot().Connection; c.State != election.Live {
+			t.Errorf("3s after the last reset the connection is %s: %s", c.State, c.Error)
+		}
+		pass(time.Minute)
+		if events := connectionEvents(b); len(events) != 2 {
+			t.Errorf("connection events: %v", events)
+		}
+	})
+}
+
+// A proxy that cuts blocked queries after some time lets them wait: Consul responds.
+func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
+	f := rejecting(5*time.Second, http.StatusGatewayTimeout)
+	inBubble(t, f, func(b *board) {
+		pass(29 * time.Second)
+		if c := b.snapshot().Connection; c.State != election.Live || len(c.Stale) > 0 {
+			t.Errorf("blocked queries are cut after 5s, and the connection is %s, stale %v", c.State, c.Stale)
+		}
+		pass(time.Minute)
+		if events := connectionEvents(b); len(events) != 0 {
+			t.Errorf("connection events: %v", events)
+		}
+	})
+}
+
+// While the probe fails too, reads of all keys are not worth the trouble: its next
+// success restarts them.
+func TestPausesGrowWhileTheProbeFails(t *testing.T) {
+	f := &fakeConsul{noQuorum: true}
+	f.keys = func(int, string, *http.Request) (int, int, string) { return 500, 0, "No cluster leader" }
+	inBubble(t, f, func(*board) {
+		pass(time.Minute)
+		if asked := f.questions(); len(asked) > 12 {
+			t.Errorf("asked %d times in a minute: %q", len(asked), asked)
+		}
+		f.setQuorum(true)
+		pass(2 * time.Second)
+		asked := len(f.questions())
+		pass(20 * time.Second)
+		if more := len(f.questions()) - asked; more < 8 {
+			t.Errorf("asked %d times within 20s in which the probe succeeds", more)
+		}
+	})
+}
