@@ -43,6 +43,7 @@ func openShell(t *testing.T, env ...string) *shell {
 // readModes gives the terminal's modes, as the kernel and as tmux have them.
 func (s *shell) readModes() string {
 	s.t.Helper()
+	s.inForeground()
 	tty := strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_tty}"))
 	s.line("stty -a > " + s.raw + ".modes; echo modes-$((40+2))")
 	s.await("modes-42")
@@ -54,6 +55,15 @@ func (s *shell) readModes() string {
 	}
 	return tty + "\n" + string(modes) + s.tmux("display-message", "-p",
 		"alternate #{alternate_on} mouse #{mouse_any_flag}#{mouse_button_flag}#{mouse_sgr_flag} cursor #{cursor_flag} keypad #{keypad_flag}")
+}
+
+// inForeground waits until the shell has the terminal again: a program that ends
+// discards what was typed before.
+func (s *shell) inForeground() {
+	s.t.Helper()
+	s.until("bash in the foreground", func(string) bool {
+		return s.tmux("display-message", "-p", "#{pane_current_command}") == "bash\n"
+	})
 }
 
 // line types a command line.
