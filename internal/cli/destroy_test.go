@@ -16,7 +16,7 @@ import (
 
 // intercept puts a proxy before the Consul of w. before sees each request first
 // and reports whether it has answered it.
-func intercept(t *testing.T, w *world, before func(http.ResponseWriter, *http.Request) bool) *world {
+func intercept(t *testing.T, w *testConsul, before func(http.ResponseWriter, *http.Request) bool) *testConsul {
 	t.Helper()
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.addr})
 	transport := &http.Transport{}
@@ -59,7 +59,7 @@ func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
 		{"none is watched", "/nothing/*", []string{"/hidden"}, map[string]string{"": "changed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, w *world) {
+			onBoth(t, func(t *testing.T, w *testConsul) {
 				p := prefix(t)
 				s, other := w.session(nil), w.session(nil)
 				held := []string{"/web/leader", "/mail/leader", "/hidden"}
@@ -73,7 +73,7 @@ func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
 					}
 				}}
 				d := deps{stdin: person, interactive: true}
-				r := w.runWith(d, "destroy", "--session", s, "-o", "json", "-k", p+tt.patterns).must(t, exitMoved)
+				r := w.runWith(d, "destroy", "--session", s, "-o", "json", "-k", p+tt.patterns).must(t, exitChanged)
 				if got := resultsOf(t, r); !maps.Equal(got, tt.results) {
 					t.Errorf("%v, want %v", got, tt.results)
 				}
@@ -93,7 +93,7 @@ func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
 
 // Of several elections that one session leads, only the one that moved is left out.
 func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s, other := w.session(nil), w.session(nil)
 		for _, name := range []string{"web", "mail", "chat"} {
@@ -110,7 +110,7 @@ func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
 			}
 			return false
 		})
-		r := proxied.run("destroy", "web", "mail", "chat", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitMoved)
+		r := proxied.run("destroy", "web", "mail", "chat", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
 		if got, want := resultsOf(t, r), map[string]string{"web": "changed", "mail": "done", "chat": "done"}; !maps.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
@@ -183,7 +183,7 @@ func TestWithStaleTheKeysAreReadConsistentlyBeforeADestroy(t *testing.T) {
 		return false
 	})
 	person := &interlude{answer: strings.NewReader("y\n"), happens: func() { asked.Store(true) }}
-	proxied.runWith(deps{stdin: person, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitDone)
+	proxied.runWith(deps{stdin: person, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitOK)
 	if consistent.Load() == 0 {
 		t.Error("no consistent read")
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 func TestDoctorFindsNothingWrong(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
-		r := w.run("doctor").must(t, exitDone)
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		r := w.run("doctor").must(t, exitOK)
 		has(t, r.out, "WHAT", "STATUS", "MISSING RULE", "address", "consensus leader", "keys service/*/leader", "sessions")
-		r = w.run("doctor", "-o", "json", "-k", "a/*", "-k", "b").must(t, exitDone)
+		r = w.run("doctor", "-o", "json", "-k", "a/*", "-k", "b").must(t, exitOK)
 		var report struct {
 			Address, Datacenter string
 			ConsensusLeader     string `json:"consensus_leader"`
@@ -32,7 +32,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 
 func TestDoctorNamesTheRuleThatIsMissing(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
-	w := newWorld(t, agent.Addr())
+	w := newTestConsul(t, agent.Addr())
 	r := w.run("doctor").must(t, exitDenied)
 	has(t, r.out, "denied", `key_prefix "service/" { policy = "read" }`, `session_prefix "" { policy = "read" }`)
 	if strings.Contains(r.errOut, "electop:") {
@@ -49,7 +49,7 @@ func TestDoctorOutOfReach(t *testing.T) {
 	w.run("doctor", "extra").must(t, exitUsage)
 }
 
-func TestVerdict(t *testing.T) {
+func TestDoctorResult(t *testing.T) {
 	row := func(subject string, status consulx.Status) consulx.Row {
 		return consulx.Row{Subject: subject, Status: status}
 	}
@@ -58,17 +58,17 @@ func TestVerdict(t *testing.T) {
 		rows []consulx.Row
 		want int
 	}{
-		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitDone},
-		{"limits are told, not failed for", []consulx.Row{row("agent", consulx.StatusLimited)}, exitDone},
+		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitOK},
+		{"limits are told, not failed for", []consulx.Row{row("agent", consulx.StatusLimited)}, exitOK},
 		{"observing is denied", []consulx.Row{row("keys service/*/leader", consulx.StatusDenied)}, exitDenied},
-		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitDone},
+		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitOK},
 		{"no consensus leader", []consulx.Row{row("consensus leader", consulx.StatusDenied)}, exitFailed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var code exitError
-			got := exitDone
-			if err := verdict(consulx.Report{Rows: tt.rows}); errors.As(err, &code) {
+			got := exitOK
+			if err := doctorResult(consulx.Report{Rows: tt.rows}); errors.As(err, &code) {
 				got = int(code)
 			}
 			if got != tt.want {

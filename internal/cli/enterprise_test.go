@@ -132,7 +132,7 @@ func wrapItems(path string, items []map[string]json.RawMessage) []byte {
 // Consul Enterprise takes namespace and partition from the URL, but for a
 // transaction and for questions about rights from each item of the body.
 func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := fmt.Sprintf("%s-%d", prefix(t), time.Now().UnixNano()) // a lock-delay outlasts a test
 		r := record(t, w.addr)
 		direct := *w
@@ -177,7 +177,7 @@ func endpoint(path string) string {
 }
 
 // sendEverything runs every command, and what the dashboard does on key presses.
-func sendEverything(t *testing.T, w, direct *world, p string) {
+func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	t.Helper()
 	enterprise := []string{"--namespace", someNamespace, "--partition", somePartition, "--datacenter", "dc1", "-k", p + "/*/leader"}
 	do := func(code int, args ...string) {
@@ -190,17 +190,17 @@ func sendEverything(t *testing.T, w, direct *world, p string) {
 		return s
 	}
 	hold("web")
-	do(exitDone, "list")
-	do(exitDone, "show", "web")
-	do(exitDone, "show", "--probe", "web")
+	do(exitOK, "list")
+	do(exitOK, "show", "web")
+	do(exitOK, "show", "--probe", "web")
 	w.run(append([]string{"doctor"}, enterprise...)...)
-	do(exitDone, "release", "web", "--yes")
+	do(exitOK, "release", "web", "--yes")
 	hold("db")
-	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitDone)
+	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitOK)
 	hold("mail")
-	do(exitDone, "destroy", "mail", "--yes")
-	do(exitDone, "destroy", "--session", hold("queue"), "--scan", "--yes")
-	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitDone)
+	do(exitOK, "destroy", "mail", "--yes")
+	do(exitOK, "destroy", "--session", hold("queue"), "--scan", "--yes")
+	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitOK)
 
 	s := hold("watched")
 	events := w.follow(append([]string{"watch", "-o", "json"}, enterprise...)...)
@@ -212,7 +212,7 @@ func sendEverything(t *testing.T, w, direct *world, p string) {
 }
 
 // useDashboard does what the dashboard does while it is used.
-func useDashboard(t *testing.T, w *world, key string) {
+func useDashboard(t *testing.T, w *testConsul, key string) {
 	t.Helper()
 	client, err := consulx.NewClient(consulx.Config{
 		Address: w.addr, Datacenter: "dc1", Namespace: someNamespace, Partition: somePartition,

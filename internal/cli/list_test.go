@@ -28,9 +28,9 @@ type listed struct {
 	}
 }
 
-func list(t *testing.T, w *world, args ...string) []listed {
+func list(t *testing.T, w *testConsul, args ...string) []listed {
 	t.Helper()
-	r := w.run(append([]string{"list", "-o", "json"}, args...)...).must(t, exitDone)
+	r := w.run(append([]string{"list", "-o", "json"}, args...)...).must(t, exitOK)
 	var all []listed
 	if err := json.Unmarshal([]byte(r.out), &all); err != nil {
 		t.Fatalf("%v: %s", err, r.out)
@@ -39,7 +39,7 @@ func list(t *testing.T, w *world, args ...string) []listed {
 }
 
 func TestListEqualsTheStore(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		curl := w.session(func(s *api.SessionEntry) { s.TTL = "20s"; s.LockDelay = 7 * time.Second })
 		w.acquire(p+"/curl/leader", curl, `{"Node":"web-1","Port":80}`)
@@ -141,7 +141,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.args, got, tt.want)
 		}
 	}
-	if r := w.run("list", "-o", "json", "-k", "missing/key").must(t, exitDone); r.out != "[]\n" {
+	if r := w.run("list", "-o", "json", "-k", "missing/key").must(t, exitOK); r.out != "[]\n" {
 		t.Errorf("no elections print %q", r.out)
 	}
 }
@@ -210,7 +210,7 @@ func TestOneClearLineAndTheRightExitCode(t *testing.T) {
 
 func TestWrongTokenIsRefusedInOneLine(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
-	w := newWorld(t, agent.Addr())
+	w := newTestConsul(t, agent.Addr())
 	const token = "11111111-2222-3333-4444-555555555555"
 	for _, args := range [][]string{{"list"}, {"show", "web"}, {"watch"}} {
 		r := w.run(append(args, "--token", token)...).must(t, exitDenied)
@@ -218,7 +218,7 @@ func TestWrongTokenIsRefusedInOneLine(t *testing.T) {
 			t.Errorf("%v: %q", args, r.errOut)
 		}
 	}
-	r := w.run("list", "-o", "json").must(t, exitDone)
+	r := w.run("list", "-o", "json").must(t, exitOK)
 	if r.out != "[]\n" || !strings.Contains(r.errOut, "elections may be missing") {
 		t.Errorf("without a token: out %q err %q", r.out, r.errOut)
 	}

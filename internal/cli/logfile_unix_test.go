@@ -28,14 +28,14 @@ func TestBlockedLogFileStallsNothing(t *testing.T) {
 	w.unlockWhen(out, "elected", s)
 	code := run(ctx, deps{stdin: strings.NewReader(""), stdout: out, stderr: errOut},
 		[]string{"--http-addr", w.addr, "--log-file", path, "--log-level", "debug", "watch"})
-	if code != exitDone || !strings.Contains(out.String(), "vacated") {
+	if code != exitOK || !strings.Contains(out.String(), "vacated") {
 		t.Errorf("exit code %d, out %q", code, out.String())
 	}
 	has(t, errOut.String(), path+": the log lacks ", " lines: it does not accept writes")
 
 	stacks := filepath.Join(t.TempDir(), "state")
 	t.Setenv("XDG_STATE_HOME", stacks)
-	if kept, err := keepStacks(path, "panic: x"); err != nil || kept != filepath.Join(stacks, "electop", "crash.log") {
+	if kept, err := writeStacks(path, "panic: x"); err != nil || kept != filepath.Join(stacks, "electop", "crash.log") {
 		t.Errorf("the stacks are in %q: %v", kept, err)
 	}
 	r, err := os.Open(path) // so that the goroutines that open it end
@@ -68,7 +68,7 @@ func (u *untilWritten) Write(p []byte) (int, error) {
 }
 
 // unlockWhen releases the election once a text was written.
-func (w *world) unlockWhen(out *untilWritten, text, session string) {
+func (w *testConsul) unlockWhen(out *untilWritten, text, session string) {
 	done := false
 	out.seen = func(all string) {
 		if !done && strings.Contains(all, text) {

@@ -18,7 +18,7 @@ import (
 )
 
 func TestWatchTellsEveryChangeOnceAndInOrder(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		key := p + "/web/leader"
 		a, b := w.session(nil), w.session(nil)
@@ -47,7 +47,7 @@ func TestWatchTellsEveryChangeOnceAndInOrder(t *testing.T) {
 }
 
 func TestWatchExplainsEveryLoss(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		a, b := w.session(nil), w.session(func(s *api.SessionEntry) { s.TTL = "20s"; s.LockDelay = 15 * time.Second })
 		w.acquire(p+"/released/leader", a, "a")
@@ -69,7 +69,7 @@ func TestWatchExplainsEveryLoss(t *testing.T) {
 }
 
 func TestWatchSeesKeysAppearAndVanish(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s := w.session(nil)
 		w.acquire(p+"/first/leader", s, "first")
@@ -173,11 +173,7 @@ func TestABlockedWriteEndsWithTheCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			cancel()
-			select {
-			case <-done:
-			case <-time.After(patience):
-				t.Fatal("the command is still there")
-			}
+			await(t, "end of the command", done)
 		})
 	}
 }
@@ -208,21 +204,18 @@ func TestWatchEndsAtTheFirstSignalWithAFullPipe(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		_ = cmd.Process.Kill()
-		t.Fatal("still there after SIGTERM")
-	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	_ = await(t, "end after SIGTERM", ended)
 }
 
 // awaitBlockedWrite waits until a thread of the process is blocked in a write to
-// a pipe.
+// a pipe. It skips the test if the kernel does not show that.
 func awaitBlockedWrite(t *testing.T, pid int) {
 	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	timeout := time.After(patience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
 		for _, path := range threads {
@@ -231,9 +224,9 @@ func awaitBlockedWrite(t *testing.T, pid int) {
 			}
 		}
 		select {
-		case <-again.C:
-		case <-timeout:
-			t.Skip("/proc does not tell where a thread is blocked")
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Skip("/proc does not show where a thread is blocked")
 		}
 	}
 }

@@ -26,7 +26,7 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 	defer cancel()
 	o.Connect = func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) }
 	told := make(chan string, 1000)
-	o.Tell = func(line string) { told <- line }
+	o.Report = func(line string) { told <- line }
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, o) }()
 	var lines []string

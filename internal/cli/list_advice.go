@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/internal/output"
+)
+
+// electionAdvice is one advice and its election.
+type electionAdvice struct {
+	Election   string `json:"election"`
+	Key        string `json:"key"`
+	Datacenter string `json:"datacenter"`
+	insight.Advice
+}
+
+// advise returns the advice that needs only the current state.
+func advise(s *election.Snapshot, chosen []*election.Election, sessions []*election.Session) []electionAdvice {
+	board := insight.NewBoard(s.Elections, sessions)
+	all := []electionAdvice{}
+	for _, e := range chosen {
+		for _, a := range board.Advise(e, nil, s.At) {
+			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Advice: a})
+		}
+	}
+	return all
+}
+
+// listAdvice writes the advice for the chosen elections.
+func listAdvice(ctx context.Context, d deps, client *consulx.Client, s *election.Snapshot, chosen []*election.Election, format string) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	sessions, err := consulx.Sessions(ctx, client)
+	switch {
+	case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
+		fmt.Fprintln(d.stderr, "electop: this token may not read all sessions: advice that needs them is omitted")
+	case err != nil:
+		return err
+	}
+	all := advise(s, chosen, sessions)
+	if format == "json" {
+		return output.WriteArray(d.stdout, all, func(a electionAdvice) ([]byte, error) { return json.Marshal(a) })
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(d.stderr, "electop: no advice for these elections")
+	}
+	return writeAdviceTable(d.stdout, all)
+}
+
+func writeAdviceTable(w io.Writer, all []electionAdvice) error {
+	tw := output.NewTable(w)
+	fmt.Fprintln(tw, "ELECTION\tCODE\tURGENT\tWHY\tDO")
+	for _, a := range all {
+		urgent := "-"
+		if a.Urgent {
+			urgent = "urgent"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", sanitize.Line(a.Election, 80), a.Code, urgent,
+			sanitize.Line(a.Why, 300), sanitize.Line(a.Do, 300))
+	}
+	return tw.Flush()
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
+	in := assessment{semaphore: &election.Semaphore{Limit: 2}}
+	var text strings.Builder
+	in.semaphoreRows(func(label, format string, args ...any) { fmt.Fprintf(&text, label+": "+format+"\n", args...) })
+	has(t, text.String(), "limit 2", ": Unknown: waiters and holders that are gone.\n")
+}
+
+func TestProbeText(t *testing.T) {
+	for _, tt := range []struct {
+		probe consulx.ProbeResult
+		want  string
+	}{
+		{consulx.ProbeResult{State: consulx.LockHeld, Session: "a\x1bb"}, "held by session a␛b"},
+		{consulx.ProbeResult{State: consulx.LockDelayed}, "a lock-delay is active: Consul rejects every acquire"},
+		{consulx.ProbeResult{State: consulx.LockFree}, "free: no lock-delay is active; the next candidate that acquires the key creates it and leads"},
+		{consulx.ProbeResult{State: consulx.LockFree, Exists: true}, "free: no lock-delay is active; the next candidate that acquires the key leads"},
+	} {
+		if text := probeText(tt.probe); text != tt.want {
+			t.Errorf("%q, want %q", text, tt.want)
+		}
+	}
+}
