@@ -23,19 +23,33 @@ type options struct {
 	config   string
 }
 
+// consulFlag is a text flag that Consul's own command line has too.
+type consulFlag struct {
+	value            *string
+	name, env, usage string
+}
+
+func consulFlags(c *consulx.Config) []consulFlag {
+	return []consulFlag{
+		{&c.Address, "http-addr", "CONSUL_HTTP_ADDR", "address of the Consul agent: host:port, http(s)://… or unix://…"},
+		{&c.Token, "token", "CONSUL_HTTP_TOKEN", "ACL token"},
+		{&c.TokenFile, "token-file", "CONSUL_HTTP_TOKEN_FILE", "file that contains the ACL token"},
+		{&c.CAFile, "ca-file", "CONSUL_CACERT", "CA certificate file"},
+		{&c.CAPath, "ca-path", "CONSUL_CAPATH", "folder of CA certificates"},
+		{&c.ClientCert, "client-cert", "CONSUL_CLIENT_CERT", "client certificate file"},
+		{&c.ClientKey, "client-key", "CONSUL_CLIENT_KEY", "client key file"},
+		{&c.TLSServerName, "tls-server-name", "CONSUL_TLS_SERVER_NAME", "server name to expect in the certificate"},
+		{&c.Namespace, "namespace", "CONSUL_NAMESPACE", "namespace, Consul Enterprise"},
+		{&c.Partition, "partition", "CONSUL_PARTITION", "admin partition, Consul Enterprise"},
+	}
+}
+
 func (o *options) register(f *pflag.FlagSet) {
 	c := &o.consul
-	f.StringVar(&c.Address, "http-addr", "", "address of the Consul agent: host:port, http(s)://… or unix://… (CONSUL_HTTP_ADDR)")
-	f.StringVar(&c.Token, "token", "", "ACL token (CONSUL_HTTP_TOKEN)")
-	f.StringVar(&c.TokenFile, "token-file", "", "file that holds the ACL token (CONSUL_HTTP_TOKEN_FILE)")
-	f.StringVar(&c.CAFile, "ca-file", "", "CA certificate file (CONSUL_CACERT)")
-	f.StringVar(&c.CAPath, "ca-path", "", "folder of CA certificates (CONSUL_CAPATH)")
-	f.StringVar(&c.ClientCert, "client-cert", "", "client certificate file (CONSUL_CLIENT_CERT)")
-	f.StringVar(&c.ClientKey, "client-key", "", "client key file (CONSUL_CLIENT_KEY)")
-	f.StringVar(&c.TLSServerName, "tls-server-name", "", "server name to expect in the certificate (CONSUL_TLS_SERVER_NAME)")
+	for _, flag := range consulFlags(c) {
+		f.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
+	}
 	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to query (default: the agent's own)")
-	f.StringVar(&c.Namespace, "namespace", "", "namespace, Consul Enterprise (CONSUL_NAMESPACE)")
-	f.StringVar(&c.Partition, "partition", "", "admin partition, Consul Enterprise (CONSUL_PARTITION)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number (default "+election.DefaultPattern+")")
 	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
@@ -54,30 +68,13 @@ const (
 	maxMaxWatches     = 150
 )
 
-// environment returns the environment variable of a flag. It takes precedence over
-// the config file.
-func environment(flag string) string {
-	switch flag {
-	case "http-addr":
-		return "CONSUL_HTTP_ADDR"
-	case "token":
-		return "CONSUL_HTTP_TOKEN"
-	case "token-file":
-		return "CONSUL_HTTP_TOKEN_FILE"
-	case "ca-file":
-		return "CONSUL_CACERT"
-	case "ca-path":
-		return "CONSUL_CAPATH"
-	case "client-cert":
-		return "CONSUL_CLIENT_CERT"
-	case "client-key":
-		return "CONSUL_CLIENT_KEY"
-	case "tls-server-name":
-		return "CONSUL_TLS_SERVER_NAME"
-	case "namespace":
-		return "CONSUL_NAMESPACE"
-	case "partition":
-		return "CONSUL_PARTITION"
+// environment returns the environment variable of a flag, "" if it has none. It takes
+// precedence over the config file.
+func environment(name string) string {
+	for _, flag := range consulFlags(&consulx.Config{}) {
+		if flag.name == name {
+			return flag.env
+		}
 	}
 	return ""
 }

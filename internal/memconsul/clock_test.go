@@ -27,9 +27,9 @@ func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
 	})
 }
 
-// pass lets the bubble's time go by. Nothing really waits.
+// pass advances the fake clock of synctest.
 func pass(d time.Duration) {
-	<-time.After(d)
+	<-time.After(d) //nolint:forbidigo // inside synctest
 	synctest.Wait()
 }
 
