@@ -21,11 +21,13 @@ const shownKeys = 10
 // showPlan writes the effects of the action before the confirmation.
 func (b *batch) showPlan() {
 	pending := b.pending()
-	var lines []string
+	var lines, names []string
+	var effects []insight.Effect
 	for _, s := range pending {
 		lines = append(lines, s.headLines()...)
+		names, effects = append(names, s.name()), append(effects, s.effect)
 	}
-	lines = append(lines, effectLines(pending)...)
+	lines = append(lines, effectLines(names, effects)...)
 	if b.kind == election.ActionDestroy {
 		for _, t := range b.sessions() {
 			lines = append(lines, b.sessionLines(t)...)
@@ -67,38 +69,38 @@ func holderText(t election.Target) string {
 
 // effectLines describe the effects on all elections: effects that all share first, then
 // the others, once per group of elections with the same effects.
-func effectLines(all []*item) []string {
-	if len(all) == 1 {
-		return effectRows(all[0].effect)
+func effectLines(names []string, effects []insight.Effect) []string {
+	shared := effectRows(effects[0])
+	if len(effects) == 1 {
+		return shared
 	}
-	shared := effectRows(all[0].effect)
-	for _, s := range all[1:] {
-		rows := effectRows(s.effect)
+	for _, effect := range effects[1:] {
+		rows := effectRows(effect)
 		shared = slices.DeleteFunc(shared, func(row string) bool { return !slices.Contains(rows, row) })
 	}
 	var lines, groups []string
-	named := map[string][]*item{}
-	for _, s := range all {
-		own := slices.DeleteFunc(effectRows(s.effect), func(row string) bool { return slices.Contains(shared, row) })
+	members := map[string][]string{}
+	for i, effect := range effects {
+		own := slices.DeleteFunc(effectRows(effect), func(row string) bool { return slices.Contains(shared, row) })
 		text := strings.Join(own, "\n")
-		if text != "" && named[text] == nil {
+		if text != "" && members[text] == nil {
 			groups = append(groups, text)
 		}
-		named[text] = append(named[text], s)
+		members[text] = append(members[text], names[i])
 	}
 	if len(shared) > 0 {
 		lines = append([]string{"For each of them:"}, shared...)
 	}
 	for _, text := range groups {
-		lines = append(append(lines, "For "+shortNames(named[text])+":"), strings.Split(text, "\n")...)
+		lines = append(append(lines, "For "+shortNames(members[text])+":"), strings.Split(text, "\n")...)
 	}
 	return lines
 }
 
-// shortNames names the first items and counts the others.
-func shortNames(all []*item) string {
-	text := itemNames(all[:min(len(all), shownKeys)])
-	if more := len(all) - shownKeys; more > 0 {
+// shortNames joins the first names and counts the others.
+func shortNames(names []string) string {
+	text := strings.Join(names[:min(len(names), shownKeys)], ", ")
+	if more := len(names) - shownKeys; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -13,7 +13,7 @@ import (
 	"electop/election/insight"
 )
 
-// plan is what is shown before the question, which is answered with no.
+// plan returns the plan of an action and answers no.
 func plan(t *testing.T, w *testConsul, args ...string) string {
 	t.Helper()
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, args...).must(t, exitFailed)
@@ -26,12 +26,12 @@ func plan(t *testing.T, w *testConsul, args ...string) string {
 	return unwrapped(r.errOut)
 }
 
-// unwrapped joins the lines that were broken to fit the terminal.
+// unwrapped joins wrapped lines.
 func unwrapped(text string) string {
 	return strings.NewReplacer("\n            ", " ", "\n    ", " ").Replace(text)
 }
 
-func TestThePlanOfADestroyShowsEveryKeyThatFalls(t *testing.T) {
+func TestPlanOfADestroyShowsEveryKey(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		leader, _ := cluster(w, p)
@@ -58,9 +58,9 @@ func TestThePlanOfADestroyShowsEveryKeyThatFalls(t *testing.T) {
 	})
 }
 
-// A session that leads no watched election has effects too: those on the keys
-// that the search found.
-func TestThePlanForASessionAlone(t *testing.T) {
+// The effects of a session that leads no watched election are those on the keys that
+// the search found.
+func TestPlanOfASessionWithoutElections(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	has(t, plan(t, w, "destroy", "--session", s), "Destroy session "+s+".\n", "holds no key.\n", "No lock-delay follows, because the session holds no key.")
@@ -69,7 +69,7 @@ func TestThePlanForASessionAlone(t *testing.T) {
 	has(t, plan(t, w, "destroy", "--session", s), "  holder    ", "  delay     ", "holds 2 keys:\n", "released  elsewhere/a (not watched)\n")
 }
 
-func TestThePlanCountsAllKeysAndNamesTen(t *testing.T) {
+func TestPlanCountsAllKeysAndNamesTen(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s := w.session(nil)
@@ -84,7 +84,7 @@ func TestThePlanCountsAllKeysAndNamesTen(t *testing.T) {
 	})
 }
 
-func TestThePlanOfAReleaseNamesTheNext(t *testing.T) {
+func TestPlanOfAReleaseNamesCandidates(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		for _, name := range []string{"web-1", "web-2"} {
@@ -99,8 +99,7 @@ func TestThePlanOfAReleaseNamesTheNext(t *testing.T) {
 	})
 }
 
-// A release without another candidate leaves the election without a leader: a
-// plan says so, and so does --yes.
+// The warning appears in the plan and with --yes.
 func TestAReleaseWithoutOtherCandidatesWarns(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(func(s *api.SessionEntry) { s.Name = "lonely" })
@@ -110,7 +109,7 @@ func TestAReleaseWithoutOtherCandidatesWarns(t *testing.T) {
 	has(t, r.errOut, "electop: web: No other candidate")
 }
 
-func TestOnePlanAndOneQuestionForSeveralElections(t *testing.T) {
+func TestOnePlanAndOneConfirmationForSeveralElections(t *testing.T) {
 	w := onMemory(t)
 	for _, name := range []string{"web", "mail"} {
 		w.acquire("service/"+name+"/leader", w.session(nil), name+"-1")
@@ -127,8 +126,7 @@ func TestOnePlanAndOneQuestionForSeveralElections(t *testing.T) {
 	}
 }
 
-// With --yes a search still shows what it found, and then acts.
-func TestScanWithYes(t *testing.T) {
+func TestScanWithYesShowsThePlan(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -140,7 +138,7 @@ func TestScanWithYes(t *testing.T) {
 	}
 }
 
-// stopper ends a command as soon as it writes a word.
+// stopper cancels a command when it writes a word.
 type stopper struct {
 	buffer
 	word string
@@ -154,7 +152,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 	return s.buffer.Write(p)
 }
 
-func TestAScanCanBeStoppedAndThenNothingIsDone(t *testing.T) {
+func TestAnInterruptedScanDoesNothing(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -176,9 +174,8 @@ func TestAScanCanBeStoppedAndThenNothingIsDone(t *testing.T) {
 	}
 }
 
-// Nothing of a plan for a few elections scrolls away, and what electop does not
-// do stands right above the question.
-func TestAPlanForThreeElectionsFitsAScreen(t *testing.T) {
+// Skipped elections are reported directly above the confirmation.
+func TestPlanForThreeElectionsFitsAScreen(t *testing.T) {
 	w := onMemory(t)
 	p := prefix(t)
 	cluster(w, p)
@@ -203,22 +200,20 @@ func TestAPlanForThreeElectionsFitsAScreen(t *testing.T) {
 	has(t, above, "electop: db: nothing was changed: Patroni", "Use patronictl switchover db for a healthy primary, destroy for a dead one.", "Release web? [y/N]")
 }
 
-func TestSharedSentencesOfAPlanAreWrittenOnce(t *testing.T) {
-	named := func(name, holder string) *item {
-		return &item{
-			effect:  insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."},
-			outcome: insight.Outcome{Target: election.Target{Key: name, Election: name}},
-		}
+func TestPlanWritesSharedEffectsOnce(t *testing.T) {
+	effect := func(holder string) insight.Effect {
+		return insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."}
 	}
-	got := strings.Join(effectLines([]*item{named("a", "One."), named("b", "Two."), named("c", "One.")}), "\n")
+	lines := effectLines([]string{"a", "b", "c"}, []insight.Effect{effect("One."), effect("Two."), effect("One.")})
+	got := strings.Join(lines, "\n")
 	want := "For each of them:\n  key       The key.\n  delay     The delay.\nFor a, c:\n  holder    One.\nFor b:\n  holder    Two."
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
-// A value of many words as the leader's name does not fill the plan; JSON keeps it.
-func TestALongLeaderIsCutInTexts(t *testing.T) {
+// JSON has the whole value.
+func TestTextsTruncateALongLeader(t *testing.T) {
 	w := onMemory(t)
 	value := strings.Repeat("leader-of-web", 9)
 	s := w.session(nil)
@@ -237,7 +232,7 @@ func TestALongLeaderIsCutInTexts(t *testing.T) {
 	has(t, w.run("release", "web", "--yes", "-o", "json").must(t, exitOK).out, value)
 }
 
-func TestAPlanNamesANodeOnce(t *testing.T) {
+func TestPlanNamesANodeOnce(t *testing.T) {
 	for leader, want := range map[string]string{
 		"sleep 3000 on node-1": "sleep 3000 on node-1, term 1, session s",
 		"web-1":                "web-1, term 1, session s on node-1",

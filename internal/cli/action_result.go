@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -69,31 +71,46 @@ func bySeverity() [6]int {
 	return [...]int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK}
 }
 
-// result returns the most severe exit code of all items, which are already reported.
-func (b *batch) result() error {
-	byCode := map[int][]*item{}
-	for _, s := range b.items {
-		code := outcomeExit(s.outcome, b.wait > 0)
-		byCode[code] = append(byCode[code], s)
+// worstExit returns an error with the most severe exit code, nil for success.
+func worstExit(outcomes []insight.Outcome, waited bool) error {
+	for _, code := range bySeverity() {
+		has := func(o insight.Outcome) bool { return outcomeExit(o, waited) == code }
+		if code != exitOK && slices.ContainsFunc(outcomes, has) {
+			return exitError(code)
+		}
+	}
+	return nil
+}
+
+// writeSummary counts the outcomes per exit code. The last line describes the most
+// severe one. A single outcome is already reported, except for the same leader.
+func writeSummary(w io.Writer, outcomes []insight.Outcome, waited bool) {
+	byCode := map[int][]string{}
+	for _, o := range outcomes {
+		code := outcomeExit(o, waited)
+		byCode[code] = append(byCode[code], targetName(o.Target))
 	}
 	severity := bySeverity()
-	worst := exitOK
 	for _, code := range slices.Backward(severity[:]) {
-		all := byCode[code]
-		if len(all) == 0 || code == exitOK {
-			continue
-		}
-		worst = code // the last line describes the exit code
-		if len(b.items) > 1 {
-			fmt.Fprintf(b.d.stderr, "electop: %d of %d %s: %s\n", len(all), len(b.items), exitText(code), itemNames(all))
-		} else if code == exitSameLeader {
-			fmt.Fprintln(b.d.stderr, "electop: done, but the same leader leads again: "+itemNames(all))
+		names := strings.Join(byCode[code], ", ")
+		switch {
+		case names == "" || code == exitOK:
+		case len(outcomes) > 1:
+			fmt.Fprintf(w, "electop: %d of %d %s: %s\n", len(byCode[code]), len(outcomes), exitText(code), names)
+		case code == exitSameLeader:
+			fmt.Fprintf(w, "electop: %s: %s\n", exitText(code), names)
 		}
 	}
-	if worst != exitOK {
-		return exitError(worst)
+}
+
+// result summarizes the items, which are already reported.
+func (b *batch) result() error {
+	outcomes := make([]insight.Outcome, len(b.items))
+	for i, s := range b.items {
+		outcomes[i] = s.outcome
 	}
-	return b.written
+	writeSummary(b.d.stderr, outcomes, b.wait > 0)
+	return cmp.Or(worstExit(outcomes, b.wait > 0), b.written)
 }
 
 // exitText describes the elections with an exit code.
@@ -154,13 +171,15 @@ func wasApplied(kind insight.OutcomeKind) bool {
 	}, kind)
 }
 
-// name is the name of the election or the session, safe to show.
-func (s *item) name() string {
-	if t := s.target(); t.Key == "" {
+// targetName is the name of the election or the session, safe to show.
+func targetName(t election.Target) string {
+	if t.Key == "" {
 		return "session " + sanitize.Line(t.Session, 40)
 	}
-	return sanitize.Line(s.target().Election, 100)
+	return sanitize.Line(t.Election, 100)
 }
+
+func (s *item) name() string { return targetName(s.target()) }
 
 // summary describes the outcome in one line. Without --wait the next leader is
 // unknown.

@@ -1,22 +1,20 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
 )
 
-// Every error of an action stands for one result and one exit code.
-func TestErrorsStandForResultsAndExitCodes(t *testing.T) {
+func TestEveryErrorHasAResultAndAnExitCode(t *testing.T) {
 	wrapped := func(err error) error { return fmt.Errorf("while testing: %w", err) }
 	for _, tt := range []struct {
 		err  error
@@ -42,20 +40,19 @@ func TestErrorsStandForResultsAndExitCodes(t *testing.T) {
 }
 
 func TestTheMostSevereExitCodeWins(t *testing.T) {
-	// One outcome per line, the most severe first.
-	order := []insight.OutcomeKind{
+	// One outcome per exit code, the most severe first.
+	var outcomes []insight.Outcome
+	for _, kind := range []insight.OutcomeKind{
 		insight.OutcomeUnknown, insight.OutcomeDenied, insight.OutcomeChanged, insight.OutcomeNoLeader,
 		insight.OutcomeReturned, insight.OutcomeMoved,
+	} {
+		outcomes = append(outcomes, insight.Outcome{Kind: kind})
 	}
-	codes := []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader}
-	for i := range codes {
-		b := &batch{action: &action{d: deps{stderr: &bytes.Buffer{}}}}
-		for _, kind := range order[i:] {
-			b.items = append([]*item{{outcome: insight.Outcome{Kind: kind}}}, b.items...)
-		}
-		var code exitError
-		if err := b.result(); !errors.As(err, &code) || int(code) != codes[i] {
-			t.Errorf("%v: %v, want exit code %d", order[i:], err, codes[i])
+	for i, want := range []int{exitFailed, exitDenied, exitChanged, exitNoLeader, exitSameLeader, exitOK} {
+		rest := slices.Clone(outcomes[i:])
+		slices.Reverse(rest)
+		if code := reportError(io.Discard, worstExit(rest, false)); code != want {
+			t.Errorf("%v: exit code %d, want %d", rest, code, want)
 		}
 	}
 }
@@ -72,51 +69,7 @@ func TestExitCodesOfAWait(t *testing.T) {
 	}
 }
 
-// A refusal names the software's own method and changes nothing.
-func TestARefusalNamesTheBetterMethod(t *testing.T) {
-	var out, errOut bytes.Buffer
-	b := &batch{action: &action{d: deps{stdout: &out, stderr: &errOut}, kind: election.ActionRelease}}
-	s := &item{
-		effect: insight.Effect{Refusal: "Patroni identifies the leader by the value.", Better: "patronictl switchover db"},
-		outcome: insight.Outcome{
-			Action: election.ActionRelease, Target: election.Target{Election: "db", Key: "service/db/leader", Leader: "pg1"},
-		},
-	}
-	s.finish(insight.OutcomeRefused, s.effect.Refusal)
-	b.items = []*item{s}
-	if err := b.prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	var code exitError
-	if err := b.result(); !errors.As(err, &code) || int(code) != exitFailed || out.Len() > 0 {
-		t.Errorf("%v, out %q", err, out.String())
-	}
-	has(t, errOut.String(), "electop: db: nothing was changed: Patroni identifies", "instead   patronictl switchover db\n")
-}
-
-// The descriptions that state exit codes and effects fit a terminal of 80 columns.
-func TestDescriptionsFit80Columns(t *testing.T) {
-	root := newRootCommand(deps{})
-	texts := map[string]string{"electop": root.Long}
-	for _, cmd := range root.Commands() {
-		if slices.Contains([]string{"release", "destroy", "show"}, cmd.Name()) {
-			texts[cmd.Name()] = cmd.Long
-		}
-	}
-	if len(texts) != 4 {
-		t.Fatalf("%d descriptions", len(texts))
-	}
-	for name, text := range texts {
-		for line := range strings.Lines(text) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
-				t.Errorf("%s: %d columns: %s", name, n, line)
-			}
-		}
-	}
-}
-
-// The last line on stderr names what the exit code stands for.
-func TestTheLastLineNamesWhatDecides(t *testing.T) {
+func TestTheLastLineOfTheSummaryDescribesTheExitCode(t *testing.T) {
 	kinds := map[string]insight.OutcomeKind{
 		"big": insight.OutcomeVacant, "billing": insight.OutcomeReturned, "vacant": insight.OutcomeNoLeader,
 		"db": insight.OutcomeRefused, "web": insight.OutcomeMoved, "mail": insight.OutcomeDenied, "chat": insight.OutcomeChanged,
@@ -131,19 +84,15 @@ func TestTheLastLineNamesWhatDecides(t *testing.T) {
 		{"web", ""},
 		{"db", ""}, // the only election has been reported
 	} {
-		for _, format := range []string{"text", "json"} {
-			var errOut bytes.Buffer
-			b := &batch{action: &action{d: deps{stderr: &errOut}, wait: 1, output: format}}
-			for _, name := range strings.Fields(tt.names) {
-				b.items = append(b.items, &item{outcome: insight.Outcome{
-					Kind: kinds[name], Target: election.Target{Election: name, Key: name},
-				}})
-			}
-			_ = b.result()
-			lines := strings.Split(strings.TrimSuffix(errOut.String(), "\n"), "\n")
-			if last := strings.TrimPrefix(lines[len(lines)-1], "electop: "); last != tt.last {
-				t.Errorf("%s: %q, want %q", tt.names, last, tt.last)
-			}
+		var outcomes []insight.Outcome
+		for _, name := range strings.Fields(tt.names) {
+			outcomes = append(outcomes, insight.Outcome{Kind: kinds[name], Target: election.Target{Election: name, Key: name}})
+		}
+		var b strings.Builder
+		writeSummary(&b, outcomes, true)
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		if last := strings.TrimPrefix(lines[len(lines)-1], "electop: "); last != tt.last {
+			t.Errorf("%s: %q, want %q", tt.names, last, tt.last)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A variable of a script that is not set must not widen an action.
+// An unset shell variable must not select more elections.
 func TestEmptySelectorsAreUsageErrors(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
@@ -29,8 +29,8 @@ func TestEmptySelectorsAreUsageErrors(t *testing.T) {
 	}
 }
 
-// The node of a leader is read again when the first read did not return its
-// session. Only a denied read is reported as denied.
+// If the first read did not return the session, it is read again. Only a denied read is
+// reported as denied.
 func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 	for _, tt := range []struct {
 		name       string

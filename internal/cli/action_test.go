@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// contenders are a holder and a waiter of Consul's own Lock.
+// contenders starts a holder and a waiter that use Consul's Lock.
 func contenders(t *testing.T, w *testConsul, key string) (held, waiting <-chan struct{}) {
 	t.Helper()
 	opts := func(value string) *api.LockOptions {
@@ -67,7 +67,6 @@ func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
 	})
 }
 
-// The value and the flags are those of the moment before, byte for byte.
 func TestReleaseWritesNothingElse(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
@@ -91,7 +90,7 @@ func TestReleaseWritesNothingElse(t *testing.T) {
 	})
 }
 
-// interlude is a person who answers yes after something has happened.
+// interlude is a standard input that runs a function and then answers yes.
 type interlude struct {
 	happens func()
 	answer  *strings.Reader
@@ -105,7 +104,7 @@ func (i *interlude) Read(p []byte) (int, error) {
 	return i.answer.Read(p)
 }
 
-func TestNothingIsDoneWhenTheHolderChangesBetweenLookAndAct(t *testing.T) {
+func TestNothingIsWrittenIfTheHolderChangesBeforeTheAction(t *testing.T) {
 	for _, verb := range []string{"release", "destroy"} {
 		t.Run(verb, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *testConsul) {
@@ -132,7 +131,7 @@ func TestNothingIsDoneWhenTheHolderChangesBetweenLookAndAct(t *testing.T) {
 	}
 }
 
-func TestNoIsTheDefault(t *testing.T) {
+func TestConfirmationDefaultsToNo(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -144,7 +143,7 @@ func TestNoIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestDestroyEndsTheSessionAndTellsTheDelay(t *testing.T) {
+func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s := w.session(func(e *api.SessionEntry) { e.LockDelay = 90 * time.Second })
@@ -170,8 +169,7 @@ func TestDestroyEndsTheSessionAndTellsTheDelay(t *testing.T) {
 	})
 }
 
-// Every NAME must exist before anything is done.
-func TestAnUnknownNameAmongSeveralStopsAll(t *testing.T) {
+func TestAnUnknownNameStopsTheWholeBatch(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -183,9 +181,7 @@ func TestAnUnknownNameAmongSeveralStopsAll(t *testing.T) {
 	}
 }
 
-// Elections without a leader are skipped, the others are acted on, and the exit
-// code is the most severe.
-func TestSeveralElectionsEndWithTheMostSevereCode(t *testing.T) {
+func TestBatchSkipsElectionsWithoutALeader(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s := w.session(nil)
@@ -200,7 +196,7 @@ func TestSeveralElectionsEndWithTheMostSevereCode(t *testing.T) {
 	})
 }
 
-func TestOneSessionOfSeveralElectionsIsDestroyedOnce(t *testing.T) {
+func TestASessionThatLeadsSeveralElectionsIsDestroyedOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s, other := w.session(nil), w.session(nil)
@@ -278,7 +274,7 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 	}
 }
 
-// A semaphore has no leader to step down; the key of one of its holders has one.
+// The key of a semaphore has no leader; the keys of its holders have one.
 func TestSemaphoresHaveNoLeader(t *testing.T) {
 	w := onMemory(t)
 	held, err := w.client.SemaphorePrefix("gpu", 1)
@@ -304,7 +300,7 @@ func TestSemaphoresHaveNoLeader(t *testing.T) {
 	}
 }
 
-// Nothing is asked, written or lost: Patroni names its leader by the key's value.
+// Patroni identifies its leader by the key's value, so a release would do harm.
 func TestReleaseRefusesPatroni(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)

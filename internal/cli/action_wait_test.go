@@ -14,8 +14,8 @@ import (
 	"electop/election/insight"
 )
 
-// contend acquires the key for a session whenever it is free, as candidates do
-// and as holders do that refresh with ?acquire=.
+// contend acquires the key for a session whenever it is free, like candidates and
+// like holders that refresh with ?acquire=.
 func contend(t *testing.T, w *testConsul, key, session, value string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -124,7 +124,6 @@ func TestWaitWritesTheNoteOfALargeRelease(t *testing.T) {
 	has(t, r.errOut, "electop: web: The value is too large for a transaction")
 }
 
-// What the operator must know about a release is reported however the wait ends.
 func TestWaitKeepsTheNoteOfALargeRelease(t *testing.T) {
 	const note = "the value is too large for a transaction"
 	for _, contended := range []bool{true, false} {
@@ -163,8 +162,7 @@ func TestWaitWithoutANextLeader(t *testing.T) {
 	has(t, l[0].Reason, "within 50ms; the lock-delay lasts for about 30s more")
 }
 
-// The action itself is not undone by an interrupt: it is reported.
-func TestAnInterruptedWaitReportsWhatWasDone(t *testing.T) {
+func TestAnInterruptedWaitReportsTheAction(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -180,9 +178,9 @@ func TestAnInterruptedWaitReportsWhatWasDone(t *testing.T) {
 	}
 }
 
-// A person who answers after the leader has changed twice, back to the same
-// session: the term that the plan showed is over.
-func TestAReturnBeforeTheActionIsNotItsResult(t *testing.T) {
+// The leader changes twice before the confirmation, back to the same session: the term
+// of the plan is over.
+func TestAReturnBeforeTheActionIsNotReportedAsItsResult(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		key := p + "/web/leader"
@@ -224,8 +222,7 @@ func TestResultLineIsStableJSON(t *testing.T) {
 	has(t, r.errOut, "Destroy the session of web", "[y/N]")
 }
 
-// Whatever Consul stores, no control byte reaches the terminal.
-func TestResultsAreSafeToShow(t *testing.T) {
+func TestResultsContainNoControlCharacters(t *testing.T) {
 	w := onMemory(t)
 	for _, verb := range []string{"release", "destroy"} {
 		for _, format := range []string{"text", "json"} {
@@ -244,25 +241,6 @@ func TestResultsAreSafeToShow(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Another term shows that an unconfirmed write was applied.
-func TestALaterTermResolvesAnUnknownOutcome(t *testing.T) {
-	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := &item{outcome: insight.Outcome{
-		Action: election.ActionRelease, Kind: insight.OutcomeUnknown, Reason: "it may have been applied", Note: "noted",
-		Target: election.Target{Key: "k", Session: "a", Leader: "web-1", CreateIndex: 1, LockIndex: 3, Term: 3},
-	}}
-	e := &election.Election{Exists: true, Pair: election.Pair{Key: "k"}, Terms: []election.Term{
-		{Session: "a", Leader: "web-1", Number: 3, CreateIndex: 1, Start: at, End: at.Add(time.Second), StartKnown: true},
-	}}
-	if s.outcome = s.outcome.Follow(e); s.outcome.Settled() || s.outcome.Reason == "" {
-		t.Errorf("%+v", s.outcome)
-	}
-	e.Terms = append(e.Terms, election.Term{Session: "b", Leader: "web-2", Number: 4, CreateIndex: 1, Start: at.Add(2 * time.Second), StartKnown: true})
-	if s.outcome = s.outcome.Follow(e); !s.outcome.Settled() || s.summary() != "web-1 → web-2 after 1s; noted" {
-		t.Errorf("%+v", s.outcome)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"electop/election"
 )
 
-// What could not be read is told in plain words, and never taken for nothing.
-func TestInsightTellsWhatItDoesNotKnow(t *testing.T) {
+// A failed read is reported and not treated as an empty result.
+func TestAssessmentReportsFailedReads(t *testing.T) {
 	now := time.Now()
 	e := &election.Election{Name: "web", Exists: true, Pair: election.Pair{Key: "service/web/leader"}, VacantSince: now}
 	s := &election.Snapshot{At: now, Elections: []*election.Election{e}}
@@ -34,8 +34,8 @@ func TestInsightTellsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Between the read and the probe the lock may have moved.
-func TestAProbeAfterTheLockMoved(t *testing.T) {
+// The lock state may change between the read and the probe.
+func TestAProbeAfterTheLockStateChanged(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	led := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: "s"}}
 	vacant := &election.Election{Exists: true, Pair: election.Pair{Key: "k"}}

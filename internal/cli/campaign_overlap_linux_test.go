@@ -14,8 +14,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// overlapRunsEnv is how many elections each scenario has to lose its leader in,
-// with the default TTL and lock-delay; those of the normal test are shorter.
+// overlapRunsEnv sets the number of elections per scenario, and selects the default TTL
+// and lock-delay. The normal test uses shorter ones.
 const overlapRunsEnv = "ELECTOP_OVERLAP_RUNS"
 
 const (
@@ -26,7 +26,7 @@ const (
 	afterwards = 3 * time.Second
 )
 
-// scenario is a way to lose a leader without its program being told.
+// scenario is a way to lose the leadership without a signal to the program.
 type scenario struct {
 	name string
 	// strike happens to the agent and the electop processes of the leaders.
@@ -59,7 +59,7 @@ func scenarios() []scenario {
 	}
 }
 
-// Two programs beat into a file each; an overlap is a beat of the old one after
+// Each program appends beats to a file. An overlap is a beat of the old program after
 // the first beat of the new one.
 func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 	program := electop(t)
@@ -86,7 +86,7 @@ func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 	}
 }
 
-// leaderLast orders agents with the server that leads the others at the end.
+// leaderLast sorts agents so that Consul's leader is the last.
 func leaderLast(t *testing.T, agents []*consultest.Agent) []*consultest.Agent {
 	t.Helper()
 	for i, a := range agents {
@@ -103,8 +103,8 @@ func leaderLast(t *testing.T, agents []*consultest.Agent) []*consultest.Agent {
 	return nil
 }
 
-// manyOverlaps runs one scenario with the defaults, on a cluster of three for
-// each batch. In every other batch the leaders' agent leads the servers.
+// manyOverlaps runs one scenario with the defaults, each batch on a new cluster of
+// three. In every other batch, the agent of the old leaders is Consul's leader.
 func manyOverlaps(t *testing.T, program string, s scenario, runs int) {
 	var gaps []time.Duration
 	for batch := 0; len(gaps) < runs; batch++ {
@@ -122,7 +122,7 @@ func manyOverlaps(t *testing.T, program string, s scenario, runs int) {
 	(&race{scenario: s}).report(t, gaps)
 }
 
-// race is a number of elections that lose their leaders at once.
+// race is a set of elections that lose their leaders at the same time.
 type race struct {
 	scenario
 	program   string
@@ -135,12 +135,12 @@ type race struct {
 	struck    time.Time
 }
 
-// file is where the program of one side of an election beats.
+// file is the file of the program on one side of an election.
 func (r *race) file(who string, i int) string {
 	return filepath.Join(r.dir, fmt.Sprintf("%s-%d", who, i))
 }
 
-// begin starts both sides of each election; the old one leads.
+// begin starts both sides of each election. The old side leads.
 func (r *race) begin(t *testing.T) {
 	t.Helper()
 	r.leaders = r.start(t, r.old, "old")
@@ -155,8 +155,8 @@ func (r *race) hit(t *testing.T) {
 	r.struck = time.Now()
 }
 
-// end returns the time from the last beat of the old program to the first of the
-// new one, for each election.
+// end returns, per election, the time from the last beat of the old program to the
+// first beat of the new one.
 func (r *race) end(t *testing.T) (gaps []time.Duration) {
 	t.Helper()
 	eventually(t, "new programs", func() bool { return r.beating(t, "new", time.Now().Add(-afterwards)) })
@@ -174,8 +174,8 @@ func (r *race) end(t *testing.T) (gaps []time.Duration) {
 	return gaps
 }
 
-// start starts a campaign for each election. A third of the programs ignores
-// SIGTERM, a third is the child of a shell.
+// start starts a campaign per election. A third of the programs ignores SIGTERM, a
+// third is the child of a shell.
 func (r *race) start(t *testing.T, agent *consultest.Agent, who string) (all []*process) {
 	t.Helper()
 	kinds := []string{"plain", "ignores", "child"}
@@ -187,7 +187,7 @@ func (r *race) start(t *testing.T, agent *consultest.Agent, who string) (all []*
 	return all
 }
 
-// beating reports whether every program of one side began before a moment.
+// beating reports whether every program of one side started before a time.
 func (r *race) beating(t *testing.T, who string, before time.Time) bool {
 	for i := range r.pairs {
 		if all := beats(t, r.file(who, i)); len(all) == 0 || all[0].After(before) {

@@ -18,7 +18,7 @@ import (
 	"electop/consulx"
 )
 
-// beats reads the file of a program that beats.
+// beats reads the times that a program has written.
 func beats(t *testing.T, path string) []time.Time {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -38,8 +38,8 @@ func beats(t *testing.T, path string) []time.Time {
 	return all
 }
 
-// process is electop in a process of its own. Wait fails with exec.ErrWaitDelay
-// when a process that it started, however indirectly, is left.
+// process is electop as a child process. Wait fails with exec.ErrWaitDelay if a
+// descendant is still running.
 type process struct {
 	*exec.Cmd
 	out, errOut bytes.Buffer
@@ -59,14 +59,14 @@ func start(t *testing.T, program string, args ...string) *process {
 		if p.ProcessState == nil {
 			_ = p.Process.Kill()
 			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
-				t.Error("a program runs on after electop was killed")
+				t.Error("a program still runs after electop was killed")
 			}
 		}
 	})
 	return p
 }
 
-// programs are programs that beat, as command lines: one that ends at SIGTERM,
+// programs are command lines of programs that write beats: one that ends at SIGTERM,
 // one that ignores it, and a child of a shell.
 func programs(file string) map[string][]string {
 	return map[string][]string{
@@ -89,7 +89,7 @@ func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
 			}
 			killed := time.Now()
 			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
-				t.Error("the program runs on")
+				t.Error("the program still runs")
 			}
 			t.Logf("the program ended %s after electop", time.Since(killed))
 			if !strings.Contains(p.errOut.String(), "stopped the program") {
@@ -99,8 +99,7 @@ func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
 	}
 }
 
-// group is the process group that a shell program wrote to a file, with the
-// supervisor that started it.
+// group reads the process group of a shell program and its supervisor from a file.
 func group(t *testing.T, file string) (group, supervisor int) {
 	t.Helper()
 	awaitFile(t, file)
@@ -114,7 +113,7 @@ func group(t *testing.T, file string) (group, supervisor int) {
 	return group, supervisor
 }
 
-// running lists the processes of a group but for zombies.
+// running lists the processes of a group except zombies.
 func running(t *testing.T, group int) (found []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -135,7 +134,7 @@ func running(t *testing.T, group int) (found []string) {
 	return found
 }
 
-// shell is a program that says who it is and leaves a child behind when it ends.
+// shell is a program that writes its process group and leaves a child behind.
 func shell(file, then string) []string {
 	return []string{"sh", "-c", `trap '' TERM; sleep 1000 & echo $$ $PPID > ` + file + `.new; mv ` + file + `.new ` + file + `; ` + then}
 }
@@ -146,8 +145,8 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 		after func(t *testing.T, w *testConsul, supervisor int)
 		code  int
 		says  string
-		// dying says that nobody waits for what was killed: the kernel may take a
-		// moment to remove it.
+		// dying reports whether killed processes have no parent that waits for them, so that
+		// the kernel may remove them later.
 		dying bool
 	}{
 		"the program ends":         {then: "exit 3", code: 3},
@@ -204,8 +203,8 @@ func destroyHolder(t *testing.T, w *testConsul, key string) {
 
 func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 	w := onMemory(t)
-	// Under nohup, and in the background of a script, signals are ignored, which a
-	// child inherits; of those that are handled, it inherits nothing.
+	// Under nohup and in background jobs, signals are ignored, and a child inherits that.
+	// It does not inherit handlers, so this test handles them.
 	handled := make(chan os.Signal, 1)
 	signal.Notify(handled, syscall.SIGINT, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(handled) })

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/consul/api"
-
-	"electop/internal/consultest"
 )
 
 func TestCampaignRunsAProgramWhileLeading(t *testing.T) {
@@ -43,8 +41,7 @@ func TestCampaignStopsTheProgramWhenTheLeadershipIsLost(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
 	go func() { done <- w.run("campaign", "job", "--", "sh", "-c", "touch "+started+"; exec sleep 1000") }()
 	e := events.until("elected")
-	// A session that ends before the candidate knows that it leads is only one
-	// more attempt.
+	// If the session ended before the candidate leads, the candidate would try again.
 	awaitFile(t, started)
 	if _, err := w.client.Session().Destroy(e["session"].(string), nil); err != nil {
 		t.Fatal(err)
@@ -93,7 +90,7 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 	}
 }
 
-func TestCampaignLeavesPatroniAlone(t *testing.T) {
+func TestCampaignRefusesPatroni(t *testing.T) {
 	w := onMemory(t)
 	for key, value := range map[string]string{
 		"service/pg/config":       `{"ttl":30,"loop_wait":10}`,
@@ -149,7 +146,7 @@ func TestCampaignWithBehaviorDeleteDeletesItsKey(t *testing.T) {
 	})
 }
 
-func TestCampaignLeavesSemaphoresAlone(t *testing.T) {
+func TestCampaignRefusesSemaphores(t *testing.T) {
 	w := onMemory(t)
 	const key = "service/sem/leader"
 	value := []byte(`{"Limit":2,"Holders":{}}`)
@@ -162,68 +159,7 @@ func TestCampaignLeavesSemaphoresAlone(t *testing.T) {
 	}
 }
 
-func TestFlagsBeatEnvironmentBeatsConfigFile(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	w := newTestConsul(t, agent.Addr())
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	const wrong = "11111111-2222-3333-4444-555555555555"
-	good, bad := write("good", agent.Token()), write("bad", wrong)
-	tests := []struct {
-		name   string
-		config string
-		env    map[string]string
-		args   []string
-		code   int
-	}{
-		{"file alone", "token: " + agent.Token(), nil, nil, exitOK},
-		{"file alone, wrong", "token-file: " + bad, nil, nil, exitDenied},
-		{"environment beats it", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
-		{"also when the file names a file", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
-		{"also when the environment does", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN_FILE": good}, nil, exitOK},
-		{"a flag beats both", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": wrong}, []string{"--token", agent.Token()}, exitOK},
-		{"unknown setting", "tokn: x", nil, nil, exitUsage},
-		{"list of patterns", "key: [a/*, b/*]\ntoken: " + agent.Token(), nil, nil, exitOK},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			for name, value := range tt.env {
-				t.Setenv(name, value)
-			}
-			args := append([]string{"list", "--config", write("config.yaml", tt.config)}, tt.args...)
-			w.run(args...).must(t, tt.code)
-		})
-	}
-	w.run("version", "--config", write("config.yaml", "tokn: x")).must(t, exitOK)
-}
-
-func TestASessionThatMayNotBeReadHasNoSettings(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newTestConsul(t, agent.Addr())
-	root.client = agent.Client()
-	s := root.session(nil)
-	root.acquire("service/web/leader", s, "web-1")
-	token, _, err := agent.Client().ACL().PolicyCreate(&api.ACLPolicy{Name: "keys", Rules: `key_prefix "" { policy = "read" }`}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, _, err := agent.Client().ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLTokenPolicyLink{{ID: token.ID}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := root.run("list", "-o", "json", "--token", keys.SecretID).must(t, exitOK)
-	if !strings.Contains(r.out, `"session":{"id":"`+s+`"}`) {
-		t.Errorf("out %s", r.out)
-	}
-}
-
-// campaigns are the sessions of campaigns.
+// campaigns returns the sessions of campaigns.
 func (w *testConsul) campaigns() (found []*api.SessionEntry) {
 	w.t.Helper()
 	sessions, _, err := w.client.Session().List(nil)

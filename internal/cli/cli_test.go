@@ -110,7 +110,7 @@ func (r result) must(t *testing.T, code int) result {
 	return r
 }
 
-// buffer is a bytes.Buffer for several goroutines.
+// buffer is a bytes.Buffer that is safe for concurrent use.
 type buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -179,7 +179,7 @@ type lines struct {
 	ch chan string
 }
 
-// follow starts a long-running command; it ends with the test.
+// follow starts a long-running command, which ends with the test.
 func (w *testConsul) follow(args ...string) *lines {
 	w.t.Helper()
 	r, out := io.Pipe()
@@ -253,7 +253,7 @@ func led(t *testing.T, n int) *testConsul {
 	return w
 }
 
-// has fails the test unless the text holds all of the parts.
+// has fails the test unless the text contains all parts.
 func has(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -263,14 +263,14 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// patroni is a session as Patroni makes it.
+// patroni sets the options of a Patroni session.
 func patroni(name string) func(*api.SessionEntry) {
 	return func(s *api.SessionEntry) {
 		s.Name, s.TTL, s.Behavior, s.LockDelay = name, "20s", api.SessionBehaviorDelete, time.Millisecond
 	}
 }
 
-// cluster is a Patroni cluster of two, led by pg1.
+// cluster creates a Patroni cluster with the leader pg1 and the replica pg2.
 func cluster(w *testConsul, p string) (leader, replica string) {
 	leader, replica = w.session(patroni("db-pg1")), w.session(patroni("db-pg2"))
 	w.acquire(p+"/db/leader", leader, "pg1")

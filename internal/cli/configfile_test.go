@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"electop/internal/consultest"
 )
 
-func TestReadableConfigFileWithASecretIsWarnedOf(t *testing.T) {
+func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 	w := onMemory(t)
 	const warning = "other users can read"
 	for _, c := range []struct {
@@ -62,4 +64,45 @@ func TestMalformedPatternInTheConfigFileIsAUsageError(t *testing.T) {
 		r := w.run(append(args, "--config", path)...).must(t, exitUsage)
 		has(t, r.errOut, path, `key: pattern "[a": [ is not supported`)
 	}
+}
+
+func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const wrong = "11111111-2222-3333-4444-555555555555"
+	good, bad := write("good", agent.Token()), write("bad", wrong)
+	tests := []struct {
+		name   string
+		config string
+		env    map[string]string
+		args   []string
+		code   int
+	}{
+		{"file alone", "token: " + agent.Token(), nil, nil, exitOK},
+		{"file alone, wrong", "token-file: " + bad, nil, nil, exitDenied},
+		{"environment beats it", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
+		{"also when the file names a file", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
+		{"also when the environment does", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN_FILE": good}, nil, exitOK},
+		{"a flag beats both", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": wrong}, []string{"--token", agent.Token()}, exitOK},
+		{"unknown setting", "tokn: x", nil, nil, exitUsage},
+		{"list of patterns", "key: [a/*, b/*]\ntoken: " + agent.Token(), nil, nil, exitOK},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, value := range tt.env {
+				t.Setenv(name, value)
+			}
+			args := append([]string{"list", "--config", write("config.yaml", tt.config)}, tt.args...)
+			w.run(args...).must(t, tt.code)
+		})
+	}
+	w.run("version", "--config", write("config.yaml", "tokn: x")).must(t, exitOK)
 }

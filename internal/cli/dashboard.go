@@ -102,17 +102,12 @@ func runScreen(ctx context.Context, d deps, b dashboard, observer *consulx.Obser
 // reportUnfinished writes a line for each action whose result the dashboard did not
 // observe, and returns the exit code that release and destroy have for these outcomes.
 func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
-	codes := map[int]bool{}
-	for _, u := range unfinished {
+	outcomes := make([]insight.Outcome, len(unfinished))
+	for i, u := range unfinished {
+		outcomes[i] = u.Outcome
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
-		codes[outcomeExit(u.Outcome, false)] = true
 	}
-	for _, code := range bySeverity() {
-		if codes[code] && code != exitOK {
-			return exitError(code)
-		}
-	}
-	return nil
+	return worstExit(outcomes, false)
 }
 
 func uiOptions(b dashboard, observer *consulx.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {

@@ -10,7 +10,7 @@ import (
 	"electop/ui"
 )
 
-func TestUnfinishedActionsAreLines(t *testing.T) {
+func TestUnfinishedActionsAreReported(t *testing.T) {
 	var b bytes.Buffer
 	err := reportUnfinished(&b, []ui.Unfinished{{Name: "web", Outcome: insight.Outcome{
 		Action: election.ActionRelease, Kind: insight.OutcomeUnknown, Reason: "no answer",
@@ -23,7 +23,6 @@ func TestUnfinishedActionsAreLines(t *testing.T) {
 	}
 }
 
-// The exit code is that of the same outcome on the command line.
 func TestUnfinishedActionsDecideTheExitCode(t *testing.T) {
 	for _, c := range []struct {
 		kinds []insight.OutcomeKind

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// intercept puts a proxy before the Consul of w. before sees each request first
-// and reports whether it has answered it.
+// intercept puts a proxy in front of the Consul of w. before receives each request and
+// reports whether it has responded to it.
 func intercept(t *testing.T, w *testConsul, before func(http.ResponseWriter, *http.Request) bool) *testConsul {
 	t.Helper()
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.addr})
@@ -45,9 +45,8 @@ func resultsOf(t *testing.T, r result) map[string]string {
 	return all
 }
 
-// A session that was chosen by its ID is destroyed only while it holds every key
-// that the plan listed.
-func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
+// With --session, the session must still hold every key of the plan.
+func TestASessionIsNotDestroyedIfOneOfItsKeysHasChanged(t *testing.T) {
 	for _, tt := range []struct {
 		name, patterns string
 		moved          []string
@@ -91,8 +90,7 @@ func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
 	}
 }
 
-// Of several elections that one session leads, only the one that moved is left out.
-func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
+func TestDestroySkipsAKeyThatHasChanged(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s, other := w.session(nil), w.session(nil)
@@ -120,7 +118,6 @@ func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
 	})
 }
 
-// Every election has a line, also when the command fails before it acts.
 func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 	for _, tt := range []struct {
 		name, breaks string // breaks is the text on stderr, or the path, that Consul fails after
@@ -165,8 +162,7 @@ func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 	}
 }
 
-// What decides whether a session is destroyed is never read stale.
-func TestWithStaleTheKeysAreReadConsistentlyBeforeADestroy(t *testing.T) {
+func TestDestroyReadsKeysConsistentlyWithStale(t *testing.T) {
 	w := onMemory(t)
 	p := prefix(t)
 	s := w.session(nil)

@@ -11,7 +11,7 @@ import (
 	"electop/internal/consultest"
 )
 
-func TestDoctorFindsNothingWrong(t *testing.T) {
+func TestDoctorWithAllRights(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		r := w.run("doctor").must(t, exitOK)
 		has(t, r.out, "WHAT", "STATUS", "MISSING RULE", "address", "consensus leader", "keys service/*/leader", "sessions")
@@ -30,7 +30,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 	})
 }
 
-func TestDoctorNamesTheRuleThatIsMissing(t *testing.T) {
+func TestDoctorNamesTheMissingRule(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	w := newTestConsul(t, agent.Addr())
 	r := w.run("doctor").must(t, exitDenied)
@@ -40,7 +40,7 @@ func TestDoctorNamesTheRuleThatIsMissing(t *testing.T) {
 	}
 }
 
-func TestDoctorOutOfReach(t *testing.T) {
+func TestDoctorWithoutConsul(t *testing.T) {
 	w := onMemory(t)
 	r := w.run("doctor", "--http-addr", "127.0.0.1:1").must(t, exitFailed)
 	if r.out != "" || !strings.Contains(r.errOut, "cannot reach Consul") {
@@ -78,7 +78,7 @@ func TestDoctorResult(t *testing.T) {
 	}
 }
 
-func TestReportsAreSafeToShow(t *testing.T) {
+func TestReportsContainNoControlCharacters(t *testing.T) {
 	var b bytes.Buffer
 	r := consulx.Report{Rows: []consulx.Row{{Subject: "keys \x1b[2J", Detail: "a\u202eb\n", Rule: "key \"\x07\""}}}
 	for _, write := range []func() error{func() error { return writeReport(&b, r) }, func() error { return writeReportJSON(&b, r) }} {

@@ -38,7 +38,7 @@ func list(t *testing.T, w *testConsul, args ...string) []listed {
 	return all
 }
 
-func TestListEqualsTheStore(t *testing.T) {
+func TestListShowsTheStateOfTheStore(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		curl := w.session(func(s *api.SessionEntry) { s.TTL = "20s"; s.LockDelay = 7 * time.Second })
@@ -91,7 +91,7 @@ func TestListEqualsTheStore(t *testing.T) {
 	})
 }
 
-func TestListSeesConsulLock(t *testing.T) {
+func TestListShowsConsulLock(t *testing.T) {
 	w := onReal(t)
 	p := prefix(t)
 	cmd := exec.Command(consultest.Binary(t), "lock", "-name", "backup", p+"/backup", "sleep", "100")
@@ -146,7 +146,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-func TestOneClearLineAndTheRightExitCode(t *testing.T) {
+func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -208,7 +208,7 @@ func TestOneClearLineAndTheRightExitCode(t *testing.T) {
 	}
 }
 
-func TestWrongTokenIsRefusedInOneLine(t *testing.T) {
+func TestUnknownTokenIsReportedInOneLine(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	w := newTestConsul(t, agent.Addr())
 	const token = "11111111-2222-3333-4444-555555555555"
@@ -221,5 +221,25 @@ func TestWrongTokenIsRefusedInOneLine(t *testing.T) {
 	r := w.run("list", "-o", "json").must(t, exitOK)
 	if r.out != "[]\n" || !strings.Contains(r.errOut, "elections may be missing") {
 		t.Errorf("without a token: out %q err %q", r.out, r.errOut)
+	}
+}
+
+func TestListWithoutTheRightToReadSessions(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newTestConsul(t, agent.Addr())
+	root.client = agent.Client()
+	s := root.session(nil)
+	root.acquire("service/web/leader", s, "web-1")
+	token, _, err := agent.Client().ACL().PolicyCreate(&api.ACLPolicy{Name: "keys", Rules: `key_prefix "" { policy = "read" }`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, _, err := agent.Client().ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLTokenPolicyLink{{ID: token.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := root.run("list", "-o", "json", "--token", keys.SecretID).must(t, exitOK)
+	if !strings.Contains(r.out, `"session":{"id":"`+s+`"}`) {
+		t.Errorf("out %s", r.out)
 	}
 }

@@ -84,7 +84,6 @@ func TestTokenThatMayReadNothingIsExplained(t *testing.T) {
 	}
 }
 
-// A search that finds nothing does not delay events, and says so on standard error.
 func TestWatchExplainsThatNothingMatches(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)

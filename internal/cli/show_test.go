@@ -12,7 +12,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// shown is what `show -o json` adds to an element of `list -o json`.
+// shown is the output of `show -o json`.
 type shown struct {
 	listed
 	WhyVacant  string `json:"why_vacant"`
@@ -50,7 +50,7 @@ func show1(t *testing.T, w *testConsul, args ...string) shown {
 	return s
 }
 
-func TestShowKnowsPatroni(t *testing.T) {
+func TestShowRecognisesPatroni(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		_, replica := cluster(w, p)
@@ -62,14 +62,14 @@ func TestShowKnowsPatroni(t *testing.T) {
 			t.Errorf("%+v %+v %q", s.Software, s.Advice, s.WhyVacant)
 		}
 		if s.Session == nil || s.Leader != "pg1" {
-			t.Errorf("what list tells is missing: %+v", s)
+			t.Errorf("members of list are missing: %+v", s)
 		}
 		r := w.run("show", "db", "-k", p+"/*/leader").must(t, exitOK)
 		has(t, r.out, "Likely next", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db", "Release  ", "Destroy  ")
 	})
 }
 
-func TestShowSaysWhyNobodyLeads(t *testing.T) {
+func TestShowExplainsAVacancy(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		key := p + "/billing/leader"
@@ -86,7 +86,7 @@ func TestShowSaysWhyNobodyLeads(t *testing.T) {
 	})
 }
 
-func TestShowKnowsSemaphores(t *testing.T) {
+func TestShowDescribesSemaphores(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		held, err := w.client.SemaphorePrefix(p+"/gpu", 1)
@@ -150,12 +150,11 @@ func TestShowProbesTheLockDelay(t *testing.T) {
 		r := w.run("show", "web", "--probe", "-k", p+"/*/leader").must(t, exitOK)
 		has(t, r.out, "a lock-delay is active: Consul rejects every acquire")
 		if got := show1(t, w, "web", "-k", p+"/*/leader"); got.Probe != nil {
-			t.Error("a probe that nobody asked for")
+			t.Error("a probe without --probe")
 		}
 	})
 }
 
-// A probe is a write to Consul even though it changes no key.
 func TestReadOnlyForbidsAProbe(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
@@ -167,7 +166,7 @@ func TestReadOnlyForbidsAProbe(t *testing.T) {
 	w.run("show", "web", "--read-only").must(t, exitOK)
 }
 
-// raftIndex is the index of the last entry of the agent's Raft log.
+// raftIndex is the last index of the Raft log.
 func raftIndex(t *testing.T, client *api.Client) int {
 	t.Helper()
 	self, err := client.Agent().Self()
@@ -181,9 +180,9 @@ func raftIndex(t *testing.T, client *api.Client) int {
 	return n
 }
 
-// What the help of `show` says about --probe: no key changes, and Consul writes
-// one Raft log entry unless a lock-delay makes it refuse first.
-func TestProbesInTheRaftLog(t *testing.T) {
+// The help of `show` says: no key changes, and Consul writes one Raft log entry unless a
+// lock-delay is active.
+func TestProbeWritesOneRaftLogEntry(t *testing.T) {
 	agent := consultest.Dev(t)
 	w := newTestConsul(t, agent.Addr())
 	const probes = 10

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -10,10 +9,16 @@ import (
 )
 
 func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
-	in := assessment{semaphore: &election.Semaphore{Limit: 2}}
+	e := &election.Election{Name: "gpu", Exists: true, Pair: election.Pair{
+		Key: "gpu/.lock", Flags: election.SemaphoreFlag, Value: []byte(`{"Limit":2,"Holders":{}}`),
+	}}
+	snapshot := &election.Snapshot{Elections: []*election.Election{e}}
+	around := election.Surroundings{Key: e.Key(), SiblingsErr: "keys: not readable"}
 	var text strings.Builder
-	in.semaphoreRows(func(label, format string, args ...any) { fmt.Fprintf(&text, label+": "+format+"\n", args...) })
-	has(t, text.String(), "limit 2", ": Unknown: waiters and holders that are gone.\n")
+	if err := writeElection(&text, e, nil, newAssessment(snapshot, e, around), snapshot.At); err != nil {
+		t.Fatal(err)
+	}
+	has(t, text.String(), "limit 2", " Unknown: waiters and holders that are gone.\n")
 }
 
 func TestProbeText(t *testing.T) {

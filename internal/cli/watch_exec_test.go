@@ -41,13 +41,13 @@ func awaitGone(t *testing.T, pids []string) {
 	}
 }
 
-// stubborn is a command that writes the ids of its processes to a file, ignores
-// SIGTERM and does not end by itself; nor do its children.
+// stubborn is a command that writes its process IDs to a file, ignores SIGTERM and does
+// not end, like its children.
 func stubborn(file string) string {
 	return fmt.Sprintf(`trap '' TERM; sh -c 'echo $$; exec sleep 1000' >> %[1]s & echo $$ >> %[1]s; sleep 1000`, file)
 }
 
-func TestAHangingHookIsKilledAfterItsTimeout(t *testing.T) {
+func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
 	w := led(t, 2)
 	file := filepath.Join(t.TempDir(), "pids")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,7 +59,7 @@ func TestAHangingHookIsKilledAfterItsTimeout(t *testing.T) {
 		done <- run(ctx, d, []string{"--http-addr", w.addr, "watch", "--exec", stubborn(file), "--exec-timeout", "300ms"})
 	}()
 	first := awaitLines(t, file, 2)
-	second := awaitLines(t, file, 4)[2:] // the next hook runs when this one was killed
+	second := awaitLines(t, file, 4)[2:] // the next command starts after this one was killed
 	awaitGone(t, first)
 	awaitGone(t, second)
 	cancel()
@@ -69,7 +69,7 @@ func TestAHangingHookIsKilledAfterItsTimeout(t *testing.T) {
 	has(t, errOut.String(), "electop: --exec for elected web00: did not end within 300ms and was killed\n")
 }
 
-func TestAHangingHookDelaysNoEventAndEndsWithWatch(t *testing.T) {
+func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 	w := led(t, 1)
 	file := filepath.Join(t.TempDir(), "pids")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -94,9 +94,8 @@ func TestAHangingHookDelaysNoEventAndEndsWithWatch(t *testing.T) {
 	has(t, errOut.String(), "electop: --exec was not run for the last 3 events\n")
 }
 
-// A shell that has ended does not mean that its hook has: what it left in the
-// background belongs to it.
-func TestAHookLastsAsLongAsItsProcesses(t *testing.T) {
+// Background processes of the shell belong to its command.
+func TestExecWaitsForBackgroundProcesses(t *testing.T) {
 	w := led(t, 3)
 	file := filepath.Join(t.TempDir(), "order")
 	events := w.follow("watch", "--exec", `n=$(sed 's/.*"election":"\([^"]*\)".*/\1/'); (sleep 0.1; echo $n-end >> `+file+`) & echo $n-begin >> `+file)
@@ -107,7 +106,7 @@ func TestAHookLastsAsLongAsItsProcesses(t *testing.T) {
 	}
 }
 
-func TestEveryEventReachesItsHookInOrder(t *testing.T) {
+func TestExecRunsForEveryEventInOrder(t *testing.T) {
 	const n = 40
 	w := led(t, n)
 	file := filepath.Join(t.TempDir(), "events")

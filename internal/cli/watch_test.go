@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-func TestWatchTellsEveryChangeOnceAndInOrder(t *testing.T) {
+func TestWatchReportsEveryChangeOnceAndInOrder(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		key := p + "/web/leader"
@@ -68,7 +68,7 @@ func TestWatchExplainsEveryLoss(t *testing.T) {
 	})
 }
 
-func TestWatchSeesKeysAppearAndVanish(t *testing.T) {
+func TestWatchReportsCreatedAndDeletedKeys(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s := w.session(nil)
@@ -93,7 +93,7 @@ func TestWatchSeesKeysAppearAndVanish(t *testing.T) {
 	})
 }
 
-func TestWatchRunsTheHookForEachEvent(t *testing.T) {
+func TestExecReceivesTheEventAsJSON(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -111,7 +111,7 @@ func TestWatchRunsTheHookForEachEvent(t *testing.T) {
 	}
 }
 
-// electop builds the program once for the tests that need a process.
+// electop builds the program.
 func electop(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "electop")
@@ -155,7 +155,7 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 	}
 }
 
-// A write to a pipe that no process reads does not keep a command from ending.
+// The pipe has no reader.
 func TestABlockedWriteEndsWithTheCommand(t *testing.T) {
 	for _, args := range [][]string{{"watch"}, {"watch", "-o", "json"}, {"list"}, {"show", "web00"}, {"--help"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
@@ -178,7 +178,6 @@ func TestABlockedWriteEndsWithTheCommand(t *testing.T) {
 	}
 }
 
-// A process sees the first SIGTERM although its pipe is full.
 func TestWatchEndsAtTheFirstSignalWithAFullPipe(t *testing.T) {
 	w := led(t, 1)
 	program := electop(t)
@@ -231,8 +230,7 @@ func awaitBlockedWrite(t *testing.T, pid int) {
 	}
 }
 
-// A signal that was ignored when electop started stays ignored.
-func TestWatchSurvivesIgnoredSignals(t *testing.T) {
+func TestWatchKeepsSignalsIgnored(t *testing.T) {
 	w := led(t, 1)
 	program := electop(t)
 	r, out, err := os.Pipe()

@@ -9,7 +9,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// token makes a token with these rules.
+// token creates a token with these rules.
 func token(t *testing.T, client *api.Client, name, rules string) string {
 	t.Helper()
 	policy, _, err := client.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
@@ -23,8 +23,7 @@ func token(t *testing.T, client *api.Client, name, rules string) string {
 	return made.SecretID
 }
 
-// What a token may not read is told in plain words; what it may is shown.
-func TestInsightUnderNarrowTokens(t *testing.T) {
+func TestCommandsWithLimitedTokens(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	w := newTestConsul(t, agent.Addr())
 	w.client = agent.Client()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// beatCommand makes the test binary a program that appends the time to a file
-// every 5 ms. It ends by itself in case that nothing else ends it.
+// beatCommand makes the test binary a program that appends the time to a file every
+// 5 ms. It ends after beatLimit if nothing else ends it.
 const (
 	beatCommand = "beat"
 	ignoreTerm  = "ignore-term"

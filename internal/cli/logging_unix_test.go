@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// A log file that blocks, here a FIFO without a reader, delays neither events nor
-// the end of the command, which then says that the log lacks lines.
-func TestBlockedLogFileStallsNothing(t *testing.T) {
+// The log file is a FIFO without a reader. The command reports that lines are missing.
+func TestABlockedLogFileDelaysNeitherEventsNorTheEnd(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -48,7 +47,7 @@ func TestBlockedLogFileStallsNothing(t *testing.T) {
 	}
 }
 
-// untilWritten ends a command once it has written a text.
+// untilWritten cancels a command after it has written a text.
 type untilWritten struct {
 	buffer
 	text string
@@ -67,7 +66,7 @@ func (u *untilWritten) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// unlockWhen releases the election once a text was written.
+// unlockWhen releases the election after a text was written.
 func (w *testConsul) unlockWhen(out *untilWritten, text, session string) {
 	done := false
 	out.seen = func(all string) {
