@@ -57,16 +57,12 @@ func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.validate(names); err != nil {
 		return err
 	}
-	client, ps, err := a.o.connect()
+	l, err := a.o.lookUp(ctx, a.d)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	snapshot, err := readSnapshot(ctx, client, ps)
-	if err != nil {
-		return err
-	}
-	b := &batch{action: a, client: client, patterns: ps, snapshot: snapshot}
+	defer l.client.Close()
+	b := &batch{action: a, lookup: l}
 	if err := b.choose(ctx, names); err != nil {
 		return err
 	}
@@ -110,10 +106,8 @@ func (a *action) searchesStore() bool {
 // batch is one run of an action on several elections.
 type batch struct {
 	*action
-	client   *consulx.Client
-	patterns election.Patterns
-	snapshot *election.Snapshot
-	items    []*item
+	lookup
+	items []*item
 	// held lists the keys of the sessions to destroy, nil if the store was not
 	// searched.
 	held *heldKeys

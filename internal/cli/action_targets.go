@@ -37,7 +37,7 @@ func (b *batch) choose(ctx context.Context, names []string) error {
 	if b.session != "" {
 		return b.chooseSession(ctx)
 	}
-	chosen, err := lookup{b.d, b.client, b.patterns, b.snapshot}.elections(ctx, names)
+	chosen, err := b.elections(ctx, names)
 	if err != nil {
 		return err
 	}

@@ -161,13 +161,14 @@ func (c *campaign) applyDefaults() error {
 
 // compete finds the key, campaigns, and cleans up.
 func (c *campaign) compete(ctx context.Context, name string, program []string) error {
-	client, ps, err := c.o.connect()
-	if err != nil {
-		return err
-	}
 	tryCtx, cancel := c.tryContext(ctx)
 	defer cancel()
-	key, flags, err := findKey(tryCtx, client, ps, name)
+	l, err := c.o.lookUp(tryCtx, c.d)
+	if err != nil {
+		return c.tryError(ctx, tryCtx, name, err)
+	}
+	defer l.client.Close()
+	key, flags, err := findKey(tryCtx, l, name)
 	if err != nil {
 		return c.tryError(ctx, tryCtx, name, err)
 	}
@@ -176,7 +177,7 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 		return err
 	}
 	defer closeLog()
-	candidate := consulx.NewCandidate(client, consulx.CandidateOptions{
+	candidate := consulx.NewCandidate(l.client, consulx.CandidateOptions{
 		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: c.stopTime(program), Logger: log,
 	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
@@ -218,25 +219,21 @@ func (c *campaign) tryError(ctx, tryCtx context.Context, name string, err error)
 
 // findKey returns the key to compete for and its flags. The flags of an existing key are
 // kept, because other candidates may reject different flags.
-func findKey(ctx context.Context, client *consulx.Client, ps election.Patterns, name string) (string, uint64, error) {
-	snapshot, err := readSnapshot(ctx, client, ps)
-	if err != nil {
-		return "", 0, err
-	}
-	e, err := findElection(snapshot, name)
+func findKey(ctx context.Context, l lookup, name string) (string, uint64, error) {
+	e, err := findElection(l.snapshot, name)
 	switch {
 	case err == nil && e.IsSemaphore():
 		return "", 0, usagef("%s is a semaphore: it has no single leader", sanitize.Line(e.Key(), 200))
 	case err == nil:
-		return e.Key(), e.Pair.Flags, refuseSoftware(ctx, client, e)
+		return e.Key(), e.Pair.Flags, refuseSoftware(ctx, l.client, e)
 	case !errors.Is(err, errNoElection):
 		return "", 0, err
 	}
-	key, ok := ps.Key(name)
+	key, ok := l.patterns.Key(name)
 	if !ok {
 		return "", 0, usagef("%q is not an election, and no pattern determines its key; select the full key with -k", sanitize.Line(name, 100))
 	}
-	return key, election.LockFlag, refuseSoftware(ctx, client, &election.Election{Pair: election.Pair{Key: key}})
+	return key, election.LockFlag, refuseSoftware(ctx, l.client, &election.Election{Pair: election.Pair{Key: key}})
 }
 
 // refuseSoftware rejects keys of software that would treat the campaign as one of its

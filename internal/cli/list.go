@@ -24,25 +24,21 @@ listed.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			client, ps, err := o.connect()
+			l, err := o.lookUp(cmd.Context(), d)
 			if err != nil {
 				return err
 			}
-			snapshot, err := readSnapshot(cmd.Context(), client, ps)
-			if err != nil {
+			defer l.client.Close()
+			chosen, err := l.elections(cmd.Context(), names)
+			switch {
+			case err != nil:
 				return err
+			case advice:
+				return listAdvice(cmd.Context(), d, l, chosen, format)
+			case format == "json":
+				return writeElectionsJSON(d.stdout, chosen, l.snapshot.At)
 			}
-			chosen, err := lookup{d, client, ps, snapshot}.elections(cmd.Context(), names)
-			if err != nil {
-				return err
-			}
-			if advice {
-				return listAdvice(cmd.Context(), d, client, snapshot, chosen, format)
-			}
-			if format == "json" {
-				return writeElectionsJSON(d.stdout, chosen, snapshot.At)
-			}
-			return writeElectionsTable(d.stdout, chosen, snapshot.At)
+			return writeElectionsTable(d.stdout, chosen, l.snapshot.At)
 		},
 	}
 	outputFlag(cmd, &format, "table", "json")

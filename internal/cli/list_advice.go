@@ -22,30 +22,24 @@ type electionAdvice struct {
 	insight.Advice
 }
 
-// advise returns the advice that needs only the current state.
-func advise(s *election.Snapshot, chosen []*election.Election, sessions []*election.Session) []electionAdvice {
-	board := insight.NewBoard(s.Elections, sessions)
-	all := []electionAdvice{}
-	for _, e := range chosen {
-		for _, a := range board.Advise(e, nil, s.At) {
-			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Advice: a})
-		}
-	}
-	return all
-}
-
 // listAdvice writes the advice for the chosen elections.
-func listAdvice(ctx context.Context, d deps, client *consulx.Client, s *election.Snapshot, chosen []*election.Election, format string) error {
+func listAdvice(ctx context.Context, d deps, l lookup, chosen []*election.Election, format string) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	sessions, err := consulx.Sessions(ctx, client)
+	sessions, err := consulx.Sessions(ctx, l.client)
 	switch {
 	case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
 		fmt.Fprintln(d.stderr, "electop: this token may not read all sessions: advice that needs them is omitted")
 	case err != nil:
 		return err
 	}
-	all := advise(s, chosen, sessions)
+	board := insight.NewBoard(l.snapshot.Elections, sessions)
+	var all []electionAdvice
+	for _, e := range chosen {
+		for _, a := range board.Advise(e, nil, l.snapshot.At) {
+			all = append(all, electionAdvice{Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Advice: a})
+		}
+	}
 	if format == "json" {
 		return output.WriteArray(d.stdout, all, func(a electionAdvice) ([]byte, error) { return json.Marshal(a) })
 	}

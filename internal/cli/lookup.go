@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
 	"time"
 
@@ -18,11 +19,27 @@ const (
 	connectTimeout = 10 * time.Second
 )
 
-// readSnapshot reads all elections once.
-func readSnapshot(ctx context.Context, client *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
+// lookup finds elections by name in a snapshot, and explains why it found none.
+type lookup struct {
+	stderr   io.Writer
+	client   *consulx.Client
+	patterns election.Patterns
+	snapshot *election.Snapshot
+}
+
+// lookUp connects and reads all elections once. The caller closes the client.
+func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
+	client, ps, err := o.connect()
+	if err != nil {
+		return lookup{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	return consulx.Look(ctx, client, ps)
+	s, err := consulx.Look(ctx, client, ps)
+	if err != nil {
+		client.Close()
+	}
+	return lookup{d.stderr, client, ps, s}, err
 }
 
 // awaitSnapshot waits for the first complete snapshot of an observer, so that a wrong
@@ -52,14 +69,6 @@ func awaitSnapshot(
 			return nil, err
 		}
 	}
-}
-
-// lookup finds elections by name in a snapshot, and explains why it found none.
-type lookup struct {
-	d        deps
-	client   *consulx.Client
-	patterns election.Patterns
-	snapshot *election.Snapshot
 }
 
 // elections returns the elections with these names, or all if there are no names.

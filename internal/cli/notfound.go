@@ -33,7 +33,7 @@ func (l lookup) warnMissing(ctx context.Context) {
 	case len(l.snapshot.Elections) == 0:
 		l.explainEmpty(ctx)
 	case l.snapshot.Filtered:
-		fmt.Fprintln(l.d.stderr, "electop: this token may not read all keys: elections may be missing")
+		fmt.Fprintln(l.stderr, "electop: this token may not read all keys: elections may be missing")
 	}
 }
 
@@ -65,7 +65,7 @@ func (l lookup) explainEmpty(ctx context.Context) {
 		return
 	}
 	printf := func(format string, args ...any) {
-		fmt.Fprintln(l.d.stderr, "electop: "+sanitize.Line(fmt.Sprintf(format, args...), 1000))
+		fmt.Fprintln(l.stderr, "electop: "+sanitize.Line(fmt.Sprintf(format, args...), 1000))
 	}
 	hidden := found.Hidden || l.snapshot.Filtered
 	what := strings.Join(l.patterns.Strings(), ", ")

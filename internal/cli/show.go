@@ -45,31 +45,27 @@ func (s *show) run(ctx context.Context, name string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: it is a write to Consul, although no key changes")
 	}
-	client, ps, err := s.o.connect()
+	l, err := s.o.lookUp(ctx, s.d)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	snapshot, err := readSnapshot(ctx, client, ps)
+	defer l.client.Close()
+	e, err := l.election(ctx, name)
 	if err != nil {
 		return err
 	}
-	e, err := lookup{s.d, client, ps, snapshot}.election(ctx, name)
-	if err != nil {
-		return err
-	}
-	a := assess(ctx, client, snapshot, e)
+	a := assess(ctx, l.client, l.snapshot, e)
 	var probeErr error // reported after the election is shown
 	if s.probe {
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
-		found, err := consulx.ProbeLockDelay(ctx, client, e.Key())
+		found, err := consulx.ProbeLockDelay(ctx, l.client, e.Key())
 		if err == nil {
 			a.applyProbe(found)
 		}
 		probeErr = err
 	}
-	if err := s.write(ctx, client, e, a, snapshot.At); err != nil {
+	if err := s.write(ctx, l.client, e, a, l.snapshot.At); err != nil {
 		return err
 	}
 	return probeErr

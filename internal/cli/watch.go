@@ -84,7 +84,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		find := lookup{w.d, client, ps, first}
+		find := lookup{w.d.stderr, client, ps, first}
 		if len(names) == 0 {
 			g.Go(func() error { find.warnMissing(gctx); return nil }) // events must not wait for it
 		}
