@@ -5,7 +5,7 @@ CONSUL := bin/consul
 LINT   := bin/golangci-lint
 NPM    := bin/holders/node_modules/consul/package.json
 
-.PHONY: build test lint bench bench-go demo consul holders clean
+.PHONY: build test faults soak lint bench bench-go demo consul holders clean
 
 build: ## the program, into bin/electop
 	$(GO) build -o bin/electop .
@@ -40,6 +40,14 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 test: consul holders ## every test, the real Consul, real lock holders and the journeys in tmux included
 	ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test $(RACE) -timeout 15m ./...
 	@test -z "$(LEFT_OUT)" || echo "Left out, because not installed: $(LEFT_OUT)"
+
+faults: consul ## every fault of internal/faults; `make test` runs those that take little time
+	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/faults
+
+SOAK ?= 30m
+
+soak: consul ## random faults at 20 changes a second: make soak SOAK=30m
+	SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -run '^TestSoak$$' -v ./internal/faults
 
 lint: $(LINT) ## formatting, vet and the strict list of .golangci.yml
 	$(LINT) run ./...

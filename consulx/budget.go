@@ -1,11 +1,6 @@
 package consulx
 
-import (
-	"net/http"
-	"sync"
-
-	"github.com/hashicorp/consul/api"
-)
+import "sync"
 
 const (
 	// defaultConns keeps one electop far below the 200 connections that an agent
@@ -20,15 +15,14 @@ const (
 	leastConns = urgentConns + shortConns + 4
 	// sessionListConns is the blocking query for the list of all sessions.
 	sessionListConns = 1
-	// leastChecks are the blocking queries for checks that keys leave over,
-	// maxChecks the most that are of use: those of the rows on a screen.
+	// leastChecks are reserved for checks, maxChecks is what the rows of a screen
+	// need.
 	leastChecks = 6
 	maxChecks   = 16
 )
 
-// budget divides the connections that one client may keep. It is the only place
-// that knows how many there are for what.
-type budget struct {
+// Budget divides the connections of one client.
+type Budget struct {
 	blocking int // connections for blocking queries
 
 	mu      sync.Mutex
@@ -36,16 +30,16 @@ type budget struct {
 	changed func(n int) // is told how many checks may be watched
 }
 
-func newBudget(conns int) *budget {
+func newBudget(conns int) *Budget {
 	if conns <= 0 {
 		conns = defaultConns
 	}
-	return &budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
+	return &Budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
 }
 
-// forKeys is how many blocking queries over keys there may be, and, if limit is
+// ForKeys is how many blocking queries over keys there may be, and, if limit is
 // not 0, with so many connections in all.
-func (b *budget) forKeys(limit int) int {
+func (b *Budget) ForKeys(limit int) int {
 	blocking := b.blocking
 	if limit > 0 {
 		blocking = min(blocking, newBudget(limit).blocking)
@@ -53,9 +47,9 @@ func (b *budget) forKeys(limit int) int {
 	return max(1, blocking-sessionListConns-min(leastChecks, blocking/5))
 }
 
-// use counts blocking queries over keys that begin, or end when n is negative.
-// Those for checks get what is left.
-func (b *budget) use(n int) {
+// Use counts started blocking queries over keys, or ended ones if n is negative.
+// Checks get the rest.
+func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
 	left, changed := b.checks(), b.changed
@@ -63,14 +57,14 @@ func (b *budget) use(n int) {
 	changed(left)
 }
 
-// checks is how many nodes' checks may be watched now. The mutex is held.
-func (b *budget) checks() int {
+// checks is how many nodes may be watched. The mutex is held.
+func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
 
-// onChange has f told how many nodes' checks may be watched, now and whenever
-// that changes. f must not block.
-func (b *budget) onChange(f func(n int)) {
+// OnChange calls f with the number of nodes whose checks may be watched, now and
+// after each change. f must not block.
+func (b *Budget) OnChange(f func(n int)) {
 	b.mu.Lock()
 	b.changed = f
 	left := b.checks()
@@ -81,18 +75,17 @@ func (b *budget) onChange(f func(n int)) {
 // lanes are clients of the same agent with connections of their own. The client
 // that embeds them sends short reads.
 type lanes struct {
-	budget  *budget
-	waiting *Client // for blocking queries
-	urgent  *Client // for the probe and for the operator's actions
+	budget  *Budget
+	waiting *Client // see Blocking
+	urgent  *Client // see Urgent
 }
 
 // openLanes gives the client its connections.
-func (c *Client) openLanes(b *budget, connect func(conns int) (*api.Client, *http.Transport, error)) (*Client, error) {
+func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) error) (*Client, error) {
 	c.lanes = &lanes{budget: b}
-	open := func(conns int) (lane *Client, err error) {
-		view := *c
-		view.api, view.transport, err = connect(conns)
-		return &view, err
+	open := func(conns int) (*Client, error) {
+		lane := *c
+		return &lane, connect(&lane, conns)
 	}
 	var err error
 	if c.waiting, err = open(b.blocking); err != nil {
@@ -104,3 +97,13 @@ func (c *Client) openLanes(b *budget, connect func(conns int) (*api.Client, *htt
 	c.urgent.stale = false // what decides about an action is never stale
 	return open(shortConns)
 }
+
+// Blocking is the client for blocking queries.
+func (c *Client) Blocking() *Client { return c.waiting }
+
+// Urgent is the client for probes and for the operator's actions. Its reads are
+// never stale.
+func (c *Client) Urgent() *Client { return c.urgent }
+
+// Budget divides this client's connections.
+func (c *Client) Budget() *Budget { return c.budget }

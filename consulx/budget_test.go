@@ -1,125 +1,19 @@
 package consulx
 
-import (
-	"context"
-	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"sync/atomic"
-	"testing"
-
-	"github.com/hashicorp/consul/api"
-
-	"electop/election"
-	"electop/internal/memconsul"
-)
-
-// crowded is an agent that counts connections and blocked queries.
-type crowded struct {
-	*httptest.Server
-	open, most, blocked atomic.Int64
-}
-
-func newCrowded(t *testing.T, agent http.RoundTripper) *crowded {
-	t.Helper()
-	c := &crowded{}
-	c.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("index") != "" {
-			c.blocked.Add(1)
-			defer c.blocked.Add(-1)
-		}
-		forward(w, r, agent)
-	}))
-	c.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			c.most.Store(max(c.most.Load(), c.open.Add(1)))
-		case http.StateClosed, http.StateHijacked:
-			c.open.Add(-1)
-		case http.StateActive, http.StateIdle:
-		}
-	}
-	c.Start()
-	t.Cleanup(c.Close)
-	return c
-}
-
-// forward gives a request to a transport and its response to the caller.
-func forward(w http.ResponseWriter, r *http.Request, to http.RoundTripper) {
-	out := r.Clone(r.Context())
-	out.RequestURI, out.URL.Scheme, out.URL.Host = "", "http", "agent.test"
-	response, err := to.RoundTrip(out)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	defer response.Body.Close()
-	for name, values := range response.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(response.StatusCode)
-	_, _ = io.Copy(w, response.Body)
-}
-
-// However many elections, nodes and sessions are watched: the probe and the
-// operator find a connection, and there are never more than were allowed.
-func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
-	for _, conns := range []int{24, 64} {
-		t.Run(fmt.Sprint(conns), func(t *testing.T) {
-			agent := memconsul.New(memconsul.Config{})
-			t.Cleanup(agent.Close)
-			b := backend{t: t, api: over(t, agent).api}
-			holder := b.session(t, &api.SessionEntry{})
-			const elections = 3000
-			for i := range elections {
-				b.acquire(t, api.KVPair{Key: fmt.Sprintf("service/%04d/leader", i), Session: holder})
-			}
-			server := newCrowded(t, agent)
-			client := newClient(t, Config{Address: server.Listener.Addr().String(), MaxConnections: conns})
-			board := observe(t, client, election.DefaultPattern)
-			var nodes []string
-			for i := range 2 * maxChecks {
-				nodes = append(nodes, fmt.Sprintf("node-%d", i))
-			}
-			board.o.WatchChecks(nodes)
-			board.o.WatchSessions(true)
-			board.o.Study("service/0001/leader")
-			board.loaded()
-			board.until("all queries to block", func() bool { return server.blocked.Load() >= int64(conns/2) })
-
-			target := board.snapshot().Find("service/0002/leader").Target()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			if _, err := NewOperator(client, board.o.Note).Release(ctx, target); err != nil {
-				t.Fatal(err)
-			}
-			_, _ = board.event(0, election.Vacated, target.Key)
-			for _, e := range board.of("") {
-				if e.Type == election.ConnectionLost {
-					t.Errorf("a healthy agent was reported as lost: %s", e.Error)
-				}
-			}
-			if most := server.most.Load(); most > int64(conns) {
-				t.Errorf("%d connections at once, %d were allowed", most, conns)
-			}
-		})
-	}
-}
+import "testing"
 
 func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	b := newBudget(0)
 	var allowed int
-	b.onChange(func(n int) { allowed = n })
+	b.OnChange(func(n int) { allowed = n })
 	if allowed != maxChecks {
 		t.Errorf("without keys %d nodes' checks are watched, want %d", allowed, maxChecks)
 	}
-	b.use(b.forKeys(0))
+	b.Use(b.ForKeys(0))
 	if allowed != leastChecks {
 		t.Errorf("beside as many keys as can be, %d nodes' checks are watched, want %d", allowed, leastChecks)
 	}
-	b.use(-b.forKeys(0))
+	b.Use(-b.ForKeys(0))
 	if allowed != maxChecks {
 		t.Errorf("when the keys are gone, %d nodes' checks are watched, want %d", allowed, maxChecks)
 	}

@@ -1,41 +1,30 @@
+// Package consulx connects the rest of electop to Consul: a client that is
+// configured like Consul's own CLI, an [Operator] that steps leaders down, and
+// reads that answer one question ([Doctor], [Survey], [Holdings]).
+//
+// A session cannot be destroyed conditionally: [Operator.DestroySession] reads
+// directly before, but the state may change in between.
 package consulx
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/redact"
+	"electop/consulx/internal/transport"
 	"electop/election/sanitize"
 )
 
-// A connection whose other end is gone without a word is noticed after 14 s: the
-// kernel asks after 5 s of silence, and three times more. Where a proxy answers
-// for Consul, the deadline of the query notices it.
-const (
-	keepAliveIdle     = 5 * time.Second
-	keepAliveInterval = 3 * time.Second
-	keepAliveCount    = 3
-)
-
-const (
-	dialTimeout  = 5 * time.Second
-	idleTimeout  = 90 * time.Second
-	tlsHandshake = 5 * time.Second
-)
-
-// Config says where Consul is and who asks. What is empty is taken from
-// Consul's environment variables, then from Consul's defaults.
+// Config is the address and credentials. Empty fields are taken from Consul's
+// environment variables, then from its defaults.
 type Config struct {
 	// Address is host:port, or a URL with the scheme http, https or unix.
 	Address       string
@@ -55,6 +44,8 @@ type Config struct {
 	// MaxConnections is how many connections there may be at once, 13 at least;
 	// 0 means 64.
 	MaxConnections int
+	// Transport, if not nil, sends all requests instead of the network.
+	Transport http.RoundTripper
 }
 
 // Client is a connection to one Consul agent. It may be used by many
@@ -62,15 +53,18 @@ type Config struct {
 type Client struct {
 	*lanes
 	api        *api.Client // of the lane that this client sends through
-	transport  *http.Transport
+	http       *http.Client
+	transport  *transport.Transport
+	endpoint   *url.URL
+	token      string
+	auth       *api.HttpBasicAuth
 	address    string
 	datacenter string
 	namespace  string
 	partition  string
 	anonymous  bool
 	stale      bool
-	secrets    secrets
-	buffers    *buffers
+	secrets    redact.Secrets
 }
 
 // NewClient sets up a client the way Consul's CLI does. It sends nothing. The
@@ -80,7 +74,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	conf := api.DefaultConfig()
-	target, err := parseTarget(or(cfg.Address, conf.Address), conf.Scheme)
+	target, err := transport.ParseAddress(cmp.Or(cfg.Address, conf.Address), conf.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +87,9 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
-	conf.Address, conf.Scheme = target.url(), target.scheme
-	fromAddress := target.auth()
-	secrets := newSecrets(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
+	conf.Address, conf.Scheme = target.URL().String(), target.Scheme
+	fromAddress := target.Auth()
+	secrets := redact.New(token, append(proxyAuths(), conf.HttpAuth, fromAddress)...)
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
 	}
@@ -103,19 +97,18 @@ func NewClient(cfg Config) (*Client, error) {
 	// was given by name.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
-		address: sanitize.Text(target.shown()), buffers: &buffers{},
+		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
 	large := make(chan struct{}, 1)
-	return c.openLanes(newBudget(cfg.MaxConnections), func(conns int) (*api.Client, *http.Transport, error) {
-		transport := newTransport(target, tlsConfig.Clone(), conns)
-		watch := &certificateWatch{RoundTripper: transport}
-		watch.observe(transport.TLSClientConfig)
+	return c.openLanes(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
+		view.transport = transport.New(target, tlsConfig.Clone(), conns, cfg.Transport, large)
+		view.http = &http.Client{Transport: view.transport, CheckRedirect: transport.RefuseRedirect}
 		lane := *conf
-		lane.HttpClient = &http.Client{Transport: guarded(watch, large), CheckRedirect: refuseRedirect}
-		client, err := api.NewClient(&lane)
-		return client, transport, err
+		lane.HttpClient = view.http
+		view.api, err = api.NewClient(&lane)
+		return err
 	})
 }
 
@@ -124,53 +117,62 @@ func NewClient(cfg Config) (*Client, error) {
 func (c *Client) Address() string { return c.address }
 
 // Redact replaces the token and passwords in a text, such as a crash report.
-func (c *Client) Redact(text string) string { return c.redact(text) }
+func (c *Client) Redact(text string) string { return c.secrets.Redact(text) }
 
 // API is the client of Consul's own library underneath.
 func (c *Client) API() *api.Client { return c.api }
 
-// Close gives idle connections back. The client stays usable.
+// CloseIdleConnections closes connections that carry no request.
+func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
+
+// Stale says whether any server may answer reads.
+func (c *Client) Stale() bool { return c.stale }
+
+// Anonymous says that no token is configured.
+func (c *Client) Anonymous() bool { return c.anonymous }
+
+// Datacenter is the one that was configured, empty for the agent's own.
+func (c *Client) Datacenter() string { return c.datacenter }
+
+// Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
 	for _, lane := range []*Client{c, c.waiting, c.urgent} {
 		lane.transport.CloseIdleConnections()
 	}
 }
 
-// read asks for what the board shows.
-func (c *Client) read(ctx context.Context) *api.QueryOptions {
+// Read is the options of reads for the board.
+func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// consistent asks the leader, which first makes sure that it still is one.
-func (c *Client) consistent(ctx context.Context) *api.QueryOptions {
+// Consistent is the options of reads for which the consensus leader confirms its
+// role first.
+func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }
 
-func (c *Client) write(ctx context.Context) *api.WriteOptions {
+// Write is the options of a write.
+func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 	return (&api.WriteOptions{}).WithContext(ctx)
 }
 
-// filtered reports that the answer may lack what the token may not read. Consul
-// never says so to an anonymous caller; that everything is denied by default
-// is then the only hint.
-func (c *Client) filtered(meta *api.QueryMeta) bool {
+// Filtered reports that ACLs may have removed something from the response. Consul
+// never says so to an anonymous caller; a default policy of deny is then the only
+// hint.
+func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// doubtful reports that a key that is missing in the answer may still exist.
-// Consul does not always say that it filtered: a query that was blocked when its
-// token was revoked answers once more, empty and without a word.
-func (c *Client) doubtful(meta *api.QueryMeta) bool {
+// MayOmit reports that a key that the response lacks may still exist. A query that
+// was blocked when its token was revoked returns once more, empty and not marked as
+// filtered.
+func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
 
-// refuseRedirect keeps the token from other hosts, and a request from another
-// key: Consul redirects paths that hold "//" or "..".
-func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// checkEnvironment refuses what Consul's library would only warn about, on
-// standard error and once per client; an unreadable CONSUL_HTTP_SSL_VERIFY even
-// switches verification off.
+// checkEnvironment rejects values for which Consul's library only prints a warning;
+// an invalid CONSUL_HTTP_SSL_VERIFY would even disable verification.
 func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
 		text := os.Getenv(name)
@@ -181,8 +183,8 @@ func checkEnvironment() error {
 	return nil
 }
 
-// findToken takes the first of: the file given, the token given, the file and
-// the token of the environment. An empty file is passed over.
+// findToken returns the first non-empty of: given file, given token, file and token
+// of the environment.
 func findToken(cfg Config, env *api.Config) (string, error) {
 	for _, from := range []struct{ file, token string }{{cfg.TokenFile, cfg.Token}, {env.TokenFile, env.Token}} {
 		if from.file != "" {
@@ -206,136 +208,20 @@ func proxyAuths() []*api.HttpBasicAuth {
 	var all []*api.HttpBasicAuth
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
 		// An address that cannot be read may hold credentials too.
-		t, _ := parseTarget(os.Getenv(name), "http")
-		all = append(all, t.auth())
+		t, _ := transport.ParseAddress(os.Getenv(name), "http")
+		all = append(all, t.Auth())
 	}
 	return all
 }
 
 func fill(conf *api.Config, cfg Config) {
 	conf.Datacenter = cfg.Datacenter
-	conf.Namespace = or(cfg.Namespace, conf.Namespace)
-	conf.Partition = or(cfg.Partition, conf.Partition)
+	conf.Namespace = cmp.Or(cfg.Namespace, conf.Namespace)
+	conf.Partition = cmp.Or(cfg.Partition, conf.Partition)
 	t := &conf.TLSConfig
-	t.CAFile = or(cfg.CAFile, t.CAFile)
-	t.CAPath = or(cfg.CAPath, t.CAPath)
-	t.CertFile = or(cfg.ClientCert, t.CertFile)
-	t.KeyFile = or(cfg.ClientKey, t.KeyFile)
-	t.Address = or(cfg.TLSServerName, t.Address)
-}
-
-func or(first, second string) string {
-	if first != "" {
-		return first
-	}
-	return second
-}
-
-// target is an address of Consul taken apart.
-type target struct {
-	scheme string // http or https
-	host   string
-	prefix string // of the path, for a reverse proxy
-	socket string // path of a unix socket
-	user   *url.Userinfo
-}
-
-// parseTarget reads an address as Consul's library does, and user:password@ in
-// front of the host besides, which that library would take for a part of the
-// host and show in its errors.
-func parseTarget(address, scheme string) (target, error) {
-	t := target{scheme: scheme}
-	rest := address
-	if before, after, ok := strings.Cut(address, "://"); ok {
-		switch before {
-		case "http": // never undoes CONSUL_HTTP_SSL
-		case "https":
-			t.scheme = "https"
-		case "unix":
-			t.socket = after
-			return t, nil
-		default:
-			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", sanitize.Line(before, 20))
-		}
-		rest = after
-	}
-	if host, path, ok := strings.Cut(rest, "/"); ok {
-		rest = host
-		if path = strings.TrimSuffix(path, "/"); path != "" {
-			t.prefix = "/" + path
-		}
-	}
-	if i := strings.LastIndex(rest, "@"); i >= 0 {
-		name, password, _ := strings.Cut(rest[:i], ":")
-		t.user, rest = url.UserPassword(unescape(name), unescape(password)), rest[i+1:]
-	}
-	t.host = rest
-	if probe, err := url.Parse("http://" + t.host); t.host == "" || err != nil || probe.Host != t.host {
-		return t, errors.New("address of Consul: want host:port, http://…, https://… or unix://…")
-	}
-	return t, nil
-}
-
-func unescape(text string) string {
-	if plain, err := url.PathUnescape(text); err == nil {
-		return plain
-	}
-	return text
-}
-
-// auth is what the address holds in front of the host, nil if nothing.
-func (t target) auth() *api.HttpBasicAuth {
-	if t.user == nil {
-		return nil
-	}
-	password, _ := t.user.Password()
-	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
-}
-
-func (t target) shown() string {
-	if t.socket != "" {
-		return t.socket
-	}
-	return t.host + t.prefix
-}
-
-// url is the address as Consul's library wants it.
-func (t target) url() string {
-	if t.socket != "" {
-		return "localhost"
-	}
-	return t.scheme + "://" + t.host + t.prefix
-}
-
-// loopback reports an agent on this machine.
-func (t target) loopback() bool {
-	if t.socket != "" {
-		return true
-	}
-	host := (&url.URL{Host: t.host}).Hostname()
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
-}
-
-func newTransport(t target, tlsConfig *tls.Config, conns int) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
-	}}
-	dial := dialer.DialContext
-	proxy := http.ProxyFromEnvironment
-	if t.socket != "" {
-		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", t.socket)
-		}
-		proxy = nil
-	}
-	return &http.Transport{
-		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
-		// Packing a large answer costs more than carrying it over loopback.
-		DisableCompression: t.loopback(),
-		ForceAttemptHTTP2:  true,
-		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},
-		MaxConnsPerHost:    conns, MaxIdleConns: conns, MaxIdleConnsPerHost: conns,
-		IdleConnTimeout: idleTimeout,
-	}
+	t.CAFile = cmp.Or(cfg.CAFile, t.CAFile)
+	t.CAPath = cmp.Or(cfg.CAPath, t.CAPath)
+	t.CertFile = cmp.Or(cfg.ClientCert, t.CertFile)
+	t.KeyFile = cmp.Or(cfg.ClientKey, t.KeyFile)
+	t.Address = cmp.Or(cfg.TLSServerName, t.Address)
 }

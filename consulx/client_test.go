@@ -81,7 +81,7 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 			if client.Address() != host+c.path {
 				t.Errorf("the address is shown as %s", client.Address())
 			}
-			if _, err := client.consensusLeader(t.Context()); !errors.Is(err, ErrDenied) {
+			if _, err := client.ConsensusLeader(t.Context()); !errors.Is(err, ErrDenied) {
 				t.Fatal(err)
 			}
 			r := asked()
@@ -125,7 +125,7 @@ func TestTLS(t *testing.T) {
 			if name, value, ok := strings.Cut(c.env, "="); ok {
 				t.Setenv(name, value)
 			}
-			_, err := newClient(t, c.cfg).consensusLeader(t.Context())
+			_, err := newClient(t, c.cfg).ConsensusLeader(t.Context())
 			if c.want == "" && !errors.Is(err, ErrDenied) || c.want != "" && !strings.Contains(Describe(err), c.want) {
 				t.Errorf("got %v", err)
 			}
@@ -147,7 +147,7 @@ func TestUnixSocket(t *testing.T) {
 		return s
 	})
 	c := newClient(t, Config{Address: "unix://" + path})
-	if _, err := c.consensusLeader(t.Context()); !errors.Is(err, ErrDenied) || c.Address() != path {
+	if _, err := c.ConsensusLeader(t.Context()); !errors.Is(err, ErrDenied) || c.Address() != path {
 		t.Fatalf("%s: %v", c.Address(), err)
 	}
 	_ = asked()
@@ -167,7 +167,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		c, err := NewClient(cfg)
 		if err == nil {
 			defer c.Close()
-			_, err = c.consensusLeader(t.Context())
+			_, err = c.ConsensusLeader(t.Context())
 			if strings.Contains(c.Address(), secret) {
 				t.Errorf("the address shows %s", c.Address())
 			}
@@ -220,7 +220,7 @@ func TestDescribe(t *testing.T) {
 		{context.Canceled, "interrupted"},
 		{context.DeadlineExceeded, "no answer in time"},
 		{errors.New("a\nb\x1b"), "a b␛"},
-		{noQuorum(), "Consul has no consensus leader"},
+		{NoQuorum(), "Consul has no consensus leader"},
 	} {
 		if got := Describe(c.err); got != c.want {
 			t.Errorf("%v is described as %q", c.err, got)
@@ -230,9 +230,9 @@ func TestDescribe(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
+		t := b.T
 		info, err := b.client.Info(t.Context())
-		if err != nil || info.Datacenter != "dc1" || info.Node != b.node || info.Version == "" || info.ConsensusLeader == "" {
+		if err != nil || info.Datacenter != "dc1" || info.Node != b.Node || info.Version == "" || info.ConsensusLeader == "" {
 			t.Fatalf("%+v, %v", info, err)
 		}
 	})

@@ -77,15 +77,15 @@ func TestServerThatRequiresAClientCertificate(t *testing.T) {
 		for _, http2 := range []bool{false, true} {
 			address, ca, _ := mutualTLS(t, tls.RequireAndVerifyClientCert, version, http2)
 			for range runs {
-				_, none := newClient(t, Config{Address: address, CAFile: ca}).consensusLeader(t.Context())
-				_, looked := Look(t.Context(), newClient(t, Config{Address: address, CAFile: ca}), patterns(t)) // several at once
+				_, none := newClient(t, Config{Address: address, CAFile: ca}).ConsensusLeader(t.Context())
+				_, looked := Sessions(t.Context(), newClient(t, Config{Address: address, CAFile: ca}))
 				for _, err := range []error{none, looked} {
 					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "asked for a client certificate") ||
 						!strings.Contains(text, "--client-cert") {
 						t.Fatalf("without a certificate, %s: %s", tls.VersionName(version), text)
 					}
 				}
-				_, wrong := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key}).consensusLeader(t.Context())
+				_, wrong := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key}).ConsensusLeader(t.Context())
 				if text := Describe(wrong); !strings.Contains(text, "client certificate") {
 					t.Fatalf("with a wrong certificate, %s: %s", tls.VersionName(version), text)
 				}
@@ -99,8 +99,8 @@ func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	address, ca, _ := mutualTLS(t, tls.RequireAndVerifyClientCert, tls.VersionTLS13, false)
 	for range 40 {
 		c := newClient(t, Config{Address: address, CAFile: ca})
-		_, err := c.api.Raw().Write("/v1/session/create", strings.Repeat("x", 300_000), nil, c.write(t.Context()))
-		if text := Describe(c.wrap(err)); !strings.Contains(text, "asked for a client certificate") {
+		_, err := c.api.Raw().Write("/v1/session/create", strings.Repeat("x", 300_000), nil, c.Write(t.Context()))
+		if text := Describe(c.Wrap(err)); !strings.Contains(text, "asked for a client certificate") {
 			t.Fatalf("got %s", text)
 		}
 	}
@@ -111,11 +111,11 @@ func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 func TestServerThatOnlyAsksForAClientCertificate(t *testing.T) {
 	address, ca, s := mutualTLS(t, tls.RequestClientCert, tls.VersionTLS13, false)
 	c := newClient(t, Config{Address: address, CAFile: ca})
-	if _, err := c.consensusLeader(t.Context()); err != nil {
+	if _, err := c.ConsensusLeader(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()
-	if _, err := c.consensusLeader(t.Context()); err == nil || strings.Contains(Describe(err), "certificate") {
+	if _, err := c.ConsensusLeader(t.Context()); err == nil || strings.Contains(Describe(err), "certificate") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestClientCertificateIsSent(t *testing.T) {
 	cert, key := selfSigned(t)
 	address, ca, s := mutualTLS(t, tls.RequireAnyClientCert, tls.VersionTLS13, true)
 	c := newClient(t, Config{Address: address, CAFile: ca, ClientCert: cert, ClientKey: key})
-	if _, err := c.consensusLeader(t.Context()); err != nil {
+	if _, err := c.ConsensusLeader(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

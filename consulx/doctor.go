@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
+	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -37,13 +39,12 @@ type Report struct {
 	Rows    []Row
 }
 
-// Doctor finds out, rule by rule, what electop can see and do with this client
-// and these patterns. It reads only. It fails when Consul can't be reached; that
-// a token may do little or nothing is a report.
+// Doctor checks, rule by rule, what this client can read and do. It only reads. It
+// fails if Consul is unreachable.
 func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error) {
 	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address()}}
 	info, err := c.Info(ctx)
-	if err != nil && !isDenied(err) {
+	if err != nil && !IsDenied(err) {
 		return d.report, err
 	}
 	d.report.Info = info
@@ -79,15 +80,14 @@ type doctor struct {
 func (d *doctor) add(subject string, status Status, rule, detail string, args ...any) {
 	d.report.Rows = append(d.report.Rows, Row{
 		Subject: sanitize.Line(subject, 200), Status: status, Rule: rule,
-		Detail: sanitize.Line(d.client.redact(fmt.Sprintf(detail, args...)), errorLength),
+		Detail: sanitize.Line(d.client.Redact(fmt.Sprintf(detail, args...)), errorLength),
 	})
 }
 
-// fails files an error; one that means that Consul is out of reach fails the
-// whole report.
+// fails adds a row for an error. An unreachable Consul fails the whole report.
 func (d *doctor) fails(subject, rule string, err error) {
 	switch {
-	case isDenied(err):
+	case IsDenied(err):
 		d.add(subject, StatusDenied, rule, "%s", Describe(err))
 	default:
 		if errors.Is(err, ErrUnreachable) && d.failure == nil {
@@ -97,7 +97,7 @@ func (d *doctor) fails(subject, rule string, err error) {
 	}
 }
 
-// agent tells who answers.
+// agent describes the agent.
 func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
 		rule := aclRule("agent_prefix", "", "read")
@@ -121,16 +121,16 @@ func (d *doctor) agent(info Info, err error) {
 	}
 }
 
-// acls reports whether there are ACLs and which token is used. It gives false when
-// Consul does not know the token.
+// acls reports whether ACLs are on, and the token. It returns false for an unknown
+// token.
 func (d *doctor) acls() (known bool) {
 	const off = "off: everybody may read and write everything"
 	if d.open {
 		d.add("ACLs", StatusOK, "", off)
 		return true
 	}
-	token, _, err := d.client.api.ACL().TokenReadSelf(d.client.read(d.ctx))
-	err = d.client.wrap(err)
+	token, _, err := d.client.api.ACL().TokenReadSelf(d.client.Read(d.ctx))
+	err = d.client.Wrap(err)
 	switch {
 	case err == nil:
 		name := token.AccessorID
@@ -141,9 +141,9 @@ func (d *doctor) acls() (known bool) {
 	case aclsOff(err):
 		d.open = true
 		d.add("ACLs", StatusOK, "", off)
-	case isDenied(err) && d.client.anonymous:
+	case IsDenied(err) && d.client.anonymous:
 		d.add("ACLs", StatusLimited, "", "on, default policy %s; no token was given, the anonymous one is used (CONSUL_HTTP_TOKEN, --token)", d.policy())
-	case isDenied(err):
+	case IsDenied(err):
 		d.add("ACLs", StatusDenied, "", "%s", Describe(err))
 		return false
 	default:
@@ -152,23 +152,22 @@ func (d *doctor) acls() (known bool) {
 	return true
 }
 
-// aclsOff reports Consul's answer to questions about ACLs where there are none.
+// aclsOff recognises Consul's error for ACL requests when ACLs are off.
 func aclsOff(err error) bool {
 	var status statusError
 	return errors.As(err, &status) && status == http.StatusUnauthorized
 }
 
-// policy is the default policy as an answer that everybody gets names it.
+// policy is the default policy, which a public response contains.
 func (d *doctor) policy() string {
-	_, meta, err := d.client.api.Session().Info(noSession, d.client.read(d.ctx))
+	_, meta, err := d.client.api.Session().Info(NoSession, d.client.Read(d.ctx))
 	if err != nil || meta.DefaultACLPolicy == "" {
 		return "not told"
 	}
 	return meta.DefaultACLPolicy
 }
 
-// ask asks for all rights at once. Without an answer the answers to the reads
-// themselves have to do.
+// ask requests all rights at once. If that fails, the reads themselves decide.
 func (d *doctor) ask(ps election.Patterns) {
 	wanted := []right{
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
@@ -189,7 +188,7 @@ func (d *doctor) ask(ps election.Patterns) {
 	}
 }
 
-// may tells whether the token has a right, and whether that is known.
+// may reports whether the token has a right, and whether that is known.
 func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	if d.open {
 		return true, true
@@ -206,24 +205,25 @@ func keyRule(p election.Pattern, policy string) string {
 	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
-// keys tells what of a pattern's keys is readable and what an empty answer
-// means.
+// keys reports whether the keys of a pattern are readable, and what an empty
+// response means.
 func (d *doctor) keys(p election.Pattern) {
 	subject, rule := "keys "+p.String(), keyRule(p, "read")
-	ps := election.Patterns{p}
-	read, err := d.client.readOnce(d.ctx, planWatches(ps, 1)[0], ps)
+	keys, meta, err := d.client.KeyNames(wire.LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
 	if err != nil {
 		d.fails(subject, rule, err)
 		return
 	}
-	found := election.Plural(uint64(len(read.Pairs)), "election")
+	keys = slices.DeleteFunc(keys, func(key string) bool { _, ok := p.Match(key); return !ok })
+	filtered := meta.ResultsFilteredByACLs || d.client.Filtered(meta) && len(keys) == 0
+	found := election.Plural(uint64(len(keys)), "election")
 	allowed, known := d.may("key", p.Prefix(), "read")
 	switch {
-	case allowed && !read.Filtered:
+	case allowed && !filtered:
 		d.add(subject, StatusOK, "", "%s; an empty answer means that there is none", found)
-	case len(read.Pairs) == 0 && (read.Filtered || known && !allowed):
+	case len(keys) == 0 && (filtered || known && !allowed):
 		d.add(subject, StatusDenied, rule, "none readable: the answer is empty whether there are elections or not")
-	case read.Filtered:
+	case filtered:
 		d.add(subject, StatusLimited, rule, "%s readable; Consul says that it left keys out", found)
 	case known || d.client.anonymous:
 		d.add(subject, StatusLimited, rule, "%s readable; keys that this token may not read look like keys that do not exist", found)
@@ -232,17 +232,17 @@ func (d *doctor) keys(p election.Pattern) {
 	}
 }
 
-// sessions tells whether the sessions behind the holds are readable.
+// sessions reports whether sessions are readable.
 func (d *doctor) sessions() {
 	rule := aclRule("session_prefix", "", "read")
-	all, err := d.client.allSessions(d.client.read(d.ctx), nil)
+	all, err := d.client.AllSessions(d.client.Read(d.ctx))
 	allowed, known := d.may("session", "", "read")
 	found := election.Plural(uint64(len(all)), "session")
 	const without = "; leaders are named by their values only, and causes stay unknown"
 	switch {
-	case isDenied(err), known && !allowed && len(all) == 0:
+	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
-	case errors.Is(err, errPartly), known && !allowed:
+	case errors.Is(err, ErrPartly), known && !allowed:
 		d.add("sessions", StatusLimited, rule, "%s readable, others may not be", found)
 	case err != nil:
 		d.fails("sessions", rule, err)
@@ -251,16 +251,16 @@ func (d *doctor) sessions() {
 	}
 }
 
-// catalog tells whether nodes and health checks are readable.
+// catalog reports whether nodes and health checks are readable.
 func (d *doctor) catalog() {
 	const without = "; why a leader was lost stays unknown where a check or its node decides"
-	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.read(d.ctx))
+	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
 	rule := aclRule("node_prefix", "", "read")
 	allowed, known := d.may("node", "", "read")
 	found := election.Plural(uint64(len(nodes)), "node")
 	switch {
 	case err != nil:
-		d.fails("nodes and their checks", rule, d.client.wrap(err))
+		d.fails("nodes and their checks", rule, d.client.Wrap(err))
 	case len(nodes) == 0:
 		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
 	case meta.ResultsFilteredByACLs, known && !allowed:
@@ -279,7 +279,7 @@ func (d *doctor) catalog() {
 	}
 }
 
-// actions tells what release and destroy need.
+// actions reports what release and destroy need.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
@@ -289,7 +289,8 @@ func (d *doctor) actions(ps election.Patterns) {
 		"needs write on sessions, judged by the name of the session's node", narrower(false))
 }
 
-// narrower warns that a right over a whole prefix says nothing of its parts.
+// narrower notes that a missing right to a prefix does not exclude a right to a
+// part of it.
 func narrower(exact bool) string {
 	if exact {
 		return ""

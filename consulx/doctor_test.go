@@ -40,9 +40,9 @@ func diagnose(t *testing.T, c *Client, texts ...string) Report {
 
 func TestDoctorWithoutACLs(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
-		p := b.prefix(t)
-		b.put(t, p+"web/leader", "v")
+		t := b.T
+		p := b.Prefix(t)
+		b.Put(t, p+"web/leader", "v")
 		r := diagnose(t, b.client, p+"*/leader", p+"none/*")
 		for _, row := range r.Rows {
 			if row.Status != StatusOK || row.Rule != "" {
@@ -52,7 +52,7 @@ func TestDoctorWithoutACLs(t *testing.T) {
 		if row := r.row(t, "keys "+p+"*/leader"); !strings.HasPrefix(row.Detail, "1 election;") {
 			t.Errorf("%+v", row)
 		}
-		if r.Info.Node != b.node || r.Info.ConsensusLeader == "" || r.Address != b.client.Address() {
+		if r.Info.Node != b.Node || r.Info.ConsensusLeader == "" || r.Address != b.client.Address() {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -61,8 +61,8 @@ func TestDoctorWithoutACLs(t *testing.T) {
 func TestDoctorUnderACLs(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	root.put(t, "service/web/leader", "v")
-	root.session(t, &api.SessionEntry{})
+	root.Put(t, "service/web/leader", "v")
+	root.Session(t, &api.SessionEntry{})
 	const (
 		keys      = `key_prefix "service/" { policy = "read" }`
 		all       = `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`
@@ -75,10 +75,10 @@ func TestDoctorUnderACLs(t *testing.T) {
 		want string
 	}{
 		{"management", agent.Token(), "ok ok ok ok ok ok ok ok"},
-		{"may act", makeToken(t, root, allAndMay), "ok ok ok ok ok ok ok ok"},
-		{"may read", makeToken(t, root, all), "ok limited ok ok ok ok denied denied"},
-		{"keys only", makeToken(t, root, keys), "ok limited ok denied denied denied denied denied"},
-		{"nothing", makeToken(t, root, ""), "ok limited denied denied denied denied denied denied"},
+		{"may act", root.Token(t, allAndMay), "ok ok ok ok ok ok ok ok"},
+		{"may read", root.Token(t, all), "ok limited ok ok ok ok denied denied"},
+		{"keys only", root.Token(t, keys), "ok limited ok denied denied denied denied denied"},
+		{"nothing", root.Token(t, ""), "ok limited denied denied denied denied denied denied"},
 		{"anonymous", "", "limited limited denied denied denied denied denied denied"},
 	} {
 		r := diagnose(t, newClient(t, Config{Address: agent.Addr(), Token: c.token}), "service/*/leader")
@@ -108,15 +108,15 @@ func TestDoctorWithoutConsul(t *testing.T) {
 	if _, err := Doctor(t.Context(), c, patterns(t, "a/*")); !errors.Is(err, ErrUnreachable) {
 		t.Fatal(err)
 	}
-	quorumless := over(t, tripper(func(r *http.Request) (*http.Response, error) {
+	quorumless := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path == "/v1/status/leader" {
-			return answer(r, 200, 1, `""`), nil
+			return consultest.Answer(r, 200, 1, `""`), nil
 		}
 		if r.URL.Path == "/v1/agent/self" {
-			return answer(r, 200, 1, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1.22.7"}}`), nil
+			return consultest.Answer(r, 200, 1, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1.22.7"}}`), nil
 		}
 		t.Errorf("%s was asked without a quorum", r.URL.Path)
-		return answer(r, 500, 1, "No cluster leader"), nil
+		return consultest.Answer(r, 500, 1, "No cluster leader"), nil
 	}))
 	r, err := Doctor(t.Context(), quorumless, patterns(t, "a/*"))
 	if row := r.row(t, "consensus leader"); err != nil || row.Status != StatusDenied {
@@ -141,7 +141,7 @@ func TestRights(t *testing.T) {
 		}
 		return got
 	}
-	reader := makeToken(t, root, `key_prefix "" { policy = "read" }`)
+	reader := root.Token(t, `key_prefix "" { policy = "read" }`)
 	if got := ask(reader, target); got != none {
 		t.Errorf("a reader: %+v", got)
 	}
@@ -153,7 +153,7 @@ func TestRights(t *testing.T) {
 	}{
 		{none.ReleaseRule + none.DestroyRule, target}, {missing.ReleaseRule + missing.DestroyRule, oddTarget},
 	} {
-		if got := ask(makeToken(t, root, c.rules), c.target); got != (election.Rights{Known: true, Release: true, Destroy: true}) {
+		if got := ask(root.Token(t, c.rules), c.target); got != (election.Rights{Known: true, Release: true, Destroy: true}) {
 			t.Errorf("with %s: %+v", c.rules, got)
 		}
 	}
@@ -167,9 +167,9 @@ func TestRights(t *testing.T) {
 
 func TestRightsAreNeverAMust(t *testing.T) {
 	onBoth(t, func(b backend) {
-		got, err := NewOperator(b.client, nil).Rights(b.t.Context(), election.Target{Key: "a", Node: "n"})
+		got, err := NewOperator(b.client, nil).Rights(b.T.Context(), election.Target{Key: "a", Node: "n"})
 		if err != nil || got != (election.Rights{}) {
-			b.t.Fatal(got, err)
+			b.T.Fatal(got, err)
 		}
 	})
 	c := newClient(t, Config{Address: "127.0.0.1:1"})
@@ -181,86 +181,8 @@ func TestRightsAreNeverAMust(t *testing.T) {
 func TestProbeNeedsWriteOnTheKey(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	c := newClient(t, Config{Address: agent.Addr(), Token: makeToken(t, root, `key_prefix "" { policy = "read" }`)})
+	c := newClient(t, Config{Address: agent.Addr(), Token: root.Token(t, `key_prefix "" { policy = "read" }`)})
 	if _, err := ProbeLockDelay(t.Context(), c, "service/web/leader"); !errors.Is(err, ErrDenied) {
 		t.Fatal(err)
-	}
-}
-
-// Under a token that may read everything all is as without ACLs.
-func TestReadersSeeEverything(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	reader := makeToken(t, root, `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
-		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
-	session := checked(root, "check")
-	board := observe(t, newClient(t, Config{Address: agent.Addr(), Token: reader}))
-	board.loaded()
-	const key = "service/web/leader"
-	board.o.Study(key)
-	board.o.WatchChecks([]string{root.node})
-	board.o.WatchSessions(true)
-	root.acquire(t, api.KVPair{Key: key, Session: session})
-	root.acquire(t, api.KVPair{Key: "service/web/members/a", Session: session})
-	board.until("checks, surroundings and sessions", func() bool {
-		s := board.last
-		around, checks := s.Surroundings, s.Checks[root.node]
-		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == "" &&
-			hasSession(around.Sessions, session) && checks.Err == "" && len(checks.Checks) == 2 &&
-			s.SessionList != nil && hasSession(s.SessionList.Sessions, session)
-	})
-	if err := root.api.Agent().UpdateTTL("check", "it broke", api.HealthCritical); err != nil {
-		t.Fatal(err)
-	}
-	if e, _ := board.event(0, election.Explained, key); e.Cause != election.CheckCritical || !strings.Contains(e.Evidence, "it broke") {
-		t.Fatalf("%s: %s", e.Cause, e.Evidence)
-	}
-}
-
-// Under a token that may read keys alone the board works and says in plain words
-// what it can't.
-func TestReadersOfKeysAloneAreToldWhatIsMissing(t *testing.T) {
-	agent := consultest.Dev(t, consultest.WithACL())
-	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	reader := makeToken(t, root, `key_prefix "service/" { policy = "read" }`)
-	session := root.session(t, &api.SessionEntry{})
-	board := observe(t, newClient(t, Config{Address: agent.Addr(), Token: reader}))
-	board.loaded()
-	const key = "service/web/leader"
-	board.o.Study(key)
-	board.o.WatchChecks([]string{root.node})
-	board.o.WatchSessions(true)
-	root.acquire(t, api.KVPair{Key: key, Session: session, Value: []byte("web-1")})
-	root.acquire(t, api.KVPair{Key: "service/web/members/a", Session: session})
-	if e, _ := board.event(0, election.Elected, key); e.Leader != "web-1" {
-		t.Fatalf("%+v", e)
-	}
-	const sessions = "sessions: not readable with this token"
-	board.until("plain words", func() bool {
-		s := board.last
-		around, list := s.Surroundings, s.SessionList
-		return around != nil && len(around.Siblings) == 1 && around.SiblingsErr == "" && around.SessionsErr == sessions &&
-			s.Checks[root.node].Err == "not readable with this token" && list != nil && list.Err == sessions
-	})
-	for i, end := range []func() error{
-		func() error { _, err := root.api.Session().Destroy(session, nil); return err },
-		func() error { _, err := root.api.KV().Delete(key, nil); return err },
-	} {
-		n := board.count()
-		if i > 0 {
-			session = root.session(t, &api.SessionEntry{})
-			root.acquire(t, api.KVPair{Key: key, Session: session})
-			_, n = board.event(n, election.Elected, key)
-		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
-		if e, _ := board.event(n, election.Explained, key); e.Cause != election.Unknown || !e.LockDelayUntil.IsZero() {
-			t.Fatalf("%s: %s", e.Cause, e.Evidence)
-		}
-	}
-	blind := newClient(t, Config{Address: agent.Addr(), Token: makeToken(t, root, "")})
-	if s := Survey(t.Context(), blind, key); s.SiblingsErr != "keys beside the election: not readable with this token" || s.SessionsErr != sessions {
-		t.Fatalf("%+v", s)
 	}
 }

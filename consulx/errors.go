@@ -1,6 +1,7 @@
 package consulx
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,10 +17,11 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/transport"
 	"electop/election/sanitize"
 )
 
-// What callers tell apart, with errors.Is.
+// Kinds of errors, for errors.Is.
 var (
 	// ErrMoved says that the lock state is not as it was when the action was
 	// chosen. Nothing was written.
@@ -43,12 +45,12 @@ var (
 const (
 	// errorLength is how much of an error is shown, in runes.
 	errorLength = 300
-	// sentenceLength does not cut electop's own sentences, which end with what
+	// sentenceLength does not truncate electop's own messages, which end with what
 	// to do.
 	sentenceLength = 1000
 )
 
-// lineError is an error as one line for people, with what it stands for.
+// lineError is an error in one line, with its kind.
 type lineError struct {
 	text  string
 	kind  error // a sentinel, may be nil
@@ -67,11 +69,13 @@ func (f *lineError) Unwrap() []error {
 	return all
 }
 
-func fail(kind error, format string, args ...any) error {
+// Fail is an error of a kind, in one line.
+func Fail(kind error, format string, args ...any) error {
 	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
-func noQuorum() error { return fail(ErrNoQuorum, "Consul has no consensus leader") }
+// NoQuorum is the error of a Consul without a leader.
+func NoQuorum() error { return Fail(ErrNoQuorum, "Consul has no consensus leader") }
 
 // Describe is an error as one line for people: safe to show, without a token.
 func Describe(err error) string {
@@ -89,8 +93,8 @@ func Describe(err error) string {
 	return sanitize.Line(err.Error(), errorLength)
 }
 
-// wrap turns an error of Consul's library into one clear line.
-func (c *Client) wrap(err error) error {
+// Wrap turns an error of Consul's library into one clear line.
+func (c *Client) Wrap(err error) error {
 	var done *lineError
 	if err == nil || errors.As(err, &done) {
 		return err
@@ -111,9 +115,8 @@ func (c *Client) wrap(err error) error {
 	default:
 		f.text = err.Error()
 	}
-	f.text = sanitize.Line(c.redact(f.text), errorLength)
-	// A cause may quote a request; only those that tell callers something and
-	// quote nothing are kept.
+	f.text = sanitize.Line(c.Redact(f.text), errorLength)
+	// A cause may quote a request; only causes that quote nothing are kept.
 	f.cause = plainCause(err)
 	return f
 }
@@ -146,7 +149,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	case kind != nil:
 		return text, kind
 	case s.Code == http.StatusForbidden:
-		return or(text, "permission denied"), ErrDenied
+		return cmp.Or(text, "permission denied"), ErrDenied
 	case s.Code == http.StatusTooManyRequests:
 		return "Consul refuses further connections from this host (429): " + text, nil
 	case s.Code >= 300 && s.Code < 400:
@@ -212,7 +215,7 @@ func innermost(err error) string {
 		unknown x509.UnknownAuthorityError
 		netw    net.Error
 		asked   *url.Error
-		cert    *certificateError
+		cert    *transport.CertificateError
 	)
 	switch {
 	case errors.As(err, &cert):
@@ -235,4 +238,10 @@ func innermost(err error) string {
 	return err.Error()
 }
 
-func isDenied(err error) bool { return errors.Is(err, ErrDenied) }
+// IsDenied reports that ACLs refused a call.
+func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
+
+// Unanswered reports an error other than a missing permission.
+func Unanswered(err error) bool {
+	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrPartly)
+}

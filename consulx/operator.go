@@ -6,12 +6,13 @@ import (
 	"net/url"
 	"time"
 
+	"electop/consulx/internal/transport"
 	"electop/election"
 	"electop/election/sanitize"
 )
 
-// releaseTries is how often a release races with a holder that writes its value.
-const releaseTries = 5
+// ReleaseTries limits the attempts of a release while the holder writes its value.
+const ReleaseTries = 5
 
 // Operator steps leaders down.
 type Operator struct {
@@ -19,8 +20,8 @@ type Operator struct {
 	note   func(election.OperatorAction)
 }
 
-// NewOperator makes an operator. note, which may be nil, is told of every action
-// before and after; see [Observer.Note].
+// NewOperator returns an operator. note, which may be nil, receives every action
+// before and after it; see observe.Observer.Note.
 func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
@@ -60,13 +61,13 @@ func (op *Operator) release(ctx context.Context, t election.Target) (Released, e
 		return Released{}, err
 	}
 	var err error
-	for range releaseTries {
+	for range ReleaseTries {
 		var pair *election.Pair
 		if pair, err = op.client.held(ctx, t); err != nil {
 			return Released{}, err
 		}
 		if !t.SameHold(*pair) {
-			return Released{}, fail(ErrMoved, "%s is held in another term; nothing was written", t.Key)
+			return Released{}, Fail(ErrMoved, "%s is held in another term; nothing was written", t.Key)
 		}
 		var released Released
 		if released, err = op.client.release(ctx, pair); !errors.Is(err, ErrMoved) {
@@ -108,18 +109,18 @@ func (op *Operator) destroy(ctx context.Context, t election.Target) (Destroyed, 
 	return Destroyed{Session: *session, LockDelay: session.EnforcedLockDelay()}, nil
 }
 
-// destroySession ends a session. Consul answers true; anything else, which the
-// library's own call ignores, is not Consul's.
+// destroySession ends a session. Consul answers true; its library ignores any other
+// response.
 func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
-	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.write(ctx))
+	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
 	if err == nil && !done {
-		err = notConsuls("a destroy that is not confirmed")
+		err = transport.NotConsul("a destroy that is not confirmed")
 	}
 	return err
 }
 
-// act does something and tells of it before and after.
+// act runs an action and reports it before and after.
 func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	a.At, a.Stage = time.Now(), election.ActionStarted
 	op.note(a)
@@ -137,34 +138,20 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 // held reads the key of a target and makes sure that its session holds it.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
 	if !election.Addressable(t.Key) {
-		return nil, fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
+		return nil, Fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
 			"nothing was written", sanitize.Line(t.Key, 100))
 	}
-	pair, err := c.readKey(ctx, t.Key)
+	pair, err := c.ReadKey(ctx, t.Key)
 	switch {
 	case err != nil:
 		return nil, err
 	case pair == nil:
-		return nil, fail(ErrMoved, "%s does not exist; nothing was written", t.Key)
+		return nil, Fail(ErrMoved, "%s does not exist; nothing was written", t.Key)
 	case !pair.Held():
-		return nil, fail(ErrMoved, "%s is no longer held; nothing was written", t.Key)
+		return nil, Fail(ErrMoved, "%s is no longer held; nothing was written", t.Key)
 	case pair.Session != t.Session:
-		return nil, fail(ErrMoved, "%s is now held by another session (%s); nothing was written",
+		return nil, Fail(ErrMoved, "%s is now held by another session (%s); nothing was written",
 			t.Key, election.ShortID(pair.Session))
 	}
 	return pair, nil
-}
-
-// session reads one session, consistently.
-func (c *Client) session(ctx context.Context, id string) (*election.Session, error) {
-	entry, meta, err := c.api.Session().Info(id, c.consistent(ctx))
-	switch {
-	case err != nil:
-		return nil, c.wrap(err)
-	case entry == nil && c.filtered(meta):
-		return nil, fail(ErrDenied, "session %s may not be read with this token, or does not exist", election.ShortID(id))
-	case entry == nil:
-		return nil, fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
-	}
-	return toSession(entry), nil
 }

@@ -4,24 +4,24 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/internal/consultest"
 )
 
 func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
-		key := b.prefix(t) + "web/leader"
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
 		value := []byte("{\"Node\":\"web-1\"}\x00\xff")
 		lock := func() *api.Lock {
-			l, err := b.api.LockOpts(&api.LockOptions{Key: key, Value: value})
+			l, err := b.API.LockOpts(&api.LockOptions{Key: key, Value: value})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,14 +32,14 @@ func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := b.get(t, key)
+		before := b.Get(t, key)
 		waiter := make(chan error, 1)
 		go func() {
 			_, err := second.Lock(nil)
 			waiter <- err
 		}()
 		op := NewOperator(b.client, nil)
-		target := targetOf(toPair(before))
+		target := targetOf(wire.Pair(before))
 		if _, err := op.Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
@@ -49,10 +49,10 @@ func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
 			if err != nil {
 				t.Fatalf("the next candidate failed: %v", err)
 			}
-		case <-time.After(patience):
+		case <-time.NewTimer(patience).C:
 			t.Fatal("the next candidate does not lead")
 		}
-		after := b.get(t, key)
+		after := b.Get(t, key)
 		if !bytes.Equal(after.Value, value) || after.Flags != api.LockFlagValue || after.Session == before.Session {
 			t.Fatalf("after the release the key is %+v", after)
 		}
@@ -65,9 +65,9 @@ func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
 
 func TestReleaseIsByteExact(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
-		p := b.prefix(t)
-		s := b.session(t, &api.SessionEntry{})
+		t := b.T
+		p := b.Prefix(t)
+		s := b.Session(t, &api.SessionEntry{})
 		for i, pair := range []api.KVPair{
 			{Key: p + "plain", Value: []byte("v")},
 			{Key: p + "empty", Flags: 1},
@@ -77,10 +77,10 @@ func TestReleaseIsByteExact(t *testing.T) {
 			lock := api.TxnOps{{KV: &api.KVTxnOp{
 				Verb: api.KVLock, Key: pair.Key, Value: pair.Value, Flags: pair.Flags, Session: s,
 			}}}
-			if ok, r, _, err := b.api.Txn().Txn(lock, nil); err != nil || !ok {
+			if ok, r, _, err := b.API.Txn().Txn(lock, nil); err != nil || !ok {
 				t.Fatal(ok, r, err)
 			}
-			before, err := b.client.readKey(t.Context(), pair.Key)
+			before, err := b.client.ReadKey(t.Context(), pair.Key)
 			if err != nil || before == nil {
 				t.Fatal(before, err)
 			}
@@ -88,7 +88,7 @@ func TestReleaseIsByteExact(t *testing.T) {
 			if _, err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 				t.Fatalf("pair %d: %v", i, err)
 			}
-			after, err := b.client.readKey(t.Context(), pair.Key)
+			after, err := b.client.ReadKey(t.Context(), pair.Key)
 			if err != nil || after.Held() || after.Flags != pair.Flags || !bytes.Equal(after.Value, pair.Value) ||
 				after.LockIndex != before.LockIndex {
 				t.Fatalf("pair %d: %+v became %+v (%v)", i, before, after, err)
@@ -107,16 +107,16 @@ func targetOf(p election.Pair) election.Target {
 // last is kept.
 func TestReleaseOfAHolderThatWrites(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
-		key := b.prefix(t) + "web/leader"
-		s := b.session(t, &api.SessionEntry{})
-		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
-		target := targetOf(toPair(b.get(t, key)))
-		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new"), Flags: 7})
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		s := b.Session(t, &api.SessionEntry{})
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
+		target := targetOf(wire.Pair(b.Get(t, key)))
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new"), Flags: 7})
 		if _, err := NewOperator(b.client, nil).Release(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
-		if p := b.get(t, key); p.Session != "" || string(p.Value) != "new" || p.Flags != 7 {
+		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "new" || p.Flags != 7 {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -124,14 +124,14 @@ func TestReleaseOfAHolderThatWrites(t *testing.T) {
 
 func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
-		key := b.prefix(t) + "web/leader"
-		one, two := b.session(t, &api.SessionEntry{}), b.session(t, &api.SessionEntry{})
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		one, two := b.Session(t, &api.SessionEntry{}), b.Session(t, &api.SessionEntry{})
 		var notes []election.ActionStage
 		op := NewOperator(b.client, func(a election.OperatorAction) { notes = append(notes, a.Stage) })
 		refused := func(what string, target election.Target, destroy bool) {
 			t.Helper()
-			before := b.get(t, key)
+			before := b.Get(t, key)
 			_, err := op.Release(t.Context(), target)
 			if destroy {
 				_, err = op.DestroySession(t.Context(), target)
@@ -139,33 +139,33 @@ func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 			if !errors.Is(err, ErrMoved) || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%s: %v", what, err)
 			}
-			if after := b.get(t, key); (before == nil) != (after == nil) || before != nil && after.ModifyIndex != before.ModifyIndex {
+			if after := b.Get(t, key); (before == nil) != (after == nil) || before != nil && after.ModifyIndex != before.ModifyIndex {
 				t.Fatalf("%s: the key was written: %+v, %+v", what, before, after)
 			}
 		}
 		refused("no key", election.Target{Key: key, Session: one, ModifyIndex: 5}, true)
-		b.acquire(t, api.KVPair{Key: key, Session: one})
-		target := targetOf(toPair(b.get(t, key)))
-		b.put(t, key, "written without the lock")
+		b.Acquire(t, api.KVPair{Key: key, Session: one})
+		target := targetOf(wire.Pair(b.Get(t, key)))
+		b.Put(t, key, "written without the lock")
 		refused("overwritten", target, false)
-		target = targetOf(toPair(b.get(t, key)))
-		if _, _, err := b.api.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
+		target = targetOf(wire.Pair(b.Get(t, key)))
+		if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
 			t.Fatal(err)
 		}
 		refused("released", target, true)
-		b.acquire(t, api.KVPair{Key: key, Session: one})
+		b.Acquire(t, api.KVPair{Key: key, Session: one})
 		refused("another term of the same session", target, false)
-		if _, _, err := b.api.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
+		if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
 			t.Fatal(err)
 		}
-		b.acquire(t, api.KVPair{Key: key, Session: two})
+		b.Acquire(t, api.KVPair{Key: key, Session: two})
 		refused("another holder", target, true)
 		for i, stage := range notes {
 			if want := []election.ActionStage{election.ActionStarted, election.ActionFailed}[i%2]; stage != want {
 				t.Fatalf("note %d tells stage %d", i, stage)
 			}
 		}
-		if entry, _, _ := b.api.Session().Info(one, nil); entry == nil {
+		if entry, _, _ := b.API.Session().Info(one, nil); entry == nil {
 			t.Fatal("the session was destroyed")
 		}
 	})
@@ -174,19 +174,19 @@ func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 // A write between look and release must lose the race, not the value.
 func TestUnlockIsBoundToWhatWasRead(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
-		key := b.prefix(t) + "web/leader"
-		s := b.session(t, &api.SessionEntry{})
-		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
-		read, err := b.client.readKey(t.Context(), key)
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		s := b.Session(t, &api.SessionEntry{})
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("old")})
+		read, err := b.client.ReadKey(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new")})
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("new")})
 		if err := b.client.unlock(t.Context(), read); !errors.Is(err, ErrMoved) {
 			t.Fatalf("got %v", err)
 		}
-		if p := b.get(t, key); p.Session != s || string(p.Value) != "new" {
+		if p := b.Get(t, key); p.Session != s || string(p.Value) != "new" {
 			t.Fatalf("the key is %+v", p)
 		}
 	})
@@ -194,19 +194,19 @@ func TestUnlockIsBoundToWhatWasRead(t *testing.T) {
 
 func TestDestroySession(t *testing.T) {
 	onBoth(t, func(b backend) {
-		t := b.t
-		key := b.prefix(t) + "web/leader"
-		s := b.session(t, &api.SessionEntry{Name: "web-1", LockDelay: 90 * time.Second, TTL: "60s"})
-		b.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("kept")})
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		s := b.Session(t, &api.SessionEntry{Name: "web-1", LockDelay: 90 * time.Second, TTL: "60s"})
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("kept")})
 		op := NewOperator(b.client, nil)
 		gone, err := op.DestroySession(t.Context(), election.Target{Key: key, Session: s})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if gone.Session.Name != "web-1" || gone.Session.Node != b.node || gone.LockDelay != election.MaxLockDelay {
+		if gone.Session.Name != "web-1" || gone.Session.Node != b.Node || gone.LockDelay != election.MaxLockDelay {
 			t.Fatalf("destroyed %+v", gone)
 		}
-		if p := b.get(t, key); p.Session != "" || string(p.Value) != "kept" {
+		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "kept" {
 			t.Fatalf("the key is %+v", p)
 		}
 		if _, err := op.DestroySession(t.Context(), election.Target{Session: s}); !errors.Is(err, ErrNoSession) {
@@ -218,14 +218,14 @@ func TestDestroySession(t *testing.T) {
 func TestOperatorUnderACLs(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
-	key := root.prefix(t) + "web/leader"
-	s := root.session(t, &api.SessionEntry{})
-	root.acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("v")})
-	before := root.get(t, key)
-	target := targetOf(toPair(before))
-	reader := makeToken(t, root, `key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
+	key := root.Prefix(t) + "web/leader"
+	s := root.Session(t, &api.SessionEntry{})
+	root.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("v")})
+	before := root.Get(t, key)
+	target := targetOf(wire.Pair(before))
+	reader := root.Token(t, `key_prefix "test/" { policy = "read" } session_prefix "" { policy = "read" }`)
 	for name, token := range map[string]string{
-		"reader": reader, "nobody": makeToken(t, root, ""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",
+		"reader": reader, "nobody": root.Token(t, ""), "anonymous": "", "unknown": "e1ec0709-0000-4000-8000-00000000dead",
 	} {
 		t.Setenv("CONSUL_HTTP_TOKEN", "")
 		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
@@ -237,10 +237,10 @@ func TestOperatorUnderACLs(t *testing.T) {
 			}
 		}
 	}
-	if after := root.get(t, key); after.ModifyIndex != before.ModifyIndex {
+	if after := root.Get(t, key); after.ModifyIndex != before.ModifyIndex {
 		t.Fatalf("the key was written: %+v", after)
 	}
-	writer := makeToken(t, root, `key_prefix "test/" { policy = "write" }`)
+	writer := root.Token(t, `key_prefix "test/" { policy = "write" }`)
 	if _, err := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: writer}), nil).Release(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
@@ -252,23 +252,4 @@ func TestReleaseAtAnUnreachableConsul(t *testing.T) {
 	if want := "cannot reach Consul at 127.0.0.1:1: connection refused"; !errors.Is(err, ErrUnreachable) || Describe(err) != want {
 		t.Fatalf("got %v", err)
 	}
-}
-
-// makeToken makes a token with these rules; without rules it may do nothing.
-func makeToken(t *testing.T, b backend, rules string) string {
-	t.Helper()
-	token := &api.ACLToken{}
-	if rules != "" {
-		name := fmt.Sprint("rules-", time.Now().UnixNano())
-		policy, _, err := b.api.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		token.Policies = []*api.ACLLink{{ID: policy.ID}}
-	}
-	made, _, err := b.api.ACL().TokenCreate(token, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.SecretID
 }

@@ -1,23 +1,18 @@
 package consulx
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/consul/api"
 
-	"electop/election"
+	"electop/internal/consultest"
 )
 
 // lookThrough looks at elections behind a handler that stands where Consul should.
@@ -28,7 +23,7 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	client := newClient(t, Config{Address: server.Listener.Addr().String()})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_, err := Look(ctx, client, patterns(t, election.DefaultPattern))
+	_, _, err := client.KeyNames("service/", client.Read(ctx))
 	return err
 }
 
@@ -74,105 +69,6 @@ func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
 	}
 }
 
-// endless writes until the reader goes away.
-func endless(w io.Writer) {
-	chunk := []byte(strings.Repeat("x", 1<<20))
-	for {
-		if _, err := w.Write(chunk); err != nil {
-			return
-		}
-	}
-}
-
-func TestBodiesAreBounded(t *testing.T) {
-	for _, c := range []struct {
-		name, want string
-		answer     func(w http.ResponseWriter)
-	}{
-		{"an endless list", "larger than 256 MB", func(w http.ResponseWriter) { endless(w) }},
-		{"an endless error", "Consul answered 500", func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); endless(w) }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("X-Consul-Index", "7")
-				w.Header().Set("X-Consul-LastContact", "0")
-				c.answer(w)
-			}))
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
-		})
-	}
-}
-
-// A body counts as it is after decompression, which Go's transport does unless
-// the agent is on this machine.
-func TestCompressedBodiesAreBounded(t *testing.T) {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	_, _ = io.WriteString(z, `["`)
-	for range bodyLimit >> 20 {
-		_, _ = io.WriteString(z, strings.Repeat("x", 1<<20))
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Consul-Index", "7")
-		w.Header().Set("X-Consul-LastContact", "0")
-		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(bomb.Bytes())
-	}))
-	t.Cleanup(server.Close)
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
-	}}
-	t.Cleanup(transport.CloseIdleConnections)
-	if _, err := over(t, transport).listKeys(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "larger than 256 MB") {
-		t.Errorf("got %v, want an error that names the limit", err)
-	}
-}
-
-func TestOneLargeBodyAtATime(t *testing.T) {
-	const readers = 8
-	server := httptest.NewServer(probes(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Consul-Index", "7")
-		w.Header().Set("X-Consul-LastContact", "0")
-		endless(w)
-	}))
-	t.Cleanup(server.Close)
-	client := newClient(t, Config{Address: server.Listener.Addr().String()})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	results := make(chan error)
-	for range readers {
-		go func() {
-			_, err := client.listKeys(ctx, "")
-			results <- err
-		}()
-	}
-	var peak uint64
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for left := readers; left > 0; {
-		select {
-		case err := <-results:
-			left--
-			if err == nil {
-				t.Error("an endless body was taken for a list")
-			}
-		case <-tick.C:
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			peak = max(peak, m.HeapInuse)
-		}
-	}
-	// One body, the room that a decoder takes while it grows, and the others.
-	if limit := uint64(6 * bodyLimit); peak > limit {
-		t.Errorf("%d endless bodies at once took %d MB, want less than %d", readers, peak>>20, limit>>20)
-	}
-}
-
 // Consul's library takes any text that contains "true" for a lock that was
 // acquired or released.
 func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
@@ -180,7 +76,7 @@ func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
 		"true": "true <nil>", "false\n": "false <nil>",
 		`<html><script async="true">`: "the response is not Consul's", "": "the response is not Consul's", "null": "the response is not Consul's",
 	} {
-		client := over(t, tripper(func(r *http.Request) (*http.Response, error) { return answer(r, 200, 0, body), nil }))
+		client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) { return consultest.Answer(r, 200, 0, body), nil }))
 		for name, write := range map[string]func(*api.KVPair, *api.WriteOptions) (bool, *api.WriteMeta, error){
 			"acquire": client.api.KV().Acquire, "release": client.api.KV().Release,
 		} {

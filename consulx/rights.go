@@ -3,7 +3,6 @@ package consulx
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,52 +10,39 @@ import (
 	"electop/election"
 )
 
-// authorizePath is an endpoint that Consul's own web interface uses. It is a
-// help where it answers, never a must.
+// authorizePath is the internal endpoint of Consul's web interface. Nothing depends
+// on it.
 const authorizePath = "/v1/internal/acl/authorize"
 
-// asPost sends as POST what Consul takes as nothing else. The raw calls of its
-// library know PUT only.
-type asPost struct{ http.RoundTripper }
-
-func (t asPost) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, authorizePath) {
-		r = r.Clone(r.Context())
-		r.Method = http.MethodPost
-	}
-	return t.RoundTripper.RoundTrip(r)
-}
-
-// right is one thing that a token may do or not.
+// right is one permission.
 type right struct {
 	Resource, Segment, Access string
 	Namespace, Partition      string `json:",omitempty"`
 	Allow                     bool   `json:",omitempty"`
 }
 
-// authorize asks what the token may do. It fails where ACLs are off, with an
-// unknown token, and where the endpoint does not answer.
+// authorize reads which of these rights the token has. It fails if ACLs are off or
+// the token is unknown.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
 	var answers []right
 	rights = slices.Clone(rights)
 	for i := range rights {
 		rights[i].Namespace, rights[i].Partition = c.namespace, c.partition
 	}
-	if _, err := c.api.Raw().Write(authorizePath, rights, &answers, c.write(ctx)); err != nil {
-		return nil, c.wrap(err)
+	if err := c.post(ctx, authorizePath, rights, &answers); err != nil {
+		return nil, err
 	}
 	if len(answers) != len(rights) {
-		return nil, fail(nil, "Consul answers %d of %d questions about rights", len(answers), len(rights))
+		return nil, Fail(nil, "Consul answers %d of %d questions about rights", len(answers), len(rights))
 	}
 	return answers, nil
 }
 
-// Rights tells what the token may do to a hold: release it (write on the key)
-// and destroy its session (write on the session's node). Known is false when
-// Consul does not tell, which is no error: only one that can't be reached is.
+// Rights reports whether the token may release a key and destroy its session. Known
+// is false if Consul does not say; only an unreachable Consul is an error.
 func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
-	// Without the name of the node only a right to every session helps.
+	// If the node is unknown, only a right to every session suffices.
 	rule := aclRule("session_prefix", "", "write")
 	if t.Node != "" {
 		rule = aclRule("session", t.Node, "write")
@@ -65,7 +51,7 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	answers, err := op.client.authorize(ctx, wanted)
 	switch {
 	case ctx.Err() != nil:
-		return election.Rights{}, op.client.wrap(ctx.Err())
+		return election.Rights{}, op.client.Wrap(ctx.Err())
 	case errors.Is(err, ErrUnreachable):
 		return election.Rights{}, err
 	case err != nil:

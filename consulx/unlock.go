@@ -11,6 +11,8 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx/internal/transport"
+	"electop/consulx/internal/wire"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
@@ -29,8 +31,8 @@ type Released struct {
 	LostWrite bool
 }
 
-// Note says in one line what the operator must know about the release; empty
-// when it was carried out as promised.
+// Note is what the operator must know about the release, in one line; empty if
+// there is nothing.
 func (r Released) Note() string {
 	switch {
 	case r.LostWrite:
@@ -41,7 +43,7 @@ func (r Released) Note() string {
 	return ""
 }
 
-// unlock gives the key up exactly as it was read, or not at all.
+// unlock releases the key exactly as it was read, or not at all.
 func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 	_, err := c.release(ctx, p)
 	return err
@@ -59,15 +61,11 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 	case tooLarge(err): // the agent has a lower limit
 		return c.releaseLarge(ctx, p)
 	case err != nil:
-		return Released{}, c.unconfirmedRelease(ctx, p, err)
+		return Released{}, c.UnconfirmedRelease(ctx, p, err)
 	case ok:
 		return Released{}, nil
 	}
-	text := c.redact(txnText(answer.Errors))
-	if txnDenial(answer.Errors) {
-		return Released{}, fail(ErrDenied, "%s", text)
-	}
-	return Released{}, fail(ErrMoved, "lock state of %s changed (%s); nothing was written", p.Key, text)
+	return Released{}, c.txnError(p.Key, answer.Errors)
 }
 
 func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
@@ -83,15 +81,24 @@ func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
 // writeTxn runs a transaction that writes. Consul's library hides the status of
 // a failed one, which says whether it may have been applied.
 func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer api.TxnResponse, err error) {
-	_, err = c.api.Raw().Write("/v1/txn", ops, &answer, c.write(ctx))
+	_, err = c.api.Raw().Write("/v1/txn", ops, &answer, c.Write(ctx))
 	if err == nil && len(answer.Results) == 0 {
-		return false, answer, notConsuls("a transaction without results") // Consul gives one for each operation
+		return false, answer, transport.NotConsul("a transaction without results") // Consul gives one for each operation
 	}
 	var status api.StatusError
 	if errors.As(err, &status) && status.Code == http.StatusConflict {
 		return false, answer, json.Unmarshal([]byte(status.Body), &answer)
 	}
 	return err == nil, answer, err
+}
+
+// txnError is the error of a transaction that Consul rejected.
+func (c *Client) txnError(key string, all api.TxnErrors) error {
+	text := c.Redact(txnText(all))
+	if txnDenial(all) {
+		return Fail(ErrDenied, "%s", text)
+	}
+	return Fail(ErrMoved, "lock state of %s changed (%s); nothing was written", key, text)
 }
 
 func tooLarge(err error) bool {
@@ -103,18 +110,18 @@ func tooLarge(err error) bool {
 // single-key endpoint checks the session but knows no index: it would write an
 // older value over one that the holder writes at the same time.
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
-	if !safeKey(p.Key) {
-		return Released{}, fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
+	if !wire.Literal(p.Key) {
+		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
 			"Consul normalizes this key to another path; nothing was written", sanitize.Line(p.Key, 100))
 	}
 	change := c.firstChange(ctx, p)
 	defer change.stop()
-	ok, _, err := c.api.KV().Release(&api.KVPair{Key: p.Key, Session: p.Session, Value: p.Value, Flags: p.Flags}, c.write(ctx))
+	ok, _, err := c.api.KV().Release(&api.KVPair{Key: p.Key, Session: p.Session, Value: p.Value, Flags: p.Flags}, c.Write(ctx))
 	switch {
 	case err != nil:
-		return Released{}, c.unconfirmedRelease(ctx, p, err)
+		return Released{}, c.UnconfirmedRelease(ctx, p, err)
 	case !ok:
-		return Released{}, fail(ErrMoved, "%s is no longer held by session %s; nothing was written", p.Key, election.ShortID(p.Session))
+		return Released{}, Fail(ErrMoved, "%s is no longer held by session %s; nothing was written", p.Key, election.ShortID(p.Session))
 	}
 	return Released{Unconditional: true, LostWrite: overwrites(p, change.wait())}, nil
 }
@@ -127,7 +134,9 @@ func overwrites(read, next *election.Pair) bool {
 		next.Session == read.Session && next.LockIndex <= read.LockIndex
 }
 
-func (c *Client) unconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
+// UnconfirmedRelease is the error of a release that Consul did not confirm. It
+// says what the state is now.
+func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
 	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
 }
 
@@ -147,11 +156,11 @@ func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { once() }})
 	go func() {
 		defer close(k.done)
-		q := c.consistent(ctx)
+		q := c.Consistent(ctx)
 		q.WaitIndex, q.WaitTime = p.ModifyIndex, changeWait
-		// That the change was not seen is no error: the release was answered.
+		// A change that was not seen is no error: Consul confirmed the release.
 		if pair, _, err := c.api.KV().Get(p.Key, q); err == nil && pair != nil {
-			next := toPair(pair)
+			next := wire.Pair(pair)
 			k.pair = &next
 		}
 	}()
@@ -170,4 +179,27 @@ func (k *keyChange) wait() *election.Pair {
 func (k *keyChange) stop() {
 	k.cancel()
 	<-k.done
+}
+
+// UnknownResult is the error of a write that Consul did not confirm.
+type UnknownResult func(ctx context.Context, p *election.Pair, err error) error
+
+// GiveUp unlocks or deletes a key that was just read.
+func (c *Client) GiveUp(ctx context.Context, p *election.Pair, behavior string, unknown UnknownResult) error {
+	ops := c.unlockOps(p)
+	if behavior == election.BehaviorDelete {
+		session := c.kvOp(api.KVCheckSession, p.Key)
+		session.Session = p.Session
+		ops = api.TxnOps{{KV: session}, {KV: c.kvOp(api.KVDelete, p.Key)}}
+	}
+	ok, answer, err := c.writeTxn(ctx, ops)
+	switch {
+	case tooLarge(err):
+		return c.unlock(ctx, p)
+	case err != nil:
+		return unknown(ctx, p, err)
+	case ok:
+		return nil
+	}
+	return c.txnError(p.Key, answer.Errors)
 }

@@ -69,7 +69,7 @@ func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	known := p.CreateIndex == peak.create
 	restored := peak.modify > old.ModifyIndex // and not written since the restore
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
-	a.replayed = p.ModifyIndex < old.ModifyIndex || restored && known && p.ModifyIndex <= peak.modify ||
+	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || restored && known && p.ModifyIndex <= peak.modify ||
 		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that was created again has a higher CreateIndex
 	a.reset = !a.remade && !a.replayed && counterReset(old, p)
 	switch {

@@ -43,6 +43,7 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 		{"restored and used: it counts again", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(5, 40, 13110)}, "vacated(2) missed(×2) elected(5)"},
 		{"restored and used, then the newer one and a term", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(120, 40, 13200)}, "vacated(2) missed(×1) elected(120)"},
 		{"restored from an older life of the key", []election.Pair{held(2, 700, 13061), held(118, 40, 600)}, "vacated(2) elected(118)"},
+		{"restored from an older life of the key, then a term", []election.Pair{held(2, 700, 13061), held(119, 40, 13099)}, "vacated(2) elected(119)"},
 		{"LockIndex restarted and terms passed", []election.Pair{held(118, 40, 13061), held(3, 40, 13100)}, "vacated(118) overwritten(3) elected(3)"},
 		{"created again and terms passed", []election.Pair{held(118, 40, 13061), none, held(3, 13070, 13100)}, "missed(×2) elected(3)"},
 	} {

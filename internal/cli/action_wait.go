@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 )
@@ -17,7 +18,7 @@ import (
 // and does not report a term from before the action as the next one.
 func (b *batch) applyAndWait(ctx context.Context) error {
 	ps := exactPatterns(b.pending())
-	observer := consulx.NewObserver(b.client, consulx.ObserverOptions{Patterns: ps})
+	observer := observe.New(b.client, observe.Options{Patterns: ps})
 	octx, cancel := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error { return observer.Run(octx) })
@@ -26,7 +27,7 @@ func (b *batch) applyAndWait(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-func (b *batch) applyObserved(ctx context.Context, observer *consulx.Observer, ps election.Patterns) error {
+func (b *batch) applyObserved(ctx context.Context, observer *observe.Observer, ps election.Patterns) error {
 	if _, err := awaitSnapshot(ctx, b.client, ps, observer.Snapshots()); err != nil {
 		b.failPending(err)
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
+	candidacy "electop/consulx/campaign"
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
@@ -21,7 +22,7 @@ type campaign struct {
 	d       deps
 	o       *options
 	value   string
-	session consulx.SessionOptions
+	session candidacy.SessionOptions
 	ttl     time.Duration
 	delay   time.Duration
 	try     time.Duration
@@ -127,8 +128,8 @@ func (c *campaign) checkSafety(program []string) error {
 	switch {
 	case c.ttl == 0:
 		unsafe = "--ttl 0: the session does not end when this host stops, and its health check may end it unnoticed"
-	case c.delay < consulx.MinLockDelay:
-		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; want %s or more", c.delay, consulx.MinLockDelay)
+	case c.delay < candidacy.MinLockDelay:
+		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; want %s or more", c.delay, candidacy.MinLockDelay)
 	default:
 		return nil
 	}
@@ -177,7 +178,7 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 		return err
 	}
 	defer closeLog()
-	candidate := consulx.NewCandidate(l.client, consulx.CandidateOptions{
+	candidate := candidacy.New(l.client, candidacy.Options{
 		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: c.stopTime(program), Logger: log,
 	})
 	err = c.lead(ctx, tryCtx, candidate, key, program)
@@ -248,7 +249,7 @@ func refuseSoftware(ctx context.Context, client *consulx.Client, e *election.Ele
 
 // lead campaigns until the program has ended or a signal arrives. --try limits only the
 // first campaign.
-func (c *campaign) lead(ctx, tryCtx context.Context, candidate *consulx.Candidate, key string, program []string) error {
+func (c *campaign) lead(ctx, tryCtx context.Context, candidate *candidacy.Candidate, key string, program []string) error {
 	for limit := tryCtx; ; limit = ctx {
 		c.printf("competing for %s", key)
 		l, err := candidate.Campaign(limit)
@@ -268,7 +269,7 @@ func (c *campaign) lead(ctx, tryCtx context.Context, candidate *consulx.Candidat
 	}
 }
 
-func lostText(l *consulx.Leadership) string {
+func lostText(l *candidacy.Leadership) string {
 	if err := l.Err(); err != nil {
 		return consulx.Describe(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/consulx"
+	candidacy "electop/consulx/campaign"
 	"electop/election/sanitize"
 	"electop/internal/procgroup"
 	"electop/internal/stream"
@@ -25,7 +25,7 @@ const (
 	stopGrace = 3 * time.Second
 	// signalGrace is the same when a signal ends the campaign, which still leads.
 	signalGrace = 10 * time.Second
-	// stopMargin is what consulx.SessionOptions.Hold leaves for a busy machine.
+	// stopMargin is what candidacy.SessionOptions.Hold leaves for a busy machine.
 	stopMargin = 2 * time.Second
 	// extendInterval is the time between two extensions of the deadlines. It is short
 	// compared with the protection of a session, which is 8s or more.
@@ -63,7 +63,7 @@ func (d deps) programStreams() supervise.Streams {
 
 // programRun is one term during which the program runs.
 type programRun struct {
-	leadership *consulx.Leadership
+	leadership *candidacy.Leadership
 	lost       time.Time // when the leadership was lost
 	signalled  time.Time // when a signal ended the campaign
 }
@@ -87,7 +87,7 @@ func (r *programRun) deadlines(now time.Time) supervise.Deadlines {
 
 // runProgram runs the program until it ends, the leadership is lost or a signal
 // arrives. When it returns, no process of the program is left.
-func (c *campaign) runProgram(ctx context.Context, l *consulx.Leadership, key string, program []string) error {
+func (c *campaign) runProgram(ctx context.Context, l *candidacy.Leadership, key string, program []string) error {
 	r := programRun{leadership: l}
 	env := []string{"CONSUL_LOCK_HELD=true", "ELECTOP_KEY=" + key, "ELECTOP_SESSION=" + l.Session()}
 	client, err := supervise.Start(program, env, c.d.programStreams(), r.deadlines(time.Now()))

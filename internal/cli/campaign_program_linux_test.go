@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"electop/consulx"
+	candidacy "electop/consulx/campaign"
 )
 
 // beats reads the times that a program has written.
@@ -255,7 +256,7 @@ func TestDeadlinesStopTheProgramInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	c := consulx.NewCandidate(client, consulx.CandidateOptions{Key: "service/job/leader", StopTime: stopGrace})
+	c := candidacy.New(client, candidacy.Options{Key: "service/job/leader", StopTime: stopGrace})
 	defer c.Close(context.Background())
 	l, err := c.Campaign(t.Context())
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election/sanitize"
 )
 
@@ -23,7 +23,7 @@ func completeNames(o *options) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
-		s, err := consulx.Look(ctx, client, ps)
+		s, err := observe.Once(ctx, client, ps)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
 	"electop/internal/stream"
@@ -54,7 +55,7 @@ type dashboard struct {
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	observer := consulx.NewObserver(b.client, consulx.ObserverOptions{
+	observer := observe.New(b.client, observe.Options{
 		Patterns: b.patterns, OnEvents: eventLogger(b.log), Logger: b.log,
 	})
 	g, ctx := errgroup.WithContext(ctx)
@@ -78,7 +79,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	return screen // another goroutine may have ended first
 }
 
-func runScreen(ctx context.Context, d deps, b dashboard, observer *consulx.Observer) error {
+func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Observer) error {
 	op := consulx.NewOperator(b.client, observer.Note)
 	jobs := newJobControl()
 	defer jobs.close()
@@ -110,7 +111,7 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 	return worstExit(outcomes, false)
 }
 
-func uiOptions(b dashboard, observer *consulx.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
+func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
 	return ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,

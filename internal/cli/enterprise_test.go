@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 )
 
@@ -223,7 +224,7 @@ func useDashboard(t *testing.T, w *testConsul, key string) {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: election.Patterns{election.KeyPattern(key)}})
+	observer := observe.New(client, observe.Options{Patterns: election.Patterns{election.KeyPattern(key)}})
 	var done sync.WaitGroup
 	done.Go(func() { _ = observer.Run(ctx) })
 	node, err := w.client.Agent().NodeName()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -35,7 +36,7 @@ func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	s, err := consulx.Look(ctx, client, ps)
+	s, err := observe.Once(ctx, client, ps)
 	if err != nil {
 		client.Close()
 	}
@@ -65,7 +66,7 @@ func awaitSnapshot(
 		}
 		// A snapshot has only the text of an error; this read returns the error itself,
 		// which decides the exit code.
-		if _, err := consulx.Look(ctx, client, ps); err != nil {
+		if _, err := observe.Once(ctx, client, ps); err != nil {
 			return nil, err
 		}
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 )
 
@@ -216,7 +217,7 @@ func (o *overheard) dashboard() {
 		o.t.Fatal(err)
 	}
 	defer client.Close()
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{Patterns: election.Patterns{election.KeyPattern("service/web/leader")}})
+	observer := observe.New(client, observe.Options{Patterns: election.Patterns{election.KeyPattern("service/web/leader")}})
 	observer.Study("service/web/leader")
 	observer.WatchChecks([]string{"node-1"})
 	observer.WatchSessions(true)

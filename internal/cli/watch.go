@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"electop/consulx"
+	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/stream"
@@ -65,7 +65,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	defer closeLog()
 	queue := newEventQueue()
 	logEvents := eventLogger(log)
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{
+	observer := observe.New(client, observe.Options{
 		Patterns: ps, Logger: log, EventsOnly: true, OnEvents: func(events []election.Event) {
 			logEvents(events)
 			queue.push(events)

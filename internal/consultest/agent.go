@@ -38,6 +38,9 @@ type Agent struct {
 // Addr is the host:port of the agent's HTTP API, the same over restarts.
 func (a *Agent) Addr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.http) }
 
+// ServerAddr is the host:port by which the other servers know this one, as Consul names its leader.
+func (a *Agent) ServerAddr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.server) }
+
 // Client is an API client for this agent, with its management token if it was started [WithACL].
 func (a *Agent) Client() *api.Client { return a.client }
 

@@ -12,6 +12,9 @@ import (
 type kind struct {
 	dev     bool
 	servers int
+	// client says that the one agent is no server; join are the servers' addresses.
+	client bool
+	join   []string
 }
 
 // writeConfig puts the agent's configuration into dir and returns the command line that uses it.
@@ -35,8 +38,10 @@ func writeConfig(dir string, k kind, set settings, p ports, join []string) ([]st
 	if k.dev {
 		args = append(args, "-dev")
 	} else {
-		cfg["server"] = true
-		cfg["bootstrap_expect"] = k.servers
+		if !k.client {
+			cfg["server"] = true
+			cfg["bootstrap_expect"] = k.servers
+		}
 		cfg["data_dir"] = filepath.Join(dir, "data")
 		if len(join) > 0 {
 			cfg["retry_join"] = join

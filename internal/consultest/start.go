@@ -44,6 +44,16 @@ func Cluster(tb testing.TB, n int, opts ...Option) []*Agent {
 	return start(tb, kind{servers: n}, append([]Option{WithNode("node")}, opts...))
 }
 
+// Client starts an agent that is no server and forwards requests to those given.
+func Client(tb testing.TB, servers []*Agent, opts ...Option) *Agent {
+	tb.Helper()
+	k := kind{servers: 1, client: true}
+	for _, a := range servers {
+		k.join = append(k.join, fmt.Sprintf("127.0.0.1:%d", a.ports.serf))
+	}
+	return start(tb, k, append([]Option{WithNode("client")}, opts...))[0]
+}
+
 func start(tb testing.TB, k kind, opts []Option) []*Agent {
 	tb.Helper()
 	binary := Binary(tb)
@@ -89,7 +99,7 @@ func startAll(binary, dir string, k kind, set settings) ([]*Agent, error) {
 // tryStart returns the agents that it made even on failure, for their logs to be read and their processes ended.
 func tryStart(binary, dir string, k kind, set settings) ([]*Agent, error) {
 	chosen := make([]ports, k.servers)
-	var join []string
+	join := k.join
 	for i := range chosen {
 		p, err := pickPorts()
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/campaign"
 	"electop/election"
 )
 
@@ -86,7 +87,7 @@ type member struct {
 	down    chan time.Duration // requests a crash of this duration
 
 	mu        sync.Mutex
-	candidate *consulx.Candidate
+	candidate *campaign.Candidate
 	leading   bool
 	healthy   string
 	output    string
@@ -149,9 +150,9 @@ func (m *member) run(ctx context.Context) {
 // compete campaigns repeatedly. If life ends before ctx, the member crashes: its session
 // is neither destroyed nor renewed.
 func (m *member) compete(life, ctx context.Context) {
-	c := consulx.NewCandidate(m.service.client, consulx.CandidateOptions{
+	c := campaign.New(m.service.client, campaign.Options{
 		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,
-		Session: consulx.SessionOptions{
+		Session: campaign.SessionOptions{
 			Name: m.service.name, Node: m.node.name, TTL: sessionTTL, LockDelay: m.service.lockDelay,
 			Behavior: m.service.behavior, NodeChecks: []string{nodeCheck}, ServiceChecks: []string{m.check()},
 		},
@@ -175,7 +176,7 @@ func (m *member) compete(life, ctx context.Context) {
 }
 
 // lead acquires the leadership and keeps it until it is lost.
-func (m *member) lead(life context.Context, c *consulx.Candidate) bool {
+func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can win
 	l, err := c.Campaign(life)
 	if err != nil {

@@ -27,9 +27,9 @@ func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
 	})
 }
 
-// pass advances the fake clock of synctest.
+// pass lets the bubble's time go by. Nothing really waits.
 func pass(d time.Duration) {
-	<-time.After(d) //nolint:forbidigo // inside synctest
+	<-time.After(d)
 	synctest.Wait()
 }
 

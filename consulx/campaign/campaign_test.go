@@ -1,0 +1,131 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// mischief is an agent whose answers contradict each other. It counts the
+// writes that a candidate sends: sessions created and acquisitions.
+type mischief struct {
+	acquire string // the answer to an acquisition
+	refused bool   // the acquisition fails with 500
+	key     func(read int64) string
+	renew   int // status of a renewal
+	writes  atomic.Int64
+	reads   atomic.Int64
+	limit   int64
+	exceed  func()
+}
+
+func (m *mischief) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	status, body := m.answer(r)
+	header := http.Header{"X-Consul-Index": {"7"}, "Content-Type": {"application/json"}}
+	return &http.Response{
+		StatusCode: status, Status: http.StatusText(status), Header: header, Request: r,
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}, nil
+}
+
+func (m *mischief) answer(r *http.Request) (status int, body string) {
+	switch path := r.URL.Path; {
+	case path == "/v1/session/create":
+		return http.StatusOK, fmt.Sprintf(`{"ID":"session-%d"}`, m.wrote())
+	case strings.HasPrefix(path, "/v1/session/renew/"):
+		return m.renew, `[{"ID":"` + path[len("/v1/session/renew/"):] + `"}]`
+	case r.URL.Query().Has("acquire"):
+		m.wrote()
+		if m.refused {
+			return http.StatusInternalServerError, m.acquire
+		}
+		return http.StatusOK, m.acquire
+	case path == "/v1/txn":
+		if pair := m.key(m.reads.Add(1)); pair != "" {
+			return http.StatusOK, `{"Results":[{"KV":` + pair + `}]}`
+		}
+		return http.StatusConflict, `{"Errors":[{"OpIndex":0,"What":"key \"k\" doesn't exist"}]}`
+	case r.Method == http.MethodGet:
+		if pair := m.key(m.reads.Add(1)); pair != "" {
+			return http.StatusOK, "[" + pair + "]"
+		}
+		return http.StatusNotFound, ""
+	}
+	return http.StatusOK, "true"
+}
+
+func (m *mischief) wrote() int64 {
+	n := m.writes.Add(1)
+	if n > m.limit {
+		m.exceed()
+	}
+	return n
+}
+
+func absent(int64) string { return "" }
+
+func heldBy(session string) func(int64) string {
+	return func(int64) string {
+		return `{"Key":"k","CreateIndex":1,"ModifyIndex":7,"LockIndex":1,"Session":"` + session + `","Value":null,"Flags":0}`
+	}
+}
+
+// heldThenFree shows the key as held in every other read.
+func heldThenFree(session string) func(int64) string {
+	return func(read int64) string {
+		if read%2 == 0 {
+			return heldBy("")(read)
+		}
+		return heldBy(session)(read)
+	}
+}
+
+func TestCampaignPausesBetweenAttempts(t *testing.T) {
+	tests := map[string]*mischief{
+		"acquired, but the key does not exist":       {acquire: "true", key: absent, renew: 200},
+		"acquired, but no session holds the key":     {acquire: "true", key: heldBy(""), renew: 200},
+		"acquired, but another session holds it":     {acquire: "true", key: heldBy("another"), renew: 200},
+		"refused, although the key does not exist":   {acquire: "false", key: absent, renew: 200},
+		"refused, and the key is free right after":   {acquire: "false", key: heldThenFree("another"), renew: 200},
+		"the key is lost right after it was led":     {acquire: "true", key: heldThenFree("session-1"), renew: 200},
+		"every session is invalid":                   {acquire: "invalid session", refused: true, key: absent, renew: 200},
+		"every session is gone at its first renewal": {acquire: "true", key: absent, renew: 404},
+		"every acquisition fails":                    {acquire: "rpc error", refused: true, key: absent, renew: 200},
+	}
+	for name, m := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				// Twice what one attempt every 250 ms takes: a session and an acquisition.
+				const span = time.Minute
+				m.limit = int64(2 * span / defaultRetry * 5 / 4)
+				ctx, cancel := context.WithTimeout(t.Context(), span)
+				defer cancel()
+				m.exceed = cancel
+				c := New(over(t, m), Options{Key: "k"})
+				for ctx.Err() == nil {
+					if l, err := c.Campaign(ctx); err == nil {
+						select {
+						case <-l.Lost():
+						case <-ctx.Done():
+						}
+					}
+				}
+				if n := m.writes.Load(); n > m.limit {
+					t.Errorf("more than %d writes in %s", m.limit, span)
+				} else {
+					t.Logf("%d writes in %s", n, span)
+				}
+				_ = c.Close(context.WithoutCancel(ctx)) // its answers contradict each other too
+			})
+		})
+	}
+}

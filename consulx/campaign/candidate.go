@@ -1,0 +1,268 @@
+// Package campaign competes for an election: it creates a session, acquires the
+// key, renews the session and resigns.
+//
+// A [Leadership] is not a fencing token. A leader that is paused learns that it
+// lost only when it runs again.
+package campaign
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+// Options are the settings of a [Candidate].
+type Options struct {
+	Key string
+	// Value and Flags are written to the key with each acquisition.
+	Value   []byte
+	Flags   uint64
+	Session SessionOptions
+	// Retry is the shortest time between two attempts to acquire the key, and
+	// how often the candidate polls during a lock-delay; 0 means 250 ms.
+	Retry time.Duration
+	// StopTime is how long the caller needs to stop its work after
+	// [Leadership.Lost] closes. It must be shorter than [SessionOptions.Hold].
+	StopTime time.Duration
+	// Logger receives sessions and failures at the level debug. Nil discards.
+	Logger *slog.Logger
+}
+
+const defaultRetry = 250 * time.Millisecond
+
+// ErrClosed is returned by a candidate that was closed.
+var ErrClosed = errors.New("the candidate is closed")
+
+// Candidate competes for one election with a session of its own. It creates the
+// session when it first needs it, renews it, and replaces it when Consul
+// invalidated it.
+//
+// While Consul invalidates a session before anybody else acquires its key, no
+// two candidates lead at the same time, provided that each stops its work
+// within StopTime after [Leadership.Lost] closes and has a lock-delay of
+// [MinLockDelay] or more. This is not guaranteed
+//   - after a release or a deletion of the key by another client: no lock-delay
+//     follows, and Lost closes only when Consul reports the change;
+//   - with a shorter lock-delay, or without a TTL and with an unsafe lock-delay;
+//   - while this process does not run (SIGSTOP, a paused machine): Lost closes
+//     when it runs again;
+//   - for requests to other systems that are under way when Lost closes.
+type Candidate struct {
+	client *consulx.Client
+	o      Options
+	life   context.Context // ends when Close begins
+	end    context.CancelFunc
+	calls  context.Context // ends when Close must return
+	abort  context.CancelFunc
+	work   sync.WaitGroup
+	turn   chan struct{} // held by the campaign under way
+	next   time.Time     // of the next attempt, at the earliest; belongs to turn
+
+	mu      sync.Mutex
+	lease   *lease
+	leading *Leadership
+	met     bool // Consul has answered once
+}
+
+// New returns a candidate that does nothing before
+// [Candidate.Campaign]. The caller must close it.
+func New(c *consulx.Client, o Options) *Candidate {
+	if o.Retry <= 0 {
+		o.Retry = defaultRetry
+	}
+	o.Session = o.Session.complete()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	candidate := &Candidate{client: c, o: o, turn: make(chan struct{}, 1)}
+	candidate.life, candidate.end = context.WithCancel(context.Background())
+	candidate.calls, candidate.abort = context.WithCancel(context.Background())
+	return candidate
+}
+
+// Campaign waits until this candidate leads. It waits for the current holder
+// and for every lock-delay, replaces its session when that was invalidated, and
+// retries when Consul fails, if Consul has answered at all. It ends with ctx,
+// with Close, and when Consul denies the access (ErrDenied). A candidate that
+// leads already returns the same Leadership again.
+func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
+	if !wire.Literal(c.o.Key) {
+		return nil, consulx.Fail(nil, "cannot campaign for %s: Consul normalizes this key to another path", c.o.Key)
+	}
+	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
+		return nil, consulx.Fail(nil, "cannot campaign for %s: TTL and lock-delay protect for %s, stopping takes %s", c.o.Key, hold, c.o.StopTime)
+	}
+	joined, leave := blocking.Join(ctx, c.life)
+	defer leave()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-joined.Done():
+		return nil, c.ended(ctx)
+	}
+	if l := c.current(); l != nil {
+		return l, nil
+	}
+	l, err := c.campaign(joined)
+	if err != nil && joined.Err() != nil {
+		return nil, c.ended(ctx)
+	}
+	return l, err
+}
+
+func (c *Candidate) ended(ctx context.Context) error {
+	if c.life.Err() != nil {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// Resign gives up the leadership. The key is released, and its value and flags
+// are kept; with Behavior "delete" the key is deleted. No lock-delay follows, and
+// the session stays alive for the next campaign. Without a leadership it does
+// nothing. When the result is unknown (ErrUnknown) it reads the state again,
+// which can outlast ctx by some seconds.
+func (c *Candidate) Resign(ctx context.Context) error {
+	l := c.current()
+	if l == nil {
+		return nil
+	}
+	return c.resign(ctx, l, c.client.UnconfirmedRelease)
+}
+
+func (c *Candidate) resign(ctx context.Context, l *Leadership, unknown consulx.UnknownResult) error {
+	l.resigning.Store(true)
+	err := c.giveUp(ctx, l.session, unknown)
+	if err != nil {
+		l.resigning.Store(false)
+		return err
+	}
+	l.lose(nil)
+	return nil
+}
+
+// giveUp unlocks or deletes the key if the session holds it. Another client may
+// write the key between the read and the action, hence several attempts.
+func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.UnknownResult) error {
+	var err error
+	for range consulx.ReleaseTries {
+		var pair *election.Pair
+		pair, err = c.client.ReadKey(ctx, c.o.Key)
+		if err != nil {
+			return err
+		}
+		if pair == nil || pair.Session != session {
+			return nil
+		}
+		if err = c.client.GiveUp(ctx, pair, c.o.Session.Behavior, unknown); !errors.Is(err, consulx.ErrMoved) {
+			return err
+		}
+	}
+	return err
+}
+
+// Proclaim writes another value while leading, as the holder of the lock, and
+// for later acquisitions.
+func (c *Candidate) Proclaim(ctx context.Context, value []byte) error {
+	l := c.current()
+	if l == nil {
+		return consulx.Fail(consulx.ErrMoved, "not leading %s", c.o.Key)
+	}
+	c.mu.Lock()
+	c.o.Value = value
+	c.mu.Unlock()
+	ok, err := c.acquire(ctx, l.session)
+	if err == nil && !ok {
+		err = consulx.Fail(consulx.ErrMoved, "%s is no longer held", c.o.Key)
+	}
+	return err
+}
+
+// Observe sends the key as it is and after every change that is seen, until ctx
+// ends or the candidate is closed; then the channel is closed. A key that does
+// not exist has no CreateIndex. Changes may coalesce.
+func (c *Candidate) Observe(ctx context.Context) <-chan election.Pair {
+	pairs := make(chan election.Pair)
+	if c.life.Err() != nil {
+		close(pairs)
+		return pairs
+	}
+	c.work.Go(func() {
+		defer close(pairs)
+		ctx, leave := blocking.Join(ctx, c.life)
+		defer leave()
+		c.follow(ctx, func(p election.Pair) bool {
+			select {
+			case pairs <- p:
+			case <-ctx.Done():
+			}
+			return true
+		})
+	})
+	return pairs
+}
+
+// Close ends every campaign, gives up the leadership as Resign does, destroys
+// the session and waits for everything that the candidate started. When ctx ends
+// before, it returns without having done all of it: the session then ends with
+// its TTL.
+func (c *Candidate) Close(ctx context.Context) error {
+	defer c.abort()
+	stop := context.AfterFunc(ctx, c.abort)
+	defer stop()
+	c.end()
+	c.turn <- struct{}{} // a campaign that was under way has ended now
+	defer func() { <-c.turn }()
+	// Reading the state again after an unknown result could outlast ctx.
+	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.Wrap(err) }
+	var err error
+	if l := c.current(); l != nil {
+		err = c.resign(ctx, l, unknown)
+	}
+	c.mu.Lock()
+	l, leading := c.lease, c.leading
+	c.lease = nil
+	c.mu.Unlock()
+	if leading != nil {
+		leading.lose(ErrClosed)
+	}
+	if l != nil {
+		l.stop()
+		if err == nil {
+			// An acquisition whose answer was lost may still have happened.
+			err = c.giveUp(ctx, l.id, unknown)
+		}
+		_, destroyed := c.client.API().Session().Destroy(l.id, c.client.Write(ctx))
+		err = errors.Join(err, c.client.Wrap(destroyed))
+	}
+	c.work.Wait()
+	return err
+}
+
+// current is the leadership that lasts, nil without one.
+func (c *Candidate) current() *Leadership {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leading != nil && c.leading.over() {
+		c.leading = nil
+	}
+	return c.leading
+}
+
+// acquire tries to acquire the lock once.
+func (c *Candidate) acquire(ctx context.Context, session string) (bool, error) {
+	c.mu.Lock()
+	pair := api.KVPair{Key: c.o.Key, Value: c.o.Value, Flags: c.o.Flags, Session: session}
+	c.mu.Unlock()
+	ok, _, err := c.client.API().KV().Acquire(&pair, c.client.Write(ctx))
+	return ok, c.client.Wrap(err)
+}

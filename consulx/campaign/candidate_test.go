@@ -1,0 +1,339 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+	"electop/internal/memconsul"
+)
+
+func newCandidate(t *testing.T, b backend, key, value string) *Candidate {
+	t.Helper()
+	c := New(b.client, Options{
+		Key: key, Value: []byte(value), Flags: 42, Retry: 20 * time.Millisecond,
+		Session: SessionOptions{Name: value, LockDelay: -1},
+	})
+	t.Cleanup(func() {
+		if err := c.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func campaign(t *testing.T, c *Candidate) *Leadership {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	l, err := c.Campaign(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func awaitLoss(t *testing.T, l *Leadership) {
+	t.Helper()
+	select {
+	case <-l.Lost():
+	case <-time.NewTimer(patience).C:
+		t.Fatal("the leadership lasts")
+	}
+}
+
+func TestCandidatesTakeTurns(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		one, two := newCandidate(t, b, key, "one"), newCandidate(t, b, key, "two")
+		l := campaign(t, one)
+		if p := b.Get(t, key); p.Session != l.Session() || string(p.Value) != "one" || p.Flags != 42 {
+			t.Fatalf("the key is %+v", p)
+		}
+		if again := campaign(t, one); again != l {
+			t.Fatal("who leads and campaigns got another leadership")
+		}
+		next := make(chan *Leadership, 1)
+		go func() {
+			l, _ := two.Campaign(t.Context())
+			next <- l
+		}()
+		if err := one.Resign(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		awaitLoss(t, l)
+		if l.Err() != nil {
+			t.Fatalf("after a resignation: %v", l.Err())
+		}
+		l = <-next
+		if l == nil || b.Get(t, key).Session != l.Session() || l.Pair().LockIndex != 2 {
+			t.Fatal("the second candidate does not lead")
+		}
+		if err := two.Proclaim(t.Context(), []byte("two again")); err != nil {
+			t.Fatal(err)
+		}
+		if err := two.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "two again" || p.Flags != 42 {
+			t.Fatalf("after Close the key is %+v", p)
+		}
+		if entry, _, err := b.API.Session().Info(l.Session(), nil); err != nil || entry != nil {
+			t.Fatalf("after Close the session is %+v, %v", entry, err)
+		}
+		if _, err := two.Campaign(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Fatalf("a closed candidate: %v", err)
+		}
+	})
+}
+
+func TestCandidateLearnsThatItLost(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		for name, end := range map[string]func(key, session string) error{
+			"destroyed": func(_, session string) error { _, err := b.API.Session().Destroy(session, nil); return err },
+			"deleted":   func(key, _ string) error { _, err := b.API.KV().Delete(key, nil); return err },
+			"released": func(key, session string) error {
+				_, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: session}, nil)
+				return err
+			},
+		} {
+			c := newCandidate(t, b, p+name, name)
+			l := campaign(t, c)
+			if err := end(p+name, l.Session()); err != nil {
+				t.Fatal(err)
+			}
+			awaitLoss(t, l)
+			if !errors.Is(l.Err(), consulx.ErrMoved) {
+				t.Errorf("%s: %v", name, l.Err())
+			}
+			again := campaign(t, c)
+			if held := b.Get(t, p+name); held.Session != again.Session() {
+				t.Errorf("%s: the candidate does not lead again: %+v", name, held)
+			}
+		}
+	})
+}
+
+func TestCandidateWaitsForTheLockDelay(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		s := b.Session(t, &api.SessionEntry{LockDelay: time.Second})
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		c := newCandidate(t, b, key, "next")
+		won := make(chan *Leadership, 1)
+		go func() {
+			l, _ := c.Campaign(t.Context())
+			won <- l
+		}()
+		if _, err := b.API.Session().Destroy(s, nil); err != nil {
+			t.Fatal(err)
+		}
+		destroyed := time.Now()
+		if l := <-won; l == nil || time.Since(destroyed) < 900*time.Millisecond {
+			t.Fatalf("leads (%v) %s after a lock-delay of 1s began", l, time.Since(destroyed))
+		}
+	})
+}
+
+func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		stand := func(key string) (*Candidate, *Leadership) {
+			c := New(b.client, Options{
+				Key: key, Value: []byte("v"), Retry: 20 * time.Millisecond,
+				Session: SessionOptions{Behavior: election.BehaviorDelete},
+			})
+			return c, campaign(t, c)
+		}
+		for name, leave := range map[string]func(*Candidate) error{
+			"closed":   func(*Candidate) error { return nil },
+			"resigned": func(c *Candidate) error { return c.Resign(t.Context()) },
+			"overwritten": func(*Candidate) error {
+				b.Put(t, p+"overwritten", "without the lock")
+				return nil
+			},
+		} {
+			c, _ := stand(p + name)
+			if err := errors.Join(leave(c), c.Close(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			if pair := b.Get(t, p+name); pair != nil {
+				t.Errorf("%s: the key is %+v", name, pair)
+			}
+			next := b.Session(t, &api.SessionEntry{})
+			if ok, _, err := b.API.KV().Acquire(&api.KVPair{Key: p + name, Session: next}, nil); err != nil || !ok {
+				t.Errorf("%s: a lock-delay follows: %v", name, err)
+			}
+		}
+		c, l := stand(p + "taken")
+		if ok, _, err := b.API.KV().Release(&api.KVPair{Key: p + "taken", Session: l.Session()}, nil); err != nil || !ok {
+			t.Fatal(err)
+		}
+		other := b.Session(t, &api.SessionEntry{})
+		b.Acquire(t, api.KVPair{Key: p + "taken", Value: []byte("other"), Session: other})
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if pair := b.Get(t, p+"taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
+			t.Errorf("the key that another session holds is %+v", pair)
+		}
+	})
+}
+
+func TestCandidateObserves(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		c := newCandidate(t, b, key, "me")
+		ctx, cancel := context.WithCancel(t.Context())
+		seen := c.Observe(ctx)
+		if p := <-seen; p.CreateIndex != 0 || p.Key != key {
+			t.Fatalf("before any acquisition: %+v", p)
+		}
+		l := campaign(t, c)
+		if p := <-seen; p.Session != l.Session() {
+			t.Fatalf("while leading: %+v", p)
+		}
+		if err := c.Resign(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if p := <-seen; p.Held() || string(p.Value) != "me" {
+			t.Fatalf("after resigning: %+v", p)
+		}
+		cancel()
+		for range seen { // ends
+		}
+	})
+}
+
+func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key := b.Prefix(t) + "web/leader"
+		s := b.Session(t, &api.SessionEntry{})
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		c := newCandidate(t, b, key, "c")
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		run := func() {
+			_, err := c.Campaign(ctx)
+			failed <- err
+		}
+		go run()
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Fatalf("after cancel: %v", err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+		go run()
+		if err := <-failed; !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("after a timeout: %v", err)
+		}
+		cancel()
+		ctx = context.WithoutCancel(ctx)
+		go run()
+		if err := c.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-failed; !errors.Is(err, ErrClosed) {
+			t.Fatalf("after Close: %v", err)
+		}
+	})
+}
+
+func TestCampaignFailsWhereItCanNotSucceed(t *testing.T) {
+	c := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "a/b"})
+	if _, err := c.Campaign(t.Context()); !errors.Is(err, consulx.ErrUnreachable) {
+		t.Errorf("unreachable: %v", err)
+	}
+	odd := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "a//b"})
+	if _, err := odd.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
+		t.Errorf("a key that a URL can't name: %v", err)
+	}
+	for _, c := range []*Candidate{c, odd} {
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The clock of a bubble makes a TTL pass at once.
+func TestCandidateRenewsItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := memconsul.New(memconsul.Config{})
+		defer agent.Close()
+		cut := &severable{to: agent}
+		b := backend{client: over(t, cut)}
+		c := New(b.client, Options{Key: "k", Session: SessionOptions{TTL: 10 * time.Second, LockDelay: -1}})
+		l := campaign(t, c)
+		blocking.Sleep(context.Background(), time.Hour)
+		if l.Err() != nil || c.current() != l {
+			t.Fatalf("lost after an hour: %v", l.Err())
+		}
+		cut.set(true)
+		blocking.Sleep(context.Background(), 14*time.Second)
+		if !errors.Is(l.Err(), errNotRenewed) {
+			t.Fatalf("unreachable for longer than its TTL, the leader says %v", l.Err())
+		}
+		cut.set(false)
+		again := campaign(t, c)
+		if again.Session() != l.Session() || again.Pair().LockIndex != l.Pair().LockIndex {
+			t.Fatalf("the session lived, and still %+v became %+v", l.Pair(), again.Pair())
+		}
+		cut.set(true)
+		blocking.Sleep(context.Background(), 21*time.Second)
+		cut.set(false)
+		if third := campaign(t, c); third.Session() == l.Session() {
+			t.Fatal("the session outlived twice its TTL")
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestSessionBody(t *testing.T) {
+	body := SessionOptions{
+		Name: "n", TTL: 15 * time.Second, LockDelay: -1, NodeChecks: []string{}, ServiceChecks: []string{"service:web"},
+	}.body()
+	for name, want := range map[string]any{"Name": "n", "TTL": "15s", "LockDelay": "0s"} {
+		if body[name] != want {
+			t.Errorf("%s is %v", name, body[name])
+		}
+	}
+	if checks, ok := body["NodeChecks"].([]string); !ok || len(checks) != 0 {
+		t.Errorf("consulx.NodeChecks is %#v", body["NodeChecks"])
+	}
+	if empty := (SessionOptions{TTL: -1}).body(); len(empty) != 0 {
+		t.Errorf("nothing asked for gives %v", empty)
+	}
+}
+
+// severable is a network that can be cut.
+type severable struct {
+	to  http.RoundTripper
+	cut atomic.Bool
+}
+
+func (s *severable) set(cut bool) { s.cut.Store(cut) }
+
+func (s *severable) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.cut.Load() {
+		return nil, errors.New("the network is down")
+	}
+	return s.to.RoundTrip(r)
+}

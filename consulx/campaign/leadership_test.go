@@ -1,0 +1,206 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/internal/memconsul"
+)
+
+// A health check ends the session the moment the leader's agent freezes,
+// so only the lock-delay keeps the next one out. It must stop before that.
+func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
+	const stop = 3 * time.Second
+	tests := map[string]struct {
+		session SessionOptions
+		latency time.Duration // of each answer
+	}{
+		"defaults":                  {},
+		"slow answers":              {latency: 2 * time.Second},
+		"TTL longer than the delay": {session: SessionOptions{TTL: time.Hour}},
+		"delay longer than the TTL": {session: SessionOptions{TTL: 10 * time.Second, LockDelay: time.Minute}},
+		"delay beyond Consul's":     {session: SessionOptions{TTL: time.Hour, LockDelay: time.Hour}},
+		"no TTL":                    {session: SessionOptions{TTL: -1}},
+		"shortest delay":            {session: SessionOptions{LockDelay: MinLockDelay}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				agent := memconsul.New(memconsul.Config{})
+				defer agent.Close()
+				network := &freezable{to: agent}
+				first := New(over(t, &delayed{to: network, by: tt.latency}), Options{Key: "k", Session: tt.session, StopTime: stop})
+				second := New(over(t, agent), Options{Key: "k", Session: tt.session, StopTime: stop})
+				l := campaign(t, first)
+				blocking.Sleep(context.Background(), 20*time.Minute+1234*time.Millisecond)
+				if l.Err() != nil || l.Remaining() <= stop {
+					t.Fatalf("after 20m: %v, remaining %s", l.Err(), l.Remaining())
+				}
+				network.frozen.Store(true)
+				began := time.Now()
+				if _, err := second.client.API().Session().Destroy(l.Session(), nil); err != nil {
+					t.Fatal(err)
+				}
+				next := make(chan time.Time, 1)
+				go func() {
+					if _, err := second.Campaign(t.Context()); err != nil {
+						t.Error(err)
+					}
+					next <- time.Now()
+				}()
+				<-l.Lost()
+				lost, left := time.Since(began), l.Remaining()
+				if left < stop || !errors.Is(l.Err(), errNotRenewed) {
+					t.Errorf("lost with %s left to stop: %v", left, l.Err())
+				}
+				led := (<-next).Sub(began)
+				if led < lost+left {
+					t.Errorf("another candidate led %s after the freeze; the first one lost after %s and had %s left", led, lost, left)
+				}
+				t.Logf("lost %s after the freeze, the other led after %s", lost, led)
+				network.frozen.Store(false)
+				for _, c := range []*Candidate{first, second} {
+					if err := c.Close(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestHold(t *testing.T) {
+	const s = time.Second
+	tests := []struct {
+		ttl, delay, want time.Duration
+	}{
+		{0, 0, 13 * s}, {60 * s, 0, 13 * s}, {60 * s, 60 * s, 58 * s}, {24 * time.Hour, 2 * time.Hour, 58 * s},
+		{10 * s, 60 * s, 8 * s}, {-1, 15 * s, 13 * s}, {-1, -1, 0}, {15 * s, -1, 13 * s}, {15 * s, 9 * s, 13 * s}, {5 * s, 0, 4 * s},
+	}
+	for _, tt := range tests {
+		if got := (SessionOptions{TTL: tt.ttl, LockDelay: tt.delay}).Hold(); got != tt.want {
+			t.Errorf("TTL %s, lock-delay %s: %s, want %s", tt.ttl, tt.delay, got, tt.want)
+		}
+	}
+}
+
+func TestWithoutTTLAndLockDelayALeadershipHasNoDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := memconsul.New(memconsul.Config{})
+		defer agent.Close()
+		cut := &severable{to: agent}
+		c := New(over(t, cut), Options{Key: "k", Session: SessionOptions{TTL: -1, LockDelay: -1}})
+		l := campaign(t, c)
+		cut.set(true)
+		blocking.Sleep(context.Background(), time.Hour)
+		if l.Err() != nil || l.Remaining() != math.MaxInt64 {
+			t.Errorf("%v, remaining %s", l.Err(), l.Remaining())
+		}
+		cut.set(false)
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCampaignRefusesAStopThatTakesTooLong(t *testing.T) {
+	c := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "k", StopTime: 13 * time.Second})
+	if _, err := c.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
+		t.Error(err)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// delayed is a network with a latency.
+type delayed struct {
+	to http.RoundTripper
+	by time.Duration
+}
+
+func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := d.to.RoundTrip(r)
+	select {
+	case <-time.NewTimer(d.by).C:
+		return answer, err
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// freezable is a network in front of an agent that can be frozen: no further
+// answer arrives, also not to a request that is under way.
+type freezable struct {
+	to     http.RoundTripper
+	frozen atomic.Bool
+	at     string // freezes when a request with this in its body arrives
+}
+
+func (f *freezable) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.at != "" && r.Body != nil {
+		body, _ := io.ReadAll(r.Body)
+		if r.Body = io.NopCloser(bytes.NewReader(body)); bytes.Contains(body, []byte(f.at)) {
+			f.frozen.Store(true)
+		}
+	}
+	if !f.frozen.Load() {
+		if answer, err := f.to.RoundTrip(r); !f.frozen.Load() {
+			return answer, err
+		}
+	}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
+	tests := map[string]struct {
+		before, later bool
+		at            string
+	}{
+		"before the session exists": {before: true},
+		"while leading":             {later: true},
+		"at the release":            {at: `"unlock"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				agent := memconsul.New(memconsul.Config{})
+				defer agent.Close()
+				network := &freezable{to: agent, at: tt.at}
+				network.frozen.Store(tt.before)
+				c := New(over(t, network), Options{Key: "k"})
+				done := make(chan error, 1)
+				go func() {
+					_, err := c.Campaign(t.Context())
+					done <- err
+				}()
+				synctest.Wait()
+				network.frozen.Store(tt.before || tt.later)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				began := time.Now()
+				err := c.Close(ctx)
+				if took := time.Since(began); took > 2*time.Second {
+					t.Errorf("Close took %s beyond its context", took-2*time.Second)
+				}
+				if !tt.before && err == nil {
+					t.Error("Close could not release the key and reported nothing")
+				}
+				if err := <-done; tt.before && !errors.Is(err, ErrClosed) {
+					t.Errorf("the campaign returned %v", err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,224 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+// SessionOptions are the settings of a candidate's session.
+type SessionOptions struct {
+	Name string
+	// Node is the agent's own when empty.
+	Node string
+	// TTL is 15s when 0; a negative one means none.
+	TTL time.Duration
+	// LockDelay is Consul's default, 15s, when 0; a negative one means none.
+	LockDelay time.Duration
+	// Behavior is "release" when empty.
+	Behavior string
+	// NodeChecks is Consul's default, serfHealth, when nil; an empty list means
+	// none.
+	NodeChecks    []string
+	ServiceChecks []string
+}
+
+// MinLockDelay is the shortest lock-delay that a candidate relies on. With a
+// shorter one there is no time to notice that Consul does not answer.
+const MinLockDelay = 10 * time.Second
+
+const (
+	defaultTTL       = 15 * time.Second
+	defaultLockDelay = 15 * time.Second // Consul's own
+	// holdMargin covers a process that a busy machine runs late, and the
+	// difference between two clocks over a minute.
+	holdMargin = 2 * time.Second
+	// renewals is how many renewals are due between the latest confirmed one
+	// and the loss: with four, two may fail.
+	renewals = 4
+	// renewRetry is how soon a failed renewal is repeated.
+	renewRetry = time.Second
+	// renewLimit bounds one renewal of a session with a long TTL.
+	renewLimit  = 10 * time.Second
+	createLimit = 5 * time.Second
+)
+
+var errNotRenewed = errors.New("no renewal of the session was confirmed in time")
+
+// complete replaces the defaults.
+func (s SessionOptions) complete() SessionOptions {
+	if s.TTL == 0 {
+		s.TTL = defaultTTL
+	}
+	if s.LockDelay == 0 {
+		s.LockDelay = defaultLockDelay
+	}
+	return s
+}
+
+// Hold is how long a lock is certainly held after the candidate sent a renewal
+// that Consul confirmed: the shorter of TTL and lock-delay, less a margin. A
+// health check may end the session right after the renewal; then only the
+// lock-delay keeps other sessions out. A lock-delay under [MinLockDelay] is
+// disregarded. 0 means that there is no such time.
+func (s SessionOptions) Hold() time.Duration {
+	s = s.complete()
+	hold := max(0, s.TTL)
+	if delay := min(s.LockDelay, election.MaxLockDelay); delay >= MinLockDelay && (hold == 0 || delay < hold) {
+		hold = delay
+	}
+	return hold - min(holdMargin, hold/5)
+}
+
+// lease is a candidate's session while it lives.
+type lease struct {
+	id   string
+	hold time.Duration
+	ctx  context.Context // ends with the session
+	stop context.CancelFunc
+
+	mu        sync.Mutex
+	confirmed time.Time // when the latest request was sent that proved the session alive
+}
+
+// confirm notes that a request which was sent at this time found the session
+// alive.
+func (l *lease) confirm(sent time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if sent.After(l.confirmed) {
+		l.confirmed = sent
+	}
+}
+
+// remaining is how long the session's locks are certainly held, unless they are
+// released or deleted.
+func (l *lease) remaining() time.Duration {
+	if l.hold == 0 {
+		return math.MaxInt64
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hold - elapsed(l.confirmed)
+}
+
+// elapsed is the time since t by the clock that says more: the monotonic clock
+// stops while the machine is suspended, the wall clock can be set back.
+func elapsed(t time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+}
+
+// ensureLease returns the live session, or creates one.
+func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
+	c.mu.Lock()
+	l := c.lease
+	c.mu.Unlock()
+	if l != nil && l.ctx.Err() == nil {
+		return l, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	// A request that is cancelled may leave a session behind, so only the end
+	// of Close cancels this one.
+	calls, cancel := context.WithTimeout(c.calls, createLimit)
+	defer cancel()
+	var made struct{ ID string }
+	sent := time.Now()
+	if _, err := c.client.API().Raw().Write("/v1/session/create", c.o.Session.body(), &made, c.client.Write(calls)); err != nil {
+		return nil, c.client.Wrap(err)
+	}
+	l = &lease{id: made.ID, hold: c.o.Session.Hold(), confirmed: sent}
+	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(c.life))
+	c.mu.Lock()
+	c.lease, c.met = l, true
+	c.mu.Unlock()
+	c.o.Logger.Debug("session created", "key", c.o.Key, "session", l.id)
+	if l.hold > 0 {
+		c.work.Go(func() { c.renew(l) })
+	}
+	return l, nil
+}
+
+// dropLease forgets a session that is gone.
+func (c *Candidate) dropLease(l *lease) {
+	l.stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lease == l {
+		c.lease = nil
+	}
+}
+
+// body is the request that creates a session. Consul's library cannot ask for a
+// session without a lock-delay.
+func (s SessionOptions) body() map[string]any {
+	body := map[string]any{}
+	for name, text := range map[string]string{"Name": s.Name, "Node": s.Node, "Behavior": s.Behavior} {
+		if text != "" {
+			body[name] = text
+		}
+	}
+	if s.TTL > 0 {
+		body["TTL"] = s.TTL.String()
+	}
+	if s.LockDelay != 0 {
+		body["LockDelay"] = max(0, s.LockDelay).String()
+	}
+	if s.NodeChecks != nil {
+		body["NodeChecks"] = s.NodeChecks
+	}
+	if len(s.ServiceChecks) > 0 {
+		checks := make([]map[string]string, len(s.ServiceChecks))
+		for i, id := range s.ServiceChecks {
+			checks[i] = map[string]string{"ID": id}
+		}
+		body["ServiceChecks"] = checks
+	}
+	return body
+}
+
+// renew keeps a session alive until it is gone or stopped. A session that could
+// not be renewed in time is kept: if it lives, it can lead again at once.
+func (c *Candidate) renew(l *lease) {
+	every := (l.hold - c.o.StopTime) / renewals
+	pause := every
+	for {
+		blocking.Sleep(l.ctx, pause)
+		if l.ctx.Err() != nil {
+			return
+		}
+		sent := time.Now()
+		exists, err := c.renewOnce(l, min(every, renewLimit))
+		switch {
+		case l.ctx.Err() != nil:
+			return
+		case err != nil:
+			c.o.Logger.Debug("renewal failed", "key", c.o.Key, "session", l.id, "error", consulx.Describe(err))
+			pause = min(renewRetry, every)
+		case !exists:
+			l.stop()
+			return
+		default:
+			l.confirm(sent)
+			pause = every - time.Since(sent)
+		}
+	}
+}
+
+func (c *Candidate) renewOnce(l *lease, limit time.Duration) (exists bool, err error) {
+	ctx, cancel := context.WithTimeout(l.ctx, limit)
+	defer cancel()
+	entry, _, err := c.client.API().Session().Renew(l.id, c.client.Write(ctx))
+	if err != nil {
+		return false, c.client.Wrap(err)
+	}
+	return entry != nil, nil
+}

@@ -1,0 +1,70 @@
+package blocking
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	backoffFirst = 250 * time.Millisecond
+	// MaxBackoff is the longest pause.
+	MaxBackoff = 15 * time.Second
+)
+
+// Backoff is exponential: 250 ms, doubled after each failure, plus up to a half at
+// random, at most 15 s.
+type Backoff struct{ failures int }
+
+// Next is how long to wait after one more failure.
+func (b *Backoff) Next() time.Duration {
+	base := MaxBackoff * 2 / 3
+	if shifted := backoffFirst << min(b.failures, 16); shifted < base {
+		base = shifted
+	}
+	b.failures++
+	return base + Jitter(base/2)
+}
+
+// Jitter is a random part of d, so that failures at the same time are not retried
+// at the same time.
+func Jitter(d time.Duration) time.Duration {
+	return rand.N(d + 1) //nolint:gosec // nothing secret depends on it
+}
+
+// Reset makes the next pause the shortest.
+func (b *Backoff) Reset() { b.failures = 0 }
+
+const (
+	paceFirst = 5 * time.Millisecond
+	paceMax   = 80 * time.Millisecond
+	paceQuiet = time.Second
+)
+
+// pace slows a query that is woken without a change, as every write wakes one over
+// an empty prefix. A new key is still seen within 100 ms.
+type pace struct{ pause time.Duration }
+
+// next is the pause after a response that took so long and contained a change, or
+// not.
+func (p *pace) next(news bool, took time.Duration) time.Duration {
+	if news || took >= paceQuiet {
+		p.pause = 0
+		return 0
+	}
+	p.pause = min(max(2*p.pause, paceFirst), paceMax)
+	return p.pause
+}
+
+// Sleep waits until d is over or ctx ends.
+func Sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

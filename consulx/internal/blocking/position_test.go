@@ -1,0 +1,105 @@
+package blocking
+
+import (
+	"testing"
+	"time"
+)
+
+func TestPositionAfterAResponse(t *testing.T) {
+	const wait = time.Minute
+	for _, c := range []struct {
+		what       string
+		asked, got uint64
+		took       time.Duration
+		want       uint64
+	}{
+		{"the first answer", 0, 7, 0, 7},
+		{"news", 7, 9, time.Second, 9},
+		{"news by one", 7, 8, 0, 8},
+		{"the wait ran out", 7, 7, wait, 7},
+		{"the wait ran out, with Consul's sixteenth", 7, 7, wait + wait/16, 7},
+		{"a restored snapshot: early and unchanged", 7, 7, wait - 1, 0},
+		{"a restored snapshot, at once", 7, 7, 0, 0},
+		{"the index fell", 7, 6, time.Second, 0},
+		{"the index fell to 1", 2493, 1, 0, 0},
+		{"the index fell when the wait ran out", 7, 3, wait, 0},
+		{"an answer lost its index", 7, 0, 0, 0},
+		{"only the smallest index is known, and the wait ran out", 1, 1, wait, 1},
+	} {
+		at := Position{Index: c.asked, Gap: true, Epoch: 3}
+		if got := at.after(c.got, c.took, wait); got != (Position{Index: c.want, Epoch: 3}) {
+			t.Errorf("%s: asked with %d, got %d after %s: next %+v, want %d", c.what, c.asked, c.got, c.took, got, c.want)
+		}
+	}
+}
+
+func TestQueryDeadlineLeavesConsulItsJitter(t *testing.T) {
+	if d := queryDeadline(7, 16*time.Minute); d <= 17*time.Minute || d > 18*time.Minute {
+		t.Errorf("a wait of 16m is given %s", d)
+	}
+	if d := queryDeadline(0, 16*time.Minute); d != FreshDeadline {
+		t.Errorf("a fresh read is given %s", d)
+	}
+}
+
+func TestBackoffGrowsWithinItsBounds(t *testing.T) {
+	for range 200 {
+		var b Backoff
+		least := backoffFirst
+		for i := range 100 {
+			d := b.Next()
+			if d < least || d > MaxBackoff {
+				t.Fatalf("failure %d waits %s", i+1, d)
+			}
+			least = min(2*least, 10*time.Second)
+		}
+		b.Reset()
+		if d := b.Next(); d > backoffFirst*3/2 {
+			t.Fatalf("after a success the first failure waits %s", d)
+		}
+	}
+}
+
+func TestPace(t *testing.T) {
+	var p pace
+	want := []time.Duration{paceFirst, 2 * paceFirst, 4 * paceFirst, 8 * paceFirst, paceMax, paceMax}
+	for i, w := range want {
+		if got := p.next(false, time.Millisecond); got != w {
+			t.Errorf("wake %d for nothing pauses %s, want %s", i+1, got, w)
+		}
+	}
+	if got := p.next(true, time.Millisecond); got != 0 {
+		t.Errorf("news pause %s", got)
+	}
+	if got := p.next(false, time.Millisecond); got != paceFirst {
+		t.Errorf("after news the first idle wake pauses %s", got)
+	}
+	if got := p.next(false, paceQuiet); got != 0 {
+		t.Errorf("an answer after a long wait pauses %s", got)
+	}
+}
+
+func TestAChangeIsNeverUnreportedFor30Seconds(t *testing.T) {
+	if worst := queryDeadline(1, DefaultWait); worst+2*time.Second > 30*time.Second {
+		t.Errorf("a silent connection is noticed after %s, and its keys have to be read again", worst)
+	}
+}
+
+func TestPositionWithoutAUsableResponse(t *testing.T) {
+	at := Position{Index: 7, Gap: true, Epoch: 2}
+	for _, c := range []struct {
+		what      string
+		got, want Position
+	}{
+		{"the same epoch", at.in(2), at},
+		{"another epoch", at.in(3), Position{Gap: true, Epoch: 3}},
+		{"a position of any epoch", Position{Index: 7}.in(3), Position{Index: 7, Epoch: 3}},
+		{"a dropped response leaves the gap", at.dropped(), Position{Gap: true, Epoch: 2}},
+		{"a failure", Lost(), Position{Gap: true}},
+		{"two queries become one", Position{}.Join(at).Join(Position{Index: 9, Epoch: 1}), Position{Gap: true, Epoch: 1}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+// Package redact removes tokens and passwords from texts.
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/consul/api"
+)
+
+const (
+	// wordLength is the length below which a secret is hidden as a whole word
+	// only: anywhere in a text, "a" would hide every "a".
+	wordLength = 6
+	hidden     = "<hidden>"
+)
+
+// Secrets are the texts that no message may show, the longest first: tokens and
+// passwords, in every encoding in which a server may send them back.
+type Secrets []string
+
+// New collects the secrets of a client: its token and what it sends as
+// basic authentication.
+func New(token string, auths ...*api.HttpBasicAuth) Secrets {
+	plain := []string{token}
+	for _, auth := range auths {
+		if auth == nil {
+			continue
+		}
+		pair := auth.Username + ":" + auth.Password
+		plain = append(plain, cmp.Or(auth.Password, auth.Username), base64.StdEncoding.EncodeToString([]byte(pair)))
+	}
+	var all Secrets
+	for _, text := range plain {
+		if text != "" {
+			all = append(all, encodings(text)...)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return slices.Compact(all)
+}
+
+// encodings are a text and its forms in URLs, JSON, Go, HTML and base64.
+func encodings(text string) []string {
+	all := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text), unquoted(strconv.Quote(text))}
+	for _, escapeHTML := range []bool{false, true} {
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(escapeHTML)
+		if enc.Encode(text) == nil {
+			all = append(all, unquoted(strings.TrimSpace(out.String())))
+		}
+	}
+	return append(all, base64Cores(text)...)
+}
+
+func unquoted(text string) string { return strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`) }
+
+// base64Cores are the characters that a text always becomes when it is encoded
+// as a part of something longer, one core for each alignment and alphabet.
+func base64Cores(text string) []string {
+	var cores []string
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for before := range 3 {
+			core := enc.EncodeToString(append(make([]byte, before), text...))
+			core = core[(before*4+2)/3:]
+			if (before+len(text))%3 != 0 {
+				core = core[:len(core)-1] // depends on what follows the text
+			}
+			if len(core) >= wordLength {
+				cores = append(cores, core)
+			}
+		}
+	}
+	return cores
+}
+
+// Redact takes every secret out of a text.
+func (s Secrets) Redact(text string) string {
+	for _, secret := range s {
+		if len(secret) >= wordLength {
+			text = strings.ReplaceAll(text, secret, hidden)
+		} else {
+			text = replaceWord(text, secret)
+		}
+	}
+	return text
+}
+
+// replaceWord hides a secret where it is not a part of a longer word.
+func replaceWord(text, secret string) string {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, secret)
+		if !found {
+			out.WriteString(text)
+			return out.String()
+		}
+		left, _ := utf8.DecodeLastRuneInString(out.String() + before)
+		right, _ := utf8.DecodeRuneInString(after)
+		out.WriteString(before)
+		if inWord(left) || inWord(right) {
+			out.WriteString(secret)
+		} else {
+			out.WriteString(hidden)
+		}
+		text = after
+	}
+}
+
+func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }

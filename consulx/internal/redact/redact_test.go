@@ -1,0 +1,15 @@
+package redact_test
+
+import (
+	"testing"
+
+	"electop/consulx/internal/redact"
+)
+
+// A short secret is hidden as a word, and words that contain it stay.
+func TestShortSecretsLeaveOtherWordsAlone(t *testing.T) {
+	s := redact.New("no")
+	if got := s.Redact("no node knows (no), nor does no"); got != "<hidden> node knows (<hidden>), nor does <hidden>" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,100 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election/sanitize"
+)
+
+// Address is an address of Consul taken apart.
+type Address struct {
+	Scheme string // http or https
+	host   string
+	prefix string // of the path, for a reverse proxy
+	socket string // path of a unix socket
+	user   *url.Userinfo
+}
+
+// ParseAddress reads an address as Consul's library does, and user:password@ in
+// front of the host besides, which that library would take for a part of the
+// host and show in its errors.
+func ParseAddress(address, scheme string) (Address, error) {
+	t := Address{Scheme: scheme}
+	rest := address
+	if before, after, ok := strings.Cut(address, "://"); ok {
+		switch before {
+		case "http": // never undoes CONSUL_HTTP_SSL
+		case "https":
+			t.Scheme = "https"
+		case "unix":
+			t.socket = after
+			return t, nil
+		default:
+			return t, fmt.Errorf("address of Consul: unknown scheme %q (http, https or unix)", sanitize.Line(before, 20))
+		}
+		rest = after
+	}
+	if host, path, ok := strings.Cut(rest, "/"); ok {
+		rest = host
+		if path = strings.TrimSuffix(path, "/"); path != "" {
+			t.prefix = "/" + path
+		}
+	}
+	if i := strings.LastIndex(rest, "@"); i >= 0 {
+		name, password, _ := strings.Cut(rest[:i], ":")
+		t.user, rest = url.UserPassword(unescape(name), unescape(password)), rest[i+1:]
+	}
+	t.host = rest
+	if probe, err := url.Parse("http://" + t.host); t.host == "" || err != nil || probe.Host != t.host {
+		return t, errors.New("address of Consul: want host:port, http://…, https://… or unix://…")
+	}
+	return t, nil
+}
+
+func unescape(text string) string {
+	if plain, err := url.PathUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// Auth is what the address holds in front of the host, nil if nothing.
+func (t Address) Auth() *api.HttpBasicAuth {
+	if t.user == nil {
+		return nil
+	}
+	password, _ := t.user.Password()
+	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
+}
+
+// Shown is the address for people: without credentials.
+func (t Address) Shown() string {
+	if t.socket != "" {
+		return t.socket
+	}
+	return t.host + t.prefix
+}
+
+// URL is the address that requests name.
+func (t Address) URL() *url.URL {
+	if t.socket != "" {
+		return &url.URL{Scheme: "http", Host: "localhost"}
+	}
+	return &url.URL{Scheme: t.Scheme, Host: t.host, Path: t.prefix}
+}
+
+// loopback reports an agent on this machine.
+func (t Address) loopback() bool {
+	if t.socket != "" {
+		return true
+	}
+	host := (&url.URL{Host: t.host}).Hostname()
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}

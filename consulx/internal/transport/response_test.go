@@ -1,0 +1,107 @@
+package transport
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// endless writes until the reader goes away.
+func endless(w io.Writer) {
+	chunk := []byte(strings.Repeat("x", 1<<20))
+	for {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+	}
+}
+
+// clientOf is a client of a server that sends an index and then what answer does.
+func clientOf(t *testing.T, answer func(w http.ResponseWriter)) (*http.Client, string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Consul-Index", "7")
+		answer(w)
+	}))
+	t.Cleanup(server.Close)
+	connections := &http.Transport{}
+	t.Cleanup(connections.CloseIdleConnections)
+	return &http.Client{Transport: guard{RoundTripper: connections, large: make(chan struct{}, 1)}}, server.URL
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	var bomb bytes.Buffer
+	z, err := gzip.NewWriterLevel(&bomb, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range BodyLimit>>20 + 1 {
+		_, _ = io.WriteString(z, strings.Repeat("x", 1<<20))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		answer func(w http.ResponseWriter)
+		want   int64
+		err    error
+	}{
+		{"an endless response", func(w http.ResponseWriter) { endless(w) }, BodyLimit, errTooLarge},
+		{"an endless error", func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); endless(w) }, errorLimit, nil},
+		{"the largest response", func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, BodyLimit)) }, BodyLimit, nil},
+		{"a compressed response", func(w http.ResponseWriter) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(bomb.Bytes())
+		}, BodyLimit, errTooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client, url := clientOf(t, c.answer)
+			response, err := client.Get(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if n, err := io.Copy(io.Discard, response.Body); n != c.want || !errors.Is(err, c.err) {
+				t.Errorf("%d bytes and %v, want %d and %v", n, err, c.want, c.err)
+			}
+		})
+	}
+}
+
+func TestOneLargeBodyAtATime(t *testing.T) {
+	client, url := clientOf(t, func(w http.ResponseWriter) { endless(w) })
+	var large atomic.Int32
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			response, err := client.Get(url)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer response.Body.Close()
+			_, _ = io.CopyN(io.Discard, response.Body, largeBody)
+			if _, err := response.Body.Read(make([]byte, 1)); err != nil {
+				t.Error(err)
+			}
+			if large.Add(1) > 1 {
+				t.Error("two large bodies are read at the same time")
+			}
+			_, _ = io.CopyN(io.Discard, response.Body, BodyLimit/4)
+			large.Add(-1)
+		})
+	}
+	readers.Wait()
+}

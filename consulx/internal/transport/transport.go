@@ -1,0 +1,75 @@
+// Package transport carries requests to one Consul agent. It rejects responses
+// that are not Consul's and bounds their size.
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"time"
+)
+
+// The kernel reports a silent connection after 14 s: it probes after 5 s, then
+// three more times. Behind a proxy, the deadline of the query applies.
+const (
+	keepAliveIdle     = 5 * time.Second
+	keepAliveInterval = 3 * time.Second
+	keepAliveCount    = 3
+)
+
+const (
+	dialTimeout  = 5 * time.Second
+	idleTimeout  = 90 * time.Second
+	tlsHandshake = 5 * time.Second
+)
+
+// Transport is the connections of one client.
+type Transport struct {
+	guard
+	connections *http.Transport
+}
+
+// New makes at most conns connections to an agent. Requests go through instead if
+// it is not nil. large is held by the one response body that is larger than
+// largeBody.
+func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, large chan struct{}) *Transport {
+	connections := newTransport(a, conf, conns)
+	watch := &certificateWatch{RoundTripper: connections}
+	watch.observe(connections.TLSClientConfig)
+	if instead != nil {
+		watch.RoundTripper = instead
+	}
+	return &Transport{guard{RoundTripper: watch, large: large}, connections}
+}
+
+// CloseIdleConnections closes the connections that carry no request.
+func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
+
+// RefuseRedirect keeps the token from other hosts and a request from another key:
+// Consul redirects paths that contain "//" or "..".
+func RefuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// newTransport makes the connections to an agent.
+func newTransport(t Address, tlsConfig *tls.Config, conns int) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
+	}}
+	dial := dialer.DialContext
+	proxy := http.ProxyFromEnvironment
+	if t.socket != "" {
+		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", t.socket)
+		}
+		proxy = nil
+	}
+	return &http.Transport{
+		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
+		// Compressing a large response costs more than sending it over loopback.
+		DisableCompression: t.loopback(),
+		ForceAttemptHTTP2:  true,
+		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},
+		MaxConnsPerHost:    conns, MaxIdleConns: conns, MaxIdleConnsPerHost: conns,
+		IdleConnTimeout: idleTimeout,
+	}
+}

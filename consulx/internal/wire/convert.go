@@ -1,0 +1,52 @@
+// Package wire translates between Consul's HTTP API and package election: response
+// types to election types, and keys to what a URL can name.
+package wire
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+// Pair converts one key.
+func Pair(p *api.KVPair) election.Pair {
+	return election.Pair{
+		Key: p.Key, Value: p.Value, Flags: p.Flags, Session: p.Session, LockIndex: p.LockIndex,
+		CreateIndex: p.CreateIndex, ModifyIndex: p.ModifyIndex,
+	}
+}
+
+// Session converts one session.
+func Session(e *api.SessionEntry) *election.Session {
+	s := &election.Session{
+		ID: e.ID, Name: e.Name, Node: e.Node, Behavior: e.Behavior, LockDelay: e.LockDelay,
+		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
+	}
+	// A TTL that Consul accepted parses; none is the empty string.
+	s.TTL, _ = time.ParseDuration(e.TTL)
+	for _, check := range e.ServiceChecks {
+		s.ServiceChecks = append(s.ServiceChecks, check.ID)
+	}
+	// Clients older than Consul 1.7 bind node checks under another name.
+	for _, id := range e.Checks {
+		if !slices.Contains(s.NodeChecks, id) && !slices.Contains(s.ServiceChecks, id) {
+			s.NodeChecks = append(s.NodeChecks, id)
+		}
+	}
+	return s
+}
+
+// Checks converts health checks.
+func Checks(all api.HealthChecks) []election.Check {
+	checks := make([]election.Check, 0, len(all))
+	for _, c := range all {
+		checks = append(checks, election.Check{
+			ID: c.CheckID, Name: c.Name, Node: c.Node, Service: c.ServiceName, Status: c.Status,
+			Output: c.Output, ModifyIndex: c.ModifyIndex,
+		})
+	}
+	return checks
+}

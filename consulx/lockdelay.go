@@ -1,0 +1,77 @@
+package consulx
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// LockState is the result of an acquire now.
+type LockState string
+
+// The states of a key.
+const (
+	LockHeld    LockState = "held"    // a session holds it
+	LockDelayed LockState = "delayed" // nobody holds it and nobody may, for now
+	LockFree    LockState = "free"    // whoever asks first gets it
+)
+
+// NoSession is an id that no session ever has.
+const NoSession = "00000000-0000-0000-0000-000000000000"
+
+// ProbeResult is what [ProbeLockDelay] found.
+type ProbeResult struct {
+	State LockState
+	// Exists says whether there is such a key; one that is missing can be
+	// delayed too, because a lock-delay belongs to the name.
+	Exists bool
+	// Session holds the key, empty unless the state is LockHeld.
+	Session string
+}
+
+// ProbeLockDelay reports whether a lock-delay prevents an acquire, which no read
+// shows. It acquires with a session that cannot exist: Consul always refuses, for
+// different reasons, and writes nothing. The token needs write on the key.
+func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, error) {
+	delayed, err := c.probeLock(ctx, key)
+	if err != nil {
+		return ProbeResult{}, err
+	}
+	// Consul refuses a held key for the same reason as a free one.
+	pair, err := c.ReadKey(ctx, key)
+	if err != nil {
+		return ProbeResult{}, err
+	}
+	found := ProbeResult{State: LockFree, Exists: pair != nil}
+	switch {
+	case pair != nil && pair.Held():
+		found.State, found.Session = LockHeld, pair.Session
+	case delayed:
+		found.State = LockDelayed
+	}
+	return found, nil
+}
+
+// probeLock sends the acquire and reads why it was refused.
+func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err error) {
+	lock := c.kvOp(api.KVLock, key)
+	lock.Session = NoSession
+	ok, answer, err := c.writeTxn(ctx, api.TxnOps{{KV: lock}})
+	if err != nil {
+		return false, c.Wrap(err)
+	}
+	if ok {
+		return false, Fail(nil, "Consul locked %s for a session that can't exist", key)
+	}
+	switch text := txnText(answer.Errors); {
+	case strings.HasSuffix(text, "due to lock delay"):
+		return true, nil
+	case strings.HasPrefix(text, "invalid session"):
+		return false, nil
+	case txnDenial(answer.Errors):
+		return false, Fail(ErrDenied, "%s", c.Redact(text))
+	default:
+		return false, Fail(nil, "Consul answers a probe of %s: %s", key, c.Redact(text))
+	}
+}

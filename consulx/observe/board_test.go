@@ -1,0 +1,146 @@
+package observe
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// board is a running observer and all that it told.
+type board struct {
+	t    *testing.T
+	o    *Observer
+	stop func()
+
+	mu     sync.Mutex
+	events []election.Event
+	at     []time.Time
+	last   *election.Snapshot
+	moved  chan struct{} // closed and replaced with each piece of news
+}
+
+func observe(t *testing.T, c *consulx.Client, texts ...string) *board {
+	t.Helper()
+	return observeWith(t, c, Options{Patterns: patterns(t, texts...)})
+}
+
+func observeWith(t *testing.T, c *consulx.Client, o Options, change ...func(*Observer)) *board {
+	t.Helper()
+	b := &board{t: t, moved: make(chan struct{})}
+	o.OnEvents = func(events []election.Event) {
+		b.note(func() {
+			for _, e := range events {
+				b.events, b.at = append(b.events, e), append(b.at, time.Now())
+			}
+		})
+	}
+	b.o = New(c, o)
+	for _, f := range change {
+		f(b.o)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := b.o.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	done.Go(func() {
+		for s := range b.o.Snapshots() {
+			b.note(func() { b.last = s })
+		}
+	})
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		done.Wait()
+	})
+	t.Cleanup(b.stop)
+	return b
+}
+
+func (b *board) note(do func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do()
+	close(b.moved)
+	b.moved = make(chan struct{})
+}
+
+// until waits for a condition on what was told, or on the observer itself, which
+// may move without telling anything.
+func (b *board) until(what string, ok func() bool) {
+	b.t.Helper()
+	timeout := time.NewTimer(patience).C
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		b.mu.Lock()
+		done, moved := ok(), b.moved
+		b.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-moved:
+		case <-again.C:
+		case <-timeout:
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.t.Fatalf("waited in vain for %s; events: %+v", what, b.events)
+		}
+	}
+}
+
+// event waits for the first event of a type about a key after the first n.
+func (b *board) event(from int, kind election.EventType, key string) (e election.Event, next int) {
+	b.t.Helper()
+	b.until(string(kind)+" "+key, func() bool {
+		for i := from; i < len(b.events); i++ {
+			if b.events[i].Type == kind && b.events[i].Key == key {
+				e, next = b.events[i], i+1
+				return true
+			}
+		}
+		return false
+	})
+	return e, next
+}
+
+func (b *board) loaded() {
+	b.t.Helper()
+	b.until("a loaded snapshot", func() bool { return b.last != nil && b.last.Loaded })
+}
+
+func (b *board) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.events)
+}
+
+func (b *board) of(key string) []election.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var found []election.Event
+	for _, e := range b.events {
+		if e.Key == key {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (b *board) toldAt(i int) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at[i]
+}
+
+func (b *board) snapshot() *election.Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last
+}

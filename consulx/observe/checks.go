@@ -1,0 +1,151 @@
+package observe
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+// checkWatches keeps one blocking query for each requested node, as far as the
+// connections suffice.
+type checkWatches struct {
+	mu     sync.Mutex
+	asked  []string // the most wanted first
+	limit  int
+	nodes  []string // that are watched, sorted
+	change chan struct{}
+}
+
+func newCheckWatches() *checkWatches { return &checkWatches{change: make(chan struct{}, 1)} }
+
+// set replaces the requested nodes.
+func (w *checkWatches) set(nodes []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = slices.Clone(nodes)
+	w.choose()
+}
+
+// allow limits how many nodes are watched.
+func (w *checkWatches) allow(limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit = limit
+	w.choose()
+}
+
+// choose wakes run if the set of nodes changed. The mutex is held.
+func (w *checkWatches) choose() {
+	wanted := slices.Compact(slices.Sorted(slices.Values(w.asked[:min(len(w.asked), w.limit)])))
+	if slices.Equal(w.nodes, wanted) {
+		return
+	}
+	w.nodes = wanted
+	select {
+	case w.change <- struct{}{}:
+	default:
+	}
+}
+
+func (w *checkWatches) wanted() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.nodes
+}
+
+// run starts and ends queries as the set of nodes changes, until ctx ends, and
+// waits for them.
+func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
+	running := map[string]func(){} // end a query and wait for it
+	defer func() { endAll(running, nil) }()
+	for {
+		wanted := w.wanted()
+		endAll(running, wanted)
+		for _, node := range wanted {
+			if running[node] == nil && node != "" {
+				nctx, cancel := context.WithCancel(ctx)
+				done := make(chan struct{})
+				running[node] = func() { cancel(); <-done }
+				go func() {
+					defer close(done)
+					start(nctx, node)
+				}()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.change:
+		}
+	}
+}
+
+// endAll ends the queries for nodes that are not wanted. A node that is wanted again
+// must not be reported as unwatched afterwards, hence the wait.
+func endAll(running map[string]func(), wanted []string) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for node, end := range running {
+		if !slices.Contains(wanted, node) {
+			wg.Go(end)
+			delete(running, node)
+		}
+	}
+}
+
+// watchChecks polls the checks of one node until ctx ends, and then reports that
+// they are no longer current.
+func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epochs) {
+	part := election.Part{Kind: election.PartChecks, Node: node}
+	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}
+	defer q.end()
+	l := &blocking.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	l.Run(ctx)
+	o.send(true, election.ChecksUnwatched{At: time.Now(), Node: node})
+}
+
+// checkPoller reads the checks of one node.
+type checkPoller struct {
+	link
+	node   string
+	answer []election.Check
+	last   []election.Check
+	asked  bool
+}
+
+func (k *checkPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	checks, meta, err := k.o.client.Blocking().API().Health().Node(k.node, q)
+	if err != nil {
+		return nil, k.o.client.Wrap(err)
+	}
+	k.answer = wire.Checks(checks)
+	return meta, nil
+}
+
+func (k *checkPoller) Accept(_ context.Context, a blocking.Answer) (bool, error) {
+	k.restore()
+	if k.asked && !a.Gap && slices.Equal(k.answer, k.last) {
+		return false, nil
+	}
+	read := election.ChecksRead{At: time.Now(), Node: k.node, Checks: k.answer, Partial: k.o.client.Filtered(a.QueryMeta)}
+	if len(k.answer) == 0 && (k.o.client.Filtered(a.QueryMeta) || len(k.last) > 0 && k.o.client.MayOmit(a.QueryMeta)) {
+		read.Err = "not readable with this token"
+	}
+	k.last, k.asked = k.answer, true
+	k.o.send(true, read)
+	return true, nil
+}
+
+func (k *checkPoller) Failed(err error, retryAt time.Time) {
+	k.asked = false
+	k.lose(err, retryAt)
+	k.o.send(true, election.ChecksRead{At: time.Now(), Node: k.node, Err: consulx.Describe(err)})
+}

@@ -1,0 +1,313 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+	"electop/internal/memconsul"
+)
+
+// slowly lets every request take a while, there and back.
+type slowly struct {
+	http.RoundTripper
+}
+
+func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
+	for _, half := range []func() error{
+		func() error { return nil },
+		r.Context().Err,
+	} {
+		if err := half(); err != nil {
+			return nil, err
+		}
+		blocking.Sleep(context.Background(), rand.N(2*time.Millisecond))
+	}
+	answer, err := s.RoundTripper.RoundTrip(r)
+	blocking.Sleep(context.Background(), rand.N(2*time.Millisecond))
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return answer, err
+}
+
+// story is what was done to keys, and what an observer must tell of it.
+type story struct {
+	t     *testing.T
+	api   *api.Client
+	names []string
+
+	mu       sync.Mutex // one thing is done at a time
+	still    bool       // nothing is done but by the test itself
+	rng      *rand.Rand
+	held     map[string]bool   // by key that exists
+	sessions map[string]string // by key
+	touched  map[string]time.Time
+	expected map[string][]expectation
+	// busy reports that something may be still to be told of a key, so that it is
+	// left alone.
+	busy func(key string) bool
+	// slack is how much later than in a bubble things may be told.
+	slack time.Duration
+}
+
+// expectation is an event that must be told soon after what caused it.
+type expectation struct {
+	kind election.EventType
+	at   time.Time
+	soon time.Duration
+}
+
+const (
+	// soonSeen is how late a change of a key may be told that stays, soonFound
+	// that of one that comes or goes.
+	soonSeen  = 250 * time.Millisecond
+	soonFound = time.Second
+)
+
+// quiet is how long a key is left alone, so that nothing is merged.
+const quiet = time.Second
+
+func newStory(t *testing.T, client *api.Client, rng *rand.Rand, names []string) *story {
+	t.Helper()
+	s := &story{
+		t: t, api: client, rng: rng, names: names, held: map[string]bool{}, touched: map[string]time.Time{},
+		expected: map[string][]expectation{}, sessions: map[string]string{},
+	}
+	s.busy = func(key string) bool { return time.Since(s.touched[key]) < quiet }
+	return s
+}
+
+// newSession makes a session that nobody has read yet.
+func (s *story) newSession() string {
+	id, _, err := s.api.Session().CreateNoChecks(&api.SessionEntry{Name: "s", LockDelay: time.Nanosecond}, nil)
+	s.check(true, err)
+	return id
+}
+
+func (s *story) check(ok bool, err error) {
+	s.t.Helper()
+	if err != nil || !ok {
+		s.t.Fatal(ok, err)
+	}
+}
+
+func (s *story) expect(key string, soon time.Duration, kinds ...election.EventType) {
+	now := time.Now()
+	s.touched[key] = now
+	for _, kind := range kinds {
+		s.expected[key] = append(s.expected[key], expectation{kind, now, soon + s.slack})
+	}
+}
+
+// step does something to any key.
+func (s *story) step(deletes float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stepOf(s.names[s.rng.IntN(len(s.names))], deletes)
+}
+
+// meddle does something to a key that one of these watches reads.
+func (s *story) meddle(watches []shard.Watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.still {
+		return
+	}
+	from := s.rng.IntN(len(s.names))
+	for i := range s.names {
+		key := s.names[(from+i)%len(s.names)]
+		if slices.ContainsFunc(watches, func(w shard.Watch) bool { return w.Range.Contains(key) }) && s.stepOf(key, 0.1) {
+			return
+		}
+	}
+}
+
+func (s *story) hush(still bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.still = still
+}
+
+// stepOf does something to a key that is not busy. Few keys
+// are left in the end where there are more deletes than creations.
+func (s *story) stepOf(key string, deletes float64) (done bool) {
+	if s.busy(key) {
+		return false
+	}
+	held, exists := s.held[key]
+	pair := &api.KVPair{Key: key, Session: s.sessions[key], Value: []byte("v")}
+	switch {
+	case exists && s.rng.Float64() < deletes:
+		_, err := s.api.KV().Delete(key, nil)
+		s.check(true, err)
+		delete(s.held, key)
+		if held {
+			s.expect(key, soonFound, election.Vacated)
+		}
+		s.expect(key, soonFound, election.Deleted)
+	case held:
+		ok, _, err := s.api.KV().Release(pair, nil)
+		s.check(ok, err)
+		s.held[key] = false
+		s.expect(key, soonSeen, election.Vacated)
+	case exists || s.rng.Float64() > deletes:
+		pair.Session = s.newSession()
+		ok, _, err := s.api.KV().Acquire(pair, nil)
+		s.check(ok, err)
+		s.held[key], s.sessions[key] = true, pair.Session
+		s.expect(key, soonSeen, election.Elected)
+		if !exists {
+			s.expected[key][len(s.expected[key])-1].soon = soonFound
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// fell deletes everything under a prefix at once. All must have been told.
+func (s *story) fell(prefix string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.api.KV().DeleteTree(prefix, nil)
+	s.check(true, err)
+	for _, key := range s.names {
+		held, exists := s.held[key]
+		if !exists || !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		delete(s.held, key)
+		if held {
+			s.expect(key, soonFound, election.Vacated)
+		}
+		s.expect(key, soonFound, election.Deleted)
+	}
+}
+
+// told checks that the board told what happened, of every key and in order.
+func (s *story) told(b *board) {
+	s.t.Helper()
+	got := map[string][]election.Event{}
+	b.mu.Lock()
+	for _, e := range b.events {
+		if e.Type != election.Explained {
+			got[e.Key] = append(got[e.Key], e)
+		}
+	}
+	b.mu.Unlock()
+	for _, key := range s.names {
+		if !slices.EqualFunc(got[key], s.expected[key], inTime) {
+			s.t.Errorf("%s: told %s, happened %s", key, briefly(got[key]), s.expected[key])
+		}
+	}
+}
+
+func (x expectation) String() string { return x.at.Format("05.000 ") + string(x.kind) }
+
+func briefly(events []election.Event) (told []expectation) {
+	for _, e := range events {
+		told = append(told, expectation{kind: e.Type, at: e.Time})
+	}
+	return told
+}
+
+func inTime(e election.Event, x expectation) bool {
+	return e.Type == x.kind && e.Time.Sub(x.at) <= x.soon
+}
+
+// However keys come and go and shards with them: every term of every key is told
+// once, in order.
+func TestNoChangeFallsBetweenTwoLayouts(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { playStory(t, seed) }) })
+	}
+}
+
+// restless changes the layout whenever it may be changed, to any that is right.
+func restless(rng *rand.Rand) arrangement {
+	return func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
+		if rng.IntN(3) == 0 {
+			return l.Next(keys, present)
+		}
+		l.Limit = 1 + rng.IntN(l.Limit)
+		l.Fine = rng.IntN(4) > 0
+		return l.Next(keys, []shard.Watch{l.Root})
+	}
+}
+
+// arrangement chooses layouts, as shard.Layout.Next does.
+type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
+
+// meddled does something to the keys of watches that are about to be closed, and
+// gives them no time, or some, to tell of it.
+func meddled(s *story, arrange arrangement, changes *int) func(*Observer) {
+	return func(o *Observer) {
+		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
+			want := arrange(l, keys, present)
+			retired := slices.DeleteFunc(slices.Clone(present), func(w shard.Watch) bool { return slices.Contains(want, w) })
+			if len(retired) > 0 {
+				if len(present) > 1 {
+					*changes++
+				}
+				for i := range 3 {
+					s.meddle(retired)
+					blocking.Sleep(context.Background(), time.Duration(2-i)*time.Millisecond)
+				}
+			}
+			return want
+		}
+	}
+}
+
+func playStory(t *testing.T, seed uint64) {
+	agent := memconsul.New(memconsul.Config{})
+	defer agent.Close()
+	direct := over(t, agent)
+	// The story draws under its own lock, so what is drawn here has its own source.
+	rng := rand.New(rand.NewPCG(seed, 3))
+	var names []string
+	for i := range 900 {
+		names = append(names, fmt.Sprintf("service/%c%d/%03d/leader", 'a'+i%5, i%7, i))
+	}
+	changes, enough := 0, 100
+	arrange := restless(rand.New(rand.NewPCG(seed, 2)))
+	if seed%2 == 1 { // as it is arranged in earnest, where layouts last
+		arrange, enough = shard.Layout.Next, 3
+	}
+	s := newStory(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)
+	b := observeWith(t, over(t, slowly{agent}), Options{Patterns: patterns(t, "service/**/leader"), Wait: time.Minute},
+		meddled(s, arrange, &changes))
+	b.until("a board", func() bool { return b.last != nil && b.last.Loaded })
+	for wave := range 12 {
+		deletes := []float64{0.02, 0.6, 0.05, 0.9}[wave%4]
+		for range 500 {
+			blocking.Sleep(context.Background(), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
+			s.step(deletes)
+		}
+		if wave%3 == 0 {
+			blocking.Sleep(context.Background(), quiet)
+			s.fell([]string{"service/a", "service/b1/", "service/", "service/c"}[rng.IntN(4)])
+		}
+	}
+	s.hush(true)
+	blocking.Sleep(context.Background(), 5*time.Second)
+	synctest.Wait()
+	b.stop()
+	s.told(b)
+	if changes < enough {
+		t.Errorf("the layout changed %d times only", changes)
+	}
+}

@@ -1,0 +1,351 @@
+package observe
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// endingsOut names the file that the measured tables are written to. Without it
+// nothing is written.
+const endingsOut = "ELECTOP_ENDINGS_OUT"
+
+// repetitions is how often each ending is played.
+const repetitions = 20
+
+// play is one repetition of an ending: a leader on a node of its own, in the
+// catalog only, so that everything of it can be taken away.
+type play struct {
+	backend
+	op      *consulx.Operator
+	node    string
+	key     string
+	session string
+}
+
+// script is one way for a term to end.
+type script struct {
+	name  string
+	cause election.Cause
+	says  string
+	// delayed says that a lock-delay follows.
+	delayed bool
+	entry   api.SessionEntry
+	// checked has checks of the node and of a service keep the session alive.
+	checked bool
+	end     func(p *play) error
+	// parallel plays all repetitions at once, because one takes long.
+	parallel bool
+}
+
+const scriptDelay = 5 * time.Second
+
+func (p *play) destroy() error {
+	_, err := p.API.Session().Destroy(p.session, nil)
+	return err
+}
+
+// outlive waits until Consul itself says that the session is gone.
+func (p *play) outlive() error {
+	for index := uint64(0); ; {
+		entry, meta, err := p.API.Session().Info(p.session, &api.QueryOptions{WaitIndex: index, WaitTime: patience})
+		if err != nil || entry == nil {
+			return err
+		}
+		index = meta.LastIndex
+	}
+}
+
+func (p *play) target() election.Target { return election.Target{Key: p.key, Session: p.session} }
+
+func (p *play) register(checks ...*api.HealthCheck) error {
+	_, err := p.API.Catalog().Register(&api.CatalogRegistration{
+		Node: p.node, Address: "10.9.9.9", NodeMeta: map[string]string{"external-node": "true"},
+		Service: &api.AgentService{ID: "web-" + p.node, Service: "web"}, Checks: checks,
+	}, nil)
+	return err
+}
+
+func (p *play) nodeCheck(status, output string) *api.HealthCheck {
+	return &api.HealthCheck{Node: p.node, CheckID: "disk", Name: "disk", Status: status, Output: output}
+}
+
+func (p *play) serviceCheck(status, output string) *api.HealthCheck {
+	id := "web-" + p.node
+	return &api.HealthCheck{Node: p.node, CheckID: "service:" + id, ServiceID: id, Name: "web", Status: status, Output: output}
+}
+
+func (p *play) deregister(check string) error {
+	_, err := p.API.Catalog().Deregister(&api.CatalogDeregistration{Node: p.node, CheckID: check}, nil)
+	return err
+}
+
+// scripts are the twelve endings.
+func scripts() []script {
+	return []script{
+		{
+			name: "released by its holder", cause: election.Released, says: "still exists", checked: true,
+			end: func(p *play) error {
+				_, _, err := p.API.KV().Release(&api.KVPair{Key: p.key, Session: p.session}, nil)
+				return err
+			},
+		},
+		{
+			name: "released with electop", cause: election.OperatorRelease, says: "with electop", checked: true,
+			end: func(p *play) error { _, err := p.op.Release(p.T.Context(), p.target()); return err },
+		},
+		{
+			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", checked: true, delayed: true,
+			end: func(p *play) error { _, err := p.op.DestroySession(p.T.Context(), p.target()); return err },
+		},
+		{
+			name: "destroyed by hand, no TTL", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
+			end: (*play).destroy,
+		},
+		{
+			name: "destroyed by hand, TTL 60s", cause: election.SessionExpiredOrDestroyed, says: "TTL was 1m0s", checked: true,
+			delayed: true, entry: api.SessionEntry{TTL: "60s"}, end: (*play).destroy,
+		},
+		{
+			name: "TTL 10s not renewed", cause: election.SessionExpiredOrDestroyed, says: "TTL was 10s", checked: true,
+			delayed: true, entry: api.SessionEntry{TTL: "10s"}, parallel: true, end: (*play).outlive,
+		},
+		{
+			name: "service check critical", cause: election.CheckCritical, says: "HTTP GET: 503", checked: true, delayed: true,
+			end: func(p *play) error { return p.register(p.serviceCheck(api.HealthCritical, "HTTP GET: 503")) },
+		},
+		{
+			name: "node check critical", cause: election.CheckCritical, says: "disk full", checked: true, delayed: true,
+			end: func(p *play) error { return p.register(p.nodeCheck(api.HealthCritical, "disk full")) },
+		},
+		{
+			name: "check deregistered", cause: election.CheckGone, says: "check disk of node", checked: true, delayed: true,
+			end: func(p *play) error { return p.deregister("disk") },
+		},
+		{
+			name: "node deregistered", cause: election.NodeGone, says: "no longer registered", checked: true, delayed: true,
+			end: func(p *play) error { return p.deregister("") },
+		},
+		{
+			name: "key deleted, session lives", cause: election.KeyDeleted, says: "its session still exists", checked: true,
+			end: func(p *play) error { _, err := p.API.KV().Delete(p.key, nil); return err },
+		},
+		{
+			name: "Behavior delete, destroyed", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,
+			entry: api.SessionEntry{Behavior: api.SessionBehaviorDelete}, end: (*play).destroy,
+		},
+	}
+}
+
+// begin makes somebody the leader.
+func (s script) begin(p *play) {
+	t := p.T
+	t.Helper()
+	if err := p.register(p.nodeCheck(api.HealthPassing, ""), p.serviceCheck(api.HealthPassing, "")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.deregister("") })
+	entry := s.entry
+	entry.Name, entry.Node, entry.LockDelay = "web", p.node, scriptDelay
+	entry.NodeChecks = []string{"disk"}
+	entry.ServiceChecks = []api.ServiceCheck{{ID: "service:web-" + p.node}}
+	id, _, err := p.API.Session().Create(&entry, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.session = id
+	t.Cleanup(func() { _, _ = p.API.Session().Destroy(id, nil) })
+	p.Acquire(t, api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
+}
+
+// told is what was told of one repetition.
+type told struct {
+	right    bool
+	delay    time.Duration
+	evidence string
+}
+
+// run plays one repetition and judges what was told.
+func (s script) run(t *testing.T, b *board, p *play) told {
+	t.Helper()
+	s.begin(p)
+	b.until("the session of "+p.key, func() bool {
+		e := b.last.Find(p.key)
+		return e != nil && e.Session != nil
+	})
+	_, n := b.event(0, election.Elected, p.key)
+	if err := s.end(p); err != nil {
+		t.Fatal(err)
+	}
+	lost, n := b.event(n, election.Vacated, p.key)
+	why, _ := b.event(n, election.Explained, p.key)
+	result := told{delay: why.Time.Sub(lost.Time), evidence: why.Evidence}
+	var wanted time.Time
+	if s.delayed {
+		wanted = lost.Time.Add(scriptDelay)
+	}
+	switch {
+	case why.Cause != s.cause || !strings.Contains(why.Evidence, s.says):
+		t.Errorf("told as %s: %s", why.Cause, why.Evidence)
+	case result.delay < 0 || result.delay > time.Second:
+		t.Errorf("explained %s after it was lost", result.delay)
+	case why.Session != p.session || why.Term != lost.Term:
+		t.Errorf("explained another term: %+v", why)
+	case !why.LockDelayUntil.Equal(wanted):
+		t.Errorf("a lock-delay until %s, want %s", why.LockDelayUntil, wanted)
+	default:
+		result.right = true
+	}
+	return result
+}
+
+// repeat plays an ending as often as it takes.
+func (s script) repeat(t *testing.T) []told {
+	t.Helper()
+	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
+	prefix := back.Prefix(t)
+	b := observe(t, back.client, prefix+"*/leader")
+	b.loaded()
+	op := consulx.NewOperator(back.client, b.o.Note)
+	all := make([]told, repetitions)
+	one := func(t *testing.T, i int) {
+		t.Helper()
+		mine := back
+		mine.T = t
+		name := fmt.Sprintf("%s-%d", strings.NewReplacer(" ", "-", ",", "").Replace(s.name), i)
+		all[i] = s.run(t, b, &play{backend: mine, op: op, node: name, key: prefix + name + "/leader"})
+	}
+	if !s.parallel {
+		for i := range all {
+			one(t, i)
+		}
+		return all
+	}
+	var together sync.WaitGroup
+	for i := range all {
+		together.Go(func() { t.Run(fmt.Sprint(i), func(t *testing.T) { one(t, i) }) })
+	}
+	together.Wait()
+	return all
+}
+
+// Twelve endings, each as often as it takes to believe it.
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	results := map[string][]told{}
+	var mu sync.Mutex
+	t.Run("all", func(t *testing.T) {
+		for _, s := range scripts() {
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				all := s.repeat(t)
+				mu.Lock()
+				defer mu.Unlock()
+				results[s.name] = all
+			})
+		}
+	})
+	var table strings.Builder
+	table.WriteString("| ending | cause told | right | evidence, for example | explained after: median | longest |\n")
+	table.WriteString("| --- | --- | --- | --- | --- | --- |\n")
+	for _, s := range scripts() {
+		table.WriteString(s.row(results[s.name]))
+	}
+	record(t, "endings", table.String())
+}
+
+func (s script) row(all []told) string {
+	if len(all) == 0 {
+		return ""
+	}
+	right := 0
+	delays := make([]time.Duration, 0, len(all))
+	for _, one := range all {
+		delays = append(delays, one.delay)
+		if one.right {
+			right++
+		}
+	}
+	slices.Sort(delays)
+	return fmt.Sprintf("| %s | `%s` | %d of %d | %s | %s | %s |\n", s.name, s.cause, right, len(all),
+		strings.ReplaceAll(all[0].evidence, "|", "\\|"), millis(delays[len(delays)/2]), millis(delays[len(delays)-1]))
+}
+
+func millis(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}
+
+// record keeps one table for docs/endings.md, in the file that ELECTOP_ENDINGS_OUT
+// names, between marks of its own.
+func record(t *testing.T, name, table string) {
+	t.Helper()
+	t.Log("\n" + table)
+	path := os.Getenv(endingsOut)
+	if path == "" {
+		return
+	}
+	recording.Lock()
+	defer recording.Unlock()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no marks for %q", path, name)
+	}
+	if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recording is held while a table is written; tests run at once.
+var recording sync.Mutex
+
+// What api.Lock does when it unlocks: it releases the key and destroys its
+// session right after. Nobody can tell that from a destroy when the session is
+// gone before it can be looked at, so whatever is told is called a guess then.
+func TestReleaseBeforeADestroyIsNeverAssertedAway(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		board := observe(t, b.client, p+"*/leader")
+		board.loaded()
+		for i := range 10 {
+			one := &play{backend: b, key: fmt.Sprint(p, i, "/leader"), node: fmt.Sprint("node-", time.Now().UnixNano())}
+			script{entry: api.SessionEntry{TTL: "60s"}}.begin(one)
+			board.until("its session", func() bool {
+				e := board.last.Find(one.key)
+				return e != nil && e.Session != nil
+			})
+			_, n := board.event(0, election.Elected, one.key)
+			if _, _, err := b.API.KV().Release(&api.KVPair{Key: one.key, Session: one.session}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := one.destroy(); err != nil {
+				t.Fatal(err)
+			}
+			if i%2 == 1 {
+				if err := one.deregister("disk"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e, _ := board.event(n, election.Explained, one.key)
+			if e.Cause != election.Released && !strings.Contains(e.Evidence, "a guess") {
+				t.Errorf("told as %s: %s", e.Cause, e.Evidence)
+			}
+		}
+	})
+}

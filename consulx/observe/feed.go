@@ -1,0 +1,219 @@
+package observe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"electop/election"
+	"electop/election/tracker"
+)
+
+// snapshotGap limits snapshots to 30 a second.
+const snapshotGap = 33 * time.Millisecond
+
+// feed passes observations to the tracker and delivers its events. The reading
+// goroutine does both: another goroutine would cost as much as reading the
+// response.
+type feed struct {
+	mu        sync.Mutex
+	tracker   *tracker.Tracker
+	delivery  delivery
+	publisher publisher
+	clock     *time.Timer  // at the tracker's deadline
+	ended     bool         // nothing more is taken
+	lookInto  func([]loss) // finds out why terms ended; it must not block
+	beat      time.Time    // when this process was last known to run
+	restart   func()       // has everything read again
+}
+
+const (
+	beatEvery = time.Second
+	// stallLimit is the delay of this process that counts as a gap in observation:
+	// a fifth of the shortest TTL that Consul accepts.
+	stallLimit = 2 * time.Second
+)
+
+// checkClock detects that this process did not run (SIGSTOP, suspend) or that the
+// clock was set. It precedes every observation: a response that arrived meanwhile
+// was not observed live. The mutex is held.
+func (o *Observer) checkClock() (news bool) {
+	if o.beat.IsZero() {
+		return false // it does not run yet
+	}
+	now := time.Now()
+	jump := tracker.ClockJump(o.beat, now, beatEvery+stallLimit)
+	o.beat = now
+	for _, observation := range jump {
+		news = o.observe(observation) || news
+		if _, gap := observation.(election.Gap); gap {
+			o.restart()
+		}
+	}
+	return news || len(jump) > 0
+}
+
+func newFeed(o Options) feed {
+	tracker := tracker.New(tracker.Options{Patterns: o.Patterns, RecentEvents: o.RecentEvents})
+	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
+		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
+	}}
+}
+
+// send observes and delivers the events.
+func (o *Observer) send(news bool, observations ...election.Observation) {
+	o.fold(news, observations...)
+	o.deliver()
+}
+
+// fold observes all at once: no snapshot shows a part of them. news forces a
+// snapshot. The caller calls deliver when it holds no lock.
+func (o *Observer) fold(news bool, observations ...election.Observation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		return
+	}
+	news = o.checkClock() || news
+	for _, observation := range observations {
+		news = o.observe(observation) || news
+	}
+	o.publisher.changed(news)
+	o.wind()
+}
+
+func (o *Observer) deliver() { o.delivery.deliver(o.onEvents) }
+
+// observe passes one observation on, queues its events and starts investigations.
+func (o *Observer) observe(observation election.Observation) (news bool) {
+	events := o.tracker.Observe(observation)
+	if len(events) == 0 {
+		return false
+	}
+	o.delivery.add(events)
+	o.study.happened(events)
+	if lost := o.losses(events, observation); len(lost) > 0 {
+		o.lookInto(lost)
+	}
+	return true
+}
+
+// wind sets the timer to the tracker's deadline.
+func (o *Observer) wind() {
+	if at, ok := o.tracker.Deadline(); ok {
+		o.clock.Reset(max(0, time.Until(at)))
+	} else {
+		o.clock.Stop()
+	}
+}
+
+// keepTime handles the timers until ctx ends.
+func (o *Observer) keepTime(ctx context.Context) {
+	defer o.clock.Stop()
+	defer o.publisher.timer.Stop()
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			o.send(false)
+		case <-ctx.Done():
+			o.mu.Lock()
+			o.ended = true
+			o.mu.Unlock()
+			return
+		case now := <-o.clock.C:
+			o.mu.Lock()
+			o.publisher.changed(o.observe(election.Clock{At: now}))
+			o.wind()
+			o.mu.Unlock()
+			o.deliver()
+		case <-o.publisher.timer.C:
+			o.mu.Lock()
+			if o.publisher.pending {
+				o.publisher.publish()
+			}
+			o.mu.Unlock()
+		}
+	}
+}
+
+// publisher sends the newest snapshot at a limited rate.
+type publisher struct {
+	tracker    *tracker.Tracker
+	snapshots  chan *election.Snapshot
+	eventsOnly bool
+
+	timer   *time.Timer
+	last    time.Time
+	pending bool
+	loaded  bool // the last one was
+}
+
+// changed publishes at once or when snapshotGap is over. The first complete board
+// is never delayed.
+func (p *publisher) changed(news bool) {
+	if !news || p.loaded && p.eventsOnly {
+		return
+	}
+	rest := snapshotGap - time.Since(p.last)
+	switch {
+	case rest <= 0 && !p.pending, !p.loaded && p.tracker.Loaded():
+		p.publish()
+	case !p.pending:
+		p.pending = true
+		p.timer.Reset(rest)
+	}
+}
+
+func (p *publisher) publish() {
+	p.timer.Stop()
+	p.last, p.pending = time.Now(), false
+	snapshot := p.tracker.Snapshot(p.last)
+	p.loaded = snapshot.Loaded
+	select {
+	case <-p.snapshots:
+	default:
+	}
+	p.snapshots <- snapshot
+}
+
+func stoppedTimer() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// delivery is an ordered queue of events. It calls the consumer once at a time,
+// without any lock held.
+type delivery struct {
+	mu     sync.Mutex
+	queue  []election.Event
+	active bool // a goroutine is delivering
+}
+
+// add appends events. It never blocks.
+func (d *delivery) add(events []election.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue = append(d.queue, events...)
+}
+
+// deliver sends the queued events. If another goroutine is delivering, that one
+// sends them too, and deliver returns at once.
+func (d *delivery) deliver(to func([]election.Event)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.active {
+		return
+	}
+	d.active = true
+	for len(d.queue) > 0 {
+		events := d.queue
+		d.queue = nil
+		d.mu.Unlock()
+		to(events)
+		d.mu.Lock()
+	}
+	d.active = false
+}

@@ -1,0 +1,64 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"electop/election"
+)
+
+// A consumer that blocks keeps one goroutine: everything else is still observed,
+// and told in order when the consumer goes on.
+func TestAConsumerThatBlocksStallsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeConsul{}
+		f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
+			if asked != "" {
+				hang(r, time.Second)
+			}
+			name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/kv/"), "/")
+			index := 5 + n
+			return 200, index, fmt.Sprintf(`[{"Key":"%s/leader","CreateIndex":1,"ModifyIndex":%d}]`, name, index)
+		}
+		release := make(chan struct{})
+		first := true
+		var told []election.Event
+		o := New(over(t, f), Options{
+			Patterns: patterns(t, "a/leader", "b/leader", "c/leader"), Wait: fakeWait,
+			OnEvents: func(events []election.Event) {
+				if first {
+					first = false
+					<-release
+				}
+				told = append(told, events...)
+			},
+		})
+		done := make(chan error)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { done <- o.Run(ctx) }()
+		pass(20 * time.Second)
+		asked := len(f.questions())
+		if asked < 20 {
+			t.Errorf("only %d questions in 20 s while the consumer blocks", asked)
+		}
+		close(release)
+		pass(time.Second)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		for i := 1; i < len(told); i++ {
+			if told[i].Time.Before(told[i-1].Time) {
+				t.Errorf("%+v was told after %+v", told[i], told[i-1])
+			}
+		}
+		if len(told) < 3 {
+			t.Errorf("told %+v, want an event for each key at least", told)
+		}
+	})
+}

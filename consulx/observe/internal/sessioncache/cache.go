@@ -1,0 +1,304 @@
+// Package sessioncache reads every session once: a session never changes after its
+// creation.
+package sessioncache
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+const (
+	// sessionTries and sessionRetry limit the attempts to read a session; the next
+	// response about its key starts new ones.
+	sessionTries  = 3
+	sessionRetry  = 250 * time.Millisecond
+	sessionForget = 30 * time.Second
+	sessionPrune  = time.Minute
+	sessionLimit  = 10 * time.Second
+	// listPatience is how long responses about keys wait for the first list of
+	// sessions, so that the board is drawn once and complete.
+	listPatience = time.Second
+)
+
+// Cache reads every session once: it never changes after its creation.
+type Cache struct {
+	client *consulx.Client
+	spawn  func(func())              // runs what the observer waits for
+	late   func([]*election.Session) // is told of sessions nobody waited for
+	ctx    context.Context           // the lifetime of what spawn runs, set before anything is asked
+
+	mu      sync.Mutex
+	known   map[string]*election.Session
+	older   map[string]*election.Session // known before the latest prune
+	fetches map[string]*fetch
+	absent  map[string]time.Time // when a session could not be read
+	held    map[string][]string  // by watch
+	pruned  time.Time
+
+	first chan struct{} // closed when the first list has arrived; nil without one
+	// missed signals that a session could not be read.
+	missed chan struct{}
+}
+
+// fetch is one attempt to read some sessions.
+type fetch struct {
+	done chan struct{}
+	late bool // somebody went on without it
+}
+
+// New returns an empty cache. spawn runs goroutines that the caller waits for, late
+// receives sessions that arrive after Await returned.
+func New(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *Cache {
+	return &Cache{
+		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
+		fetches: map[string]*fetch{}, absent: map[string]time.Time{}, held: map[string][]string{}, missed: make(chan struct{}, 1),
+	}
+}
+
+// Start sets the lifetime of what spawn runs. It must come before any other call.
+func (b *Cache) Start(ctx context.Context) { b.ctx = ctx }
+
+// ReadFirst reads all sessions, so that those of the leaders are known when the
+// keys are.
+func (b *Cache) ReadFirst() {
+	b.first = make(chan struct{})
+	b.spawn(func() {
+		defer close(b.first)
+		ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
+		defer cancel()
+		_, _ = b.List(ctx) // missing sessions are requested by their IDs
+	})
+}
+
+// List reads all sessions. ErrPartly comes with what could be read.
+func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
+	all, err := b.client.AllSessions(b.client.Read(ctx))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pruneNowAndThen()
+	if len(b.known) == 0 {
+		b.known = make(map[string]*election.Session, len(all))
+	}
+	for _, s := range all {
+		b.known[s.ID] = s
+	}
+	return all, err
+}
+
+// Await returns the sessions with these IDs that are known within patience; late
+// receives the others.
+func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
+	if len(ids) == 0 {
+		return nil
+	}
+	timer := time.NewTimer(listPatience)
+	defer timer.Stop()
+	if b.first != nil && len(ids) > consulx.ManySessions {
+		waitsOut(ctx, b.first, timer)
+	}
+	timer.Reset(patience)
+	for _, f := range b.request(ids) {
+		if !waitsOut(ctx, f.done, timer) {
+			break
+		}
+	}
+	return b.collect(ids)
+}
+
+// waitsOut waits until done is closed. It returns false if the timer or ctx ended
+// first.
+func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
+	select {
+	case <-done:
+		return true
+	default:
+	}
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// collect returns the known sessions and marks the attempts for the others as late.
+func (b *Cache) collect(ids []string) []*election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sessions := make([]*election.Session, 0, len(ids))
+	for _, id := range ids {
+		if s := b.find(id); s != nil {
+			sessions = append(sessions, s)
+		} else if f := b.fetches[id]; f != nil {
+			f.late = true
+		}
+	}
+	return sessions
+}
+
+func (b *Cache) find(id string) *election.Session {
+	if s := b.known[id]; s != nil {
+		return s
+	}
+	return b.older[id]
+}
+
+// Get returns a known session, or nil.
+func (b *Cache) Get(id string) *election.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.find(id)
+}
+
+// request starts to read the sessions that are neither known nor being read, and
+// returns all attempts for them.
+func (b *Cache) request(ids []string) (under []*fetch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := &fetch{done: make(chan struct{})}
+	var unknown []string
+	for _, id := range ids {
+		switch other := b.fetches[id]; {
+		case b.find(id) != nil:
+		case other != nil:
+			if other != f && !slices.Contains(under, other) {
+				under = append(under, other)
+			}
+		case time.Since(b.absent[id]) > sessionForget:
+			unknown = append(unknown, id)
+			b.fetches[id] = f
+		}
+	}
+	if len(unknown) > 0 {
+		under = append(under, f)
+		b.spawn(func() { b.fetch(f, unknown) })
+	}
+	return under
+}
+
+func (b *Cache) fetch(f *fetch, ids []string) {
+	ctx, cancel := context.WithTimeout(b.ctx, sessionLimit)
+	defer cancel()
+	found, missing := b.awaitFirst(ctx, ids)
+	for try := 0; try < sessionTries && len(missing) > 0 && ctx.Err() == nil; try++ {
+		if try > 0 {
+			blocking.Sleep(ctx, sessionRetry<<try)
+		}
+		read, hidden, _ := b.client.SessionsByID(ctx, missing) // tried again
+		found = append(found, read...)
+		if missing = without(missing, read); hidden {
+			break
+		}
+	}
+	b.settle(f, ids, found, missing)
+}
+
+// awaitFirst uses the first list, except for a few sessions: reading these is
+// faster.
+func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
+	if b.first == nil || len(ids) <= consulx.ManySessions {
+		return nil, ids
+	}
+	select {
+	case <-b.first:
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range ids {
+		if s := b.find(id); s != nil {
+			found = append(found, s)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return found, missing
+}
+
+// settle stores the results of an attempt.
+func (b *Cache) settle(f *fetch, ids []string, found []*election.Session, missing []string) {
+	b.mu.Lock()
+	for _, s := range found {
+		b.known[s.ID] = s
+	}
+	for _, id := range missing {
+		b.absent[id] = time.Now()
+	}
+	for _, id := range ids {
+		delete(b.fetches, id)
+	}
+	late := f.late
+	close(f.done)
+	b.mu.Unlock()
+	if len(missing) > 0 {
+		select {
+		case b.missed <- struct{}{}:
+		default:
+		}
+	}
+	if late && len(found) > 0 {
+		b.late(found)
+	}
+}
+
+// Holding records the sessions that hold the keys of a shard.
+func (b *Cache) Holding(watch string, ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held[watch] = ids
+	b.pruneNowAndThen()
+}
+
+// Released removes a shard.
+func (b *Cache) Released(watch string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.held, watch)
+}
+
+// pruneNowAndThen drops sessions that hold nothing, after a while: a session that
+// was just read may not hold its key yet.
+func (b *Cache) pruneNowAndThen() {
+	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
+		b.pruned = now
+		b.prune()
+	}
+}
+
+func (b *Cache) prune() {
+	kept := make(map[string]*election.Session, len(b.known))
+	for _, ids := range b.held {
+		for _, id := range ids {
+			if s := b.find(id); s != nil {
+				kept[id] = s
+			}
+		}
+	}
+	b.known, b.older = kept, b.known
+	for id, at := range b.absent {
+		if time.Since(at) > sessionForget {
+			delete(b.absent, id)
+		}
+	}
+}
+
+func without(ids []string, read []*election.Session) []string {
+	got := make(map[string]bool, len(read))
+	for _, s := range read {
+		got[s.ID] = true
+	}
+	var rest []string
+	for _, id := range ids {
+		if !got[id] {
+			rest = append(rest, id)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,40 @@
+package sessioncache
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// Sessions that come and go in a datacenter are forgotten, whatever becomes of the
+// elections.
+func TestSessionsOfOthersAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		client, err := consulx.NewClient(consulx.Config{Address: "consul.test", Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+			n++
+			return consultest.Answer(r, 200, 7, fmt.Sprintf(`[{"ID":"s%d"}]`, n)), nil
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := New(client, func(f func()) { f() }, func([]*election.Session) {})
+		b.known["leads"] = &election.Session{ID: "leads"}
+		b.Holding("keys", []string{"leads"})
+		for range 60 {
+			<-time.NewTimer(10 * time.Second).C
+			if _, err := b.List(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(b.known)+len(b.older) > 30 || b.Get("leads") == nil || b.Get("s59") == nil {
+			t.Errorf("%d and %d sessions are kept", len(b.known), len(b.older))
+		}
+	})
+}

@@ -1,0 +1,268 @@
+package shard
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+const (
+	// shardKeys is how many keys one query should read. Fewer are not faster: every
+	// response has a fixed cost.
+	shardKeys = 100
+	// shardFrom is how many keys one query may read before they are divided.
+	shardFrom = 2 * shardKeys
+)
+
+// Key is a key that exists.
+type Key struct {
+	Name     string
+	Election bool
+}
+
+// KeyName is the name of a key, for Cut.
+func KeyName(l Key) string { return l.Name }
+
+// shard is a watch and the keys that it reads.
+type shard struct {
+	Watch
+	keys []Key
+}
+
+// Layout decides which watches read every election: at most Limit, disjoint, none
+// without an election. Fine watches single keys that have others beside them; Fixed
+// watches stay as long as the rest suffices for the other keys.
+type Layout struct {
+	Root  Watch
+	Limit int
+	Fine  bool
+	Fixed []Watch
+}
+
+func (l Layout) aim() int {
+	if l.Fine {
+		return 1
+	}
+	return shardKeys
+}
+
+// Next is the layout for sorted keys, close to the present one if that is good
+// enough. No keys, or few, need only the root.
+func (l Layout) Next(keys []Key, present []Watch) []Watch {
+	enough := shardFrom
+	if len(present) != 1 || present[0] != l.Root {
+		enough = shardKeys
+	}
+	few := !slices.ContainsFunc(keys, isElection) || !l.Fine && len(keys) <= enough
+	if few && len(l.Fixed) == 0 {
+		return []Watch{l.Root}
+	}
+	best, ok := l.ideal(keys)
+	if !ok {
+		l.Fixed = nil
+		return l.Next(keys, present)
+	}
+	kept, ok := l.patched(keys, present)
+	if slack := l.aim() * l.aim(); ok && 2*cost(kept) <= 3*cost(best)+slack {
+		best = kept
+	}
+	return watchesOf(best)
+}
+
+func watchesOf(shards []shard) []Watch {
+	watches := make([]Watch, len(shards))
+	for i, s := range shards {
+		watches[i] = s.Watch
+	}
+	return watches
+}
+
+func isElection(l Key) bool { return l.Election }
+
+// cost is proportional to the number of keys that are read for a change.
+func cost(all []shard) int {
+	sum := 0
+	for _, s := range all {
+		sum += len(s.keys) * len(s.keys)
+	}
+	return sum
+}
+
+func newShard(w Watch, keys []Key) shard {
+	return shard{Watch: w, keys: Cut(keys, w.Range, KeyName)}
+}
+
+// ideal divides the largest shard repeatedly, up to the limit. It returns false if
+// the limit is too low beside the fixed watches.
+func (l Layout) ideal(keys []Key) ([]shard, bool) {
+	var done []shard
+	todo := []shard{newShard(l.Root, keys)}
+	if n := len(l.Fixed); n > 0 {
+		around, ok := l.patched(keys, l.Fixed)
+		if !ok {
+			return nil, false
+		}
+		done, todo = slices.Clip(around[:n]), around[n:]
+	}
+	for len(todo) > 0 {
+		largest := 0
+		for i, s := range todo {
+			if len(s.keys) > len(todo[largest].keys) {
+				largest = i
+			}
+		}
+		s := todo[largest]
+		if len(s.keys) <= l.aim() {
+			break
+		}
+		todo = slices.Delete(todo, largest, largest+1)
+		if parts := s.split(); parts == nil || len(todo)+len(done)+len(parts) > l.Limit {
+			done = append(done, s)
+		} else {
+			todo = append(todo, parts...)
+		}
+	}
+	return append(done, todo...), true
+}
+
+// split divides a shard at the first byte in which its elections differ, and omits
+// other keys where possible. It returns nil if that is not possible.
+func (s shard) split() []shard {
+	own := make([]string, 0, len(s.keys))
+	for _, l := range s.keys {
+		if l.Election {
+			own = append(own, l.Name)
+		}
+	}
+	if s.Exact || len(own) == 0 {
+		return nil
+	}
+	shared := commonPrefix(own[0], own[len(own)-1])
+	var parts []shard
+	for len(own) > 0 {
+		w, ok := partWatch(own, len(shared))
+		if !ok {
+			return nil
+		}
+		rest := own
+		for len(rest) > 0 && w.Range.Contains(rest[0]) {
+			rest = rest[1:]
+		}
+		own = rest
+		parts = append(parts, newShard(w, s.keys))
+	}
+	if len(parts) == 1 && len(parts[0].keys) == len(s.keys) {
+		return nil
+	}
+	return parts
+}
+
+// partWatch is the widest watch of the sorted keys that have the same byte at this
+// index as the first.
+func partWatch(keys []string, at int) (Watch, bool) {
+	first := keys[0]
+	if len(first) == at {
+		return KeyWatch(first), Askable(first)
+	}
+	end := slices.IndexFunc(keys, func(key string) bool { return key[at] != first[at] })
+	if end < 0 {
+		end = len(keys)
+	}
+	shared := commonPrefix(first, keys[end-1])
+	for n := at + 1; n <= len(shared); n++ {
+		if Askable(shared[:n]) {
+			return PrefixWatch(shared[:n]), true
+		}
+	}
+	return Watch{}, false
+}
+
+// Askable reports a text that a URL can name literally. In a response, replacement
+// characters stand for bytes that are not UTF-8.
+func Askable(text string) bool {
+	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
+}
+
+// patched is the present layout without watches that have no election, unless they
+// are fixed, and with new ones for unread elections. It returns false if that
+// exceeds the limit.
+func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
+	var kept []shard
+	for _, w := range present {
+		if s := newShard(w, keys); slices.Contains(l.Fixed, w) || slices.ContainsFunc(s.keys, isElection) {
+			kept = append(kept, s)
+		}
+	}
+	for _, key := range unread(keys, kept) {
+		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
+			continue // a watch for one before reads it too
+		}
+		w, ok := l.beside(key, kept)
+		if !ok || len(kept) >= l.Limit {
+			return nil, false
+		}
+		kept = append(kept, newShard(w, keys))
+	}
+	return kept, len(kept) <= l.Limit
+}
+
+// unread are the elections that no shard reads.
+func unread(keys []Key, shards []shard) []string {
+	sorted := slices.SortedFunc(slices.Values(shards), func(a, b shard) int { return strings.Compare(a.Range.From, b.Range.From) })
+	var missing []string
+	for _, k := range keys {
+		for len(sorted) > 0 && sorted[0].Range.To != "" && sorted[0].Range.To <= k.Name {
+			sorted = sorted[1:]
+		}
+		if k.Election && (len(sorted) == 0 || !sorted[0].Range.Contains(k.Name)) {
+			missing = append(missing, k.Name)
+		}
+	}
+	return missing
+}
+
+// beside is the widest watch that reads a key and nothing that others read.
+func (l Layout) beside(key string, others []shard) (Watch, bool) {
+	for n := len(l.Root.Prefix); n <= len(key); n++ {
+		w := PrefixWatch(key[:n])
+		if Askable(key[:n]) && !slices.ContainsFunc(others, func(s shard) bool { return w.Covers(s.Watch) }) {
+			return w, true
+		}
+	}
+	return KeyWatch(key), Askable(key)
+}
+
+// Unite merges sorted lists into one sorted list without duplicates.
+func Unite(lists ...[]Key) []Key {
+	var all []Key
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	if !slices.IsSortedFunc(all, compareListed) {
+		slices.SortFunc(all, compareListed)
+	}
+	return slices.CompactFunc(all, func(a, b Key) bool { return a.Name == b.Name })
+}
+
+func compareListed(a, b Key) int { return strings.Compare(a.Name, b.Name) }
+
+// Differ reports whether two sorted lists name different keys.
+func Differ(a, b []Key) bool {
+	return !slices.EqualFunc(a, b, func(a, b Key) bool { return a.Name == b.Name })
+}
+
+// Cut is the part of a sorted list whose keys are in a range.
+func Cut[T any](list []T, r election.Range, key func(T) string) []T {
+	search := func(at string) int {
+		i, _ := slices.BinarySearchFunc(list, at, func(e T, at string) int { return strings.Compare(key(e), at) })
+		return i
+	}
+	from, to := search(r.From), len(list)
+	if r.To != "" {
+		to = search(r.To)
+	}
+	return list[from:to:to]
+}

@@ -1,0 +1,188 @@
+package shard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func shownLayout(ws []Watch) string {
+	shown := make([]string, len(ws))
+	for i, w := range Disjoint(slices.Clone(ws)) {
+		if w.Exact {
+			shown[i] = "="
+		}
+		shown[i] += w.Prefix
+	}
+	return strings.Join(shown, " ")
+}
+
+// listOf makes keys; those that end in "leader" are elections.
+func listOf(keys ...string) []Key {
+	all := make([]Key, len(keys))
+	for i, key := range keys {
+		all[i] = Key{Name: key, Election: strings.HasSuffix(key, "leader")}
+	}
+	return Unite(all)
+}
+
+func numbered(format string, n int) []string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf(format, i)
+	}
+	return keys
+}
+
+func TestLayout(t *testing.T) {
+	root := PrefixWatch("s/")
+	thousand := numbered("s/%03d/leader", 1000)
+	tens := "s/0 s/1 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9"
+	for _, c := range []struct {
+		what    string
+		keys    []string
+		present string // empty: the root
+		limit   int
+		fine    bool
+		want    string
+	}{
+		{"no keys", nil, "", 48, false, "s/"},
+		{"no elections", numbered("s/%03d/config", 500), "", 48, false, "s/"},
+		{"few keys", numbered("s/%03d/leader", 200), "", 48, false, "s/"},
+		{"few keys again", numbered("s/%03d/leader", 90), "s/0", 48, false, "s/"},
+		{"not so few any more", numbered("s/%03d/leader", 150), "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1"},
+		{"many keys", thousand, "", 48, false, tens},
+		{"no watches for that", thousand, "", 9, false, "s/"},
+		{"just enough watches", thousand, "", 10, false, tens},
+		{"one watch", thousand, "", 1, false, "s/"},
+		{"nothing to change", thousand, tens, 48, false, tens},
+		{"one goes", slices.DeleteFunc(slices.Clone(thousand), func(k string) bool { return strings.HasPrefix(k, "s/3") }), tens, 48, false, "s/0 s/1 s/2 s/4 s/5 s/6 s/7 s/8 s/9"},
+		{"one comes", append(slices.Clone(thousand), "s/new/leader"), tens, 48, false, tens + " s/n"},
+		{"one comes above", append(slices.Clone(thousand), "s/1leader"), "s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/0 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9", 48, false,
+			"s/0 s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/1l s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9"},
+		{"other keys only under one", append(numbered("s/b/x%03d", 900), append(numbered("s/a%02d/leader", 90), "s/b/leader")...), "", 48, false, "s/a =s/b/leader"},
+		{"single keys", []string{"s/a/config", "s/a/leader", "s/b/config", "s/b/leader"}, "", 48, true, "=s/a/leader =s/b/leader"},
+		{"one can't be read", thousand, "!s/3 s/4 s/5", 48, false, tens},
+		{"one of few can't be read", numbered("s/%03d/leader", 90), "!s/03", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08"},
+		{"no room beside one that can't be read", thousand, "!s/33", 10, false, tens},
+		{"a key above others", append(numbered("s/leader/%03d/leader", 300), "s/leader"), "", 48, false, "=s/leader s/leader/0 s/leader/1 s/leader/2"},
+	} {
+		present, fixed := []Watch{root}, []Watch(nil)
+		if c.present != "" {
+			present = nil
+			for p := range strings.FieldsSeq(c.present) {
+				prefix, broken := strings.CutPrefix(p, "!")
+				present = append(present, PrefixWatch(prefix))
+				if broken {
+					fixed = append(fixed, PrefixWatch(prefix))
+				}
+			}
+		}
+		got := Layout{Root: root, Limit: c.limit, Fine: c.fine, Fixed: fixed}.Next(listOf(c.keys...), present)
+		if shown := shownLayout(got); shown != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, shown, c.want)
+		}
+	}
+}
+
+// Whatever the keys are and however they come and go: every election is read by
+// exactly one Watch, no watch reads none, and there are not too many.
+func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	// One key that can't be asked for keeps its neighbours together.
+	plain := []string{"a", "b", "c", "d/", "leader", "1", "2", "3"}
+	odd := append(slices.Clone(plain), "/", ".", "..", "//", "é", "\uFFFD")
+	for range 300 {
+		pieces := [][]string{plain, odd}[rng.IntN(2)]
+		l := Layout{Root: PrefixWatch([]string{"", "s/"}[rng.IntN(2)]), Limit: 1 + rng.IntN(50), Fine: rng.IntN(4) == 0}
+		present := []Watch{l.Root}
+		var keys []Key
+		for range 10 {
+			keys = slices.DeleteFunc(keys, func(Key) bool { return rng.IntN(3) == 0 })
+			for range rng.IntN(500) {
+				key := l.Root.Prefix
+				for range 1 + rng.IntN(6) {
+					key += pieces[rng.IntN(len(pieces))]
+				}
+				keys = append(keys, Key{Name: key, Election: rng.IntN(3) > 0})
+			}
+			keys = Unite(keys)
+			if l.Fixed = nil; rng.IntN(2) == 0 {
+				l.Fixed = slices.DeleteFunc(slices.Clone(present), func(Watch) bool { return rng.IntN(8) > 0 })
+			}
+			if best, ok := l.ideal(keys); ok && slices.ContainsFunc(keys, isElection) {
+				checkLayout(t, l, keys, watchesOf(best))
+			}
+			before := present
+			present = l.Next(keys, present)
+			checkLayout(t, l, keys, present)
+			checkFixed(t, l, keys, before, present)
+		}
+	}
+}
+
+func checkLayout(t *testing.T, l Layout, keys []Key, got []Watch) {
+	t.Helper()
+	readers := func(key string) (n int) {
+		for _, w := range got {
+			if w.Range.Contains(key) {
+				n++
+			}
+		}
+		return n
+	}
+	if len(got) == 0 || len(got) > l.Limit {
+		t.Fatalf("%d watches, limit %d", len(got), l.Limit)
+	}
+	for _, k := range keys {
+		if n := readers(k.Name); n > 1 || n == 0 && k.Election {
+			t.Fatalf("%d watches read %q (election %t): %q", n, k.Name, k.Election, shownLayout(got))
+		}
+	}
+	for _, w := range got {
+		read := Cut(keys, w.Range, KeyName)
+		if !slices.ContainsFunc(read, isElection) && w != l.Root && !slices.Contains(l.Fixed, w) {
+			t.Fatalf("%q reads no election", w.Prefix)
+		}
+		if w != l.Root && !Askable(w.Prefix) {
+			t.Fatalf("%q can't be asked for", w.Prefix)
+		}
+	}
+}
+
+// checkFixed checks that the fixed watches were kept, unless there was no room
+// beside them.
+func checkFixed(t *testing.T, l Layout, keys []Key, before, got []Watch) {
+	t.Helper()
+	if _, ok := l.ideal(keys); !ok {
+		return
+	}
+	for _, w := range l.Fixed {
+		if !slices.Contains(got, w) {
+			t.Fatalf("%q was given up\nfrom %q\nto %q", w.Prefix, shownLayout(before), shownLayout(got))
+		}
+	}
+}
+
+// A key more or less hardly ever changes more than one watch.
+func TestLayoutIsSteady(t *testing.T) {
+	l := Layout{Root: PrefixWatch("s/"), Limit: 47}
+	keys := listOf(numbered("s/%05d/leader", 10_000)...)
+	present := l.Next(keys, []Watch{l.Root})
+	if len(present) < 40 {
+		t.Fatalf("%d watches: %s", len(present), shownLayout(present))
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		i := rng.IntN(len(keys))
+		keys = append(slices.Delete(keys, i, i+1), Key{Name: fmt.Sprintf("s/%05dx/leader", rng.IntN(10_000)), Election: true})
+		keys = Unite(keys)
+		next := l.Next(keys, present)
+		if shownLayout(next) != shownLayout(present) {
+			t.Fatalf("from %s\nto %s", shownLayout(present), shownLayout(next))
+		}
+		present = next
+	}
+}

@@ -1,0 +1,158 @@
+package observe
+
+import (
+	"encoding/base64"
+	"net/url"
+	"slices"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+)
+
+// keySet is what one query over keys returned.
+type keySet struct {
+	pairs  []election.Pair // the elections, sorted by key
+	others []string        // keys that are not elections, sorted
+	size   int             // of the whole response, in bytes, about
+	useful int             // of the elections in it
+}
+
+const (
+	// heavySize is the response size above which the share of elections matters;
+	// below a fourth (heavyShare) they are read separately.
+	heavySize  = 128 << 10
+	heavyShare = 4
+)
+
+// pairOverhead is about how many bytes a pair takes in a response besides its key,
+// value and session.
+const pairOverhead = 100
+
+// newKeySet separates elections from other keys.
+func newKeySet(pairs []election.Pair, ps election.Patterns) keySet {
+	var got keySet
+	for _, p := range pairs {
+		size := len(p.Key) + base64.StdEncoding.EncodedLen(len(p.Value)) + len(p.Session) + pairOverhead
+		got.size += size
+		if _, ok := ps.Match(p.Key); ok {
+			got.pairs = append(got.pairs, p)
+			got.useful += size
+		} else {
+			got.others = append(got.others, p.Key)
+		}
+	}
+	got.sort()
+	return got
+}
+
+// sort restores the order. Consul sends keys sorted, except keys that are not
+// UTF-8.
+func (a *keySet) sort() {
+	if !slices.IsSortedFunc(a.pairs, election.ComparePairs) {
+		slices.SortFunc(a.pairs, election.ComparePairs)
+	}
+	if !slices.IsSorted(a.others) {
+		slices.Sort(a.others)
+	}
+}
+
+// keys are all keys, sorted.
+func (a keySet) keys() []shard.Key {
+	keys := make([]shard.Key, 0, len(a.pairs)+len(a.others))
+	i := 0
+	for _, p := range a.pairs {
+		for ; i < len(a.others) && a.others[i] < p.Key; i++ {
+			keys = append(keys, shard.Key{Name: a.others[i]})
+		}
+		keys = append(keys, shard.Key{Name: p.Key, Election: true})
+	}
+	for ; i < len(a.others); i++ {
+		keys = append(keys, shard.Key{Name: a.others[i]})
+	}
+	return keys
+}
+
+// sameKeys reports that two responses name the same keys.
+func (a keySet) sameKeys(b keySet) bool {
+	return slices.Equal(a.others, b.others) &&
+		slices.EqualFunc(a.pairs, b.pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
+}
+
+// heavy reports a large response that consists mostly of other keys.
+func (a keySet) heavy() bool { return a.size > heavySize && a.useful < a.size/heavyShare }
+
+// part is the keys in a range.
+func (a keySet) part(r election.Range) keySet {
+	from, _ := slices.BinarySearchFunc(a.pairs, election.Pair{Key: r.From}, byKey)
+	to := len(a.pairs)
+	if r.To != "" {
+		to, _ = slices.BinarySearchFunc(a.pairs, election.Pair{Key: r.To}, byKey)
+	}
+	return keySet{pairs: a.pairs[from:to:to], others: shard.Cut(a.others, r, func(s string) string { return s })}
+}
+
+// readKeys reads all keys of a shard. sparing reads their names first and then only
+// the elections, which is cheaper beside large values.
+func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bool, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
+	if sparing && !w.Exact {
+		return readSparingly(c, w, ps, q)
+	}
+	params := url.Values{}
+	if !w.Exact {
+		params.Set("recurse", "")
+	}
+	var pairs []election.Pair
+	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, &pairs)
+	return newKeySet(pairs, ps), meta, err
+}
+
+// readSparingly waits for a change of names and then reads the elections in
+// transactions. A key that changes in between wakes the next query.
+func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
+	names, meta, err := readNames(c, w.Prefix, ps, q)
+	if err != nil {
+		return keySet{}, nil, err
+	}
+	var got keySet
+	var wanted []string
+	for _, name := range names {
+		if name.Election && !election.Addressable(name.Name) {
+			// A transaction cannot name this key.
+			all := *q
+			all.WaitIndex = 0
+			got, _, err = readKeys(c, w, ps, false, &all)
+			return got, meta, err
+		}
+		if name.Election {
+			wanted = append(wanted, name.Name)
+		} else {
+			got.others = append(got.others, name.Name)
+		}
+	}
+	for some := range slices.Chunk(wanted, consulx.TxnReads) {
+		// A stale read could return values that are older than the names.
+		pairs, _, err := c.ReadExisting(some, c.Consistent(q.Context()))
+		if err != nil {
+			return keySet{}, nil, err
+		}
+		got.pairs = append(got.pairs, pairs...)
+	}
+	return got, meta, nil
+}
+
+// readNames lists the keys under a prefix, sorted.
+func readNames(c *consulx.Client, prefix string, ps election.Patterns, q *api.QueryOptions) ([]shard.Key, *api.QueryMeta, error) {
+	keys, meta, err := c.KeyNames(prefix, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := make([]shard.Key, len(keys))
+	for i, key := range keys {
+		_, ok := ps.Match(key)
+		names[i] = shard.Key{Name: key, Election: ok}
+	}
+	return shard.Unite(names), meta, nil
+}

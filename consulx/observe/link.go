@@ -1,0 +1,52 @@
+package observe
+
+import (
+	"errors"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+// link reports whether the source of one part of the board responds.
+type link struct {
+	o      *Observer
+	source string
+	part   election.Part
+	lost   bool
+	at     time.Time // of the latest response
+}
+
+func (l *link) lose(err error, retryAt time.Time) {
+	l.lost = true
+	l.o.log.Debug("query failed", "query", l.source, "error", consulx.Describe(err))
+	l.o.send(true, lossOf(l.source, l.part, err, l.at, retryAt))
+}
+
+func (l *link) restore() {
+	l.at = time.Now()
+	if l.lost {
+		l.lost = false
+		l.o.send(true, election.LinkUp{At: l.at, Source: l.source})
+	}
+}
+
+// end withdraws a failure that was reported.
+func (l *link) end() {
+	if l.lost {
+		l.o.send(true, election.LinkUp{At: time.Now(), Source: l.source})
+	}
+}
+
+// lossOf is the failure of a source whose latest response came at seen. If the
+// connection was silent, the data has been stale since then.
+func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
+	lost := election.LinkLost{
+		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),
+	}
+	if blocking.Overdue(err) {
+		lost.Since = seen
+	}
+	return lost
+}

@@ -1,0 +1,169 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+	"electop/internal/consultest"
+	"electop/internal/memconsul"
+)
+
+// One shard's connection dies silently while the probe and the other shard are
+// fine. Its part of the board is stale before a change is 30 s old that it does not
+// report; the connection is not lost, and nothing is said of the other part.
+func TestOneSilentShardMakesItsPartStale(t *testing.T) {
+	var dead atomic.Bool
+	dead.Store(true)
+	f := &fakeConsul{}
+	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
+		prefix := strings.TrimPrefix(r.URL.Path, "/v1/kv/")
+		index, body := 7, strings.ReplaceAll(oneKey, "a/", prefix)
+		if prefix == "b/" && time.Since(f.start) > time.Second {
+			index, body = 8, strings.ReplaceAll(body, `"ModifyIndex":5`, `"ModifyIndex":8,"Session":"s"`)
+		}
+		switch {
+		case prefix == "b/" && dead.Load() && (asked != "" || time.Since(f.start) > time.Second):
+			hang(r, time.Hour)
+		case asked == fmt.Sprint(index):
+			hang(r, waitOf(r))
+		}
+		return 200, index, body
+	}
+	options := Options{Patterns: patterns(t, "a/*", "b/*")}
+	inBubbleWith(t, f, options, func(b *board) {
+		pass(30 * time.Second)
+		s := b.snapshot()
+		since, stale := s.StaleSince("b/leader")
+		if !stale || !since.Equal(f.start) || s.CountStale() != 1 || s.Connection.State != election.Live {
+			t.Errorf("after 30s: stale %v since %s, %+v", stale, since, s.Connection)
+		}
+		if _, stale := s.StaleSince("a/leader"); stale {
+			t.Error("the part of the other shard is stale, too")
+		}
+		pass(time.Minute) // the next attempts fail as well
+		if s := b.snapshot(); s.Connection.State != election.Live || s.CountStale() != 1 {
+			t.Errorf("after further attempts: %+v", s.Connection)
+		}
+		dead.Store(false)
+		pass(time.Minute)
+		if s := b.snapshot(); len(s.Connection.Stale) > 0 || !s.Find("b/leader").Pair.Held() {
+			t.Errorf("after it recovered: %+v", s.Connection)
+		}
+		for _, e := range b.of("") {
+			t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+		}
+	})
+}
+
+// The same over real connections: a proxy holds back everything for one prefix.
+func TestProxyThatSilencesOneShard(t *testing.T) {
+	consul, err := memconsul.Start(memconsul.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = consul.Close() })
+	b := newBackend(t, consulx.Config{Address: consul.Addr()})
+	session := b.Session(t, &api.SessionEntry{Name: "s"})
+	for _, key := range []string{"mail/leader", "web/leader"} {
+		b.Acquire(t, api.KVPair{Key: key, Session: session})
+	}
+	var dead atomic.Bool
+	addr := consultest.ReverseProxy(t, consul.Addr(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if dead.Load() && strings.HasPrefix(r.URL.Path, "/v1/kv/mail/") {
+			<-r.Context().Done()
+			return
+		}
+		forward.ServeHTTP(w, r)
+	})
+	board := observeWith(t, newClient(t, consulx.Config{Address: addr}), Options{
+		Patterns: patterns(t, "mail/*", "web/*"), Wait: 500 * time.Millisecond,
+	})
+	board.loaded()
+	dead.Store(true)
+	board.until("a stale part", func() bool {
+		_, mail := board.last.StaleSince("mail/leader")
+		_, web := board.last.StaleSince("web/leader")
+		return mail && !web && board.last.Connection.State == election.Live && board.last.CountStale() == 1
+	})
+	n := board.count()
+	b.Acquire(t, api.KVPair{Key: "web/other", Session: session})
+	_, _ = board.event(n, election.Elected, "web/other")
+	for _, e := range board.of("") {
+		t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+	}
+}
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The list of keys, the checks of a node and the list of sessions are sources of
+// their own, whose failure concerns no election.
+func TestOtherSourcesReportTheirPart(t *testing.T) {
+	consul := memconsul.New(memconsul.Config{})
+	t.Cleanup(consul.Close)
+	b := backend{Backend: consultest.Backend{T: t, API: over(t, consul).API()}}
+	b.Put(t, "web/leader", "v")
+	var failing atomic.Bool
+	client := over(t, transportFunc(func(r *http.Request) (*http.Response, error) {
+		if failing.Load() && (strings.HasPrefix(r.URL.Path, "/v1/health/node/") || r.URL.Path == "/v1/session/list") {
+			return consultest.Answer(r, 500, 0, "rpc error making call"), nil
+		}
+		return consul.RoundTrip(r)
+	}))
+	failing.Store(true)
+	board := observe(t, client, "web/*")
+	board.loaded()
+	board.o.WatchChecks([]string{"node-1"})
+	board.o.WatchSessions(true)
+	stale := func(want ...election.PartKind) func() bool {
+		return func() bool {
+			var kinds []election.PartKind
+			for _, p := range board.last.Connection.Stale {
+				kinds = append(kinds, p.Kind)
+			}
+			return slices.Equal(kinds, want) && board.last.Connection.State == election.Live && board.last.CountStale() == 0
+		}
+	}
+	board.until("stale checks and sessions", stale(election.PartChecks, election.PartSessions))
+	board.o.WatchChecks(nil)
+	board.until("stale sessions only", stale(election.PartSessions))
+	failing.Store(false)
+	board.until("nothing stale", stale())
+	for _, e := range board.of("") {
+		t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+	}
+}
+
+func TestOverdue(t *testing.T) {
+	c := &consulx.Client{}
+	asked := func(err error) error { return c.Wrap(&url.Error{Op: "Get", URL: "http://consul.test", Err: err}) }
+	for err, want := range map[error]bool{
+		asked(context.DeadlineExceeded): true,
+		asked(&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)}):    true,
+		asked(&net.OpError{Op: "dial", Err: os.NewSyscallError("dial", syscall.ECONNREFUSED)}): false,
+		asked(io.EOF):           false,
+		asked(context.Canceled): false,
+		consulx.NoQuorum():      false,
+	} {
+		if got := blocking.Overdue(err); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+}

@@ -1,0 +1,405 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"electop/consulx/internal/blocking"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// fakeConsul answers the probe and the question for keys, the latter as a test
+// tells it to. It needs no network, so that a bubble can control its clock.
+type fakeConsul struct {
+	keys func(n int, asked string, r *http.Request) (status, index int, body string)
+
+	mu       sync.Mutex
+	noQuorum bool
+	asked    []string // index and time of each question for keys
+	start    time.Time
+}
+
+func (f *fakeConsul) RoundTrip(r *http.Request) (*http.Response, error) {
+	switch {
+	case r.URL.Path == "/v1/status/leader":
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.noQuorum {
+			return consultest.Answer(r, 200, 0, `""`), nil
+		}
+		return consultest.Answer(r, 200, 0, `"10.0.0.1:8300"`), nil
+	case r.URL.Path == "/v1/agent/self":
+		return consultest.Answer(r, 200, 0, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1"}}`), nil
+	case strings.HasPrefix(r.URL.Path, "/v1/kv/"):
+		f.mu.Lock()
+		n, index := len(f.asked), r.URL.Query().Get("index")
+		f.asked = append(f.asked, fmt.Sprintf("%s@%s", index, time.Since(f.start).Round(time.Millisecond)))
+		f.mu.Unlock()
+		status, got, body := f.keys(n, index, r)
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
+		if status == 0 {
+			return nil, errors.New("connection refused")
+		}
+		return consultest.Answer(r, status, got, body), nil
+	}
+	return consultest.Answer(r, 404, 0, ""), nil
+}
+
+func (f *fakeConsul) questions() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.asked)
+}
+
+func (f *fakeConsul) setQuorum(ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noQuorum = !ok
+}
+
+// hang blocks a question until its asker gives up or the time is over.
+func hang(r *http.Request, d time.Duration) {
+	select {
+	case <-r.Context().Done():
+	case <-time.NewTimer(d).C:
+	}
+}
+
+// waitOf is how long a question asks to wait.
+func waitOf(r *http.Request) time.Duration {
+	wait, _ := time.ParseDuration(r.URL.Query().Get("wait"))
+	return wait
+}
+
+const (
+	fakeWait = time.Minute
+	oneKey   = `[{"Key":"a/leader","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}]`
+)
+
+// inBubble observes a fake Consul for some time and gives what was observed.
+func inBubble(t *testing.T, f *fakeConsul, test func(b *board)) {
+	t.Helper()
+	inBubbleWith(t, f, Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait}, test)
+}
+
+func inBubbleWith(t *testing.T, f *fakeConsul, o Options, test func(b *board)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f.start = time.Now()
+		b := observeWith(t, over(t, f), o)
+		test(b)
+		b.stop()
+	})
+}
+
+func pass(d time.Duration) {
+	blocking.Sleep(context.Background(), d)
+	synctest.Wait()
+}
+
+func TestLoopAsksAnewAfterARestore(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+		switch n {
+		case 0:
+			return 200, 7, oneKey
+		case 1: // the restore wakes the query with the old body and index
+			hang(r, 10*time.Second)
+			return 200, 7, oneKey
+		case 2:
+			return 200, 3, strings.ReplaceAll(oneKey, "5", "2")
+		}
+		wait := waitOf(r)
+		hang(r, wait+wait/16)
+		return 200, 3, strings.ReplaceAll(oneKey, "5", "2")
+	}
+	inBubble(t, f, func(*board) {
+		pass(3 * time.Minute)
+		got := f.questions()
+		if want := []string{"@0s", "7@0s", "@10s", "@10.005s", "3@10.005s"}; len(got) < 7 || !slices.Equal(got[:5], want) {
+			t.Fatalf("asked %q, want %q and more", got, want)
+		}
+		for _, later := range got[5:] {
+			if !strings.HasPrefix(later, "3@") {
+				t.Errorf("asked %q: the wait that ran out changes nothing", got)
+			}
+		}
+	})
+}
+
+// Consul's data may be replaced by others whose indexes say the same: a value
+// is taken from the reading before only where nothing points to that.
+func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
+	other := strings.Replace(oneKey, "{", `{"Value":"b3RoZXI=",`, 1)
+	for what, index := range map[string]int{"the index of before": 7, "a smaller index": 6} {
+		t.Run(what, func(t *testing.T) {
+			f := &fakeConsul{}
+			f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+				switch n {
+				case 0:
+					return 200, 7, oneKey
+				case 1:
+					hang(r, 10*time.Second)
+					return 200, index, oneKey
+				case 2:
+					return 200, index, other
+				}
+				hang(r, time.Hour)
+				return 0, 0, ""
+			}
+			inBubble(t, f, func(b *board) {
+				pass(30 * time.Second)
+				if got := b.snapshot().Find("a/leader").Pair.Value; string(got) != "other" {
+					t.Errorf("the value shown is %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestLoopStartsAgainWhenTheIndexFalls(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+		if n < 4 {
+			return 200, []int{2493, 2490, 2490, 2495}[n], strings.ReplaceAll(oneKey, "5", fmt.Sprint(n+1))
+		}
+		hang(r, time.Hour)
+		return 0, 0, ""
+	}
+	inBubble(t, f, func(*board) {
+		pass(time.Second)
+		want := []string{"@0s", "2493@0s", "@5ms", "2490@5ms", "2495@5ms"}
+		if got := f.questions(); !slices.Equal(got, want) {
+			t.Errorf("asked %q, want %q", got, want)
+		}
+	})
+}
+
+func TestLoopDoesNotSpinOnAnEmptyPrefix(t *testing.T) {
+	const writtenAfter = 10 * time.Second
+	f := &fakeConsul{}
+	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
+		switch {
+		case time.Since(f.start) < writtenAfter:
+			return 404, n + 1, "" // any write anywhere wakes it
+		case asked == "1000000":
+			hang(r, time.Hour)
+		}
+		return 200, 1000000, oneKey
+	}
+	inBubble(t, f, func(b *board) {
+		pass(writtenAfter - time.Nanosecond)
+		if n := len(f.questions()); n < 100 || n > 140 {
+			t.Errorf("an empty prefix was asked for %d times in 10 s", n)
+		}
+		e, _ := b.event(0, election.Missed, "a/leader")
+		if late := e.Time.Sub(f.start.Add(writtenAfter)); late > 100*time.Millisecond {
+			t.Errorf("a new key was seen after %s", late)
+		}
+	})
+}
+
+func TestLoopBacksOffAndTellsOfTheGap(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+		switch {
+		case n == 0:
+			return 200, 7, strings.ReplaceAll(oneKey, `"a/leader"`, `"a/leader","Session":"s1"`)
+		case n < 8:
+			return 500, 0, "rpc error getting client: failed to get conn"
+		case n == 8:
+			return 200, 9, strings.ReplaceAll(oneKey, `5,"LockIndex":1`, `5,"LockIndex":2,"Session":"s2"`)
+		}
+		hang(r, time.Hour)
+		return 0, 0, ""
+	}
+	inBubble(t, f, func(b *board) {
+		pass(3 * time.Minute)
+		if asked := f.questions(); len(asked) < 10 || !strings.HasPrefix(asked[7], "@") || !strings.HasPrefix(asked[9], "9@") {
+			t.Errorf("asked %q", asked)
+		}
+		kinds := []election.EventType{}
+		for _, e := range b.events {
+			kinds = append(kinds, e.Type)
+		}
+		want := []election.EventType{election.Elected, election.ConnectionLost, election.ConnectionRestored, election.Vacated}
+		if len(kinds) < 4 || !slices.Equal(kinds[:4], want) {
+			t.Errorf("events %v", kinds)
+		}
+		if text := b.events[1].Error; text != "Consul answered 500: rpc error getting client: failed to get conn" {
+			t.Errorf("the loss is told as %q", text)
+		}
+	})
+}
+
+// A query whose connection died silently is given up in time, and what was missed
+// is read at once: nothing is lost but the moment of the change.
+func TestLoopGivesUpAQueryThatIsNeverAnswered(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
+		switch {
+		case n == 1:
+			hang(r, time.Hour)
+		case asked != "":
+			hang(r, waitOf(r))
+		case n > 1:
+			return 200, 8, strings.ReplaceAll(oneKey, `"ModifyIndex":5`, `"ModifyIndex":8,"Session":"s"`)
+		}
+		return 200, 7, oneKey
+	}
+	inBubble(t, f, func(b *board) {
+		pass(2 * time.Minute)
+		e, _ := b.event(0, election.Elected, "a/leader")
+		if took := e.Time.Sub(f.start); took > fakeWait+fakeWait/16+5*time.Second || took < fakeWait/2 || e.VacancyKnown {
+			t.Errorf("read again after %s: %+v", took, e)
+		}
+		for _, e := range b.of("") {
+			if e.Type == election.ConnectionLost {
+				t.Errorf("a query that succeeds at the second attempt is told as lost: %s", e.Error)
+			}
+		}
+	})
+}
+
+// A proxy that rejects queries that wait must not cause one full read after
+// another, nor may the board look live meanwhile.
+func TestLoopPausesWhereWaitingIsRejected(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(_ int, asked string, _ *http.Request) (int, int, string) {
+		if asked != "" {
+			return 504, 0, "Gateway Time-out"
+		}
+		return 200, 7, oneKey
+	}
+	inBubble(t, f, func(b *board) {
+		pass(time.Minute)
+		if asked := len(f.questions()); asked > 60 {
+			t.Errorf("%d questions in a minute", asked)
+		}
+		_, _ = b.event(0, election.ConnectionLost, "")
+	})
+}
+
+// Queries that are blocked stay silent when the quorum is lost; once the probe
+// has found it again they are all put anew.
+func TestProbeNoticesLostQuorum(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+		if n > 0 && f.questions()[n][0] != '@' {
+			hang(r, time.Hour)
+		}
+		return 200, 7, oneKey
+	}
+	inBubble(t, f, func(b *board) {
+		pass(5500 * time.Millisecond)
+		f.setQuorum(false)
+		pass(time.Second)
+		if c := b.snapshot().Connection; c.State != election.Lost || c.Error != "Consul has no consensus leader" {
+			t.Errorf("without a quorum: %+v", c)
+		}
+		f.setQuorum(true)
+		pass(time.Second)
+		if c := b.snapshot().Connection; c.State != election.Live {
+			t.Errorf("with a quorum again: %+v", c)
+		}
+		if got, want := f.questions(), []string{"@0s", "7@0s", "@7s", "7@7s"}; !slices.Equal(got, want) {
+			t.Errorf("asked %q, want %q", got, want)
+		}
+	})
+}
+
+func TestForbiddenPatternIsALossThatIsTriedAgain(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+		if n == 0 {
+			return 403, 0, "rpc error making call: Permission denied: token with AccessorID 'x' lacks permission 'key:read'\x1b[2J"
+		} else if n > 1 {
+			hang(r, time.Hour)
+		}
+		return 200, 7, oneKey
+	}
+	inBubble(t, f, func(b *board) {
+		e, _ := b.event(0, election.ConnectionLost, "")
+		if e.Error != "Permission denied: token with AccessorID 'x' lacks permission 'key:read'␛[2J" {
+			t.Errorf("the loss is told as %q", e.Error)
+		}
+		b.loaded()
+	})
+}
+
+func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+		if n >= 1000 {
+			hang(r, time.Hour)
+		}
+		blocking.Sleep(context.Background(), time.Millisecond)
+		return 200, n + 1, strings.ReplaceAll(oneKey, `"ModifyIndex":5`, fmt.Sprintf(`"ModifyIndex":%d`, n+5))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f.start = time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait, Probe: time.Hour})
+		var run sync.WaitGroup
+		run.Go(func() { _ = o.Run(ctx) })
+		time.AfterFunc(10*time.Second, cancel)
+		var got []*election.Snapshot
+		for s := range o.Snapshots() {
+			// Nobody waits for the first whole board.
+			first := s.Loaded && !slices.ContainsFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
+			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < snapshotGap {
+				t.Errorf("a snapshot %s after the one before", s.At.Sub(got[n-1].At))
+			}
+			got = append(got, s)
+		}
+		run.Wait()
+		last := got[len(got)-1].Elections[0].Pair.ModifyIndex
+		if len(got) < 20 || last != 1004 {
+			t.Errorf("%d snapshots, the last one shows index %d", len(got), last)
+		}
+	})
+}
+
+func TestTheFirstWholeBoardIsNotHeldBack(t *testing.T) {
+	for _, eventsOnly := range []bool{false, true} {
+		f := &fakeConsul{}
+		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
+			blocking.Sleep(context.Background(), time.Millisecond) // the probe is answered before
+			if n > 1 {
+				hang(r, time.Hour)
+			}
+			return 200, n + 1, strings.ReplaceAll(oneKey, `"ModifyIndex":5`, fmt.Sprintf(`"ModifyIndex":%d`, n+5))
+		}
+		synctest.Test(t, func(t *testing.T) {
+			f.start = time.Now()
+			ctx, cancel := context.WithCancel(t.Context())
+			o := New(over(t, f), Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait, Probe: time.Hour, EventsOnly: eventsOnly})
+			var run sync.WaitGroup
+			run.Go(func() { _ = o.Run(ctx) })
+			var got []*election.Snapshot
+			time.AfterFunc(time.Second, cancel)
+			for s := range o.Snapshots() {
+				got = append(got, s)
+			}
+			run.Wait()
+			loaded := slices.IndexFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
+			if loaded < 1 || got[loaded].At.Sub(f.start) > 2*time.Millisecond {
+				t.Errorf("%d snapshots, the whole board at %d", len(got), loaded)
+			}
+			if more := len(got) - 1 - loaded; eventsOnly != (more == 0) {
+				t.Errorf("events only: %v, and %d snapshots after the first whole board", eventsOnly, more)
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package observe
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"electop/consulx"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
+
+const patience = consultest.Patience
+
+// backend is a Consul to test against and a client of it.
+type backend struct {
+	consultest.Backend
+	client *consulx.Client
+}
+
+// onBoth runs a test against the real Consul and against the in-process one.
+func onBoth(t *testing.T, test func(b backend)) {
+	t.Helper()
+	consultest.OnBoth(t, func(t *testing.T, addr string) { test(newBackend(t, consulx.Config{Address: addr})) })
+}
+
+func newBackend(t *testing.T, cfg consulx.Config) backend {
+	t.Helper()
+	c := newClient(t, cfg)
+	return backend{consultest.NewBackend(t, c.Address(), c.API()), c}
+}
+
+func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
+	t.Helper()
+	c, err := consulx.NewClient(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// over makes a client that sends everything through rt.
+func over(t *testing.T, rt http.RoundTripper) *consulx.Client {
+	t.Helper()
+	return newClient(t, consulx.Config{Address: "consul.test", Transport: rt})
+}
+
+func patterns(t *testing.T, texts ...string) election.Patterns {
+	t.Helper()
+	ps, err := election.ParsePatterns(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ps
+}
+
+// hooked makes a client of addr whose requests pass a hook first.
+func hooked(t *testing.T, addr string) (*consulx.Client, *consultest.Hook) {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	t.Cleanup(transport.CloseIdleConnections)
+	hook := &consultest.Hook{Next: transport}
+	return newClient(t, consulx.Config{Address: addr, Transport: hook}), hook
+}
+
+func isDestroy(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") }
+
+func targetOf(p election.Pair) election.Target {
+	e := election.Election{Exists: true, Pair: p, Term: p.LockIndex}
+	return e.Target()
+}
+
+func hasSession(all []*election.Session, id string) bool {
+	return slices.ContainsFunc(all, func(s *election.Session) bool { return s.ID == id })
+}
+
+func shownLayout(ws []shard.Watch) string {
+	shown := make([]string, len(ws))
+	for i, w := range shard.Disjoint(slices.Clone(ws)) {
+		if w.Exact {
+			shown[i] = "="
+		}
+		shown[i] += w.Prefix
+	}
+	return strings.Join(shown, " ")
+}
+
+// listOf makes keys; those that end in "leader" are elections.
+func listOf(keys ...string) []shard.Key {
+	all := make([]shard.Key, len(keys))
+	for i, key := range keys {
+		all[i] = shard.Key{Name: key, Election: strings.HasSuffix(key, "leader")}
+	}
+	return shard.Unite(all)
+}

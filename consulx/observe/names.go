@@ -1,0 +1,66 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+)
+
+const (
+	// A list of names costs as much as a few reads of a shard, hence at most one in
+	// namesPace for each name.
+	namesPace    = 60 * time.Microsecond
+	namesPaceMin = 50 * time.Millisecond
+	namesPaceMax = 3 * time.Second
+)
+
+// listing is the names of all keys under a prefix.
+type listing struct {
+	names []shard.Key
+	at    time.Time // when they had been read
+	gap   bool      // when they came is not known: the link was broken before
+}
+
+// namePoller lists all keys, which finds keys that no shard reads and keys that
+// vanished without waking their shard.
+type namePoller struct {
+	link
+	prefix string
+	tell   func(listing)
+	names  []shard.Key
+}
+
+func newNamePoller(o *Observer, prefix string, tell func(listing)) *namePoller {
+	part := election.Part{Kind: election.PartNames, Range: election.PrefixRange(prefix)}
+	return &namePoller{link: link{o: o, source: "names under " + prefix, part: part}, prefix: prefix, tell: tell}
+}
+
+func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
+	names, meta, err := readNames(n.o.client.Blocking(), n.prefix, n.o.patterns, q)
+	if err == nil {
+		n.names = names
+	}
+	return meta, err
+}
+
+func (n *namePoller) Accept(_ context.Context, a blocking.Answer) (bool, error) {
+	n.restore()
+	n.tell(listing{names: n.names, at: time.Now(), gap: a.Gap})
+	return true, nil
+}
+
+func (n *namePoller) Failed(err error, retryAt time.Time) {
+	n.lose(err, retryAt)
+}
+
+// rest is the pause after a list.
+func (n *namePoller) rest() time.Duration { return namesRest(len(n.names)) }
+
+func namesRest(names int) time.Duration {
+	return min(max(time.Duration(names)*namesPace, namesPaceMin), namesPaceMax)
+}

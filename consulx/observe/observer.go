@@ -1,0 +1,188 @@
+// Package observe turns Consul's blocking queries into the observations of package
+// election. An observer sees states, not transitions: changes between two
+// responses of Consul coalesce.
+package observe
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/sessioncache"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// datacenterPatience is how long the first responses wait for the datacenter's
+// name, so that the first events contain it.
+const datacenterPatience = time.Second
+
+// Options configure an [Observer].
+type Options struct {
+	Patterns election.Patterns
+	// OnEvents receives every event, in order and one call at a time. It must
+	// neither block nor call the observer.
+	OnEvents func([]election.Event)
+	// Logger receives failed queries at level debug. Nil discards.
+	Logger *slog.Logger
+	// Probe is the interval at which Consul's leader is polled; 0 means 1 s.
+	Probe time.Duration
+	// Wait is the wait time of blocking queries, minus up to an eighth at random; 0
+	// means 22 s.
+	Wait time.Duration
+	// MaxWatches limits the connections for blocking queries; 0 means 64. More
+	// connections shorten the delay with thousands of elections, but an agent
+	// allows an address only 200. Config.MaxConnections limits them too.
+	MaxWatches int
+	// RecentEvents is how many events a snapshot contains; 0 is the tracker's
+	// default.
+	RecentEvents int
+	// EventsOnly ends the snapshots after the first complete one: each costs time
+	// for every election.
+	EventsOnly bool
+}
+
+// Observer watches the elections that the patterns name.
+type Observer struct {
+	client     *consulx.Client
+	patterns   election.Patterns
+	onEvents   func([]election.Event)
+	log        *slog.Logger
+	probeEvery time.Duration
+	wait       time.Duration
+	watches    int // over keys
+	// arrange computes the next layout; tests replace it.
+	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
+
+	feed
+	started atomic.Bool
+
+	checks         *checkWatches
+	study          *study
+	sessionList    *toggle
+	sessions       *sessioncache.Cache
+	permissions    *permissions
+	investigations chan struct{}
+	work           sync.WaitGroup // short jobs: sessions, investigations
+}
+
+// New returns an observer that does nothing before [Observer.Run].
+func New(c *consulx.Client, o Options) *Observer {
+	if o.OnEvents == nil {
+		o.OnEvents = func([]election.Event) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Probe <= 0 {
+		o.Probe = defaultProbe
+	}
+	if o.Wait <= 0 {
+		o.Wait = blocking.DefaultWait
+	}
+	observer := &Observer{
+		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
+		watches: c.Budget().ForKeys(o.MaxWatches), arrange: shard.Layout.Next, feed: newFeed(o),
+		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
+	}
+	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {
+		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
+	})
+	return observer
+}
+
+// Snapshots receives the newest snapshot, at most 30 a second; a snapshot that was
+// not received is replaced. It is closed when [Observer.Run] returns.
+func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
+
+// Note reports an action of this program, so that its effect has the right cause.
+func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
+
+// WatchChecks keeps the health checks of these nodes in the snapshots: of the first
+// 6 to 16, as the connections allow. Each call replaces the set.
+func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
+
+// Run observes until ctx ends and returns when all its goroutines have ended. It
+// fails only if called twice: an unreachable Consul is reported in the snapshots
+// and retried.
+func (o *Observer) Run(ctx context.Context) error {
+	if o.started.Swap(true) {
+		return errors.New("an observer runs once")
+	}
+	defer close(o.publisher.snapshots)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := blocking.NewEpochs(ctx)
+	defer r.Stop()
+	o.sessions.Start(ctx)
+	if slices.ContainsFunc(o.patterns, func(p election.Pattern) bool { return !p.Exact() }) {
+		o.sessions.ReadFirst()
+	}
+	o.mu.Lock()
+	o.beat, o.restart = time.Now(), func() {
+		o.client.Close() // connections may have died meanwhile
+		r.Next()
+	}
+	o.mu.Unlock()
+	o.lookInto = func(lost []loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
+	var loops sync.WaitGroup
+	o.client.Budget().OnChange(o.checks.allow)
+	loops.Go(func() { o.watchAll(ctx, r) })
+	o.keepTime(ctx)
+	cancel()
+	loops.Wait()
+	o.work.Wait()
+	return nil
+}
+
+// watchAll runs all queries until ctx ends.
+func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { o.probe(ctx, r) })
+	all.Go(func() {
+		o.checks.run(ctx, func(ctx context.Context, node string) { o.watchChecks(ctx, node, r) })
+	})
+	all.Go(func() { o.sessions.Retry(ctx) })
+	all.Go(func() { o.study.run(ctx, o) })
+	all.Go(func() {
+		o.sessionList.run(ctx, func(ctx context.Context) { o.watchSessions(ctx, r) })
+	})
+	named := make(chan struct{})
+	all.Go(func() { o.nameDatacenter(ctx, r, named) })
+	areas := shard.Plan(o.patterns, o.watches)
+	for _, w := range areas {
+		a := newCoverage(o, w, max(1, o.watches/len(areas)-1), r, named)
+		all.Go(func() { a.run(ctx) })
+	}
+}
+
+// nameDatacenter finds the datacenter. It closes named when it is known or when
+// others need not wait longer.
+func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
+	var once sync.Once
+	release := func() { once.Do(func() { close(named) }) }
+	defer release()
+	patience := time.AfterFunc(datacenterPatience, release)
+	defer patience.Stop()
+	var b blocking.Backoff
+	for name := o.client.Datacenter(); ctx.Err() == nil; {
+		if name != "" {
+			o.send(true, election.DatacenterRead{At: time.Now(), Datacenter: sanitize.Text(name)})
+			return
+		}
+		info, err := o.client.Info(ctx)
+		if name = info.Datacenter; err != nil || name == "" {
+			release()
+			epoch, _ := r.Current()
+			blocking.Sleep(epoch, b.Next())
+		}
+	}
+}

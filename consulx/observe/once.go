@@ -1,0 +1,81 @@
+package observe
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+	"electop/election/tracker"
+)
+
+// Once reads every election that the patterns match one time, with the sessions of
+// the leaders. Unreadable sessions are omitted; any other failure is an error.
+func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
+	watches := shard.Plan(ps, c.Budget().ForKeys(0))
+	reads := make([]election.KeysRead, len(watches))
+	var info consulx.Info
+	start := time.Now()
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(consulx.Parallel)
+	g.Go(func() (err error) {
+		info, err = c.Info(gctx)
+		if err == nil && info.ConsensusLeader == "" && !c.Stale() {
+			err = consulx.NoQuorum() // the reads would fail too, many seconds later
+		}
+		return err
+	})
+	for i, w := range watches {
+		g.Go(func() (err error) {
+			reads[i], err = readOnce(gctx, c, w, ps)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return foldLook(ctx, c, ps, info, reads, time.Since(start))
+}
+
+// readOnce reads the keys of one shard.
+func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election.Patterns) (election.KeysRead, error) {
+	got, meta, err := readKeys(c.Blocking(), w, ps, false, c.Read(ctx))
+	if err != nil {
+		return election.KeysRead{}, err
+	}
+	pairs := got.pairs
+	return election.KeysRead{
+		At: time.Now(), Range: w.Range, Pairs: pairs,
+		Filtered: meta.ResultsFilteredByACLs || c.Filtered(meta) && len(pairs) == 0,
+	}, nil
+}
+
+func foldLook(
+	ctx context.Context, c *consulx.Client, ps election.Patterns, info consulx.Info, reads []election.KeysRead, took time.Duration,
+) (*election.Snapshot, error) {
+	var pairs []election.Pair
+	for _, read := range reads {
+		pairs = append(pairs, read.Pairs...)
+	}
+	ids := holders(pairs)
+	slices.Sort(ids)
+	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	t := tracker.New(tracker.Options{Patterns: ps})
+	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})
+	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
+	for _, read := range reads {
+		t.Observe(read)
+	}
+	// The tracker may have dropped sessions whose keys were not read yet.
+	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
+	now := time.Now()
+	t.Observe(election.LinkUp{At: now, Source: probeSource, Latency: took})
+	return t.Snapshot(now), nil
+}

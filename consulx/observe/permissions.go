@@ -1,0 +1,130 @@
+package observe
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+// permissions samples which keys are readable: a changed policy wakes no blocked
+// query, and a blocked query keeps its old permissions.
+type permissions struct {
+	mu    sync.Mutex
+	known map[string]readableKeys // by watch
+}
+
+// readableKeys are the keys of the latest response of one shard.
+type readableKeys struct {
+	readable []election.Pair
+	hidden   []string
+}
+
+// sampleSize is how many keys of each kind one check reads: it detects a change of
+// a tenth of the keys with 97 % probability. The next response detects others.
+const sampleSize = consulx.TxnReads / 2
+
+func newPermissions() *permissions { return &permissions{known: map[string]readableKeys{}} }
+
+func (p *permissions) learned(watch string, readable []election.Pair, hidden []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[watch] = readableKeys{readable, hidden}
+}
+
+func (p *permissions) forget(watch string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, watch)
+}
+
+// changed reports that a key became readable or unreadable since its query last
+// responded. An error says nothing about permissions: the probe reports it.
+func (p *permissions) changed(ctx context.Context, c *consulx.Client) bool {
+	readable, hidden := p.sample()
+	if len(readable)+len(hidden) == 0 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	nowHidden, nowReadable, err := checkKeys(ctx, c, append(slices.Clone(readable), hidden...))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(nowHidden, func(key string) bool { return slices.Contains(readable, key) }) ||
+		slices.ContainsFunc(nowReadable, func(key string) bool { return slices.Contains(hidden, key) })
+}
+
+// sample chooses keys of every shard at random.
+func (p *permissions) sample() (readable, hidden []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, keys := range slices.Collect(maps.Values(p.known)) {
+		each := max(1, sampleSize/len(p.known))
+		for _, i := range pick(len(keys.readable), each) {
+			readable = append(readable, keys.readable[i].Key)
+		}
+		for _, i := range pick(len(keys.hidden), each) {
+			hidden = append(hidden, keys.hidden[i])
+		}
+	}
+	return readable, hidden
+}
+
+// pick returns at most limit different numbers below n.
+func pick(n, limit int) []int {
+	return rand.Perm(n)[:min(n, limit)] //nolint:gosec // nothing secret depends on it
+}
+
+const (
+	// hiddenRecheck and hiddenPace space the checks of unreadable keys: 10,000 of
+	// them take 157 transactions, about 100 ms, every 20 s.
+	hiddenRecheck = 5 * time.Second
+	hiddenPace    = 2 * time.Millisecond
+)
+
+// hiddenRest is the interval between checks of unreadable keys.
+func hiddenRest(keys int) time.Duration {
+	return max(hiddenRecheck, time.Duration(keys)*hiddenPace)
+}
+
+// checkKeys finds the keys that exist, readable or hidden, among keys that a
+// response lacks. Only a consistent transaction decides: a blocked query may have
+// used replaced permissions, and a proxy may have invented its response.
+func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, readable []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, blocking.FreshDeadline)
+	defer cancel()
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(consulx.Parallel)
+	for some := range slices.Chunk(keys, consulx.TxnReads) {
+		g.Go(func() error {
+			pairs, exist, err := c.ReadExisting(some, c.Consistent(ctx))
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, p := range pairs {
+				readable = append(readable, p.Key)
+			}
+			for _, key := range exist {
+				if !slices.ContainsFunc(pairs, func(p election.Pair) bool { return p.Key == key }) {
+					hidden = append(hidden, key)
+				}
+			}
+			return nil
+		})
+	}
+	err = g.Wait()
+	slices.Sort(hidden)
+	return hidden, readable, err
+}

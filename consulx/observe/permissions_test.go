@@ -1,0 +1,175 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+const boardRules = `key_prefix "service/" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`
+
+// aclStage is a Consul with ACLs, some elections that are led, and a token whose
+// policy a test changes.
+type aclStage struct {
+	root   backend
+	policy *api.ACLPolicy
+	token  string
+	keys   []string
+}
+
+func newACLStage(t *testing.T, elections int) *aclStage {
+	t.Helper()
+	agent := consultest.Dev(t, consultest.WithACL())
+	s := &aclStage{root: newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})}
+	holder := s.root.Session(t, &api.SessionEntry{})
+	for i := range elections {
+		key := fmt.Sprintf("service/%02d/leader", i)
+		s.root.Acquire(t, api.KVPair{Key: key, Session: holder})
+		s.keys = append(s.keys, key)
+	}
+	policy, _, err := s.root.API.ACL().PolicyCreate(&api.ACLPolicy{Name: "board", Rules: boardRules}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.policy = policy
+	token, _, err := s.root.API.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.token = token.SecretID
+	return s
+}
+
+func (s *aclStage) allow(rules string) {
+	s.root.T.Helper()
+	s.policy.Rules = rules
+	if _, _, err := s.root.API.ACL().PolicyUpdate(s.policy, nil); err != nil {
+		s.root.T.Fatal(err)
+	}
+}
+
+// noneVacated fails the test when a leader that never changed was reported lost.
+func (s *aclStage) noneVacated(board *board) {
+	s.root.T.Helper()
+	for _, key := range s.keys {
+		for _, e := range board.of(key) {
+			if e.Type == election.Vacated || e.Type == election.Deleted || e.Type == election.Explained {
+				s.root.T.Errorf("%s never lost its leader: %+v", key, e)
+			}
+		}
+	}
+}
+
+func (b *board) unreadable(want int) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("%d unreadable elections", want), func() bool {
+		n := 0
+		for _, e := range b.last.Elections {
+			if e.Unreadable {
+				n++
+			}
+		}
+		return n == want
+	})
+}
+
+func TestChangedPermissionsAreNoticedWithoutAWrite(t *testing.T) {
+	s := newACLStage(t, 20)
+	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board.loaded()
+	s.allow(`session_prefix "" { policy = "read" }`)
+	board.unreadable(len(s.keys))
+	s.allow(boardRules)
+	board.unreadable(0)
+	s.allow(boardRules + ` key_prefix "service/1" { policy = "deny" }`)
+	board.unreadable(10)
+	s.allow(boardRules)
+	board.unreadable(0)
+	s.noneVacated(board)
+}
+
+// A query that blocks while its policy is removed and restored responds with the
+// permissions that it began with, or with those in between.
+func TestAPolicyThatIsReplacedMeanwhileTakesNoLeader(t *testing.T) {
+	s := newACLStage(t, 20)
+	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board.loaded()
+	for range 20 {
+		s.allow(`session_prefix "" { policy = "read" }`)
+		s.root.Put(t, "service/wake", "1")
+		s.allow(boardRules)
+		s.root.Put(t, "service/wake", "2")
+	}
+	board.unreadable(0)
+	s.noneVacated(board)
+}
+
+// With default allow and no token, nothing in a response says that the
+// anonymous token's policy filtered it.
+func TestADenyRuleForTheAnonymousTokenTakesNoLeader(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
+	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
+	holder := root.Session(t, &api.SessionEntry{})
+	s := &aclStage{root: root, keys: []string{"service/a/leader", "service/b/leader"}}
+	for _, key := range s.keys {
+		root.Acquire(t, api.KVPair{Key: key, Session: holder})
+	}
+	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr()}))
+	board.loaded()
+	policy, _, err := root.API.ACL().PolicyCreate(&api.ACLPolicy{Name: "deny", Rules: `key_prefix "service/" { policy = "deny" }`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous, _, err := root.API.ACL().TokenRead("00000000-0000-0000-0000-000000000002", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous.Policies = append(slices.Clone(anonymous.Policies), &api.ACLLink{ID: policy.ID})
+	if _, _, err := root.API.ACL().TokenUpdate(anonymous, nil); err != nil {
+		t.Fatal(err)
+	}
+	board.unreadable(len(s.keys))
+	s.noneVacated(board)
+}
+
+// Nothing about a key changes when the token may read its holder's session.
+func TestASessionThatBecomesReadableIsRead(t *testing.T) {
+	s := newACLStage(t, 3)
+	s.allow(`key_prefix "service/" { policy = "read" }`)
+	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
+	board.loaded()
+	s.allow(boardRules)
+	board.until("all sessions", func() bool {
+		return !slices.ContainsFunc(board.last.Elections, func(e *election.Election) bool { return e.Session == nil })
+	})
+}
+
+// Consul answers a token that it does not know: that is no outage, and no rule is
+// missing.
+func TestATokenThatConsulDoesNotKnow(t *testing.T) {
+	s := newACLStage(t, 1)
+	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
+	_, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
+	if text := consulx.Describe(err); !errors.Is(err, consulx.ErrDenied) || text != "Consul does not accept this token: it does not exist in this datacenter, or was revoked" {
+		t.Errorf("a look fails with %v", err)
+	}
+	report, err := consulx.Doctor(t.Context(), client, patterns(t, election.DefaultPattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := report.Rows[len(report.Rows)-1]; last.Subject != "ACLs" || last.Status != consulx.StatusDenied || !strings.Contains(last.Detail, "does not accept this token") {
+		t.Errorf("the report ends with %+v", last)
+	}
+	board := observe(t, client, election.DefaultPattern)
+	board.until("a refusal", func() bool {
+		return board.last != nil && board.last.Connection.Refused && strings.Contains(board.last.Connection.Error, "does not accept this token")
+	})
+}

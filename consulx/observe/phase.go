@@ -1,0 +1,51 @@
+package observe
+
+// phase is the state of a shard. docs/architecture.md has a diagram.
+type phase int
+
+const (
+	opening    phase = iota // no attempt has ended yet
+	live                    // the latest attempt succeeded
+	mismatched              // live, but the list of names shows other keys
+	failing                 // the latest attempt failed
+	closed                  // other shards read its keys
+)
+
+// occurrence is what changes the phase of a shard.
+type occurrence int
+
+const (
+	responded occurrence = iota // its query succeeded
+	failed                      // its query failed
+	differed                    // the list of names shows other keys than its response
+	agreed                      // the list shows the same keys
+	replaced                    // the layout no longer contains it
+)
+
+// after is the phase after an occurrence.
+func (p phase) after(o occurrence) phase {
+	switch {
+	case p == closed || o == replaced:
+		return closed
+	case o == responded:
+		return live
+	case o == failed:
+		return failing
+	case p == live && o == differed:
+		return mismatched
+	case p == mismatched && o == agreed:
+		return live
+	}
+	return p
+}
+
+// current reports that the latest attempt succeeded.
+func (p phase) current() bool { return p == live || p == mismatched }
+
+// inherited is the phase in which a shard begins that takes over from this one.
+func (p phase) inherited() phase {
+	if p.current() {
+		return live
+	}
+	return opening
+}

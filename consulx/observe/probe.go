@@ -1,0 +1,90 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+const (
+	defaultProbe = time.Second
+	probeLimit   = 3 * time.Second
+	probeSource  = "probe"
+	// tokenEvery is the share of probes that use the token: a blocked query does
+	// not notice that its token was revoked or its permissions changed.
+	tokenEvery = 5
+)
+
+// probe polls Consul's leader until ctx ends: a blocked query does not notice a lost
+// quorum or network.
+func (o *Observer) probe(ctx context.Context, epochs *blocking.Epochs) {
+	p := &prober{o: o, epochs: epochs}
+	for n := 0; ctx.Err() == nil; n++ {
+		start := time.Now()
+		p.probe(ctx, n%tokenEvery == 0)
+		blocking.Sleep(ctx, atFullSecond(o.probeEvery-time.Since(start)))
+	}
+}
+
+// prober remembers the result of the latest probe.
+type prober struct {
+	o       *Observer
+	epochs  *blocking.Epochs
+	err     error
+	latency time.Duration // that was published last
+}
+
+func (p *prober) probe(ctx context.Context, withToken bool) {
+	start, lost := time.Now(), p.err != nil
+	p.err = p.o.probeOnce(ctx, withToken || errors.Is(p.err, consulx.ErrDenied))
+	now := time.Now()
+	switch {
+	case ctx.Err() != nil:
+		return
+	case p.err != nil:
+		p.o.send(true, election.LinkLost{
+			At: now, Source: probeSource, Error: consulx.Describe(p.err), RetryAt: start.Add(p.o.probeEvery),
+			Refused: errors.Is(p.err, consulx.ErrDenied),
+		})
+		return
+	case lost || withToken && p.o.permissions.changed(ctx, p.o.client):
+		p.epochs.Next()
+	}
+	// A small change of the latency is not worth a redraw.
+	latency := max(now.Sub(start), 1)
+	news := lost || p.latency == 0 || (latency-p.latency).Abs() >= max(time.Millisecond, p.latency/2)
+	if news {
+		p.latency = latency
+	}
+	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
+}
+
+// atFullSecond shortens a pause by up to a second so that it ends with a full
+// second, when the clock on the screen changes: one wake-up for both costs less.
+func atFullSecond(pause time.Duration) time.Duration {
+	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
+		return pause - early
+	}
+	return max(0, pause)
+}
+
+func (o *Observer) probeOnce(ctx context.Context, withToken bool) error {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	if withToken && !o.client.Anonymous() {
+		// Consul rejects an unknown token in every request.
+		_, _, err := o.client.Urgent().API().Session().Info(consulx.NoSession, o.client.Read(ctx))
+		if err = o.client.Wrap(err); errors.Is(err, consulx.ErrDenied) {
+			return err
+		}
+	}
+	leader, err := o.client.Urgent().ConsensusLeader(ctx)
+	if err == nil && leader == "" {
+		err = consulx.NoQuorum()
+	}
+	return err
+}

@@ -1,0 +1,267 @@
+package observe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/wire"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// How many rounds are raced on the real Consul; under -short only the in-process
+// one is there. Each round begins with a random state from the seed.
+const (
+	raceRounds      = 1000
+	raceRoundsShort = 100
+	raceSeed        = 20261120
+)
+
+func raceCount(t *testing.T) int {
+	t.Helper()
+	if testing.Short() {
+		return raceRoundsShort
+	}
+	return raceRounds
+}
+
+// race is one round: a holder, a rival, and a key that the operator acts on while
+// both go on.
+type race struct {
+	backend
+	r             *rand.Rand
+	key, otherKey string
+	holder, rival string
+	holderDied    bool
+	// record is the key after every write of the test: what the key must be if
+	// the operator wrote nothing.
+	record []*api.KVPair
+}
+
+// written notes the key after a write that was not electop's.
+func (x *race) written() { x.record = append(x.record, x.Get(x.T, x.key)) }
+
+func (x *race) last() *api.KVPair { return x.record[len(x.record)-1] }
+
+func (x *race) lock(session string) {
+	value := fmt.Appendf(nil, "value %d\x00\xff", x.r.Uint64())
+	x.Acquire(x.T, api.KVPair{Key: x.key, Session: session, Value: value, Flags: x.r.Uint64()})
+	x.written()
+}
+
+// unlockAsHolder is a release as its holder does it, with another value.
+func (x *race) unlockAsHolder() {
+	p := api.KVPair{Key: x.key, Session: x.holder, Value: []byte("released"), Flags: x.r.Uint64()}
+	if _, _, err := x.API.KV().Release(&p, nil); err != nil {
+		x.T.Fatal(err)
+	}
+	x.written()
+}
+
+func (x *race) remove() {
+	if _, err := x.API.KV().Delete(x.key, nil); err != nil {
+		x.T.Fatal(err)
+	}
+	x.written()
+}
+
+func (x *race) die() {
+	if _, err := x.API.Session().Destroy(x.holder, nil); err != nil {
+		x.T.Fatal(err)
+	}
+	x.holderDied = true
+	x.written()
+}
+
+func (x *race) overwrite() {
+	x.Put(x.T, x.key, fmt.Sprint("overwritten ", x.r.Uint64()))
+	x.written()
+}
+
+// interference is what may happen between a read and a write.
+func interference() map[string]func(*race) {
+	return map[string]func(*race){
+		"nothing":                     func(*race) {},
+		"the holder writes":           func(x *race) { x.lock(x.holder) },
+		"the holder releases":         (*race).unlockAsHolder,
+		"the rival leads":             func(x *race) { x.unlockAsHolder(); x.lock(x.rival) },
+		"the holder leads again":      func(x *race) { x.unlockAsHolder(); x.lock(x.holder) },
+		"the holder dies":             (*race).die,
+		"the rival leads after death": func(x *race) { x.die(); x.lock(x.rival) },
+		"deleted":                     (*race).remove,
+		"recreated by the holder":     func(x *race) { x.remove(); x.lock(x.holder) },
+		"recreated by the rival":      func(x *race) { x.remove(); x.lock(x.rival) },
+		"overwritten":                 (*race).overwrite,
+		"deleted and written":         func(x *race) { x.remove(); x.overwrite() },
+		"overwritten, written by the holder": func(x *race) {
+			x.overwrite()
+			x.lock(x.holder)
+		},
+		"released and overwritten": func(x *race) { x.unlockAsHolder(); x.overwrite() },
+		"the rival is refused": func(x *race) {
+			if ok, _, err := x.API.KV().Acquire(&api.KVPair{Key: x.key, Session: x.rival}, nil); ok || err != nil {
+				x.T.Fatal(ok, err)
+			}
+		},
+	}
+}
+
+// TestRaces: whatever happens between electop's reads and its write, it acts on
+// the hold that it was given or on nothing, and says so.
+func TestRaces(t *testing.T) { onBoth(t, raceAll) }
+
+func raceAll(b backend) {
+	t := b.T
+	prefix := b.Prefix(t)
+	r := rand.New(rand.NewPCG(raceSeed, 1))
+	all := interference()
+	names := slices.Sorted(maps.Keys(all))
+	client, hook := hooked(t, b.client.Address())
+	for i := range raceCount(t) {
+		x := newRace(b, r, fmt.Sprint(prefix, i))
+		name := names[i%len(names)]
+		destroy := i/len(names)%2 == 1
+		x.play(client, hook, name, all[name], destroy)
+		if t.Failed() {
+			t.Fatalf("round %d", i)
+		}
+		x.cleanUp()
+	}
+}
+
+func newRace(b backend, r *rand.Rand, prefix string) *race {
+	entry := func(name string) *api.SessionEntry {
+		behavior := api.SessionBehaviorRelease
+		if r.IntN(4) == 0 {
+			behavior = api.SessionBehaviorDelete
+		}
+		return &api.SessionEntry{Name: name, Behavior: behavior, LockDelay: time.Millisecond}
+	}
+	last := []string{"leader", ".lock"}[r.IntN(2)]
+	x := &race{backend: b, r: r, key: prefix + "/" + last, otherKey: prefix + "/other"}
+	for session, name := range map[*string]string{&x.holder: "holder", &x.rival: "rival"} {
+		id, _, err := b.API.Session().CreateNoChecks(entry(name), nil)
+		if err != nil {
+			b.T.Fatal(err)
+		}
+		*session = id
+	}
+	x.Acquire(b.T, api.KVPair{Key: x.otherKey, Session: x.rival, Value: []byte("the rival's")})
+	x.lock(x.holder)
+	return x
+}
+
+func (x *race) cleanUp() {
+	for _, session := range []string{x.holder, x.rival} {
+		if _, err := x.API.Session().Destroy(session, nil); err != nil {
+			x.T.Fatal(err)
+		}
+	}
+}
+
+// play acts while something interferes, before the operator's first read or
+// directly before its write.
+func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
+	beforeWrite := x.r.IntN(3) > 0
+	other := x.Get(x.T, x.otherKey)
+	target := targetOf(wire.Pair(x.last()))
+	read := len(x.record) - 1 // what the operator read last
+	done := false
+	hook.Before = func(r *http.Request) {
+		switch writes := isUnlock(r) || isDestroy(r); {
+		case !writes:
+			read = len(x.record) - 1
+		case beforeWrite && !done:
+			done = true
+			interfere(x)
+		}
+	}
+	if !beforeWrite {
+		interfere(x)
+	}
+	op := consulx.NewOperator(client, nil)
+	var err error
+	if destroy {
+		_, err = op.DestroySession(x.T.Context(), target)
+	} else {
+		_, err = op.Release(x.T.Context(), target)
+	}
+	hook.Before = nil
+	what := fmt.Sprintf("%s, destroy %t, directly before the write %t", name, destroy, beforeWrite)
+	if destroy {
+		x.judgeDestroy(what, target, err, x.record[read])
+	} else {
+		x.judgeRelease(what, target, err)
+	}
+	if now := x.Get(x.T, x.otherKey); !reflect.DeepEqual(now, other) {
+		x.T.Errorf("%s: another key changed: %+v became %+v", what, other, now)
+	}
+}
+
+// isUnlock recognises the transaction that releases.
+func isUnlock(r *http.Request) bool {
+	if r.URL.Path != "/v1/txn" || r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	text, err := io.ReadAll(body)
+	return err == nil && bytes.Contains(text, []byte(`"Verb":"unlock"`))
+}
+
+func (x *race) judgeRelease(what string, target election.Target, err error) {
+	last, now := x.last(), x.Get(x.T, x.key)
+	if last == nil || !target.SameHold(wire.Pair(last)) {
+		if !errors.Is(err, consulx.ErrMoved) || !reflect.DeepEqual(now, last) {
+			x.T.Errorf("%s: %v; the key was %+v and is %+v", what, err, last, now)
+		}
+		return
+	}
+	want := *last
+	want.Session = ""
+	if now != nil {
+		want.ModifyIndex = now.ModifyIndex
+	}
+	if err != nil || now == nil || !reflect.DeepEqual(*now, want) || now.ModifyIndex <= last.ModifyIndex {
+		x.T.Errorf("%s: %v; the key was %+v and is %+v", what, err, last, now)
+	}
+}
+
+// judgeDestroy: no destroy is conditional, so that what counts is the key as the
+// operator read it last. The rival's hold is never touched.
+func (x *race) judgeDestroy(what string, target election.Target, err error, read *api.KVPair) {
+	last, now := x.last(), x.Get(x.T, x.key)
+	held := read != nil && read.Session == target.Session
+	if held != (err == nil) || !held && !errors.Is(err, consulx.ErrMoved) {
+		x.T.Errorf("%s: %v; the operator had read %+v", what, err, read)
+	}
+	entry, _, infoErr := x.API.Session().Info(target.Session, nil)
+	if infoErr != nil {
+		x.T.Fatal(infoErr)
+	}
+	if gone := entry == nil; gone != (held || x.holderDied) {
+		x.T.Errorf("%s: %v; the session is gone: %t", what, err, gone)
+	}
+	switch untouched := reflect.DeepEqual(now, last); {
+	case !held || last == nil || last.Session != target.Session:
+		if !untouched {
+			x.T.Errorf("%s: the key was %+v and is %+v", what, last, now)
+		}
+	case now != nil && (now.Session != "" || !bytes.Equal(now.Value, last.Value) || now.Flags != last.Flags):
+		x.T.Errorf("%s: the key was %+v and is %+v", what, last, now)
+	}
+}

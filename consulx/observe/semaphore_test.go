@@ -1,0 +1,58 @@
+package observe
+
+import (
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+// contend makes a contender of Consul's own semaphore that holds a slot.
+func contend(t *testing.T, b backend, prefix, name string) *api.Semaphore {
+	t.Helper()
+	s, err := b.API.SemaphoreOpts(&api.SemaphoreOptions{Prefix: prefix, Limit: 2, SessionName: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lost, err := s.Acquire(t.Context().Done()); err != nil || lost == nil {
+		t.Fatal(lost, err)
+	}
+	t.Cleanup(func() { _ = s.Release() })
+	return s
+}
+
+// A semaphore that is full is not vacant: its holders enter and leave, and are
+// named.
+func TestObserverTellsHoldersOfASemaphore(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		key := p + "gpu/.lock"
+		first := contend(t, b, p+"gpu", "job-1")
+		board := observe(t, b.client, p+"*/.lock")
+		e, n := board.event(0, election.Entered, key)
+		if !e.Initial || e.Leader != "job-1" || e.Node != b.Node || e.Holders != 1 || e.Limit != 2 || e.Session == "" {
+			t.Errorf("the first event is %+v", e)
+		}
+		contend(t, b, p+"gpu", "job-2")
+		if e, n = board.event(n, election.Entered, key); e.Initial || e.Leader != "job-2" || e.Node != b.Node || e.Holders != 2 {
+			t.Errorf("%+v", e)
+		}
+		board.until("a full semaphore", func() bool {
+			full := board.last.Find(key)
+			return full != nil && full.State(board.last.At) == election.OfSemaphore
+		})
+		if err := first.Release(); err != nil {
+			t.Fatal(err)
+		}
+		if e, _ = board.event(n, election.Left, key); e.Leader != "job-1" || e.Holders != 1 {
+			t.Errorf("%+v", e)
+		}
+		for _, e := range board.of(key) {
+			if !e.OfSlot() {
+				t.Errorf("%s of a semaphore", e.Type)
+			}
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package observe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+// sessionListGap limits the list of all sessions, which every session of the
+// datacenter wakes, to two responses a second.
+const sessionListGap = 500 * time.Millisecond
+
+// WatchSessions keeps every session of the datacenter in the snapshots while it is
+// on. It is off at first.
+func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
+
+// toggle runs a function while it is on.
+type toggle struct {
+	mu     sync.Mutex
+	on     bool
+	change chan struct{}
+}
+
+func newToggle() *toggle { return &toggle{change: make(chan struct{}, 1)} }
+
+func (t *toggle) set(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.on == on {
+		return
+	}
+	t.on = on
+	select {
+	case t.change <- struct{}{}:
+	default:
+	}
+}
+
+func (t *toggle) wanted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.on
+}
+
+// run starts and stops do until ctx ends, and waits for it.
+func (t *toggle) run(ctx context.Context, do func(context.Context)) {
+	var wg sync.WaitGroup
+	for stop := context.CancelFunc(func() {}); ; {
+		stop()
+		wg.Wait()
+		if ctx.Err() != nil {
+			return
+		}
+		dctx, cancel := context.WithCancel(ctx)
+		stop = cancel
+		if t.wanted() {
+			wg.Go(func() { do(dctx) })
+		}
+		select {
+		case <-ctx.Done():
+		case <-t.change:
+		}
+	}
+}
+
+// watchSessions polls all sessions until ctx ends, and then reports that the list
+// is no longer current.
+func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
+	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
+	defer q.end()
+	l := &blocking.Loop{Poller: q, Wait: o.wait, Epochs: r, Client: o.client.Blocking()}
+	l.Run(ctx)
+	o.send(true, election.SessionListUnwatched{At: time.Now()})
+}
+
+// sessionsPoller reads every session of the datacenter.
+type sessionsPoller struct {
+	link
+	answer []*election.Session
+	last   []*election.Session
+	asked  bool
+	denied bool
+}
+
+func (s *sessionsPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
+	s.answer, meta, err = s.o.client.Blocking().ListSessions(q)
+	return meta, err
+}
+
+func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error) {
+	at, meta := time.Now(), a.QueryMeta
+	if len(s.answer) == 0 && len(s.last) > 0 && s.o.client.MayOmit(meta) {
+		// A blocked query whose token was revoked returns an empty list once; a new
+		// one returns the error.
+		var err error
+		if meta, err = s.Poll(s.o.client.Consistent(ctx)); err != nil {
+			return false, err
+		}
+	}
+	s.restore()
+	sessions, err := s.answer, s.o.client.JudgeSessions(s.answer, meta)
+	denied := consulx.IsDenied(err)
+	s.answer = nil
+	first := !s.asked || a.Gap
+	news := first || denied != s.denied || !sameSessions(sessions, s.last)
+	s.last, s.asked, s.denied = sessions, true, denied
+	if !news {
+		return false, nil
+	}
+	read := election.SessionListRead{At: at, Sessions: sessions, Index: meta.LastIndex, AfterGap: first}
+	if denied {
+		read.Err = consulx.ReadProblem("sessions", err)
+	}
+	s.o.send(true, read)
+	blocking.Sleep(ctx, sessionListGap-time.Since(at))
+	return true, nil
+}
+
+func (s *sessionsPoller) Failed(err error, retryAt time.Time) {
+	s.asked = false
+	s.lose(err, retryAt)
+	s.o.send(true, election.SessionListRead{At: time.Now(), Err: consulx.ReadProblem("sessions", err)})
+}

@@ -1,0 +1,116 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// listConsul has held keys and answers the list of all sessions after a while.
+type listConsul struct {
+	after time.Duration
+	keys  int
+	mu    sync.Mutex
+	lists int
+	infos int
+}
+
+func (l *listConsul) RoundTrip(r *http.Request) (*http.Response, error) {
+	switch {
+	case r.URL.Path == "/v1/session/list":
+		l.count(&l.lists)
+		hang(r, l.after)
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
+		return consultest.Answer(r, 200, 7, l.all(`{"ID":"s%d","Node":"listed"}`)), nil
+	case strings.HasPrefix(r.URL.Path, "/v1/session/info/s"):
+		l.count(&l.infos)
+		return consultest.Answer(r, 200, 7, l.all(`{"ID":"s%d","Node":"asked"}`)), nil
+	}
+	f := &fakeConsul{keys: func(_ int, index string, r *http.Request) (int, int, string) {
+		if index != "" {
+			hang(r, time.Hour)
+		}
+		return 200, 7, l.all(`{"Key":"%[1]d/leader","Session":"s%[1]d","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}`)
+	}}
+	return f.RoundTrip(r)
+}
+
+// all lists one object for each key.
+func (l *listConsul) all(object string) string {
+	objects := make([]string, l.keys)
+	for i := range objects {
+		objects[i] = fmt.Sprintf(object, i)
+	}
+	return "[" + strings.Join(objects, ",") + "]"
+}
+
+func (l *listConsul) count(n *int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	*n++
+}
+
+// The board is drawn once, and whole: many keys wait for the list of sessions that
+// is read while they are, but not for long; the sessions of few are asked for.
+func TestTheFirstBoardHasItsSessions(t *testing.T) {
+	many := consulx.ManySessions + 1
+	for _, tt := range []struct {
+		name         string
+		keys         int
+		after        time.Duration // until there is a list
+		pattern      string
+		at           time.Duration // of the first whole board
+		node         string        // of a leader on it
+		later        string        // and in the end
+		lists, infos int
+	}{
+		{"many, in time", many, 300 * time.Millisecond, "*/leader", 300 * time.Millisecond, "listed", "listed", 1, 0},
+		{"many, late", many, 3 * time.Second, "*/leader", time.Second + sessionPatience, "", "listed", 1, 0},
+		{"many, never", many, time.Hour, "*/leader", time.Second + sessionPatience, "", "", 1, 0},
+		{"few", 1, time.Hour, "*/leader", 0, "asked", "asked", 1, 1},
+		{"one key", 1, 0, "0/leader", 0, "asked", "asked", 0, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &listConsul{after: tt.after, keys: tt.keys}
+				start := time.Now()
+				ctx, cancel := context.WithCancel(t.Context())
+				o := New(over(t, l), Options{Patterns: patterns(t, tt.pattern), Wait: fakeWait, Probe: time.Hour})
+				var run sync.WaitGroup
+				run.Go(func() { _ = o.Run(ctx) })
+				time.AfterFunc(9*time.Second, cancel)
+				node := func(s *election.Snapshot) string {
+					if ses := s.Elections[0].Session; ses != nil {
+						return ses.Node
+					}
+					return ""
+				}
+				var whole, last *election.Snapshot
+				for s := range o.Snapshots() {
+					if s.Loaded && whole == nil {
+						whole = s
+					}
+					last = s
+				}
+				run.Wait()
+				if got := fmt.Sprint(whole.At.Sub(start), node(whole), node(last)); got != fmt.Sprint(tt.at, tt.node, tt.later) {
+					t.Errorf("whole at, node, node later: %s", got)
+				}
+				if l.lists != tt.lists || l.infos != tt.infos {
+					t.Errorf("%d lists, %d sessions read", l.lists, l.infos)
+				}
+			})
+		})
+	}
+}

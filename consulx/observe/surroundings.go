@@ -1,0 +1,182 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/blocking"
+	"electop/election"
+)
+
+const (
+	// studyEvery is the interval of reads without events.
+	studyEvery = 5 * time.Second
+	// studyGap is the shortest interval of reads when there are many events.
+	studyGap = 250 * time.Millisecond
+	// studyPace makes lists of many sessions take a thousandth of the time. It uses
+	// their number because the duration of the first list is not typical.
+	studyPace = 2500 * time.Microsecond
+	// sessionsGap is the shortest interval of lists of all sessions, the most
+	// expensive part.
+	sessionsGap = 2 * time.Second
+	studyLimit  = 10 * time.Second
+)
+
+// Study keeps the surroundings of one election in the snapshots: they are read at
+// once, after each of its events, and every 5 s. Each call replaces the key; ""
+// reads nothing.
+func (o *Observer) Study(key string) { o.study.set(key) }
+
+// study is the election whose surroundings are read.
+type study struct {
+	mu     sync.Mutex
+	key    string
+	cancel context.CancelFunc // of the survey under way
+	wake   chan struct{}
+}
+
+func newStudy() *study { return &study{wake: make(chan struct{}, 1), cancel: func() {}} }
+
+func (s *study) set(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.key == key {
+		return
+	}
+	s.key = key
+	s.cancel()
+	s.notify()
+}
+
+// happened requests a read if an event is about the election.
+func (s *study) happened(events []election.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.key != "" && slices.ContainsFunc(events, func(e election.Event) bool { return e.Key == s.key }) {
+		s.notify()
+	}
+}
+
+func (s *study) notify() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// begin returns the key to read next and a context that ends when the key changes.
+func (s *study) begin(ctx context.Context) (context.Context, context.CancelFunc, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, s.cancel = context.WithCancel(ctx)
+	return ctx, s.cancel, s.key
+}
+
+// run reads until ctx ends.
+func (s *study) run(ctx context.Context, o *Observer) {
+	timer := stoppedTimer()
+	defer timer.Stop()
+	v := surveyor{o: o}
+	for ctx.Err() == nil {
+		sctx, cancel, key := s.begin(ctx)
+		if key == "" {
+			timer.Stop()
+		} else {
+			timer.Reset(v.visit(sctx, key))
+		}
+		cancel()
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// surveyor reads the surroundings of one election repeatedly.
+type surveyor struct {
+	o    *Observer
+	last election.Surroundings
+	// sessions are those of the latest list.
+	sessions    []*election.Session
+	sessionsErr error
+	listedAt    time.Time
+}
+
+// visit reads once, unless ctx ends first, and returns when to read again.
+func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
+	if key == v.last.Key {
+		blocking.Sleep(ctx, studyGap-time.Since(v.last.At))
+	}
+	ctx, cancel := context.WithTimeout(ctx, studyLimit)
+	defer cancel()
+	found := election.Surroundings{Key: key}
+	var wg sync.WaitGroup
+	wg.Go(func() { v.readSiblings(ctx, &found) })
+	late := v.readSessions(ctx)
+	wg.Wait()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return 0 // the key changed, or everything ends
+	}
+	found.Sessions, found.SessionsErr = v.sessions, consulx.ReadProblem("sessions", v.sessionsErr)
+	found.At = time.Now()
+	news := !sameSurroundings(v.last, found)
+	v.last = found
+	v.o.send(news, election.SurroundingsRead{Surroundings: found})
+	if next = atFullSecond(studyRest(len(v.sessions))); late > 0 {
+		next = min(next, late)
+	}
+	return next
+}
+
+// studyRest is the interval of reads without events.
+func studyRest(sessions int) time.Duration {
+	return max(studyEvery, time.Duration(sessions)*studyPace)
+}
+
+// readSiblings keeps the previous keys if Consul does not respond; the error says
+// so.
+func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
+	var err error
+	s.Siblings, s.SiblingsCut, err = v.o.client.Siblings(ctx, s.Key)
+	s.SiblingsErr = consulx.ReadProblem("keys beside the election", err)
+	if consulx.Unanswered(err) && v.last.Key == s.Key {
+		s.Siblings, s.SiblingsCut = v.last.Siblings, v.last.SiblingsCut
+	}
+}
+
+// readSessions lists the sessions unless that was done less than sessionsGap ago;
+// late is the rest of it.
+func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
+	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
+		return late
+	}
+	sessions, err := v.o.sessions.List(ctx)
+	if ctx.Err() == nil {
+		v.listedAt = time.Now()
+	}
+	if !consulx.Unanswered(err) {
+		v.sessions = sessions
+	}
+	v.sessionsErr = err
+	return 0
+}
+
+// sameSurroundings reports that nothing visible changed.
+func sameSurroundings(a, b election.Surroundings) bool {
+	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
+		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&
+		slices.EqualFunc(a.Siblings, b.Siblings, func(p, q election.Pair) bool {
+			return p.Key == q.Key && p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex
+		}) && sameSessions(a.Sessions, b.Sessions)
+}
+
+// sameSessions compares IDs only: a session never changes.
+func sameSessions(a, b []*election.Session) bool {
+	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
+}

@@ -1,0 +1,172 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+func TestStudyFollowsTheSelectedElection(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		key := p + "web/leader"
+		b.Put(t, key, "v")
+		b.Put(t, p+"mail/leader", "v")
+		board := observe(t, b.client, p+"*/leader")
+		board.loaded()
+		studied := func(key string, ok func(*election.Surroundings) bool) {
+			t.Helper()
+			board.until("the surroundings of "+key, func() bool {
+				s := board.last.Surroundings
+				return s != nil && s.Key == key && (ok == nil || ok(s))
+			})
+		}
+		board.o.Study(key)
+		studied(key, nil)
+		s := b.Session(t, &api.SessionEntry{})
+		b.Acquire(t, api.KVPair{Key: p + "web/" + s, Session: s})
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+		studied(key, func(a *election.Surroundings) bool { return len(a.Siblings) == 1 && hasSession(a.Sessions, s) })
+		board.o.Study(p + "mail/leader")
+		studied(p+"mail/leader", nil)
+		board.o.Study("")
+	})
+}
+
+// counting counts the questions whose path begins with some text.
+type counting struct {
+	http.RoundTripper
+	path string
+	n    atomic.Int64
+}
+
+func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasPrefix(r.URL.Path, c.path) {
+		c.n.Add(1)
+	}
+	return c.RoundTripper.RoundTrip(r)
+}
+
+func TestNothingIsStudiedUnlessAsked(t *testing.T) {
+	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/v1/status/leader" {
+			return consultest.Answer(r, 200, 1, `"127.0.0.1:8300"`), nil
+		}
+		return consultest.Answer(r, 200, 1, "[]"), nil
+	})}
+	o := New(over(t, c), Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newStudy()
+	go func() { s.happened([]election.Event{{Key: "a"}}); cancel() }()
+	s.run(ctx, o)
+	o.study.set("a")
+	o.study.set("")
+	o.sessionList.set(true)
+	o.sessionList.set(false)
+	ctx, cancel = context.WithCancel(t.Context())
+	go cancel()
+	o.study.run(ctx, o)
+	if n := c.n.Load(); n != 0 {
+		t.Fatalf("%d lists of all sessions", n)
+	}
+}
+
+// The dearest question is not asked at every event.
+func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
+	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		return consultest.Answer(r, 200, 1, "[]"), nil
+	})}
+	o := New(over(t, c), Options{})
+	o.ended = true // nobody listens
+	v := surveyor{o: o}
+	v.visit(t.Context(), "leader")
+	v.listedAt = time.Now().Add(time.Hour)
+	v.last.At = time.Time{}
+	if next := v.visit(t.Context(), "leader"); c.n.Load() != 1 || next > studyEvery {
+		t.Fatalf("%d lists, next in %s", c.n.Load(), next)
+	}
+	v.listedAt, v.last.At = time.Now().Add(-time.Hour), time.Time{}
+	if v.visit(t.Context(), "leader"); c.n.Load() != 2 {
+		t.Fatalf("%d lists", c.n.Load())
+	}
+}
+
+func TestStudyKeepsWhatItKnewWhenConsulIsSilent(t *testing.T) {
+	fine := true
+	o := New(over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		switch {
+		case !fine:
+			return nil, errors.New("broken")
+		case r.URL.Path == "/v1/session/list":
+			return consultest.Answer(r, 200, 1, `[{"ID":"s"}]`), nil
+		case r.URL.Path == "/v1/txn":
+			return consultest.Answer(r, 200, 1, `{"Results":[{"KV":{"Key":"a/x","Value":null}}]}`), nil
+		}
+		return consultest.Answer(r, 200, 1, `["a/x","a/leader"]`), nil
+	})), Options{})
+	o.ended = true
+	v := surveyor{o: o}
+	v.visit(t.Context(), "a/leader")
+	fine = false
+	v.last.At, v.listedAt = time.Time{}, time.Time{}
+	v.visit(t.Context(), "a/leader")
+	s := v.last
+	if len(s.Siblings) != 1 || len(s.Sessions) != 1 || !strings.HasPrefix(s.SiblingsErr, "keys beside the election: ") || !strings.HasPrefix(s.SessionsErr, "sessions: ") {
+		t.Fatalf("%+v", s)
+	}
+	v.last.At = time.Time{}
+	if v.visit(t.Context(), "b/leader"); v.last.Siblings != nil {
+		t.Fatalf("another election's siblings: %+v", v.last)
+	}
+}
+
+func TestSessionListWhileItIsWatched(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		first := b.Session(t, &api.SessionEntry{Name: "first"})
+		board := observe(t, b.client, p+"*/leader")
+		board.loaded()
+		if board.snapshot().SessionList != nil {
+			t.Fatal("sessions were listed before anybody asked")
+		}
+		listed := func(id string, want bool) {
+			t.Helper()
+			board.until("the session list", func() bool {
+				list := board.last.SessionList
+				return list != nil && list.Err == "" && hasSession(list.Sessions, id) == want
+			})
+		}
+		board.o.WatchSessions(true)
+		listed(first, true)
+		second := b.Session(t, &api.SessionEntry{Name: "second"})
+		listed(second, true)
+		if seen := board.last.SessionList.FirstSeen; seen[first].Created || !seen[second].Created {
+			t.Errorf("created while the sessions were watched: first %+v, second %+v", seen[first], seen[second])
+		}
+		if _, err := b.API.Session().Destroy(second, nil); err != nil {
+			t.Fatal(err)
+		}
+		listed(second, false)
+		since := board.last.SessionList.FirstSeen[first]
+		board.o.WatchSessions(false)
+		board.until("a list that is no longer current", func() bool { return !board.last.SessionList.Until.IsZero() })
+		third := b.Session(t, &api.SessionEntry{Name: "third"})
+		board.o.WatchSessions(true)
+		listed(third, true)
+		list := board.last.SessionList
+		if !list.Until.IsZero() || list.FirstSeen[first] != since || list.FirstSeen[third].Created {
+			t.Errorf("until %v, first %+v instead of %+v, third %+v", list.Until, list.FirstSeen[first], since, list.FirstSeen[third])
+		}
+	})
+}

@@ -1,0 +1,563 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+	"electop/internal/consultest"
+	"electop/internal/memconsul"
+)
+
+// What happens when a shard takes over from another one, one difficulty a test.
+
+// scene is an in-process agent with many elections that are observed in shards,
+// inside a bubble.
+type scene struct {
+	t     *testing.T
+	agent *memconsul.Agent
+	backend
+	board *board
+	// meddle, if set, has its hands in every request of the observer.
+	meddle func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
+	// arrange, if set, chooses the next layout. nil is for one time.
+	arrange atomic.Pointer[arrangement]
+	layouts atomic.Int64 // how many other than the one before were chosen
+}
+
+func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
+	send := func() (*http.Response, error) { return s.agent.RoundTrip(r) }
+	if s.meddle != nil {
+		return s.meddle(r, send)
+	}
+	return send()
+}
+
+// inScene plays a scene with the keys service/<000>/leader, n of them.
+func inScene(t *testing.T, n int, test func(s *scene)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{t: t, agent: memconsul.New(memconsul.Config{})}
+		defer s.agent.Close()
+		s.backend = backend{Backend: consultest.Backend{T: t, API: over(t, s.agent).API()}}
+		for i := range n {
+			s.Put(t, numberedKey(i), "v")
+		}
+		test(s)
+		s.board.stop()
+	})
+}
+
+func numberedKey(i int) string { return fmt.Sprintf("service/%03d/leader", i) }
+
+// observe begins to observe, in shards if there are many keys.
+func (s *scene) observe() {
+	s.board = observeWith(s.T, over(s.T, s), Options{Patterns: patterns(s.T, "service/**/leader")}, func(o *Observer) {
+		next := o.arrange
+		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
+			var want []shard.Watch
+			if arrange := s.arrange.Load(); arrange != nil {
+				want = (*arrange)(l, keys, present)
+			} else {
+				want = next(l, keys, present)
+			}
+			if shownLayout(want) != shownLayout(present) {
+				s.layouts.Add(1)
+			}
+			return want
+		}
+	})
+	s.board.loaded()
+	pass(time.Second)
+}
+
+// rearrange has the next layouts be of these watches, and of those that are
+// needed besides.
+func (s *scene) rearrange(watches ...shard.Watch) {
+	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
+		l.Fixed = watches
+		return l.Next(keys, watches)
+	})
+	s.arrange.Store(&arrange)
+}
+
+func (s *scene) delete(key string) {
+	s.T.Helper()
+	if _, err := s.API.KV().Delete(key, nil); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// soon checks that an event is told of a key within some time from now on.
+func (s *scene) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
+	s.T.Helper()
+	start := time.Now()
+	for n := 0; n == 0 || e.Initial; {
+		e, n = s.board.event(n, kind, key)
+	}
+	if late := e.Time.Sub(start); late > within {
+		s.T.Errorf("%s of %s was told after %s", kind, key, late)
+	}
+	return e
+}
+
+// untilStale waits until so many elections are stale. The connection is not lost.
+func (s *scene) untilStale(n int) {
+	s.t.Helper()
+	s.board.until(fmt.Sprint(n, " stale elections"), func() bool { return s.board.last.CountStale() == n })
+	if c := s.board.snapshot().Connection; c.State != election.Live {
+		s.t.Errorf("one shard failed, and the connection is %s: %s", c.State, c.Error)
+	}
+}
+
+func asksNames(r *http.Request) bool { return r.URL.Query().Has("keys") }
+
+func asksPrefix(r *http.Request, prefix string) bool {
+	return r.URL.Query().Has("recurse") && r.URL.Path == "/v1/kv/"+prefix
+}
+
+// A watch that was closed tells nothing any more: others read its keys and may
+// have told newer things.
+func TestAClosedWatchTellsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeConsul{}
+		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader")})
+		ready := make(chan struct{})
+		told := 0
+		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.patterns, ready: ready, onChange: func() { told++ }}
+		k.state.phase = live
+		k.answer = keySet{pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}
+		o.work.Go(func() {
+			if _, err := k.Accept(t.Context(), blocking.Answer{QueryMeta: &api.QueryMeta{LastIndex: 5}}); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if last := k.close(); len(last.last.pairs) > 0 {
+			t.Errorf("told %+v before it may", last)
+		}
+		close(ready)
+		o.work.Wait()
+		k.Failed(context.DeadlineExceeded, time.Now())
+		if len(o.Snapshots()) > 0 || told > 0 || k.known().phase != closed {
+			t.Errorf("a watch that was closed told of %d snapshots and %d times of itself", len(o.Snapshots()), told)
+		}
+	})
+}
+
+// What a shard tells between the choice of a layout and its own end counts for
+// the layout: else the end of a key that came then would never be told.
+func TestTheLastWordsOfAShardCount(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		s.rearrange(shard.PrefixWatch("service/"))
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if asksNames(r) {
+				blocking.Sleep(context.Background(), 100*time.Millisecond)
+			}
+			return send()
+		}
+		s.observe()
+		late := "service/late/leader"
+		settling := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
+			s.arrange.Store(nil)
+			s.Put(s.T, late, "v")
+			s.board.until("the key", func() bool { return s.board.last.Find(late) != nil })
+			return l.Next(keys, []shard.Watch{l.Root})
+		})
+		s.arrange.Store(&settling)
+		s.Put(s.T, "service/stir/leader", "v")
+		pass(50 * time.Millisecond)
+		if s.layouts.Load() == 0 {
+			t.Fatal("there are no shards")
+		}
+		s.delete(late)
+		s.soon(soonSeen, election.Deleted, late)
+	})
+}
+
+// Where something is deleted as a whole, shards whose keys all go are not woken.
+// The list of names finds out.
+func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		pause time.Duration
+	}{{300, 0}, {300, 20 * time.Millisecond}, {300, 60 * time.Millisecond}, {300, 200 * time.Millisecond}, {3000, 0}, {3000, time.Second}} {
+		n := c.n
+		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
+			inScene(t, n, func(s *scene) {
+				s.Put(t, "service/stays/leader", "v")
+				for i := 0; i < n; i += 7 { // graves, whose index hides that of a larger one
+					s.delete(numberedKey(i))
+				}
+				s.observe()
+				if _, err := s.API.KV().DeleteTree("service/0", nil); err != nil {
+					t.Fatal(err)
+				}
+				pass(c.pause)
+				if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					if i%7 > 0 {
+						s.soon(time.Second, election.Deleted, numberedKey(i))
+					}
+				}
+			})
+		})
+	}
+}
+
+// A watch that takes over after the link was broken reads anew, and tells of the
+// gap, as the one before it would have done.
+func TestAGapIsHandedDown(t *testing.T) {
+	for what, then := range map[string][]shard.Watch{
+		"split":  {shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/02"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")},
+		"merged": {shard.PrefixWatch("service/")},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inScene(t, 300, func(s *scene) {
+				session := s.Session(t, &api.SessionEntry{})
+				lost := api.KVPair{Key: numberedKey(7), Session: session}
+				var broken, slow atomic.Bool
+				var asked sync.Map // paths, since the gap
+				s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+					if slow.Load() && r.URL.Query().Has("recurse") {
+						_, before := asked.LoadOrStore(r.URL.Path, true)
+						if index := r.URL.Query().Get("index"); !before && index != "" {
+							t.Errorf("%s was asked for beyond %s, from before the gap", r.URL.Path, index)
+						}
+					}
+					if slow.Load() && asksPrefix(r, "service/0") {
+						hang(r, time.Second)
+					}
+					answer, err := send()
+					if broken.Load() {
+						hang(r, time.Hour)
+						return nil, r.Context().Err()
+					}
+					return answer, err
+				}
+				s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
+				s.observe()
+				s.Acquire(t, lost)
+				s.soon(soonSeen, election.Elected, lost.Key)
+				broken.Store(true)
+				pass(time.Second)
+				if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
+					t.Fatal(ok, err)
+				}
+				s.Put(t, "service/2/new/leader", "v") // has the layout looked at
+				s.Put(t, "service/z/leader", "v")
+				s.rearrange(then...)
+				pass(5 * time.Second)
+				slow.Store(true)
+				broken.Store(false)
+				e := s.soon(10*time.Second, election.Vacated, lost.Key)
+				if e.HeldKnown {
+					t.Errorf("the end of a term during a gap is told as known: %+v", e)
+				}
+				if s.layouts.Load() < 2 {
+					t.Error("the layout did not change")
+				}
+				s.board.until("the new key", func() bool { return s.board.last.Find("service/z/leader") != nil })
+				if s.board.snapshot().Find("service/z/leader").VacantSinceKnown {
+					t.Error("the beginning of a key that came during a gap is told as known")
+				}
+			})
+		})
+	}
+}
+
+// A shard may fail when its end was decided already.
+func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		var failing atomic.Bool
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if failing.Load() && asksPrefix(r, "service/0") {
+				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
+			}
+			return send()
+		}
+		s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
+		s.observe()
+		lost := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
+		s.Acquire(t, lost)
+		s.soon(soonSeen, election.Elected, lost.Key)
+		settling := arrangement(func(shard.Layout, []shard.Key, []shard.Watch) []shard.Watch {
+			failing.Store(true)
+			s.Put(t, numberedKey(8), "w") // wakes it
+			s.untilStale(100)
+			if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
+				t.Error(ok, err)
+			}
+			failing.Store(false)
+			s.rearrange(shard.PrefixWatch("service/00"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
+			return []shard.Watch{shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")}
+		})
+		s.arrange.Store(&settling)
+		s.Put(t, "service/2/stir/leader", "v")
+		if e := s.soon(soonSeen, election.Vacated, lost.Key); e.HeldKnown {
+			t.Errorf("the end of a term during a gap is told as known: %+v", e)
+		}
+	})
+}
+
+// While a new shard is under way others wait for it, as long as it does not fail.
+func TestAShardThatNeverAnsweredHoldsUpNoOther(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if asksPrefix(r, "service/a") {
+				hang(r, time.Second)
+				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
+			}
+			return send()
+		}
+		s.observe()
+		session := s.Session(t, &api.SessionEntry{})
+		s.Acquire(t, api.KVPair{Key: "service/a/leader", Session: session})
+		pass(200 * time.Millisecond)
+		s.Acquire(t, api.KVPair{Key: "service/b/leader", Session: session})
+		s.soon(soonFound, election.Elected, "service/b/leader")
+	})
+}
+
+// A shard that is read anew gets the time to answer, whatever lists show meanwhile.
+func TestASlowShardIsNotCutOff(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		var slow atomic.Bool
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if slow.Load() && asksPrefix(r, "service/1") && !r.URL.Query().Has("index") {
+				hang(r, time.Second)
+			}
+			return send()
+		}
+		s.rearrange(shard.PrefixWatch("service/0"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2"))
+		s.observe()
+		s.Acquire(t, api.KVPair{Key: numberedKey(101), Session: s.Session(t, &api.SessionEntry{})})
+		s.soon(soonSeen, election.Elected, numberedKey(101))
+		s.delete(numberedKey(102)) // a grave, whose index hides that of a larger one
+		s.soon(soonSeen, election.Deleted, numberedKey(102))
+		slow.Store(true)
+		if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 30 {
+			s.Put(t, fmt.Sprintf("service/new%d/leader", i), "v")
+			pass(20 * time.Millisecond)
+		}
+		if e := s.soon(time.Second, election.Vacated, numberedKey(101)); e.HeldKnown {
+			t.Errorf("the end of a term that a query slept through is told as known: %+v", e)
+		}
+	})
+}
+
+// A shard that knows other keys than the list is given time, and so is the list
+// where the shard's response came later; each new response begins anew.
+func TestAMismatchIsGivenTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		later := start.Add(time.Millisecond)
+		graceOfList := listGrace + namesRest(1)
+		k := &keyPoller{watch: shard.PrefixWatch("s/"), state: keyState{phase: live, keys: listOf("s/a/leader")}}
+		for _, c := range []struct {
+			after          time.Duration
+			answered, list time.Time
+			want           time.Duration
+		}{
+			{0, start, later, listGrace},
+			{60 * time.Millisecond, start, later, listGrace - 60*time.Millisecond},
+			{60 * time.Millisecond, start, later.Add(1), listGrace - 120*time.Millisecond},
+			{0, later, later, graceOfList},
+			{50 * time.Millisecond, later, start, graceOfList - 50*time.Millisecond},
+			{0, later, later.Add(1), listGrace},
+			{50 * time.Millisecond, later.Add(2), later.Add(3), listGrace},
+		} {
+			pass(c.after)
+			if !k.state.at.Equal(c.answered) {
+				k.state.at, k.state.phase = c.answered, k.state.phase.after(responded)
+			}
+			left, differs := k.compare(listing{names: listOf("s/b/leader"), at: c.list})
+			if left != c.want || !differs || k.known().phase != mismatched {
+				t.Errorf("after %s, with a response of %s and a list of %s: %s left, want %s",
+					time.Since(start), c.answered.Sub(start), c.list.Sub(start), left, c.want)
+			}
+		}
+		if _, differs := k.compare(listing{names: listOf("s/a/leader")}); differs || k.known().phase != live {
+			t.Errorf("a list that agrees leaves the phase %d", k.known().phase)
+		}
+	})
+}
+
+// A shard that can't be read keeps its place and the keys that it knows; the
+// others follow the keys as ever.
+func TestAFailingShardHoldsUpNoOther(t *testing.T) {
+	inScene(t, 450, func(s *scene) {
+		var failing atomic.Bool
+		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			if failing.Load() && (asksPrefix(r, "service/0") || asksPrefix(r, "service/")) {
+				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
+			}
+			return send()
+		}
+		s.observe()
+		failing.Store(true)
+		s.Put(t, numberedKey(7), "w") // wakes it
+		s.untilStale(100)
+		s.Put(t, numberedKey(7), "missed")
+		for i := range 300 { // some that no shard reads, and others more than one should read
+			key := fmt.Sprintf("service/x%03d/leader", i)
+			s.Put(t, key, "v")
+			pass(10 * time.Millisecond)
+		}
+		pass(time.Second)
+		changed := "service/x299/leader"
+		s.Put(t, changed, "w")
+		s.soon(soonSeen, election.Overwritten, changed)
+		s.delete(numberedKey(399))
+		s.soon(soonFound, election.Deleted, numberedKey(399))
+		for i := range 300 {
+			s.delete(fmt.Sprintf("service/x%03d/leader", i))
+			pass(10 * time.Millisecond)
+		}
+		for i := 100; i < 450; i++ { // so few are left that one shard could read all
+			s.delete(numberedKey(i))
+		}
+		pass(time.Second)
+		s.Put(t, "service/z/leader", "v")
+		pass(soonFound)
+		if s.board.snapshot().Find("service/z/leader") == nil || s.layouts.Load() < 4 {
+			t.Errorf("the others were not followed, in %d layouts", s.layouts.Load())
+		}
+		pass(time.Minute)
+		failing.Store(false)
+		s.untilStale(0)
+		s.board.until("what was missed", func() bool { return string(s.board.last.Find(numberedKey(7)).Pair.Value) == "missed" })
+		s.checkLosses()
+	})
+}
+
+// checkLosses checks that no loss of the connection was reported for a shard, and
+// nothing of keys that could not be read meanwhile.
+func (s *scene) checkLosses() {
+	s.T.Helper()
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	for _, e := range s.board.events {
+		if e.Key == "" || strings.HasPrefix(e.Key, "service/0") && e.Type == election.Deleted {
+			s.t.Errorf("%s %s was reported: %s", e.Type, e.Key, e.Error)
+		}
+	}
+}
+
+// New elections that no shard reads are found soon, though keys change all the
+// time: within 100 ms where there are few.
+func TestNewElectionsAreFoundSoon(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		soon time.Duration
+	}{{300, 100 * time.Millisecond}, {10_000, time.Second}} {
+		t.Run(fmt.Sprint(c.n), func(t *testing.T) {
+			inScene(t, c.n, func(s *scene) {
+				s.observe()
+				for i := range 20 {
+					for j := range 37 {
+						s.Put(t, numberedKey((100*i+j)%c.n), fmt.Sprint(i))
+						pass(time.Duration(j) * time.Millisecond)
+					}
+					key := fmt.Sprintf("service/%c%d/leader", 'a'+i, i)
+					start := time.Now()
+					s.Put(t, key, "v")
+					s.board.until("the key", func() bool { return s.board.last.Find(key) != nil })
+					e := s.board.snapshot().Find(key)
+					if late := e.VacantSince.Sub(start); late+snapshotGap > c.soon {
+						t.Errorf("%s was found after %s", key, late)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A mistake in an area ends the program: it does not wait for queries that know
+// nothing of it.
+func TestAPanicInAnAreaComesThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := memconsul.New(memconsul.Config{})
+		defer agent.Close()
+		b := backend{Backend: consultest.Backend{T: t, API: over(t, agent).API()}}
+		b.Put(t, "service/a/leader", "v")
+		o := New(over(t, agent), Options{Patterns: patterns(t)})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		o.sessions.Start(ctx)
+		o.arrange = func(shard.Layout, []shard.Key, []shard.Watch) []shard.Watch { panic("a mistake") }
+		ready := make(chan struct{})
+		close(ready)
+		defer func() {
+			if got := recover(); got != "a mistake" {
+				t.Errorf("got %v", got)
+			}
+		}()
+		newCoverage(o, shard.PrefixWatch("service/"), 47, blocking.NewEpochs(ctx), ready).run(ctx)
+	})
+}
+
+// Of lists that nobody took in time the newest is left, and what the others say
+// of a gap.
+func TestTheNewestListIsKept(t *testing.T) {
+	lists := make(chan listing, 1)
+	keepNewest(lists, listing{names: listOf("a"), gap: true})
+	keepNewest(lists, listing{names: listOf("a", "b")})
+	if l := <-lists; len(l.names) != 2 || !l.gap {
+		t.Errorf("%+v", l)
+	}
+	a := &coverage{list: listing{names: listOf("a"), at: time.Now()}}
+	if a.take(listing{names: listOf("a"), at: time.Now()}) || !a.take(listing{names: listOf("a", "b"), at: time.Now()}) {
+		t.Error("a list is not told from the one before")
+	}
+}
+
+// Elections that may no longer be read are still looked for by some shard.
+func TestHiddenElectionsKeepTheirShard(t *testing.T) {
+	a := newCoverage(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
+	w := shard.PrefixWatch("s/a")
+	got := a.keys(map[shard.Watch]keyState{w: {hidden: []string{"s/a/leader"}}}, nil)
+	if !slices.Equal(got, listOf("s/a/leader")) {
+		t.Errorf("%+v", got)
+	}
+	if got := a.keys(nil, []retiredShard{{Watch: w, state: keyState{hidden: []string{"s/a/leader"}}}}); len(got) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Keys that appear all the time put off no division.
+func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
+	inScene(t, 300, func(s *scene) {
+		ctx, cancel := context.WithCancel(s.T.Context())
+		var creating sync.WaitGroup
+		creating.Go(func() {
+			for i := 300; ctx.Err() == nil; i++ {
+				s.Put(s.T, numberedKey(i), "v")
+				blocking.Sleep(ctx, 50*time.Millisecond)
+			}
+		})
+		s.observe()
+		cancel()
+		creating.Wait()
+		if s.layouts.Load() == 0 {
+			t.Error("never divided")
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+)
+
+// refuse fails with ErrRefused where a release does harm: Patroni names its leader
+// by the key's value, which a release keeps. It is the last check, whatever the
+// caller asked or was told; no option lifts it.
+func (op *Operator) refuse(ctx context.Context, t election.Target) error {
+	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != patroniKey {
+		return nil
+	}
+	pair, err := op.client.held(ctx, t)
+	if err != nil {
+		return err
+	}
+	e := &election.Election{Exists: true, Pair: *pair}
+	if e.Session, err = op.client.session(ctx, t.Session); err != nil && !IsDenied(err) && !errors.Is(err, ErrNoSession) {
+		return err
+	}
+	if e.Session != nil && e.Session.Behavior != election.BehaviorDelete {
+		return nil // Patroni's sessions delete their keys
+	}
+	around := &election.Surroundings{Key: t.Key}
+	if refusal(e, nil) == "" {
+		around.Siblings, _, err = op.client.Siblings(ctx, t.Key)
+	}
+	if text := refusal(e, around); text != "" {
+		text = sanitize.Line(strings.TrimSuffix(text, ".")+"; nothing was written", sentenceLength)
+		return &lineError{text: text, kind: ErrRefused}
+	}
+	return op.unrecognised(t, e.Session, err)
+}
+
+// patroniKey is the last segment of every key that names a Patroni leader.
+const patroniKey = "leader"
+
+// unrecognised decides about a key that could be Patroni's when its siblings were
+// not all read. The session alone tells unless that could not be read either.
+func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
+	switch {
+	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):
+		return nil
+	case IsDenied(err) || errors.Is(err, ErrPartly):
+		return Fail(ErrRefused, "cannot tell whether %s belongs to Patroni, whose keys electop does not release: the token lacks %s; "+
+			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
+	}
+	return err
+}
+
+// refusal says why electop does not release the key of an election; empty when
+// it may.
+func refusal(e *election.Election, around *election.Surroundings) string {
+	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
+}

@@ -1,0 +1,121 @@
+package consulx
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/wire"
+	"electop/internal/consultest"
+)
+
+// patroniSession is a session as Patroni makes it.
+func patroniSession(name string) *api.SessionEntry {
+	return &api.SessionEntry{Name: name, Behavior: api.SessionBehaviorDelete, TTL: "15s", LockDelay: time.Millisecond}
+}
+
+func TestReleaseRefusesPatroniKeys(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t) + "batman/"
+		key := p + "leader"
+		for name, entry := range map[string]*api.SessionEntry{
+			"known by its session":  patroniSession("batman-pg-1"),
+			"known by its siblings": patroniSession("another-name"),
+		} {
+			s := b.Session(t, entry)
+			b.Acquire(t, api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/","api_url":"http://10.0.0.1:8008"}`)})
+			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("pg-1")})
+			before := b.Get(t, key)
+			target := targetOf(wire.Pair(before))
+			op := NewOperator(b.client, nil)
+			_, err := op.Release(t.Context(), target)
+			if !errors.Is(err, ErrRefused) || !strings.Contains(Describe(err), "patronictl switchover") ||
+				!strings.Contains(Describe(err), "nothing was written") {
+				t.Errorf("%s: got %v", name, err)
+			}
+			if after := b.Get(t, key); after.ModifyIndex != before.ModifyIndex || after.Session != s {
+				t.Errorf("%s: the key became %+v", name, after)
+			}
+			if _, err := op.DestroySession(t.Context(), target); err != nil {
+				t.Errorf("%s: destroy: %v", name, err)
+			}
+		}
+	})
+}
+
+func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		for name, entry := range map[string]*api.SessionEntry{
+			"release": {Name: "web-1", TTL: "15s", Behavior: api.SessionBehaviorRelease},
+			"delete":  {Name: "worker", TTL: "15s", Behavior: api.SessionBehaviorDelete},
+		} {
+			key := p + name + "/leader"
+			b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, entry), Value: []byte("web-1")})
+			if _, err := NewOperator(b.client, nil).Release(t.Context(), targetOf(wire.Pair(b.Get(t, key)))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// A token that may read neither the session nor the keys beside cannot rule
+// Patroni out.
+func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
+	p := root.Prefix(t) + "batman/"
+	key := p + "leader"
+	root.Put(t, p+"other", "a key that a narrow token does not see")
+	for _, c := range []struct {
+		name, rules string
+		patroni     bool
+		want        error
+	}{
+		{"nothing", "", true, ErrRefused},
+		{"nothing", "", false, ErrRefused},
+		{"session", `session_prefix "" { policy = "read" }`, true, ErrRefused},
+		{"session", `session_prefix "" { policy = "read" }`, false, nil},
+		{"keys", `key_prefix "` + p + `" { policy = "read" }`, true, ErrRefused},
+		{"keys", `key_prefix "` + p + `" { policy = "read" }`, false, nil},
+	} {
+		entry := &api.SessionEntry{Name: "web-1", Behavior: api.SessionBehaviorDelete}
+		if c.patroni {
+			entry = patroniSession("batman-pg-1")
+		}
+		s := root.Session(t, entry)
+		root.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte("pg-1")})
+		if c.patroni {
+			root.Acquire(t, api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/"}`)})
+		}
+		token := root.Token(t, `key "`+key+`" { policy = "write" } `+c.rules)
+		op := NewOperator(newClient(t, Config{Address: agent.Addr(), Token: token}), nil)
+		if _, err := op.Release(t.Context(), targetOf(wire.Pair(root.Get(t, key)))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%s readable, Patroni %t: %v", c.name, c.patroni, err)
+		}
+		if _, err := root.API.Session().Destroy(s, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestOtherKeysCostNoFurtherRequest(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key := b.Prefix(t) + "web/.lock"
+		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{})})
+		target := targetOf(wire.Pair(b.Get(t, key)))
+		client, hook := hooked(t, b.client.Address())
+		var sent []string
+		hook.Before = func(r *http.Request) { sent = append(sent, r.URL.Path) }
+		if _, err := NewOperator(client, nil).Release(t.Context(), target); err != nil || len(sent) != 2 {
+			t.Errorf("%v; sent %v", err, sent)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package consulx
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/hashicorp/consul/api"
+)
+
+// Get sends a read and decodes the response into out, which stays as it is if
+// Consul answers 404. Consul's library takes twice as long to decode a list.
+func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, out any) (*api.QueryMeta, error) {
+	if q.AllowStale {
+		params.Set("stale", "")
+	}
+	if q.RequireConsistent {
+		params.Set("consistent", "")
+	}
+	if q.WaitIndex > 0 {
+		params.Set("index", strconv.FormatUint(q.WaitIndex, 10))
+		params.Set("wait", strconv.FormatInt(q.WaitTime.Milliseconds(), 10)+"ms")
+	}
+	header, err := c.request(q.Context(), http.MethodGet, path, params, nil, out)
+	if err != nil {
+		return nil, c.Wrap(err)
+	}
+	meta := &api.QueryMeta{
+		KnownLeader:           header.Get("X-Consul-Knownleader") == "true",
+		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
+		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
+	}
+	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // guard has checked it
+	return meta, nil
+}
+
+// post sends a request that Consul's library can send as PUT only.
+func (c *Client) post(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	_, err = c.request(ctx, http.MethodPost, path, url.Values{}, bytes.NewReader(body), out)
+	return c.Wrap(err)
+}
+
+// request sends a request and decodes the response into out.
+func (c *Client) request(
+	ctx context.Context, method, path string, params url.Values, body io.Reader, out any,
+) (http.Header, error) {
+	r, err := c.newRequest(ctx, method, path, params, body)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch {
+	case response.StatusCode == http.StatusNotFound && method == http.MethodGet:
+		return response.Header, nil
+	case response.StatusCode != http.StatusOK:
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			return nil, err
+		}
+		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(string(text))}
+	}
+	// Keys may contain any bytes.
+	return response.Header, jsonv2.UnmarshalRead(response.Body, out, jsontext.AllowInvalidUTF8(true))
+}
+
+func (c *Client) newRequest(ctx context.Context, method, path string, params url.Values, body io.Reader) (*http.Request, error) {
+	for name, value := range map[string]string{"dc": c.datacenter, "ns": c.namespace, "partition": c.partition} {
+		if value != "" {
+			params.Set(name, value)
+		}
+	}
+	u := *c.endpoint
+	u.Path, u.RawQuery = u.Path+path, params.Encode()
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if c.token != "" {
+		r.Header.Set("X-Consul-Token", c.token)
+	}
+	if c.auth != nil {
+		r.SetBasicAuth(c.auth.Username, c.auth.Password)
+	}
+	return r, nil
+}

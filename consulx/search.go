@@ -1,0 +1,228 @@
+package consulx
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+// Limits of a search for locks. To list a folder, Consul walks every key below it.
+const (
+	nearbyLocks   = 5
+	nearbyFolders = 32
+	nearbyReads   = 2 * TxnReads // in one folder
+	nearbyQueue   = 1000         // folders that wait to be searched
+	nearbyTime    = 3 * time.Second
+)
+
+// Nearby is what a search for locks around the keys of some patterns found.
+type Nearby struct {
+	// Locked are keys that hold a lock, nearest first. The .lock key stands for the
+	// holders of a semaphore.
+	Locked []string
+	// Readable reports that the token may read some key.
+	Readable bool
+	// Hidden reports that the token may not read every key.
+	Hidden bool
+	// Complete reports that the search was not cut short by a limit or an error.
+	Complete bool
+	// Anonymous reports a client without a token.
+	Anonymous bool
+	// Rule is the ACL rule that reading the keys of the first pattern needs.
+	Rule string
+}
+
+// FindNearby searches the folders around the keys that the patterns name, nearest
+// first, for keys that hold a lock. Results, requests and time are bounded. An
+// error comes with what was found before.
+func FindNearby(ctx context.Context, c *Client, ps election.Patterns) (Nearby, error) {
+	ctx, cancel := context.WithTimeout(ctx, nearbyTime)
+	defer cancel()
+	s := &nearbySearch{client: c, patterns: ps, folders: foldersAbove(ps), found: Nearby{
+		Anonymous: c.anonymous, Rule: keyRule(ps[0], "read"), Complete: true,
+	}}
+	for range nearbyFolders {
+		if len(s.folders) == 0 || len(s.found.Locked) >= nearbyLocks {
+			break
+		}
+		if err := s.next(ctx); err != nil {
+			s.found.Complete = false
+			return s.found, err
+		}
+	}
+	s.found.Complete = s.found.Complete && len(s.folders) == 0
+	s.found.Locked = s.found.Locked[:min(len(s.found.Locked), nearbyLocks)]
+	return s.found, nil
+}
+
+type nearbySearch struct {
+	client   *Client
+	patterns election.Patterns
+	folders  []string // to be searched, nearest first
+	found    Nearby
+}
+
+// foldersAbove are the folders above the keys that patterns name, nearest first.
+func foldersAbove(ps election.Patterns) []string {
+	all := []string{""}
+	for _, p := range ps {
+		for prefix := p.Prefix(); strings.Contains(prefix, "/"); {
+			folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
+			if !slices.Contains(all, folder) && wire.LiteralPrefix(folder) == folder {
+				all = append(all, folder)
+			}
+			prefix = strings.TrimSuffix(folder, "/")
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return all
+}
+
+// next searches the nearest folder, and queues those directly below it.
+func (s *nearbySearch) next(ctx context.Context) error {
+	folder := s.folders[0]
+	s.folders = s.folders[1:]
+	names, meta, err := s.client.api.KV().Keys(folder, "/", s.client.Read(ctx))
+	if err = s.client.Wrap(err); IsDenied(err) {
+		s.found.Hidden = true
+		return nil
+	} else if err != nil {
+		return err
+	}
+	s.found.Readable = s.found.Readable || len(names) > 0
+	s.found.Hidden = s.found.Hidden || s.client.Filtered(meta)
+	var keys []string
+	for _, name := range names {
+		switch {
+		case !strings.HasSuffix(name, "/"):
+			keys = append(keys, name)
+		case name != folder && wire.LiteralPrefix(name) == name:
+			s.queue(name)
+		}
+	}
+	s.sort(s.folders)
+	return s.read(ctx, keys)
+}
+
+func (s *nearbySearch) queue(folder string) {
+	// The folders above the patterns were queued at the start.
+	if slices.ContainsFunc(s.patterns, func(p election.Pattern) bool { return strings.HasPrefix(p.Prefix(), folder) }) {
+		return
+	}
+	if len(s.folders) == nearbyQueue {
+		s.found.Complete = false
+		return
+	}
+	s.folders = append(s.folders, folder)
+}
+
+// read looks for locks among the keys of a folder.
+func (s *nearbySearch) read(ctx context.Context, keys []string) error {
+	s.sort(keys)
+	if len(keys) > nearbyReads {
+		keys, s.found.Complete = keys[:nearbyReads], false
+	}
+	for some := range slices.Chunk(keys, TxnReads) {
+		pairs, _, err := s.client.readPairs(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			if key := lockKey(p); p.Held() && !slices.Contains(s.found.Locked, key) {
+				s.found.Locked = append(s.found.Locked, key)
+			}
+		}
+	}
+	return nil
+}
+
+// lockKey is the key that people name a lock by: a holder of a semaphore has a key
+// of its own beside the .lock key.
+func lockKey(p election.Pair) string {
+	if folder, ok := strings.CutSuffix(p.Key, "/"+p.Session); ok && p.Flags == election.SemaphoreFlag {
+		return folder + "/.lock"
+	}
+	return p.Key
+}
+
+// sort puts names first that share the most with a pattern: its beginning, then
+// its last segment.
+func (s *nearbySearch) sort(names []string) {
+	nearness := func(name string) (begin, end int) {
+		for _, p := range s.patterns {
+			text := p.String()
+			begin = max(begin, sharedPrefix(text, name))
+			if strings.HasSuffix(name, text[strings.LastIndexByte(text, '/')+1:]) {
+				end = 1
+			}
+		}
+		return begin, end
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		beginA, endA := nearness(a)
+		beginB, endB := nearness(b)
+		return cmp.Or(cmp.Compare(endB, endA), cmp.Compare(beginB, beginA))
+	})
+}
+
+func sharedPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// Hidden reports that a key exists and that the token may not read it.
+func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
+	_, hidden, err := c.readPairs(ctx, []string{key})
+	return hidden, err
+}
+
+// ErrIncomplete comes with a result that may lack something.
+var ErrIncomplete = errors.New("may be incomplete")
+
+// Holdings searches the whole KV store for keys that these sessions hold. progress,
+// if not nil, receives the number of keys done and in total. ErrIncomplete comes
+// with what was found if the token may not read everything.
+func Holdings(
+	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
+) ([]election.Pair, error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	keys, err := c.ListKeys(ctx, "")
+	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
+	if err != nil && !incomplete {
+		return nil, err
+	}
+	var held []election.Pair
+	progress(0, len(keys))
+	done := 0
+	for some := range slices.Chunk(keys, TxnReads) {
+		pairs, hidden, err := c.readPairs(ctx, some)
+		if err != nil {
+			return held, err
+		}
+		for _, p := range pairs {
+			if slices.Contains(sessions, p.Session) {
+				held = append(held, p)
+			}
+		}
+		incomplete = incomplete || hidden || slices.ContainsFunc(some, unaddressable)
+		done += len(some)
+		progress(done, len(keys))
+	}
+	if incomplete {
+		return held, Fail(ErrIncomplete, "may be incomplete: this token may not read all keys")
+	}
+	return held, nil
+}
+
+func unaddressable(key string) bool { return !election.Addressable(key) }

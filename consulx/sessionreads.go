@@ -1,0 +1,130 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/hashicorp/consul/api"
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx/internal/wire"
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// ManySessions is the number of sessions above which the whole list is cheaper than
+// one request each.
+const ManySessions = 20
+
+// Sessions reads every session of the datacenter once. Where the token may not
+// read all of them, the error is ErrIncomplete and comes with the others;
+// ErrDenied says that it may read none.
+func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
+	all, err := c.AllSessions(c.Read(ctx))
+	if errors.Is(err, ErrPartly) {
+		return all, Fail(ErrIncomplete, "may be incomplete: this token may not read all sessions")
+	}
+	return all, err
+}
+
+// AllSessions lists every session of the datacenter. ErrPartly comes with what
+// could be read.
+func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
+	sessions, meta, err := c.ListSessions(q)
+	if err != nil {
+		return nil, err
+	}
+	return sessions, c.JudgeSessions(sessions, meta)
+}
+
+// ListSessions reads every session (GET /v1/session/list).
+func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.QueryMeta, error) {
+	entries, meta, err := c.api.Session().List(q)
+	if err != nil {
+		return nil, nil, c.Wrap(err)
+	}
+	sessions := make([]*election.Session, len(entries))
+	for i, entry := range entries {
+		sessions[i] = wire.Session(entry)
+	}
+	return sessions, meta, nil
+}
+
+// JudgeSessions returns an error if ACLs may have filtered the list.
+func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta) error {
+	switch {
+	case len(sessions) == 0 && c.Filtered(meta):
+		return Fail(ErrDenied, "sessions may not be read with this token")
+	case meta.ResultsFilteredByACLs:
+		return ErrPartly
+	}
+	return nil
+}
+
+// SessionsByID reads sessions. hidden says that some of the others are not
+// readable; err, which comes with what was found, is any other failure.
+func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
+	if len(ids) > ManySessions {
+		return c.pickSessions(ctx, ids)
+	}
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(Parallel)
+	for _, id := range ids {
+		g.Go(func() error {
+			entry, meta, err := c.api.Session().Info(id, c.Read(ctx))
+			err = c.Wrap(err)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case IsDenied(err):
+				hidden = true
+			case err != nil:
+				return err
+			case entry != nil:
+				found = append(found, wire.Session(entry))
+			default:
+				hidden = hidden || c.Filtered(meta)
+			}
+			return nil
+		})
+	}
+	err = g.Wait()
+	return found, hidden, err
+}
+
+// pickSessions reads the list of all sessions and returns some.
+func (c *Client) pickSessions(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
+	all, meta, err := c.ListSessions(c.Read(ctx))
+	switch {
+	case IsDenied(err):
+		return nil, true, nil
+	case err != nil:
+		return nil, false, err
+	}
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	for _, s := range all {
+		if wanted[s.ID] {
+			found = append(found, s)
+		}
+	}
+	return found, c.Filtered(meta), nil
+}
+
+// session reads one session, consistently.
+func (c *Client) session(ctx context.Context, id string) (*election.Session, error) {
+	entry, meta, err := c.api.Session().Info(id, c.Consistent(ctx))
+	switch {
+	case err != nil:
+		return nil, c.Wrap(err)
+	case entry == nil && c.Filtered(meta):
+		return nil, Fail(ErrDenied, "session %s may not be read with this token, or does not exist", election.ShortID(id))
+	case entry == nil:
+		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
+	}
+	return wire.Session(entry), nil
+}

@@ -1,0 +1,152 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+// Survey reads the surroundings of an election once: the keys under the same parent
+// (at most 64, likely contenders first) and all sessions. The result contains the
+// errors.
+func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
+	return Surveys(ctx, c, []string{key})[0]
+}
+
+// Surveys is [Survey] for several keys, in their order. It reads the sessions
+// once for all of them: their list is expensive.
+func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
+	all := make([]election.Surroundings, len(keys))
+	var sessions []*election.Session
+	var sessionsErr error
+	var g errgroup.Group
+	g.SetLimit(Parallel)
+	g.Go(func() error {
+		sessions, sessionsErr = c.AllSessions(c.Read(ctx))
+		return nil
+	})
+	for i, key := range keys {
+		g.Go(func() error {
+			siblings, cut, err := c.Siblings(ctx, key)
+			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: ReadProblem("keys beside the election", err)}
+			return nil
+		})
+	}
+	_ = g.Wait() // each failure is part of the answer
+	at := time.Now()
+	for i := range all {
+		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, ReadProblem("sessions", sessionsErr)
+	}
+	return all
+}
+
+// Siblings reads the keys under the parent of key. ErrPartly comes with what
+// could be read.
+func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pair, cut bool, err error) {
+	parent := election.Parent(key)
+	switch {
+	case parent == "":
+		return nil, false, nil
+	case wire.LiteralPrefix(parent) != parent:
+		return c.oddSiblings(ctx, key, parent)
+	}
+	keys, err := c.ListKeys(ctx, parent)
+	if err != nil && !errors.Is(err, ErrPartly) {
+		return nil, false, err
+	}
+	chosen, cut := chooseSiblings(keys, key, parent)
+	pairs, hidden, readErr := c.readPairs(ctx, chosen)
+	switch {
+	case readErr != nil:
+		return nil, cut, readErr
+	case hidden:
+		err = ErrPartly
+	}
+	return pairs, cut, err
+}
+
+// oddSiblings reads keys under a parent that a URL can't name, such as "a//b/".
+// A transaction can, but only with all the values; such trees are rare and
+// small.
+func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
+	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
+	ok, answer, _, err := c.api.Txn().Txn(ops, c.Read(ctx))
+	switch {
+	case err != nil:
+		return nil, false, c.Wrap(err)
+	case !ok:
+		return nil, false, c.readKeyError(answer.Errors)
+	}
+	all := map[string]election.Pair{}
+	keys := make([]string, 0, len(answer.Results))
+	for _, p := range txnPairs(answer.Results) {
+		all[p.Key] = p
+		keys = append(keys, p.Key)
+	}
+	chosen, cut := chooseSiblings(keys, key, parent)
+	for _, k := range chosen {
+		pairs = append(pairs, all[k])
+	}
+	return pairs, cut, nil
+}
+
+// chooseSiblings returns at most TxnReads keys, those of likely contenders first.
+func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
+	var others []string
+	for _, k := range keys {
+		switch {
+		case k == key:
+		case contenderKey(k, parent):
+			chosen = append(chosen, k)
+		default:
+			others = append(others, k)
+		}
+	}
+	if chosen = append(chosen, others...); len(chosen) > TxnReads {
+		return chosen[:TxnReads], true
+	}
+	return chosen, false
+}
+
+// contenderKey recognises the keys of semaphores (named after a session) and of
+// Patroni (under members/).
+func contenderKey(key, parent string) bool {
+	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
+}
+
+// isUUID reports a text of the form of a session's id.
+func isUUID(text string) bool {
+	if len(text) != len("00000000-0000-0000-0000-000000000000") {
+		return false
+	}
+	for i, c := range []byte(text) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// NodeChecks reads the health checks of a node once. A node that does not exist has
+// none.
+func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
+	checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
+	read := election.NodeChecks{At: time.Now(), Checks: wire.Checks(checks)}
+	switch {
+	case err != nil:
+		read.Err = Describe(c.Wrap(err))
+	case len(checks) == 0 && c.Filtered(meta):
+		read.Err = "not readable with this token"
+	default:
+		read.Partial = c.Filtered(meta)
+	}
+	return read
+}

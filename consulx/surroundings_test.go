@@ -1,0 +1,114 @@
+package consulx
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+func keysOf(pairs []election.Pair) []string {
+	keys := make([]string, len(pairs))
+	for i, p := range pairs {
+		keys[i] = p.Key
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func hasSession(all []*election.Session, id string) bool {
+	return slices.ContainsFunc(all, func(s *election.Session) bool { return s.ID == id })
+}
+
+func TestSurvey(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		s := b.Session(t, &api.SessionEntry{Name: "web"})
+		for _, key := range []string{"leader", "members/a b", "members/c?#%", "other"} {
+			b.Put(t, p+"web/"+key, "v")
+		}
+		b.Put(t, p+"webby", "no sibling")
+		b.Acquire(t, api.KVPair{Key: p + "web/members/d", Session: s})
+		found := Survey(t.Context(), b.client, p+"web/leader")
+		want := []string{p + "web/members/a b", p + "web/members/c?#%", p + "web/members/d", p + "web/other"}
+		if got := keysOf(found.Siblings); !slices.Equal(got, want) || found.SiblingsCut || found.SiblingsErr != "" {
+			t.Fatalf("siblings %q, %+v", got, found.SiblingsErr)
+		}
+		if !hasSession(found.Sessions, s) || found.SessionsErr != "" || found.At.IsZero() || found.Key != p+"web/leader" {
+			t.Fatalf("%d sessions, %q", len(found.Sessions), found.SessionsErr)
+		}
+		if found := Survey(t.Context(), b.client, "leader without parent"); found.Siblings != nil || found.SiblingsErr != "" {
+			t.Fatalf("siblings of a key without parent: %+v", found)
+		}
+	})
+}
+
+// Keys that a URL can't name.
+func TestSurveyOfOddKeys(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t) + "odd//../"
+		var ops api.TxnOps
+		for _, key := range []string{"leader", "x//y", "\x1b[2J"} {
+			ops = append(ops, &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVSet, Key: p + key}})
+		}
+		if ok, r, _, err := b.API.Txn().Txn(ops, nil); err != nil || !ok {
+			t.Fatal(ok, r, err)
+		}
+		found := Survey(t.Context(), b.client, p+"leader")
+		if got := keysOf(found.Siblings); !slices.Equal(got, []string{p + "\x1b[2J", p + "x//y"}) || found.SiblingsErr != "" {
+			t.Fatalf("siblings %q, %s", got, found.SiblingsErr)
+		}
+	})
+}
+
+func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		s := b.Session(t, &api.SessionEntry{})
+		for i := range 3 {
+			var ops api.TxnOps
+			for j := range 40 {
+				ops = append(ops, &api.TxnOp{KV: &api.KVTxnOp{Verb: api.KVSet, Key: fmt.Sprintf("%sa%d-%d", p, i, j)}})
+			}
+			if ok, r, _, err := b.API.Txn().Txn(ops, nil); err != nil || !ok {
+				t.Fatal(ok, r, err)
+			}
+		}
+		b.Acquire(t, api.KVPair{Key: p + s, Session: s})
+		b.Acquire(t, api.KVPair{Key: p + "members/z", Session: s})
+		found := Survey(t.Context(), b.client, p+".lock")
+		got := keysOf(found.Siblings)
+		if len(got) != TxnReads || !found.SiblingsCut || !slices.Contains(got, p+s) || !slices.Contains(got, p+"members/z") {
+			t.Fatalf("%d siblings, cut %t, %s", len(got), found.SiblingsCut, found.SiblingsErr)
+		}
+	})
+}
+
+func TestKeysThatVanishMeanwhileAreLeftOut(t *testing.T) {
+	onBoth(t, func(b backend) {
+		p := b.Prefix(b.T)
+		b.Put(b.T, p+"here", "v")
+		pairs, hidden, err := b.client.readPairs(b.T.Context(), []string{p + "gone", p + "here", p + "gone too"})
+		if err != nil || hidden || !slices.Equal(keysOf(pairs), []string{p + "here"}) {
+			b.T.Fatal(pairs, hidden, err)
+		}
+	})
+}
+
+func TestUUIDs(t *testing.T) {
+	for text, want := range map[string]bool{
+		"695bfbd0-6350-7587-addf-a18084928f3c": true, "695BFBD0-6350-7587-ADDF-A18084928F3C": true,
+		"695bfbd0-6350-7587-addf-a18084928f3": false, "695bfbd0x6350-7587-addf-a18084928f3c": false,
+		"695bfbd0-6350-7587-addf-a18084928f3g": false, "": false,
+	} {
+		if got := isUUID(text); got != want {
+			t.Errorf("%q is a UUID: %t", text, got)
+		}
+	}
+}

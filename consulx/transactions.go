@@ -1,0 +1,188 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/transport"
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+const (
+	// TxnReads is how many keys one transaction reads: Consul allows 128
+	// operations, and a value may have half a megabyte.
+	TxnReads = 64
+	// vanishTries limits the repetitions of a transaction that fails because a key
+	// was deleted meanwhile.
+	vanishTries = 8
+)
+
+// ErrPartly comes with a response that lacks unreadable parts.
+var ErrPartly = errors.New("not all readable with this token")
+
+// ReadProblem is the error of a read in a few words: "sessions: not readable with
+// this token".
+func ReadProblem(what string, err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrDenied):
+		return what + ": not readable with this token"
+	case errors.Is(err, ErrPartly):
+		return what + ": " + ErrPartly.Error()
+	}
+	return what + ": " + Describe(err)
+}
+
+// readPairs reads at most TxnReads keys in one transaction. hidden says that some
+// exist and are not readable.
+func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
+	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
+	return pairs, len(pairs) < len(exist), err
+}
+
+// Holders returns the session of each key that exists and is readable. The read is
+// consistent, also with --stale.
+func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, error) {
+	holders := make(map[string]string, len(keys))
+	for some := range slices.Chunk(keys, TxnReads) {
+		pairs, _, err := c.urgent.ReadExisting(some, c.Consistent(ctx))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pairs {
+			holders[p.Key] = p.Session
+		}
+	}
+	return holders, nil
+}
+
+// ReadExisting reads at most TxnReads keys. exist are those that exist, pairs those
+// that are also readable.
+func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
+	for range vanishTries {
+		if len(keys) == 0 {
+			return nil, nil, nil
+		}
+		ops := make(api.TxnOps, len(keys))
+		for i, key := range keys {
+			ops[i] = &api.TxnOp{KV: c.kvOp(api.KVGet, key)}
+		}
+		ok, answer, meta, err := c.api.Txn().Txn(ops, q)
+		switch {
+		case err != nil:
+			return nil, nil, c.Wrap(err)
+		case ok && len(answer.Results) == 0 && !meta.KnownLeader && !q.AllowStale:
+			// Every read-only transaction names Consul's leader.
+			return nil, nil, c.Wrap(transport.NotConsul("a transaction without X-Consul-Knownleader"))
+		case ok:
+			return txnPairs(answer.Results), keys, nil
+		}
+		rest := existing(keys, answer.Errors)
+		if len(rest) == len(keys) {
+			return nil, nil, c.readKeyError(answer.Errors)
+		}
+		keys = rest
+	}
+	return nil, nil, Fail(nil, "the keys change faster than they can be read")
+}
+
+func txnPairs(results api.TxnResults) []election.Pair {
+	pairs := make([]election.Pair, 0, len(results))
+	for _, r := range results {
+		if r.KV != nil {
+			pairs = append(pairs, wire.Pair(r.KV))
+		}
+	}
+	return pairs
+}
+
+// existing omits the keys that do not exist according to a failed transaction.
+func existing(keys []string, all api.TxnErrors) []string {
+	gone := map[int]bool{}
+	for _, e := range all {
+		if strings.HasSuffix(e.What, "doesn't exist") {
+			gone[e.OpIndex] = true
+		}
+	}
+	rest := make([]string, 0, len(keys))
+	for i, key := range keys {
+		if !gone[i] {
+			rest = append(rest, key)
+		}
+	}
+	return rest
+}
+
+// KeyNames reads the names of the keys under a prefix.
+func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, meta *api.QueryMeta, err error) {
+	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, &keys)
+	return keys, meta, err
+}
+
+// ListKeys lists every key under a literal prefix. ErrPartly comes with what is
+// readable.
+func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
+	keys, meta, err := c.KeyNames(prefix, c.Read(ctx))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(keys) == 0 && c.Filtered(meta):
+		return nil, Fail(ErrDenied, "keys under %s may not be read with this token", prefix)
+	case c.Filtered(meta):
+		return keys, ErrPartly
+	}
+	return keys, nil
+}
+
+// Parallel is how many small reads run at once.
+const Parallel = 8
+
+// kvOp is one operation of a transaction. Consul takes namespace and partition of
+// each operation from the body, not from the URL.
+func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
+	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
+}
+
+// ReadKey reads one key, consistently. It does so in a transaction, which names
+// keys exactly; a URL is cleaned and may name another key. The answer is nil for
+// a key that does not exist and ErrDenied for one that does and may not be read.
+func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
+	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
+	ok, answer, _, err := c.api.Txn().Txn(ops, c.Consistent(ctx))
+	switch {
+	case err != nil:
+		return nil, c.Wrap(err)
+	case !ok:
+		return nil, c.readKeyError(answer.Errors)
+	case len(answer.Results) == 0 || answer.Results[0].KV == nil:
+		return nil, Fail(ErrDenied, "key %s may not be read with this token", key)
+	}
+	pair := wire.Pair(answer.Results[0].KV)
+	return &pair, nil
+}
+
+func (c *Client) readKeyError(all api.TxnErrors) error {
+	text := txnText(all)
+	if strings.HasSuffix(text, "doesn't exist") {
+		return nil
+	}
+	if txnDenial(all) {
+		return Fail(ErrDenied, "%s", c.Redact(text))
+	}
+	return Fail(nil, "Consul refuses to read the key: %s", c.Redact(text))
+}
+
+func txnText(all api.TxnErrors) string {
+	texts := make([]string, len(all))
+	for i, e := range all {
+		texts[i] = e.What
+	}
+	return strings.Join(texts, "; ")
+}

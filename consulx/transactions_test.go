@@ -1,0 +1,25 @@
+package consulx
+
+import (
+	"net/http"
+	"testing"
+
+	"electop/internal/consultest"
+)
+
+func TestStaleReadsAreOfTheBoardOnly(t *testing.T) {
+	asked := map[string]string{}
+	c := newClient(t, Config{Address: "consul.test", Stale: true, Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		asked[r.URL.Path] = r.URL.RawQuery
+		return consultest.Answer(r, 200, 1, "[]"), nil
+	})})
+	_, _, _ = c.KeyNames("k", c.Read(t.Context()))
+	_, _ = c.session(t.Context(), "s")
+	_, _ = c.ReadKey(t.Context(), "k")
+	want := map[string]string{"/v1/kv/k": "keys=&stale=", "/v1/session/info/s": "consistent=", "/v1/txn": "consistent="}
+	for path, query := range want {
+		if asked[path] != query {
+			t.Errorf("%s was asked with %q", path, asked[path])
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package consulx
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx/internal/wire"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// fault is what happens to one write on its way.
+type fault struct {
+	name string
+	// applied says that the write reaches Consul.
+	applied bool
+	// answer is what the client gets; nil is nothing at all.
+	answer func(w http.ResponseWriter, r *http.Request)
+}
+
+func status(code int, body string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+const leadershipLost = "rpc error making call: raft apply failed: leadership lost while committing log"
+
+// unknownFaults leave it open whether the write was applied.
+func unknownFaults() []fault {
+	cutNow := func(w http.ResponseWriter, _ *http.Request) { cutConnection(w) }
+	half := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, `{"Results":`)
+		_ = http.NewResponseController(w).Flush()
+		cutConnection(w)
+	}
+	return []fault{
+		{"leadership lost", true, status(500, leadershipLost)},
+		{"leadership lost", false, status(500, leadershipLost)},
+		{"connection cut", true, cutNow},
+		{"connection cut", false, cutNow},
+		{"no answer", true, nil},
+		{"no answer", false, nil},
+		{"half an answer", true, half},
+		{"bad gateway", true, status(502, "<html>")},
+		{"gateway timeout", false, status(504, "")},
+		{"unavailable", false, status(503, "")},
+		{"raft shut down", true, status(500, "raft apply failed: raft is already shutdown")},
+	}
+}
+
+// certainFaults mean that nothing was written.
+func certainFaults() []fault {
+	return []fault{
+		{"no cluster leader", false, status(500, "rpc error making call: No cluster leader")},
+		{"not the leader", false, status(500, "rpc error making call: raft apply failed: node is not the leader")},
+		{"leadership transfer", false, status(500, "raft apply failed: leadership transfer in progress")},
+		{"denied", false, status(403, "Permission denied: token lacks permission")},
+		{"too many connections", false, status(429, "")},
+		{"redirect", false, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}},
+	}
+}
+
+// meet has the writes of one kind meet the fault and does something with a client
+// of that Consul. A write that hangs is given up by its caller.
+func (f fault) meet(
+	t *testing.T, addr string, is func(*http.Request) bool, do func(ctx context.Context, c *Client) error,
+) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	faulty := consultest.ReverseProxy(t, addr, func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+		if !is(r) {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		if f.applied {
+			forward.ServeHTTP(httptest.NewRecorder(), r)
+		} else {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		if f.answer == nil {
+			cancel()
+			<-r.Context().Done()
+			return
+		}
+		f.answer(w, r)
+	})
+	return do(ctx, newClient(t, Config{Address: faulty}))
+}
+
+func TestWritesWithoutAResult(t *testing.T) {
+	onBoth(t, func(b backend) {
+		for _, f := range unknownFaults() {
+			b.T.Run(f.name, func(t *testing.T) {
+				for _, a := range writes(b) {
+					key, err := a.run(t, f)
+					if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrMoved) || errors.Is(err, ErrDenied) {
+						t.Errorf("%s: %v is not known as unknown", a.name, err)
+						continue
+					}
+					want := "is now held by session"
+					if f.applied {
+						want = "is now unlocked"
+					}
+					if text := Describe(err); !strings.Contains(text, "may have been applied") || !strings.Contains(text, want) {
+						t.Errorf("%s: %s; want %q", a.name, text, want)
+					}
+					if p := b.Get(t, key); (p.Session == "") != f.applied {
+						t.Errorf("%s: the key is held by %q", a.name, p.Session)
+					}
+				}
+			})
+		}
+	})
+}
+
+func TestWritesThatCertainlyFailed(t *testing.T) {
+	onBoth(t, func(b backend) {
+		for _, f := range certainFaults() {
+			b.T.Run(f.name, func(t *testing.T) {
+				for _, a := range writes(b) {
+					if _, err := a.run(t, f); err == nil || errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), "may have been") {
+						t.Errorf("%s: got %v", a.name, err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// write is one of the actions that write; run carries it out under a fault.
+type write struct {
+	name string
+	run  func(t *testing.T, f fault) (key string, err error)
+}
+
+func writes(b backend) []write {
+	held := func(t *testing.T, value []byte) election.Target {
+		t.Helper()
+		key := b.Prefix(t) + "web/leader"
+		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: value})
+		return targetOf(wire.Pair(b.Get(t, key)))
+	}
+	release := func(value []byte) func(t *testing.T, f fault) (string, error) {
+		return func(t *testing.T, f fault) (string, error) {
+			t.Helper()
+			target := held(t, value)
+			return target.Key, f.meet(t, b.client.Address(), isRelease, func(ctx context.Context, c *Client) error {
+				_, err := NewOperator(c, nil).Release(ctx, target)
+				return err
+			})
+		}
+	}
+	return []write{
+		{"release", release([]byte(strings.Repeat("v", 500)))},
+		{"release of a large value", release(bytesOf(400_000))},
+		{"destroy", func(t *testing.T, f fault) (string, error) {
+			t.Helper()
+			target := held(t, nil)
+			return target.Key, f.meet(t, b.client.Address(), isDestroy, func(ctx context.Context, c *Client) error {
+				_, err := NewOperator(c, nil).DestroySession(ctx, target)
+				return err
+			})
+		}},
+		{"resign", func(t *testing.T, f fault) (string, error) {
+			t.Helper()
+			key := b.Prefix(t) + "web/leader"
+			return key, f.meet(t, b.client.Address(), isRelease, func(ctx context.Context, c *Client) error { return resign(ctx, b, c, key) })
+		}},
+	}
+}
+
+// resign acquires a key and gives it up.
+func resign(ctx context.Context, b backend, c *Client, key string) error {
+	session := b.Session(b.T, &api.SessionEntry{})
+	b.Acquire(b.T, api.KVPair{Key: key, Session: session, Value: []byte(strings.Repeat("v", 500))})
+	pair := wire.Pair(b.Get(b.T, key))
+	return c.GiveUp(ctx, &pair, api.SessionBehaviorRelease, c.UnconfirmedRelease)
+}
+
+// What was read after the write is told for every state that the key can be in.
+func TestStateAfterAWriteWithoutAResult(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		other := b.Session(t, &api.SessionEntry{})
+		for want, then := range map[string]func(key string){
+			"does not exist now": func(key string) {
+				if _, err := b.API.KV().Delete(key, nil); err != nil {
+					t.Error(err)
+				}
+			},
+			"is now held by session " + election.ShortID(other): func(key string) {
+				b.Acquire(t, api.KVPair{Key: key, Session: other})
+			},
+		} {
+			for _, action := range []struct {
+				is func(*http.Request) bool
+				do func(context.Context, *Operator, election.Target) error
+			}{
+				{isRelease, func(ctx context.Context, op *Operator, t election.Target) error {
+					_, err := op.Release(ctx, t)
+					return err
+				}},
+				{isDestroy, func(ctx context.Context, op *Operator, t election.Target) error {
+					_, err := op.DestroySession(ctx, t)
+					return err
+				}},
+			} {
+				key := b.Prefix(t) + "web/leader"
+				b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
+				f := fault{applied: true, answer: func(w http.ResponseWriter, r *http.Request) {
+					then(key)
+					status(500, leadershipLost)(w, r)
+				}}
+				target := targetOf(wire.Pair(b.Get(t, key)))
+				err := f.meet(t, b.client.Address(), action.is, func(ctx context.Context, c *Client) error {
+					return action.do(ctx, NewOperator(c, nil), target)
+				})
+				if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), want) {
+					t.Errorf("want %q, got %v", want, err)
+				}
+			}
+		}
+	})
+}
+
+// While Consul elects its own leader, reads fail too.
+func TestStateIsReadAgainUntilConsulAnswers(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		key := b.Prefix(t) + "web/.lock"
+		b.Acquire(t, api.KVPair{Key: key, Session: b.Session(t, &api.SessionEntry{}), Value: []byte(strings.Repeat("v", 500))})
+		target, failures := targetOf(wire.Pair(b.Get(t, key))), 0
+		addr := consultest.ReverseProxy(t, b.client.Address(), func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			switch {
+			case isRelease(r):
+				failures = 3
+				forward.ServeHTTP(httptest.NewRecorder(), r)
+				status(500, leadershipLost)(w, r)
+			case failures > 0:
+				failures--
+				status(500, "rpc error getting client: failed to get conn")(w, r)
+			default:
+				forward.ServeHTTP(w, r)
+			}
+		})
+		_, err := NewOperator(newClient(t, Config{Address: addr}), nil).Release(t.Context(), target)
+		if !errors.Is(err, ErrUnknown) || !strings.Contains(Describe(err), "is now unlocked") || failures != 0 {
+			t.Errorf("%d failures left: %v", failures, err)
+		}
+	})
+}
+
+// An agent that is gone cannot have received the write.
+func TestWriteToAnAgentThatIsGone(t *testing.T) {
+	c := newClient(t, Config{Address: "127.0.0.1:1"})
+	_, err := c.release(t.Context(), &election.Pair{Key: "a", Session: "s"})
+	if errors.Is(err, ErrUnknown) || !errors.Is(err, ErrUnreachable) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,192 @@
+package consultest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/memconsul"
+)
+
+// Patience is how long a test waits for what has to happen at once.
+const Patience = 20 * time.Second
+
+// Backend is a Consul that a test works on, real or in-process.
+type Backend struct {
+	T    *testing.T
+	Addr string
+	API  *api.Client
+	Node string
+}
+
+// OnBoth runs a test against the real Consul and against the in-process one.
+func OnBoth(t *testing.T, test func(t *testing.T, addr string)) {
+	t.Helper()
+	t.Run("memconsul", func(t *testing.T) {
+		s, err := memconsul.Start(memconsul.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		test(t, s.Addr())
+	})
+	t.Run("consul", func(t *testing.T) { test(t, Shared(t).Addr()) })
+}
+
+// NewBackend uses the Consul at an address.
+func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
+	t.Helper()
+	node, err := client.Agent().NodeName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Backend{T: t, Addr: addr, API: client, Node: node}
+}
+
+// Prefix is a part of the KV store that belongs to one test.
+func (b Backend) Prefix(t *testing.T) string {
+	t.Helper()
+	// A lock-delay belongs to a key's name and may outlast a test.
+	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_").Replace(t.Name()), time.Now().UnixNano())
+	t.Cleanup(func() {
+		if _, err := b.API.KV().DeleteTree(p, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// Session makes a session without checks, with a lock-delay of 1 ms unless the
+// entry has another.
+func (b Backend) Session(t *testing.T, entry *api.SessionEntry) string {
+	t.Helper()
+	if entry.LockDelay == 0 {
+		entry.LockDelay = time.Millisecond
+	}
+	id, _, err := b.API.Session().CreateNoChecks(entry, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = b.API.Session().Destroy(id, nil) })
+	return id
+}
+
+// Acquire locks a key and retries until it succeeds.
+func (b Backend) Acquire(t *testing.T, p api.KVPair) {
+	t.Helper()
+	deadline := time.Now().Add(Patience)
+	for {
+		ok, _, err := b.API.KV().Acquire(&p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s can't be acquired", p.Key)
+		}
+	}
+}
+
+// Get reads a key; nil if it does not exist.
+func (b Backend) Get(t *testing.T, key string) *api.KVPair {
+	t.Helper()
+	p, _, err := b.API.KV().Get(key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Put writes a key.
+func (b Backend) Put(t *testing.T, key, value string) {
+	t.Helper()
+	if _, err := b.API.KV().Put(&api.KVPair{Key: key, Value: []byte(value)}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// RoundTripper is a function in the place of the network.
+type RoundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls the function.
+func (f RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Answer makes a response of Consul.
+func Answer(r *http.Request, status, index int, body string) *http.Response {
+	header := http.Header{"X-Consul-Index": {fmt.Sprint(index)}, "X-Consul-Knownleader": {"true"}}
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+}
+
+// Hook calls functions before each request and after its response.
+type Hook struct {
+	Next          http.RoundTripper
+	Before, After func(*http.Request)
+}
+
+// RoundTrip sends the request between the two functions.
+func (h *Hook) RoundTrip(r *http.Request) (*http.Response, error) {
+	if h.Before != nil {
+		h.Before(r)
+	}
+	response, err := h.Next.RoundTrip(r)
+	if h.After != nil {
+		h.After(r)
+	}
+	return response, err
+}
+
+// Token makes an ACL token with these rules.
+func (b Backend) Token(t *testing.T, rules string) string {
+	t.Helper()
+	token := &api.ACLToken{}
+	if rules != "" {
+		name := fmt.Sprint("rules-", time.Now().UnixNano())
+		policy, _, err := b.API.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token.Policies = []*api.ACLLink{{ID: policy.ID}}
+	}
+	made, _, err := b.API.ACL().TokenCreate(token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.SecretID
+}
+
+// ReverseProxy starts a proxy in front of a Consul and gives its address. handle gets
+// every request and the handler that forwards it.
+func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
+	t.Helper()
+	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
+	transport := &http.Transport{}
+	forward.Transport = transport
+	forward.ErrorLog = log.New(io.Discard, "", 0)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The server closes a body when the response begins, which a proxy that
+		// still reads it takes for an error.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		handle(w, r, forward)
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		transport.CloseIdleConnections()
+	})
+	return strings.TrimPrefix(s.URL, "http://")
+}

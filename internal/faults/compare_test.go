@@ -1,0 +1,192 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"electop/election"
+)
+
+// verdict is what a comparison of the events with the log found.
+type verdict struct {
+	terms       int      // of the log, those before the first look left out
+	told        int      // of which an event told
+	missed      int      // counted in events
+	uncountable int      // of incarnations that were deleted or replaced unseen
+	wrong       []string // events that are false, and terms that are unaccounted for
+	lags        []lag    // of the terms that were told
+}
+
+// lag is how long after Consul confirmed a term electop told of it.
+type lag struct {
+	began time.Time
+	took  time.Duration
+}
+
+// compare checks every event of watch against the log of writes.
+func (l *truth) compare(lines []line) *verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := &verdict{}
+	byKey := map[string][]line{}
+	for _, e := range lines {
+		if e.Key != "" {
+			byKey[e.Key] = append(byKey[e.Key], e)
+		}
+	}
+	for key := range byKey {
+		if l.keys[key] == nil {
+			v.blame(byKey[key][0], "no writer wrote this key")
+		}
+	}
+	for key, k := range l.keys {
+		c := comparison{verdict: v, k: k, at: -1, told: map[uint64]int{}, missed: map[uint64]int{}}
+		for _, e := range byKey[key] {
+			c.event(e)
+		}
+		c.account(key)
+	}
+	slices.Sort(v.wrong)
+	return v
+}
+
+func (v *verdict) blame(e line, format string, args ...any) {
+	v.wrong = append(v.wrong, fmt.Sprintf("%s %s %s term %d (%q): ", election.FormatTime(e.Time), e.Key, e.Type, e.Term, e.Leader)+fmt.Sprintf(format, args...))
+}
+
+// comparison follows the events of one key through the log.
+type comparison struct {
+	*verdict
+	k  *keyTruth
+	at int // the term of the log that was told last, -1 before
+	// first is the term of which the initial event told, or the first after it.
+	first        int
+	initial, led bool
+	deletes      int
+	told, missed map[uint64]int // by CreateIndex
+}
+
+func (c *comparison) event(e line) {
+	switch e.Type {
+	case election.Elected:
+		c.elected(e)
+	case election.Vacated:
+		c.vacated(e)
+	case election.Deleted:
+		c.deleted(e)
+	case election.Missed:
+		c.missed[e.CreateIndex] += int(e.Count)
+		c.verdict.missed += int(e.Count)
+	case election.Updated:
+		if !c.led {
+			c.blame(e, "an update without a leader")
+		}
+	case election.Explained, election.Unreadable, election.Readable:
+	default:
+		c.blame(e, "no writer did this")
+	}
+}
+
+func (c *comparison) elected(e line) {
+	if c.led {
+		c.blame(e, "the term before, %s, was not told to have ended", c.k.terms[c.at].id)
+	}
+	i := slices.IndexFunc(c.k.terms[c.at+1:], func(t term) bool { return t.id == e.Leader })
+	if i < 0 {
+		c.blame(e, "there is no such term after the one told before")
+		return
+	}
+	i += c.at + 1
+	t := &c.k.terms[i]
+	if t.session != e.Session || t.create != e.CreateIndex || t.lock != e.Term {
+		c.blame(e, "the log has session %s, create_index %d, term %d", t.session, t.create, t.lock)
+	}
+	if e.read.Before(t.asked) {
+		c.blame(e, "told %v before the acquire was sent", t.asked.Sub(e.read))
+	}
+	c.led = true
+	if e.Initial && !c.initial {
+		c.first, c.at = i+1, i
+		c.initial = true
+		return
+	}
+	c.at = i
+	if !t.restored {
+		c.told[t.create]++
+		c.verdict.told++
+		c.lags = append(c.lags, lag{t.began, max(0, e.read.Sub(t.began))})
+	}
+}
+
+func (c *comparison) vacated(e line) {
+	if e.Initial && !c.initial {
+		// Terms up to this one were before the first look.
+		c.initial = true
+		for ; c.first < len(c.k.terms); c.first++ {
+			t := &c.k.terms[c.first]
+			if t.create > e.CreateIndex || t.create == e.CreateIndex && t.lock > e.Term {
+				break
+			}
+		}
+		return
+	}
+	if !c.led {
+		c.blame(e, "no term was told to have begun")
+		return
+	}
+	t := &c.k.terms[c.at]
+	c.led = false
+	switch {
+	case t.id != e.Leader || t.session != e.Session:
+		c.blame(e, "the leader was %s with session %s", t.id, t.session)
+	case t.ending.IsZero():
+		c.blame(e, "the term lasts")
+	case e.read.Before(t.ending):
+		c.blame(e, "told %v before the write that ended it", t.ending.Sub(e.read))
+	}
+}
+
+func (c *comparison) deleted(e line) {
+	c.deletes++
+	if c.deletes > len(c.k.deletes) || e.read.Before(c.k.deletes[c.deletes-1]) {
+		c.blame(e, "the key was not deleted")
+	}
+}
+
+// account checks that each term was told once or counted in missed events.
+func (c *comparison) account(key string) {
+	total := map[uint64]int{}
+	for i := min(c.first, len(c.k.terms)); i < len(c.k.terms); i++ {
+		if t := c.k.terms[i]; !t.restored {
+			total[t.create]++
+		}
+	}
+	for create, n := range c.told {
+		if total[create] < n {
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d told, the log has %d", key, n, create, total[create]))
+		}
+	}
+	for create, n := range c.missed {
+		if total[create] < n+c.told[create] {
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d told and %d counted as missed, the log has %d",
+				key, c.told[create], create, n, total[create]))
+		}
+	}
+	for create, n := range total {
+		c.terms += n
+		rest := n - c.told[create] - c.missed[create]
+		if rest <= 0 {
+			continue
+		}
+		if c.k.uncountable[create] {
+			c.uncountable += rest
+			continue
+		}
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d neither told nor counted as missed (told %d, missed %d)",
+			key, rest, create, c.told[create], c.missed[create]))
+	}
+	if c.led != c.k.held || c.led && c.k.terms[c.at].id != c.k.terms[len(c.k.terms)-1].id {
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: in the end electop says led %v, the log says led %v", key, c.led, c.k.held))
+	}
+}

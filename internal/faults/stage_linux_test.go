@@ -1,0 +1,295 @@
+package faults
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+// stage is one election, web, that electop observes through a proxy.
+type stage struct {
+	t      *testing.T
+	agent  *consultest.Agent
+	proxy  *consultest.Proxy
+	truth  *truth
+	writer *writer
+	watch  *watching
+	board  *dashboard
+
+	mu      sync.Mutex
+	changed time.Time // of the latest term
+	leader  string
+}
+
+// setting is what a stage needs besides an agent.
+type setting struct {
+	agent   *consultest.Agent
+	writers []*api.Client // those of other servers, else that of the agent
+	tls     *tls.Config
+	env     []string
+	args    []string
+}
+
+func newStage(t *testing.T, at setting) *stage {
+	t.Helper()
+	prefix := strings.NewReplacer("/", "-", "#", "-", "[", "", "]", "").Replace(t.Name()) // a pattern refuses brackets
+	s := &stage{t: t, agent: at.agent, truth: newTruth()}
+	s.proxy = consultest.StartProxy(t, at.agent.Addr(), at.tls)
+	if len(at.writers) == 0 {
+		at.writers = []*api.Client{at.agent.Client()}
+	}
+	s.writer = newWriter("web", 1, s.truth, at.writers, prefix+"/web/leader")
+	s.must(s.turn())
+	addr := s.proxy.Addr()
+	if at.tls != nil {
+		addr = "https://" + addr
+	}
+	env := append([]string{"NO_COLOR=1"}, at.env...)
+	args := append([]string{"--http-addr", addr, "-k", prefix + "/*/leader"}, at.args...)
+	s.watch = watch(t, env, args...)
+	s.board = openDashboard(t, env, args...)
+	s.watch.until(0, "first event", func(l line) bool { return l.Initial })
+	s.board.until("leader on the board", s.right)
+	return s
+}
+
+// turn begins a new term of web, and ends the one that lasts.
+func (s *stage) turn() error {
+	w, k := s.writer, s.writer.keys[0]
+	ctx := context.Background()
+	deadline := time.Now().Add(patience)
+	for before := w.next; k.doubtful || w.next == before || !k.held() || leaderOf(k.pair) != fmt.Sprintf("web-%d", w.next); {
+		switch {
+		case time.Now().After(deadline):
+			return fmt.Errorf("Consul accepts no write within %v", patience)
+		case k.doubtful:
+			w.reconcile(ctx, k)
+		case k.held():
+			w.release(ctx, k)
+		default:
+			w.acquire(ctx, k)
+		}
+	}
+	s.leads(leaderOf(k.pair))
+	return nil
+}
+
+// leads notes who leads from now on.
+func (s *stage) leads(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed, s.leader = time.Now(), id
+}
+
+// current reports that a view shows the present leader as current, and whether it
+// shows another one so, and since when that is wrong.
+func (s *stage) current(v view) (right, wrong bool, since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return v.live && v.leads(s.leader), v.live && !v.leads(s.leader), s.changed
+}
+
+func (s *stage) right(v view) bool {
+	right, _, _ := s.current(v)
+	return right
+}
+
+func (s *stage) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// fault is one row of the table.
+type fault struct {
+	name string
+	// at prepares Consul; nil is the shared agent.
+	at func(t *testing.T) setting
+	// begin injects the fault, end removes it.
+	begin, end func(s *stage)
+	lasts      time.Duration
+	// silent says that the user sees nothing of it but late changes.
+	silent bool
+	// still says that no change can be written meanwhile.
+	still bool
+	// long says that it is left out of `make test`.
+	long bool
+}
+
+// result is what was measured.
+type result struct {
+	name, says          string
+	seen, stale, mended time.Duration
+	lost, restored      int
+	before, after       usage
+}
+
+// play injects the fault, and checks what electop says meanwhile and afterwards.
+func (f fault) play(t *testing.T) {
+	t.Parallel()
+	if f.long && os.Getenv("ELECTOP_FAULTS") != "all" {
+		t.Skip("takes long: `make faults` runs it")
+	}
+	at := setting{}
+	if f.at == nil {
+		at.agent = consultest.Shared(t)
+	} else {
+		at = f.at(t)
+	}
+	s := newStage(t, at)
+	r := result{name: f.name, seen: -1}
+	r.before = usageOf(t, s.watch.pid())
+	begun := time.Now()
+	f.begin(s)
+	s.during(f, begun, &r)
+	f.end(s)
+	ended := time.Now()
+	if f.still {
+		s.must(s.turn())
+		ended = time.Now()
+	}
+	v := s.board.until("current board after the fault", s.right)
+	s.correct()
+	r.mended = max(v.at.Sub(ended), 0)
+	s.finish(f, &r)
+}
+
+// during watches the screen while the fault lasts. Meanwhile the leader changes.
+func (s *stage) during(f fault, begun time.Time, r *result) {
+	turned := make(chan error, 1)
+	if f.still {
+		turned <- nil
+	} else {
+		go func() { turned <- s.turn() }()
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	wasLost := false
+	for ; ; <-tick.C {
+		since := time.Since(begun)
+		if since > f.lasts && (r.seen >= 0 || f.silent || since > f.lasts+patience) {
+			break
+		}
+		v := s.board.look()
+		if v.lost && v.aged && r.seen < 0 {
+			r.seen, r.says = v.at.Sub(begun), v.says()
+		}
+		_, wrong, changed := s.current(v)
+		if wrong {
+			r.stale = max(r.stale, v.at.Sub(changed))
+		}
+		if wasLost && wrong {
+			s.t.Logf("the board is called live again while it is stale:\n%s", v.text)
+		}
+		wasLost = v.lost
+	}
+	s.must(<-turned)
+	if r.seen < 0 && !f.silent {
+		s.t.Errorf("the screen did not tell of the fault within %v", f.lasts+patience)
+	}
+}
+
+// correct waits until electop has told of every term.
+func (s *stage) correct() {
+	s.t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); ; <-tick.C {
+		v := s.truth.compare(s.watch.all())
+		if len(v.wrong) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s\nthe latest events: %s", strings.Join(v.wrong, "\n"), latest(s.watch.all()))
+		}
+	}
+}
+
+// finish lets the election change once more, without a fault, and compares what
+// the process uses with what it used before.
+func (s *stage) finish(f fault, r *result) {
+	s.must(s.turn())
+	s.board.until("change after the fault", s.right)
+	s.correct()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); ; <-tick.C {
+		r.after = usageOf(s.t, s.watch.pid())
+		r.lost, r.restored = s.connections()
+		if r.settled() {
+			break
+		}
+		if time.Now().After(deadline) {
+			s.t.Errorf("electop uses %v after the fault, %v before; %d times lost, %d times restored", r.after, r.before, r.lost, r.restored)
+			break
+		}
+	}
+	r.write(s.t, f)
+}
+
+func (r *result) settled() bool {
+	return r.after.files <= r.before.files+fileSlack && r.after.rssKB <= r.before.rssKB+memorySlackKB && r.lost == r.restored
+}
+
+// connections counts the events about the connection.
+func (s *stage) connections() (lost, restored int) {
+	for _, l := range s.watch.all() {
+		switch l.Type {
+		case election.ConnectionLost:
+			lost++
+		case election.ConnectionRestored:
+			restored++
+		default:
+		}
+	}
+	return lost, restored
+}
+
+// What a process may use more than before a fault: idle connections, and memory
+// that Go keeps for a while.
+const (
+	fileSlack     = 8
+	memorySlackKB = 32 << 10
+)
+
+var table sync.Mutex
+
+// write logs the row of the table, and adds it to the file that the environment
+// names.
+func (r *result) write(t *testing.T, f fault) {
+	seconds := func(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+	seen := "–"
+	if r.seen >= 0 {
+		seen = seconds(r.seen)
+	}
+	says := r.says
+	if says == "" {
+		says = "nothing"
+	}
+	row := fmt.Sprintf("| %s | %s | %s | %s | %s | %d / %d | %d → %d | %.1f → %.1f MB |", f.name, says, seen, seconds(r.stale), seconds(r.mended),
+		r.lost, r.restored, r.before.files, r.after.files, float64(r.before.rssKB)/1024, float64(r.after.rssKB)/1024)
+	t.Log(row)
+	path := os.Getenv("ELECTOP_FAULT_TABLE")
+	if path == "" {
+		return
+	}
+	table.Lock()
+	defer table.Unlock()
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	fmt.Fprintln(file, row)
+}

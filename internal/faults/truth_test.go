@@ -1,0 +1,119 @@
+package faults
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// term is one hold of a key as the writers know it.
+type term struct {
+	// id is the leader that the key's value names, unique to the term.
+	id      string
+	session string
+	// create, lock and modify are the indexes that Consul gave the acquire.
+	create, lock, modify uint64
+	// began is when Consul confirmed the acquire, asked when it was sent.
+	asked, began time.Time
+	// ending is when the write that ended it was sent; zero while it lasts.
+	ending time.Time
+	// restored says that a snapshot brought an earlier term back.
+	restored bool
+}
+
+// keyTruth is everything that happened to one key.
+type keyTruth struct {
+	terms   []term
+	deletes []time.Time // when each was sent
+	// uncountable lists incarnations, by CreateIndex, with terms that LockIndex
+	// can no longer tell: the key was deleted, or a snapshot replaced it.
+	uncountable map[uint64]bool
+	held        bool
+}
+
+// truth is the independent log of every write.
+type truth struct {
+	mu     sync.Mutex
+	keys   map[string]*keyTruth
+	writes int
+}
+
+func newTruth() *truth { return &truth{keys: map[string]*keyTruth{}} }
+
+// with gives the log of one key to a function, under the lock.
+func (l *truth) with(key string, do func(*keyTruth)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.keys[key]
+	if k == nil {
+		k = &keyTruth{uncountable: map[uint64]bool{}}
+		l.keys[key] = k
+	}
+	do(k)
+}
+
+func (l *truth) begin(key string, t term) {
+	l.with(key, func(k *keyTruth) {
+		k.terms, k.held = append(k.terms, t), true
+		l.writes++
+	})
+}
+
+// end records that the key has no leader any more, since a write sent at asked.
+func (l *truth) end(key string, asked time.Time, deleted bool) {
+	l.with(key, func(k *keyTruth) {
+		if k.held {
+			k.terms[len(k.terms)-1].ending = asked
+		}
+		if deleted {
+			k.deletes = append(k.deletes, asked)
+			if n := len(k.terms); n > 0 {
+				k.uncountable[k.terms[n-1].create] = true
+			}
+		}
+		k.held = false
+		l.writes++
+	})
+}
+
+// wrote counts a write that changed no leader.
+func (l *truth) wrote() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.writes++
+}
+
+// restored records what a snapshot made of a key; id is empty without a leader.
+func (l *truth) restored(key string, asked time.Time, exists bool, id string) {
+	l.with(key, func(k *keyTruth) {
+		for i := range k.terms {
+			k.uncountable[k.terms[i].create] = true
+		}
+		if k.held && id == k.terms[len(k.terms)-1].id {
+			return // the same term lasts
+		}
+		if k.held {
+			k.terms[len(k.terms)-1].ending = asked
+		}
+		if !exists {
+			k.deletes = append(k.deletes, asked)
+		}
+		at := slices.IndexFunc(k.terms, func(t term) bool { return t.id == id })
+		k.held = at >= 0
+		if k.held {
+			again := k.terms[at]
+			again.restored, again.asked, again.began, again.ending = true, asked, time.Now(), time.Time{}
+			k.terms = append(k.terms, again)
+		}
+	})
+}
+
+// count gives the number of writes and of terms.
+func (l *truth) count() (writes, terms int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range l.keys {
+		terms += len(k.terms)
+	}
+	return l.writes, terms
+}

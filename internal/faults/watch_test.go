@@ -1,0 +1,133 @@
+package faults
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+// line is one event of `electop watch -o json`, and when it was read.
+type line struct {
+	election.Event
+	read time.Time
+}
+
+// watching is a running `electop watch -o json`.
+type watching struct {
+	t   *testing.T
+	cmd *exec.Cmd
+
+	mu     sync.Mutex
+	lines  []line
+	more   chan struct{} // closed when a line comes
+	broken error
+}
+
+// watch starts electop and collects its events.
+func watch(t *testing.T, env []string, args ...string) *watching {
+	t.Helper()
+	w := &watching{t: t, more: make(chan struct{})}
+	w.cmd = exec.Command(program, append([]string{"watch", "-o", "json"}, args...)...)
+	w.cmd.Env = append(os.Environ(), env...)
+	// A stopped member of the test's own process group would have the group hung up
+	// when the shell that started it ends.
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	errors, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cmd.Stderr = errors
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.collect(bufio.NewScanner(out))
+	}()
+	t.Cleanup(func() {
+		_ = w.cmd.Process.Kill()
+		<-done
+		_ = w.cmd.Wait()
+		_ = errors.Close()
+		if text, err := os.ReadFile(errors.Name()); err == nil && len(text) > 0 {
+			t.Logf("standard error of watch: %s", text)
+		}
+	})
+	return w
+}
+
+func (w *watching) collect(scanner *bufio.Scanner) {
+	for scanner.Scan() {
+		l := line{read: time.Now()}
+		err := json.Unmarshal(scanner.Bytes(), &l.Event)
+		w.mu.Lock()
+		if err != nil {
+			w.broken = err
+		}
+		w.lines = append(w.lines, l)
+		close(w.more)
+		w.more = make(chan struct{})
+		w.mu.Unlock()
+	}
+}
+
+func (w *watching) pid() int { return w.cmd.Process.Pid }
+
+// all gives the lines so far.
+func (w *watching) all() []line {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken != nil {
+		w.t.Errorf("a line is not JSON: %v", w.broken)
+	}
+	return slices.Clone(w.lines)
+}
+
+// until waits for a line from the n-th on and gives it and the number of the one
+// after it.
+func (w *watching) until(n int, what string, is func(line) bool) (line, int) {
+	w.t.Helper()
+	deadline := time.After(patience)
+	for {
+		w.mu.Lock()
+		lines, more := w.lines, w.more
+		w.mu.Unlock()
+		for ; n < len(lines); n++ {
+			if is(lines[n]) {
+				return lines[n], n + 1
+			}
+		}
+		select {
+		case <-more:
+		case <-deadline:
+			w.t.Fatalf("no %s within %v; the latest lines: %s", what, patience, latest(lines))
+		}
+	}
+}
+
+// latest shows the last few lines for a failure message.
+func latest(lines []line) string {
+	var text []byte
+	for _, l := range lines[max(0, len(lines)-12):] {
+		one, err := l.MarshalJSON()
+		if err != nil {
+			return err.Error()
+		}
+		text = append(append(text, '\n'), one...)
+	}
+	return string(text)
+}
