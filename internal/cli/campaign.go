@@ -178,9 +178,11 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 		return err
 	}
 	defer closeLog()
-	candidate := candidacy.New(l.client, candidacy.Options{
-		Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, StopTime: c.stopTime(program), Logger: log,
-	})
+	options := candidacy.Options{Key: key, Value: []byte(c.value), Flags: flags, Session: c.session, Logger: log}
+	if len(program) > 0 {
+		options.StopTime = stopGrace
+	}
+	candidate := candidacy.New(l.client, options)
 	err = c.lead(ctx, tryCtx, candidate, key, program)
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
@@ -192,14 +194,6 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 		c.printf("electop: %s was not released: %s", key, consulx.Describe(closed))
 	}
 	return c.tryError(ctx, tryCtx, key, err)
-}
-
-// stopTime is how long stopping the program takes.
-func (c *campaign) stopTime(program []string) time.Duration {
-	if len(program) == 0 {
-		return 0
-	}
-	return stopGrace
 }
 
 // tryContext ends after --try.

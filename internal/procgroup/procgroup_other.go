@@ -13,9 +13,6 @@ import (
 // Supported reports whether this system has process groups.
 const Supported = false
 
-// VanishTimeout is unused without process groups.
-const VanishTimeout = time.Second
-
 // Run runs cmd until it ends. When ctx ends, only the command itself is killed, not
 // the processes that it started.
 func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {

@@ -13,10 +13,6 @@ import (
 // Supported reports whether this system has process groups.
 const Supported = true
 
-// VanishTimeout is how long a process group may exist after SIGKILL: a process in
-// an uninterruptible system call takes longer, and electop does not wait for it.
-const VanishTimeout = time.Second
-
 // pollInterval is the time between two checks for remaining processes.
 const pollInterval = 20 * time.Millisecond
 

@@ -1,3 +1,0 @@
-// Package procgroup starts, signals and awaits process groups: a command with all
-// processes that it started.
-package procgroup
