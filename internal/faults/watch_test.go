@@ -1,8 +1,8 @@
 package faults
 
 import (
-	"context"
 	"bufio"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
