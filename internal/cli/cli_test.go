@@ -17,39 +17,39 @@ import (
 
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
+	"electop/internal/supervise"
 )
 
-// mainEnv makes the test binary run electop itself.
+// mainEnv makes the test binary run electop.
 const mainEnv = "ELECTOP_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 2 && os.Args[1] == beatCommand:
 		beat(os.Args[2:])
-	case os.Getenv(mainEnv) != "" || len(os.Args) > 1 && os.Args[1] == superviseCommand:
+	case os.Getenv(mainEnv) != "" || len(os.Args) > 1 && os.Args[1] == supervise.Command:
 		os.Exit(Main())
 	}
 	goleak.VerifyTestMain(consultest.Wrap(m), goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
-// patience bounds what a test waits for. It is generous: a timing never fails a
-// test.
+// patience bounds a wait. It is generous, so that a slow machine fails no test.
 const patience = 40 * time.Second
 
-// world is a Consul to run command lines on.
-type world struct {
+// testConsul is a Consul on which tests run command lines.
+type testConsul struct {
 	t      *testing.T
 	addr   string
 	client *api.Client
 }
 
-// onBoth runs a test on the in-process agent and on the real Consul.
-func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
+// onBoth runs a test on the in-process agent and on a real Consul.
+func onBoth(t *testing.T, test func(t *testing.T, w *testConsul)) {
 	t.Run("memconsul", func(t *testing.T) { test(t, onMemory(t)) })
 	t.Run("consul", func(t *testing.T) { test(t, onReal(t)) })
 }
 
-func onMemory(t *testing.T) *world {
+func onMemory(t *testing.T) *testConsul {
 	t.Helper()
 	server, err := memconsul.Start(memconsul.Config{Datacenter: "dc1", NodeName: "node-1"})
 	if err != nil {
@@ -60,15 +60,15 @@ func onMemory(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	return newWorld(t, server.Addr())
+	return newTestConsul(t, server.Addr())
 }
 
-func onReal(t *testing.T) *world {
+func onReal(t *testing.T) *testConsul {
 	t.Helper()
-	return newWorld(t, consultest.Shared(t).Addr())
+	return newTestConsul(t, consultest.Shared(t).Addr())
 }
 
-func newWorld(t *testing.T, addr string) *world {
+func newTestConsul(t *testing.T, addr string) *testConsul {
 	t.Helper()
 	conf := api.DefaultNonPooledConfig()
 	conf.Address = addr
@@ -76,22 +76,22 @@ func newWorld(t *testing.T, addr string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, addr: addr, client: client}
+	return &testConsul{t: t, addr: addr, client: client}
 }
 
-// result is what a command line left behind.
+// result is the output and the exit code of a command line.
 type result struct {
 	code        int
 	out, errOut string
 }
 
 // run executes a command line against this Consul, without a terminal.
-func (w *world) run(args ...string) result {
+func (w *testConsul) run(args ...string) result {
 	w.t.Helper()
 	return w.runWith(deps{stdin: strings.NewReader("")}, args...)
 }
 
-func (w *world) runWith(d deps, args ...string) result {
+func (w *testConsul) runWith(d deps, args ...string) result {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -101,7 +101,7 @@ func (w *world) runWith(d deps, args ...string) result {
 	return result{code: code, out: out.String(), errOut: errOut.String()}
 }
 
-// must fails the test unless the command line ends with this code.
+// must fails the test unless the exit code is this one.
 func (r result) must(t *testing.T, code int) result {
 	t.Helper()
 	if r.code != code {
@@ -110,7 +110,7 @@ func (r result) must(t *testing.T, code int) result {
 	return r
 }
 
-// buffer is a bytes.Buffer for several goroutines.
+// buffer is a bytes.Buffer that is safe for concurrent use.
 type buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -128,9 +128,8 @@ func (b *buffer) String() string {
 	return b.buf.String()
 }
 
-// session makes a session without checks, so that only what the test does can
-// end it.
-func (w *world) session(change func(*api.SessionEntry)) string {
+// session creates a session without checks, so that only the test can end it.
+func (w *testConsul) session(change func(*api.SessionEntry)) string {
 	w.t.Helper()
 	e := &api.SessionEntry{Name: "test", LockDelay: time.Second, Behavior: api.SessionBehaviorRelease}
 	if change != nil {
@@ -144,7 +143,7 @@ func (w *world) session(change func(*api.SessionEntry)) string {
 	return id
 }
 
-func (w *world) acquire(key, session, value string) {
+func (w *testConsul) acquire(key, session, value string) {
 	w.t.Helper()
 	ok, _, err := w.client.KV().Acquire(&api.KVPair{Key: key, Value: []byte(value), Session: session}, nil)
 	if err != nil || !ok {
@@ -152,7 +151,7 @@ func (w *world) acquire(key, session, value string) {
 	}
 }
 
-func (w *world) unlock(key, session string) {
+func (w *testConsul) unlock(key, session string) {
 	w.t.Helper()
 	ok, _, err := w.client.KV().Release(&api.KVPair{Key: key, Session: session}, nil)
 	if err != nil || !ok {
@@ -160,7 +159,7 @@ func (w *world) unlock(key, session string) {
 	}
 }
 
-func (w *world) get(key string) *api.KVPair {
+func (w *testConsul) get(key string) *api.KVPair {
 	w.t.Helper()
 	pair, _, err := w.client.KV().Get(key, nil)
 	if err != nil {
@@ -169,19 +168,19 @@ func (w *world) get(key string) *api.KVPair {
 	return pair
 }
 
-// keys gives each test keys of its own on the shared agent.
+// prefix returns a key prefix for one test on the shared agent.
 func prefix(t *testing.T) string {
 	return strings.NewReplacer("/", "-", "#", "-").Replace(t.Name())
 }
 
-// lines reads what a long-running command writes, line by line.
+// lines reads the output of a long-running command, line by line.
 type lines struct {
 	t  *testing.T
 	ch chan string
 }
 
-// follow starts a long-running command; it ends with the test.
-func (w *world) follow(args ...string) *lines {
+// follow starts a long-running command, which ends with the test.
+func (w *testConsul) follow(args ...string) *lines {
 	w.t.Helper()
 	r, out := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -219,13 +218,7 @@ func (w *world) follow(args ...string) *lines {
 
 func (l *lines) next() string {
 	l.t.Helper()
-	select {
-	case line := <-l.ch:
-		return line
-	case <-time.After(patience):
-		l.t.Fatal("no further line")
-		return ""
-	}
+	return await(l.t, "further line", l.ch)
 }
 
 // event reads the next line as JSON.
@@ -249,8 +242,8 @@ func (l *lines) until(kind string) map[string]any {
 	}
 }
 
-// led gives a watched world some elections to write initial events of.
-func led(t *testing.T, n int) *world {
+// led returns a Consul with n elections that have a leader.
+func led(t *testing.T, n int) *testConsul {
 	t.Helper()
 	w := onMemory(t)
 	s := w.session(nil)
@@ -258,4 +251,69 @@ func led(t *testing.T, n int) *world {
 		w.acquire(fmt.Sprintf("service/web%02d/leader", i), s, fmt.Sprint("leader-", i))
 	}
 	return w
+}
+
+// has fails the test unless the text contains all parts.
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in:\n%s", part, text)
+		}
+	}
+}
+
+// patroni sets the options of a Patroni session.
+func patroni(name string) func(*api.SessionEntry) {
+	return func(s *api.SessionEntry) {
+		s.Name, s.TTL, s.Behavior, s.LockDelay = name, "20s", api.SessionBehaviorDelete, time.Millisecond
+	}
+}
+
+// cluster creates a Patroni cluster with the leader pg1 and the replica pg2.
+func cluster(w *testConsul, p string) (leader, replica string) {
+	leader, replica = w.session(patroni("db-pg1")), w.session(patroni("db-pg2"))
+	w.acquire(p+"/db/leader", leader, "pg1")
+	w.acquire(p+"/db/members/pg1", leader, `{"conn_url":"postgres://10.0.0.1/postgres"}`)
+	w.acquire(p+"/db/members/pg2", replica, `{"conn_url":"postgres://10.0.0.2/postgres"}`)
+	return leader, replica
+}
+
+// await receives from a channel. It bounds the wait.
+func await[T any](t *testing.T, what string, ch <-chan T) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	select {
+	case v := <-ch:
+		return v
+	case <-ctx.Done():
+		t.Fatalf("no %s within %s", what, patience)
+		panic("unreachable")
+	}
+}
+
+// takeover bounds the wait for a condition. TTL and lock-delay of a campaign take most
+// of it; when Consul's leader changes, the TTL begins again.
+const takeover = 150 * time.Second
+
+// eventually polls until a condition is true.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), takeover)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("no %s within %s", what, takeover)
+		}
+	}
+}
+
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	eventually(t, path, func() bool { _, err := os.Stat(path); return err == nil })
 }

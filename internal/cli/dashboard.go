@@ -16,19 +16,20 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/stream"
 	"electop/ui"
 )
 
-// dashboard opens the board on the Consul that the flags name.
-func dashboard(ctx context.Context, d deps, o *options) error {
+// runDashboard opens the dashboard on the Consul of the flags.
+func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
-		return errors.New("the dashboard needs a terminal that can draw; without one use `electop list` or `electop watch`")
+		return errors.New("the dashboard needs a terminal that can move the cursor; without one use `electop list` or `electop watch`")
 	}
-	return d.guard(o, func() error { return runDashboard(ctx, d, o) })
+	return d.runGuarded(o, func() error { return connectDashboard(ctx, d, o) })
 }
 
-func runDashboard(ctx context.Context, d deps, o *options) error {
-	client, ps, err := o.prepare()
+func connectDashboard(ctx context.Context, d deps, o *options) error {
+	client, ps, err := o.connect()
 	if err != nil {
 		return err
 	}
@@ -37,11 +38,11 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 		return err
 	}
 	defer closeLog()
-	return openBoard(ctx, d, board{client: client, patterns: ps, log: log, readOnly: o.readOnly, ascii: o.ascii})
+	return openDashboard(ctx, d, dashboard{client: client, patterns: ps, log: log, readOnly: o.readOnly, ascii: o.ascii})
 }
 
-// board is what a dashboard is opened on.
-type board struct {
+// dashboard is what the dashboard shows and with which settings.
+type dashboard struct {
 	client   *consulx.Client
 	patterns election.Patterns
 	log      *slog.Logger
@@ -50,21 +51,21 @@ type board struct {
 	demo     string
 }
 
-// openBoard runs observer and screen until either ends.
-func openBoard(ctx context.Context, d deps, b board) error {
+// openDashboard runs observer and screen until either ends.
+func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	observer := observe.New(b.client, observe.Options{
-		Patterns: b.patterns, OnEvents: logEvents(b.log), Logger: b.log,
+		Patterns: b.patterns, OnEvents: eventLogger(b.log), Logger: b.log,
 	})
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
 	if tty, ok := d.stdin.(*os.File); ok {
 		// Bubble Tea ignores the end of its input, and SIGHUP may be ignored.
-		g.Go(func() error { return pollHangup(ctx, tty) })
+		g.Go(func() error { return stream.AwaitHangup(ctx, tty) })
 	}
 	if d.guarded {
-		g.Go(func() error { return awaitReaderGone(ctx, d.stderr) }) // the parent is gone
+		g.Go(func() error { return stream.AwaitReader(ctx, d.stderr) }) // ends with the parent
 	}
 	var screen error
 	g.Go(func() error {
@@ -78,44 +79,39 @@ func openBoard(ctx context.Context, d deps, b board) error {
 	return screen // another goroutine may have ended first
 }
 
-func runScreen(ctx context.Context, d deps, b board, observer *observe.Observer) error {
+func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Observer) error {
 	op := consulx.NewOperator(b.client, observer.Note)
 	jobs := newJobControl()
 	defer jobs.close()
-	options := []tea.ProgramOption{tea.WithInput(d.stdin), tea.WithOutput(stream(d.stdout))}
+	options := []tea.ProgramOption{tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout))}
 	if d.guarded {
-		options = append(options, tea.WithoutCatchPanics()) // the parent handles panics of every goroutine alike
+		options = append(options, tea.WithoutCatchPanics()) // the parent handles the panics of all goroutines
 	}
-	left := make(chan error, 1)
+	closed := make(chan error, 1)
 	go func() {
 		unfinished, err := ui.Run(ctx, uiOptions(b, observer, op, jobs), options...)
-		left <- cmp.Or(err, reportUnfinished(d.stderr, unfinished))
+		closed <- cmp.Or(err, reportUnfinished(d.stderr, unfinished))
 	}()
 	select {
-	case err := <-left:
+	case err := <-closed:
 		return err
 	case <-jobs.ended:
 		return nil
 	}
 }
 
-// reportUnfinished writes a line for each action whose end the dashboard did not
-// observe, and gives the exit code that the same outcomes have on the command line.
-func reportUnfinished(w io.Writer, left []ui.Unfinished) error {
-	codes := map[int]bool{}
-	for _, u := range left {
+// reportUnfinished writes a line for each action whose result the dashboard did not
+// observe, and returns the exit code that release and destroy have for these outcomes.
+func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
+	outcomes := make([]insight.Outcome, len(unfinished))
+	for i, u := range unfinished {
+		outcomes[i] = u.Outcome
 		fmt.Fprintf(w, "electop: %s %s: %s\n", u.Outcome.Action, u.Name, u.Outcome.Summary())
-		codes[exitOf(u.Outcome, false)] = true
 	}
-	for _, code := range bySeverity() {
-		if codes[code] && code != exitDone {
-			return exitError(code)
-		}
-	}
-	return nil
+	return worstExit(outcomes, false)
 }
 
-func uiOptions(b board, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
+func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
 	return ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,
@@ -124,14 +120,14 @@ func uiOptions(b board, observer *observe.Observer, op *consulx.Operator, jobs *
 	}
 }
 
-// survey reads what stands around several elections.
-func (b board) survey(ctx context.Context, keys []string) []election.Surroundings {
+// survey reads the surroundings of several elections.
+func (b dashboard) survey(ctx context.Context, keys []string) []election.Surroundings {
 	return consulx.Surveys(ctx, b.client, keys)
 }
 
-// holdings searches for keys of sessions and tells apart what the token may
-// not read.
-func (b board) holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
+// holdings searches the store for keys of sessions. The second result is false if the
+// token may not read all keys.
+func (b dashboard) holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
 	keys, err := consulx.Holdings(ctx, b.client, sessions, progress)
 	if errors.Is(err, consulx.ErrIncomplete) {
 		return keys, false, nil
@@ -139,17 +135,17 @@ func (b board) holdings(ctx context.Context, sessions []string, progress func(do
 	return keys, err == nil, err
 }
 
-// operator reports the operator's actions to the screen as outcomes.
+// operator returns the results of actions as outcomes.
 type operator struct{ *consulx.Operator }
 
 // Release releases the key that the target names.
 func (o operator) Release(ctx context.Context, t election.Target) insight.Outcome {
 	released, err := o.Operator.Release(ctx, t)
-	return noted(settled(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	return withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
 }
 
 // DestroySession destroys the session that the target names.
 func (o operator) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
 	_, err := o.Operator.DestroySession(ctx, t)
-	return settled(insight.Outcome{Action: election.ActionDestroy, Target: t}, err)
+	return outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, err)
 }

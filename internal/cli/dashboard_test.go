@@ -10,7 +10,7 @@ import (
 	"electop/ui"
 )
 
-func TestUnfinishedActionsAreLines(t *testing.T) {
+func TestUnfinishedActionsAreReported(t *testing.T) {
 	var b bytes.Buffer
 	err := reportUnfinished(&b, []ui.Unfinished{{Name: "web", Outcome: insight.Outcome{
 		Action: election.ActionRelease, Kind: insight.OutcomeUnknown, Reason: "no answer",
@@ -18,19 +18,18 @@ func TestUnfinishedActionsAreLines(t *testing.T) {
 	if want := "electop: release web: not known whether the release was applied: no answer\n"; b.String() != want {
 		t.Errorf("got %q", b.String())
 	}
-	if code := report(io.Discard, err); code != exitFailed {
+	if code := reportError(io.Discard, err); code != exitFailed {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-// The exit code is that of the same outcome on the command line.
 func TestUnfinishedActionsDecideTheExitCode(t *testing.T) {
 	for _, c := range []struct {
 		kinds []insight.OutcomeKind
 		code  int
 	}{
-		{nil, exitDone},
-		{[]insight.OutcomeKind{insight.OutcomeDone}, exitDone},
+		{nil, exitOK},
+		{[]insight.OutcomeKind{insight.OutcomeDone}, exitOK},
 		{[]insight.OutcomeKind{insight.OutcomeUnknown}, exitFailed},
 		{[]insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeFailed}, exitFailed},
 		{[]insight.OutcomeKind{insight.OutcomeReturned, insight.OutcomeDenied}, exitDenied},
@@ -39,7 +38,7 @@ func TestUnfinishedActionsDecideTheExitCode(t *testing.T) {
 		for _, kind := range c.kinds {
 			left = append(left, ui.Unfinished{Name: "web", Outcome: insight.Outcome{Action: election.ActionRelease, Kind: kind}})
 		}
-		if code := report(io.Discard, reportUnfinished(io.Discard, left)); code != c.code {
+		if code := reportError(io.Discard, reportUnfinished(io.Discard, left)); code != c.code {
 			t.Errorf("%v: exit code %d, want %d", c.kinds, code, c.code)
 		}
 	}

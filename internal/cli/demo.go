@@ -30,26 +30,26 @@ func newDemoCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show elections that fail over, without a Consul",
-		Long: `Start an agent inside this process, services whose candidates compete through its
-HTTP API as real ones do, and a script of accidents, and open the dashboard on it.
+		Long: `Start an in-process agent, services whose candidates compete through its HTTP API
+like real ones, and a script of accidents, and open the dashboard on it.
 
-With --http-addr the same is played on a real Consul, under the keys and nodes
-that begin with ` + demo.RealPrefix + `, which are removed at the end.`,
+With --http-addr, the demonstration runs on a real Consul. Its keys begin with
+` + demo.RealPrefix + ` and its nodes with electop-demo-; all are removed at the end.`,
 		Example: "  electop demo\n  electop demo --every 2s --seed 7\n  electop demo --headless      # then, elsewhere: electop --http-addr ADDRESS",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("key") {
-				return usagef("demo has keys of its own: -k says nothing here")
+				return usagef("demo uses its own keys: -k has no effect")
 			}
 			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&c.play.Services, "services", 8, "number of elections")
-	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates of each")
+	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates per election")
 	f.Uint64Var(&c.play.Seed, "seed", 1, "seed of the script of accidents")
 	f.DurationVar(&c.play.Every, "every", 6*time.Second, "time between two accidents")
-	f.BoolVar(&c.headless, "headless", false, "no screen: print the accidents, for others to watch")
+	f.BoolVar(&c.headless, "headless", false, "print the accidents instead of opening the dashboard")
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func (c *demoCommand) run(ctx context.Context, real bool) error {
 	if c.headless {
 		return c.perform(ctx, real)
 	}
-	return c.d.guard(c.o, func() error { return c.perform(ctx, real) })
+	return c.d.runGuarded(c.o, func() error { return c.perform(ctx, real) })
 }
 
 func (c *demoCommand) perform(ctx context.Context, real bool) error {
@@ -71,9 +71,8 @@ func (c *demoCommand) perform(ctx context.Context, real bool) error {
 		c.play.Prefix, c.play.NodePrefix = demo.RealPrefix, strings.ReplaceAll(demo.RealPrefix, "/", "-")
 		return c.playOn(ctx, c.o.consul, "on "+sanitize.Line(c.o.consul.Address, 60))
 	}
-	// Consul's variables are about somebody's real Consul, not about the agent
-	// in this process.
-	if err := forgetConsulEnvironment(); err != nil {
+	// Consul's environment variables do not apply to the in-process agent.
+	if err := unsetConsulEnvironment(); err != nil {
 		return err
 	}
 	c.play.Prefix = "service/"
@@ -85,7 +84,7 @@ func (c *demoCommand) perform(ctx context.Context, real bool) error {
 	return c.playOn(ctx, consulx.Config{Address: agent.Addr()}, "in-process agent")
 }
 
-func forgetConsulEnvironment() error {
+func unsetConsulEnvironment() error {
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CONSUL_") {
 			if err := os.Unsetenv(name); err != nil {
@@ -96,13 +95,13 @@ func forgetConsulEnvironment() error {
 	return nil
 }
 
-// playOn plays the demonstration and shows it until either ends.
+// playOn runs the demonstration and the dashboard until either ends.
 func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where string) error {
 	client, err := consulx.NewClient(cfg)
 	if err != nil {
 		return err
 	}
-	if err := c.reach(ctx, client); err != nil {
+	if err := checkReachable(ctx, client); err != nil {
 		return err
 	}
 	ps, err := election.ParsePatterns([]string{c.play.Prefix + "*/leader"})
@@ -115,9 +114,9 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	}
 	defer closeLog()
 	c.play.Connect = func() (*consulx.Client, error) { return consulx.NewClient(cfg) }
-	c.play.Tell = func(line string) { log.Info("demo", "accident", line) }
+	c.play.Report = func(line string) { log.Info("demo", "accident", line) }
 	if c.headless {
-		c.play.Tell = c.print
+		c.play.Report = c.print
 		fmt.Fprintf(c.d.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", client.Address(), ps[0])
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -127,7 +126,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	if !c.headless {
 		g.Go(func() error {
 			defer cancel()
-			return openBoard(gctx, c.d, board{
+			return openDashboard(gctx, c.d, dashboard{
 				client: client, patterns: ps, log: log, readOnly: c.o.readOnly, ascii: c.o.ascii,
 				demo: fmt.Sprintf("%s, an accident every %s", where, c.play.Every),
 			})
@@ -136,8 +135,8 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	return g.Wait()
 }
 
-func (c *demoCommand) reach(ctx context.Context, client *consulx.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, firstContact)
+func checkReachable(ctx context.Context, client *consulx.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	_, err := client.Info(ctx)
 	return err

@@ -17,18 +17,18 @@ can acquire these keys until the session's lock-delay ends; the slot of a
 semaphore is free at once. A session that leads several of the elections is
 destroyed once and reported for each.
 
-Consul cannot destroy a session on a condition. electop reads the key again
-immediately before and acts only if the session still holds it.
+Consul cannot destroy a session conditionally. electop reads the key again
+immediately before, and acts only if the session still holds it.
 
---session ID destroys this session whatever it holds. If it no longer holds one
-of the keys that electop found, nothing is destroyed. The result has one line
-for each watched election that the session leads, or, if there is none, one line
-with an empty election and key.
+--session ID destroys this session, whichever keys it holds. If it no longer
+holds one of the keys that electop found, nothing is destroyed. The result has
+one line for each watched election that the session leads or, if there is none,
+one line with an empty election and key.
 
-Before the question, electop searches the whole KV store for keys that the
+Before the confirmation, electop searches the whole KV store for keys that the
 sessions hold, and shows their number and the first ten. --no-scan skips the
 search; the plan then covers only keys that match a pattern. With --yes there is
-no plan and no search; --scan asks for both and shows them before acting.
+no plan and no search; --scan adds both and shows them before acting.
 
 ` + actionHelp,
 		Example: `  electop destroy web
@@ -39,7 +39,7 @@ no plan and no search; --scan asks for both and shows them before acting.
 	}
 	a.flags(cmd)
 	f := cmd.Flags()
-	f.Var((*selector)(&a.session), "session", "destroy the session with this ID")
+	f.Var((*nonEmptyString)(&a.session), "session", "destroy the session with this ID")
 	f.BoolVar(&a.scan, "scan", false, "search the whole KV store and show the plan, also with --yes")
 	f.BoolVar(&a.noScan, "no-scan", false, "skip the search of the whole KV store")
 	return cmd

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// intercept puts a proxy before the Consul of w. before sees each request first
-// and reports whether it has answered it.
-func intercept(t *testing.T, w *world, before func(http.ResponseWriter, *http.Request) bool) *world {
+// intercept puts a proxy in front of the Consul of w. before receives each request and
+// reports whether it has responded to it.
+func intercept(t *testing.T, w *testConsul, before func(http.ResponseWriter, *http.Request) bool) *testConsul {
 	t.Helper()
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.addr})
 	transport := &http.Transport{}
@@ -45,9 +45,8 @@ func resultsOf(t *testing.T, r result) map[string]string {
 	return all
 }
 
-// A session that was chosen by its ID is destroyed only while it holds every key
-// that the plan listed.
-func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
+// With --session, the session must still hold every key of the plan.
+func TestASessionIsNotDestroyedIfOneOfItsKeysHasChanged(t *testing.T) {
 	for _, tt := range []struct {
 		name, patterns string
 		moved          []string
@@ -59,7 +58,7 @@ func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
 		{"none is watched", "/nothing/*", []string{"/hidden"}, map[string]string{"": "changed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, w *world) {
+			onBoth(t, func(t *testing.T, w *testConsul) {
 				p := prefix(t)
 				s, other := w.session(nil), w.session(nil)
 				held := []string{"/web/leader", "/mail/leader", "/hidden"}
@@ -73,7 +72,7 @@ func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
 					}
 				}}
 				d := deps{stdin: person, interactive: true}
-				r := w.runWith(d, "destroy", "--session", s, "-o", "json", "-k", p+tt.patterns).must(t, exitMoved)
+				r := w.runWith(d, "destroy", "--session", s, "-o", "json", "-k", p+tt.patterns).must(t, exitChanged)
 				if got := resultsOf(t, r); !maps.Equal(got, tt.results) {
 					t.Errorf("%v, want %v", got, tt.results)
 				}
@@ -91,9 +90,8 @@ func TestASessionIsNotDestroyedAfterOneOfItsHoldsMoved(t *testing.T) {
 	}
 }
 
-// Of several elections that one session leads, only the one that moved is left out.
-func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+func TestDestroySkipsAKeyThatHasChanged(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s, other := w.session(nil), w.session(nil)
 		for _, name := range []string{"web", "mail", "chat"} {
@@ -110,7 +108,7 @@ func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
 			}
 			return false
 		})
-		r := proxied.run("destroy", "web", "mail", "chat", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitMoved)
+		r := proxied.run("destroy", "web", "mail", "chat", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
 		if got, want := resultsOf(t, r), map[string]string{"web": "changed", "mail": "done", "chat": "done"}; !maps.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
@@ -120,7 +118,6 @@ func TestAKeyThatMovesRightBeforeADestroyIsLeftOut(t *testing.T) {
 	})
 }
 
-// Every election has a line, also when the command fails before it acts.
 func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 	for _, tt := range []struct {
 		name, breaks string // breaks is the text on stderr, or the path, that Consul fails after
@@ -165,8 +162,7 @@ func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 	}
 }
 
-// What decides whether a session is destroyed is never read stale.
-func TestWithStaleTheKeysAreReadConsistentlyBeforeADestroy(t *testing.T) {
+func TestDestroyReadsKeysConsistentlyWithStale(t *testing.T) {
 	w := onMemory(t)
 	p := prefix(t)
 	s := w.session(nil)
@@ -183,7 +179,7 @@ func TestWithStaleTheKeysAreReadConsistentlyBeforeADestroy(t *testing.T) {
 		return false
 	})
 	person := &interlude{answer: strings.NewReader("y\n"), happens: func() { asked.Store(true) }}
-	proxied.runWith(deps{stdin: person, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitDone)
+	proxied.runWith(deps{stdin: person, interactive: true}, "destroy", "--session", s, "--stale", "-k", p+"/*/leader").must(t, exitOK)
 	if consistent.Load() == 0 {
 		t.Error("no consistent read")
 	}

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,40 +12,41 @@ import (
 
 	"electop/consulx"
 	"electop/election/sanitize"
+	"electop/internal/output"
 )
 
 func newDoctorCommand(d deps, o *options) *cobra.Command {
-	var output string
+	var format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell what this address and token may see and do",
-		Long: `Tell, rule by rule, what this address and token may see and do, and what an empty
-answer means. It reads only.
+		Short: "Show what this address and token may read and do",
+		Long: `Show, rule by rule, what this address and token may read and do, and what an
+empty response means. It never writes.
 
-Exit codes: 0 all that observing needs is there, 5 some of it is denied, 1 Consul
-cannot be reached or has no consensus leader. What release and destroy need is
-shown, and does not change the exit code.`,
+Exit codes: 0 everything that observing needs is allowed, 5 some of it is denied,
+1 Consul cannot be reached or has no consensus leader. The rights for release and
+destroy are shown, but do not change the exit code.`,
 		Example: "  electop doctor\n  electop doctor -o json --token-file readonly.token",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), d, o, output) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), d, o, format) },
 	}
-	outputFlag(cmd, &output, "table", "json")
+	outputFlag(cmd, &format, "table", "json")
 	return cmd
 }
 
-func examine(ctx context.Context, d deps, o *options, output string) error {
-	client, ps, err := o.prepare()
+func runDoctor(ctx context.Context, d deps, o *options, format string) error {
+	client, ps, err := o.connect()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	report, failure := consulx.Doctor(ctx, client, ps)
 	if failure != nil && len(report.Rows) == 0 {
 		return failure
 	}
 	write := writeReport
-	if output == "json" {
+	if format == "json" {
 		write = writeReportJSON
 	}
 	if err := write(d.stdout, report); err != nil {
@@ -54,17 +55,17 @@ func examine(ctx context.Context, d deps, o *options, output string) error {
 	if failure != nil {
 		return failure
 	}
-	return verdict(report)
+	return doctorResult(report)
 }
 
-// verdict is the exit code of a report. The table has said why.
-func verdict(r consulx.Report) error {
+// doctorResult is the exit code of a report, which already shows the reason.
+func doctorResult(r consulx.Report) error {
 	if r.Info.ConsensusLeader == "" && !denied(r, "agent") && denied(r, "consensus leader") {
 		return exitError(exitFailed)
 	}
 	for _, row := range r.Rows {
 		hides := row.Status == consulx.StatusLimited && strings.HasPrefix(row.Subject, "keys ") && row.Rule != ""
-		if hides || row.Status == consulx.StatusDenied && !acts(row.Subject) {
+		if hides || row.Status == consulx.StatusDenied && !isAction(row.Subject) {
 			return exitError(exitDenied)
 		}
 	}
@@ -80,20 +81,17 @@ func denied(r consulx.Report, subject string) bool {
 	return false
 }
 
-// acts reports rows about what observing does not need.
-func acts(subject string) bool {
+// isAction reports whether a row is about a right that observing does not need.
+func isAction(subject string) bool {
 	return subject == "destroy" || strings.HasPrefix(subject, "release ")
 }
 
 func writeReport(w io.Writer, r consulx.Report) error {
-	tw := newColumns(w)
+	tw := output.NewTable(w)
 	fmt.Fprintln(tw, "WHAT\tSTATUS\tDETAIL\tMISSING RULE")
 	for _, row := range r.Rows {
-		rule := row.Rule
-		if rule == "" {
-			rule = "-"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", sanitize.Line(row.Subject, 120), row.Status, sanitize.Line(row.Detail, 300), sanitize.Line(rule, 300))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", sanitize.Line(row.Subject, 120), row.Status, sanitize.Line(row.Detail, 300),
+			sanitize.Line(cmp.Or(row.Rule, "-"), 300))
 	}
 	return tw.Flush()
 }
@@ -115,11 +113,5 @@ func writeReportJSON(w io.Writer, r consulx.Report) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
-	_, err = w.Write(b.Bytes())
-	return err
+	return output.WriteIndented(w, text)
 }

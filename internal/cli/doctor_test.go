@@ -11,11 +11,11 @@ import (
 	"electop/internal/consultest"
 )
 
-func TestDoctorFindsNothingWrong(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
-		r := w.run("doctor").must(t, exitDone)
+func TestDoctorWithAllRights(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		r := w.run("doctor").must(t, exitOK)
 		has(t, r.out, "WHAT", "STATUS", "MISSING RULE", "address", "consensus leader", "keys service/*/leader", "sessions")
-		r = w.run("doctor", "-o", "json", "-k", "a/*", "-k", "b").must(t, exitDone)
+		r = w.run("doctor", "-o", "json", "-k", "a/*", "-k", "b").must(t, exitOK)
 		var report struct {
 			Address, Datacenter string
 			ConsensusLeader     string `json:"consensus_leader"`
@@ -30,9 +30,9 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 	})
 }
 
-func TestDoctorNamesTheRuleThatIsMissing(t *testing.T) {
+func TestDoctorNamesTheMissingRule(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
-	w := newWorld(t, agent.Addr())
+	w := newTestConsul(t, agent.Addr())
 	r := w.run("doctor").must(t, exitDenied)
 	has(t, r.out, "denied", `key_prefix "service/" { policy = "read" }`, `session_prefix "" { policy = "read" }`)
 	if strings.Contains(r.errOut, "electop:") {
@@ -40,7 +40,7 @@ func TestDoctorNamesTheRuleThatIsMissing(t *testing.T) {
 	}
 }
 
-func TestDoctorOutOfReach(t *testing.T) {
+func TestDoctorWithoutConsul(t *testing.T) {
 	w := onMemory(t)
 	r := w.run("doctor", "--http-addr", "127.0.0.1:1").must(t, exitFailed)
 	if r.out != "" || !strings.Contains(r.errOut, "cannot reach Consul") {
@@ -49,7 +49,7 @@ func TestDoctorOutOfReach(t *testing.T) {
 	w.run("doctor", "extra").must(t, exitUsage)
 }
 
-func TestVerdict(t *testing.T) {
+func TestDoctorResult(t *testing.T) {
 	row := func(subject string, status consulx.Status) consulx.Row {
 		return consulx.Row{Subject: subject, Status: status}
 	}
@@ -58,17 +58,17 @@ func TestVerdict(t *testing.T) {
 		rows []consulx.Row
 		want int
 	}{
-		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitDone},
-		{"limits are told, not failed for", []consulx.Row{row("agent", consulx.StatusLimited)}, exitDone},
+		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitOK},
+		{"limits are told, not failed for", []consulx.Row{row("agent", consulx.StatusLimited)}, exitOK},
 		{"observing is denied", []consulx.Row{row("keys service/*/leader", consulx.StatusDenied)}, exitDenied},
-		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitDone},
+		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitOK},
 		{"no consensus leader", []consulx.Row{row("consensus leader", consulx.StatusDenied)}, exitFailed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var code exitError
-			got := exitDone
-			if err := verdict(consulx.Report{Rows: tt.rows}); errors.As(err, &code) {
+			got := exitOK
+			if err := doctorResult(consulx.Report{Rows: tt.rows}); errors.As(err, &code) {
 				got = int(code)
 			}
 			if got != tt.want {
@@ -78,7 +78,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-func TestReportsAreSafeToShow(t *testing.T) {
+func TestReportsContainNoControlCharacters(t *testing.T) {
 	var b bytes.Buffer
 	r := consulx.Report{Rows: []consulx.Row{{Subject: "keys \x1b[2J", Detail: "a\u202eb\n", Rule: "key \"\x07\""}}}
 	for _, write := range []func() error{func() error { return writeReport(&b, r) }, func() error { return writeReportJSON(&b, r) }} {

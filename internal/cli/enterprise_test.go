@@ -27,7 +27,7 @@ const (
 	somePartition = "part-1"
 )
 
-// recorded is one request as it was sent.
+// recorded is one request.
 type recorded struct {
 	method string
 	path   string
@@ -35,8 +35,8 @@ type recorded struct {
 	body   []byte
 }
 
-// recorder is a proxy that keeps all requests and takes out of them what only
-// Consul Enterprise knows, because the agents of these tests refuse it.
+// recorder is a proxy that records all requests and removes parameters of Consul
+// Enterprise, because the agents of these tests reject them.
 type recorder struct {
 	addr string
 	mu   sync.Mutex
@@ -79,7 +79,7 @@ func (r *recorder) requests() []recorded {
 	return slices.Clone(r.all)
 }
 
-// community makes a request one that Consul's Community Edition accepts.
+// community removes the parameters that the Community Edition rejects.
 func community(r *http.Request, body []byte) {
 	query := r.URL.Query()
 	query.Del("ns")
@@ -95,8 +95,8 @@ func community(r *http.Request, body []byte) {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
-// bodyItems are the parts of a body that name a namespace each: the operations of
-// a transaction and the questions about rights.
+// bodyItems are the parts of a body that have a namespace: the operations of a
+// transaction and the rights to check.
 func bodyItems(r recorded) (items []map[string]json.RawMessage, ok bool) {
 	switch r.path {
 	case "/v1/txn":
@@ -130,10 +130,10 @@ func wrapItems(path string, items []map[string]json.RawMessage) []byte {
 	return text
 }
 
-// Consul Enterprise takes namespace and partition from the URL, but for a
-// transaction and for questions about rights from each item of the body.
+// Consul Enterprise reads namespace and partition from the URL, and for transactions and
+// checks of rights from each item of the body.
 func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := fmt.Sprintf("%s-%d", prefix(t), time.Now().UnixNano()) // a lock-delay outlasts a test
 		r := record(t, w.addr)
 		direct := *w
@@ -165,7 +165,7 @@ func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 	})
 }
 
-// endpoint is a path without the name of a key, a session or a node.
+// endpoint is a path without the key, session or node.
 func endpoint(path string) string {
 	for _, prefix := range []string{
 		"/v1/kv/", "/v1/session/destroy/", "/v1/session/info/", "/v1/session/renew/", "/v1/health/node/",
@@ -177,8 +177,8 @@ func endpoint(path string) string {
 	return path
 }
 
-// sendEverything runs every command, and what the dashboard does on key presses.
-func sendEverything(t *testing.T, w, direct *world, p string) {
+// sendEverything runs every command and the actions of the dashboard.
+func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	t.Helper()
 	enterprise := []string{"--namespace", someNamespace, "--partition", somePartition, "--datacenter", "dc1", "-k", p + "/*/leader"}
 	do := func(code int, args ...string) {
@@ -191,17 +191,17 @@ func sendEverything(t *testing.T, w, direct *world, p string) {
 		return s
 	}
 	hold("web")
-	do(exitDone, "list")
-	do(exitDone, "show", "web")
-	do(exitDone, "show", "--probe", "web")
+	do(exitOK, "list")
+	do(exitOK, "show", "web")
+	do(exitOK, "show", "--probe", "web")
 	w.run(append([]string{"doctor"}, enterprise...)...)
-	do(exitDone, "release", "web", "--yes")
+	do(exitOK, "release", "web", "--yes")
 	hold("db")
-	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitDone)
+	w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, append([]string{"release", "db"}, enterprise...)...).must(t, exitOK)
 	hold("mail")
-	do(exitDone, "destroy", "mail", "--yes")
-	do(exitDone, "destroy", "--session", hold("queue"), "--scan", "--yes")
-	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitDone)
+	do(exitOK, "destroy", "mail", "--yes")
+	do(exitOK, "destroy", "--session", hold("queue"), "--scan", "--yes")
+	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitOK)
 
 	s := hold("watched")
 	events := w.follow(append([]string{"watch", "-o", "json"}, enterprise...)...)
@@ -212,8 +212,8 @@ func sendEverything(t *testing.T, w, direct *world, p string) {
 	useDashboard(t, w, p+"/web/leader")
 }
 
-// useDashboard does what the dashboard does while it is used.
-func useDashboard(t *testing.T, w *world, key string) {
+// useDashboard sends the requests of the dashboard.
+func useDashboard(t *testing.T, w *testConsul, key string) {
 	t.Helper()
 	client, err := consulx.NewClient(consulx.Config{
 		Address: w.addr, Datacenter: "dc1", Namespace: someNamespace, Partition: somePartition,

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
-	"fmt"
-	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,10 +10,9 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/logfile"
 )
 
-// options are the flags that every command has.
+// options are the flags of every command.
 type options struct {
 	consul   consulx.Config
 	patterns []string
@@ -26,22 +23,36 @@ type options struct {
 	config   string
 }
 
+// consulFlag is a text flag that Consul's own command line has too.
+type consulFlag struct {
+	value            *string
+	name, env, usage string
+}
+
+func consulFlags(c *consulx.Config) []consulFlag {
+	return []consulFlag{
+		{&c.Address, "http-addr", "CONSUL_HTTP_ADDR", "address of the Consul agent: host:port, http(s)://… or unix://…"},
+		{&c.Token, "token", "CONSUL_HTTP_TOKEN", "ACL token"},
+		{&c.TokenFile, "token-file", "CONSUL_HTTP_TOKEN_FILE", "file that contains the ACL token"},
+		{&c.CAFile, "ca-file", "CONSUL_CACERT", "CA certificate file"},
+		{&c.CAPath, "ca-path", "CONSUL_CAPATH", "folder of CA certificates"},
+		{&c.ClientCert, "client-cert", "CONSUL_CLIENT_CERT", "client certificate file"},
+		{&c.ClientKey, "client-key", "CONSUL_CLIENT_KEY", "client key file"},
+		{&c.TLSServerName, "tls-server-name", "CONSUL_TLS_SERVER_NAME", "server name to expect in the certificate"},
+		{&c.Namespace, "namespace", "CONSUL_NAMESPACE", "namespace, Consul Enterprise"},
+		{&c.Partition, "partition", "CONSUL_PARTITION", "admin partition, Consul Enterprise"},
+	}
+}
+
 func (o *options) register(f *pflag.FlagSet) {
 	c := &o.consul
-	f.StringVar(&c.Address, "http-addr", "", "address of the Consul agent: host:port, http(s)://… or unix://… (CONSUL_HTTP_ADDR)")
-	f.StringVar(&c.Token, "token", "", "ACL token (CONSUL_HTTP_TOKEN)")
-	f.StringVar(&c.TokenFile, "token-file", "", "file that holds the ACL token (CONSUL_HTTP_TOKEN_FILE)")
-	f.StringVar(&c.CAFile, "ca-file", "", "CA certificate file (CONSUL_CACERT)")
-	f.StringVar(&c.CAPath, "ca-path", "", "folder of CA certificates (CONSUL_CAPATH)")
-	f.StringVar(&c.ClientCert, "client-cert", "", "client certificate file (CONSUL_CLIENT_CERT)")
-	f.StringVar(&c.ClientKey, "client-key", "", "client key file (CONSUL_CLIENT_KEY)")
-	f.StringVar(&c.TLSServerName, "tls-server-name", "", "server name to expect in the certificate (CONSUL_TLS_SERVER_NAME)")
-	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to ask, the agent's own by default")
-	f.StringVar(&c.Namespace, "namespace", "", "namespace, Consul Enterprise (CONSUL_NAMESPACE)")
-	f.StringVar(&c.Partition, "partition", "", "admin partition, Consul Enterprise (CONSUL_PARTITION)")
-	f.BoolVar(&c.Stale, "stale", false, "let any server answer reads, not only Consul's leader")
-	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * is one segment or a part of it, ** any number (default "+election.DefaultPattern+")")
-	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "connections to keep to the agent at most, 24 to 150; an agent serves 200 of one address")
+	for _, flag := range consulFlags(c) {
+		f.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
+	}
+	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to query (default: the agent's own)")
+	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
+	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number (default "+election.DefaultPattern+")")
+	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, campaign, show --probe")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
@@ -49,44 +60,27 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 
-// Bounds of --max-watches: enough for the queries beside those for keys, and far
-// from the limit that would hit every other tool on the host.
+// Bounds of --max-watches: queries other than those for keys need some connections,
+// and the agent's limit also applies to other tools on the host.
 const (
 	defaultMaxWatches = 64
-	leastMaxWatches   = 24
-	mostMaxWatches    = 150
+	minMaxWatches     = 24
+	maxMaxWatches     = 150
 )
 
-// environment names the variable that stands behind a flag: it beats the
-// config file.
-func environment(flag string) string {
-	switch flag {
-	case "http-addr":
-		return "CONSUL_HTTP_ADDR"
-	case "token":
-		return "CONSUL_HTTP_TOKEN"
-	case "token-file":
-		return "CONSUL_HTTP_TOKEN_FILE"
-	case "ca-file":
-		return "CONSUL_CACERT"
-	case "ca-path":
-		return "CONSUL_CAPATH"
-	case "client-cert":
-		return "CONSUL_CLIENT_CERT"
-	case "client-key":
-		return "CONSUL_CLIENT_KEY"
-	case "tls-server-name":
-		return "CONSUL_TLS_SERVER_NAME"
-	case "namespace":
-		return "CONSUL_NAMESPACE"
-	case "partition":
-		return "CONSUL_PARTITION"
+// environment returns the environment variable of a flag, "" if it has none. It takes
+// precedence over the config file.
+func environment(name string) string {
+	for _, flag := range consulFlags(&consulx.Config{}) {
+		if flag.name == name {
+			return flag.env
+		}
 	}
 	return ""
 }
 
-// parsedPatterns reads -k; a pattern that cannot be read is wrong usage.
-func (o *options) parsedPatterns() (election.Patterns, error) {
+// parsePatterns parses -k. An invalid pattern is a usage error.
+func (o *options) parsePatterns() (election.Patterns, error) {
 	ps, err := election.ParsePatterns(o.patterns)
 	if err != nil {
 		return nil, usagef("%v", err)
@@ -94,81 +88,28 @@ func (o *options) parsedPatterns() (election.Patterns, error) {
 	return ps, nil
 }
 
-// client sets up the connection without asking anything yet.
-func (o *options) client() (*consulx.Client, error) { return consulx.NewClient(o.consul) }
-
-// prepare gives what every command that asks Consul begins with.
-func (o *options) prepare() (*consulx.Client, election.Patterns, error) {
-	ps, err := o.parsedPatterns()
+// connect returns the client and the patterns of a command. It sends no request.
+func (o *options) connect() (*consulx.Client, election.Patterns, error) {
+	ps, err := o.parsePatterns()
 	if err != nil {
 		return nil, nil, err
 	}
-	if n := o.consul.MaxConnections; n < leastMaxWatches || n > mostMaxWatches {
-		return nil, nil, usagef("--max-watches %d: want %d to %d", n, leastMaxWatches, mostMaxWatches)
+	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
+		return nil, nil, usagef("--max-watches %d: want %d to %d", n, minMaxWatches, maxMaxWatches)
 	}
-	client, err := o.client()
+	client, err := consulx.NewClient(o.consul)
 	return client, ps, err
 }
 
-func (o *options) level() (level slog.Level, err error) {
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return level, usagef("--log-level %q: want debug, info, warn or error", sanitize.Line(o.logLevel, 20))
-	}
-	return level, nil
-}
-
-// logger writes to --log-file; without one nothing is logged. The function that
-// comes with it closes the file and reports what it lacks.
-func (o *options) logger(d deps) (*slog.Logger, func(), error) {
-	level, err := o.level()
-	if err != nil {
-		return nil, nil, err
-	}
-	if o.logFile == "" {
-		return slog.New(slog.DiscardHandler), func() {}, nil
-	}
-	f, err := logfile.Open(o.logFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	end := func() {
-		if err := f.Close(); err != nil {
-			fmt.Fprintf(d.stderr, "electop: %s: %s\n", sanitize.Line(o.logFile, 200), consulx.Describe(err))
+// outputFlag adds -o with the formats of a command; the first is the default.
+func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
+	cmd.Flags().StringVarP(format, "output", "o", formats[0], "output format: "+strings.Join(formats, " or "))
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if slices.Contains(formats, *format) {
+			return nil
 		}
+		return usagef("-o %q: want %s", sanitize.Line(*format, 20), strings.Join(formats, " or "))
 	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), end, nil
-}
-
-// logEvents writes what happens to the log, on its way to whoever else wants it.
-func logEvents(log *slog.Logger) func([]election.Event) {
-	return func(events []election.Event) {
-		for _, e := range events {
-			level := slog.LevelInfo
-			if e.Type == election.ConnectionLost {
-				level = slog.LevelWarn
-			}
-			if !log.Enabled(context.Background(), level) {
-				continue
-			}
-			log.Log(context.Background(), level, string(e.Type), "election", sanitize.Line(e.Election, 100),
-				"key", sanitize.Line(e.Key, 200), "what", e.Summary())
-		}
-	}
-}
-
-// outputFlag adds -o with the formats that a command knows; the first is the
-// default.
-func outputFlag(cmd *cobra.Command, into *string, formats ...string) {
-	cmd.Flags().StringVarP(into, "output", "o", formats[0], "output format: "+strings.Join(formats, " or "))
-	check := func(*cobra.Command, []string) error {
-		for _, f := range formats {
-			if *into == f {
-				return nil
-			}
-		}
-		return usagef("-o %q: want %s", sanitize.Line(*into, 20), strings.Join(formats, " or "))
-	}
-	cmd.PreRunE = check
-	// Only a flag that does not exist can make this fail.
+	// This fails only for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -20,11 +20,10 @@ import (
 	"electop/internal/memconsul"
 )
 
-// commandTime is how long a command may run: what it has not written by then is
-// another input's.
+// commandTime bounds one command.
 const commandTime = 500 * time.Millisecond
 
-// hostile are seeds of the fuzz tests in this file.
+// hostile are the seeds of the fuzz tests in this file.
 func hostile() []string {
 	return []string{
 		"\x1b[2J\x1b]0;owned\x07", "\u009b31m\u202e", "a\nb\r\tc", "\xff\xfe\x00", "e\u0301\u0302\u0303", "👨\u200d👩🏽🇩🇪\ufe0f", "ᄀ\u1161क\u094dषก\u0e33", "\u2028\u00ad\ue000\U000e0041",
@@ -32,7 +31,7 @@ func hostile() []string {
 	}
 }
 
-// checkOutput fails on anything but text and line feeds.
+// checkOutput fails on control characters other than line feeds.
 func checkOutput(t *testing.T, what, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -49,7 +48,7 @@ func checkOutput(t *testing.T, what, text string) {
 	}
 }
 
-// firstLine ends a command once it has written a line.
+// firstLine cancels a command after its first line.
 type firstLine struct {
 	buffer
 	end context.CancelFunc
@@ -60,7 +59,7 @@ func (f *firstLine) Write(p []byte) (int, error) {
 	return f.buffer.Write(p)
 }
 
-// commandLines are commands that read and show what Consul holds.
+// commandLines are commands that show data of Consul.
 func commandLines(key string) [][]string {
 	return [][]string{
 		{"list"}, {"list", "-o", "json"}, {"list", "--advice"}, {"list", "--advice", "-o", "json"}, {"show", key}, {"show", key, "-o", "json"},
@@ -69,7 +68,7 @@ func commandLines(key string) [][]string {
 	}
 }
 
-// checkCommand runs a command line and checks what it writes.
+// checkCommand runs a command line and checks its output.
 func checkCommand(t *testing.T, addr string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
@@ -92,8 +91,7 @@ func checkCommand(t *testing.T, addr string, args ...string) {
 	}
 }
 
-// FuzzCommandsOnHostileConsul shows keys, values, sessions and checks that hold
-// anything.
+// FuzzCommandsOnHostileConsul shows arbitrary keys, values, sessions and checks.
 func FuzzCommandsOnHostileConsul(f *testing.F) {
 	for i, seed := range hostile() {
 		f.Add(seed, seed, seed, uint64(0), uint8(i))
@@ -111,7 +109,7 @@ func FuzzCommandsOnHostileConsul(f *testing.F) {
 	})
 }
 
-// plant stores an election, as far as Consul takes it.
+// plant stores an election, as far as Consul accepts it.
 func plant(t *testing.T, addr, key, value, text string, flags uint64) {
 	t.Helper()
 	client, err := api.NewClient(&api.Config{Address: addr, HttpClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
@@ -138,7 +136,7 @@ func plant(t *testing.T, addr, key, value, text string, flags uint64) {
 	_, _, _, _ = client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key + "/" + session, Value: []byte(value), Flags: flags, Session: session}}}, nil)
 }
 
-// FuzzCommandsOnErrors shows what a server or a proxy answers instead of Consul.
+// FuzzCommandsOnErrors shows arbitrary responses of a server that is not Consul.
 func FuzzCommandsOnErrors(f *testing.F) {
 	for i, seed := range hostile() {
 		f.Add(seed, seed, uint16(200), uint8(i))
@@ -167,7 +165,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// FuzzArguments shows what was typed.
+// FuzzArguments shows arbitrary arguments.
 func FuzzArguments(f *testing.F) {
 	for i, seed := range hostile() {
 		for form := range uint8(24) {
@@ -192,7 +190,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// FuzzEnvironment shows what variables and the config file hold.
+// FuzzEnvironment shows arbitrary environment variables and config files.
 func FuzzEnvironment(f *testing.F) {
 	for i, seed := range hostile() {
 		f.Add(seed, uint8(i), uint8(i))

@@ -4,7 +4,7 @@ package cli
 
 import "context"
 
-// jobControl does nothing: this system has no signals that stop a process.
+// jobControl does nothing: this system has no stop signals.
 type jobControl struct{ ended chan struct{} }
 
 func newJobControl() *jobControl { return &jobControl{} }

@@ -14,12 +14,12 @@ import (
 	"electop/internal/ttyguard"
 )
 
-// jobControl lets a shell stop the dashboard and continue it.
+// jobControl lets a shell stop and continue the dashboard.
 type jobControl struct {
-	// ended is closed when the process is told to end while it is stopped.
+	// ended is closed when a signal ends the process while it is stopped.
 	ended   chan struct{}
 	signals chan os.Signal
-	// tty is the terminal whose mode tells whether the screen must be taken again.
+	// tty is the terminal whose mode shows whether the shell has changed it.
 	tty uintptr
 }
 
@@ -33,10 +33,11 @@ func (j *jobControl) listen() { signal.Notify(j.signals, syscall.SIGTSTP, syscal
 
 func (j *jobControl) close() { signal.Stop(j.signals) }
 
-// suspend asks for a stop, as a SIGTSTP from outside does.
+// suspend requests a stop, like a SIGTSTP from another process.
 func (j *jobControl) suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGTSTP) }
 
-// next waits for the next request to give the terminal back.
+// next waits for the next stop or continue. The function suspends the program while the
+// terminal is restored; it is nil if the screen must only be redrawn.
 func (j *jobControl) next(ctx context.Context) (func(), bool) {
 	select {
 	case <-ctx.Done():
@@ -45,10 +46,10 @@ func (j *jobControl) next(ctx context.Context) (func(), bool) {
 		switch {
 		case sig == syscall.SIGTSTP:
 			return j.stop, true
-		case j.raw(): // continued after a SIGSTOP: what is on the screen is not known
+		case j.raw(): // continued after a SIGSTOP: the content of the screen is unknown
 			return nil, true
 		}
-		return func() {}, true // the shell has changed the mode: take the terminal again
+		return func() {}, true // the shell has changed the mode, so it must be set again
 	}
 }
 
@@ -67,12 +68,12 @@ func (j *jobControl) stop() {
 	select {
 	case <-continued:
 	case <-ends:
-		// Ended in the background (`kill %1`), where the terminal is the shell's: the
-		// screen must not take it again, not even to give it back.
+		// Ended in the background (`kill %1`), where the terminal belongs to the shell: the
+		// dashboard must not write to it, not even to restore it.
 		close(j.ended)
 		select {}
 	}
-	// This stop has answered the requests that came in until now.
+	// This stop also covers the requests that have arrived meanwhile.
 	signal.Stop(j.signals)
 	for len(j.signals) > 0 {
 		<-j.signals

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -10,75 +9,49 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/internal/output"
 )
 
 func newListCommand(d deps, o *options) *cobra.Command {
-	var output string
+	var format string
 	var advice bool
 	cmd := &cobra.Command{
 		Use:   "list [NAME…]",
-		Short: "Look once and list the elections",
-		Long: `Look once and list the elections, or with --advice what is risky about them as
-they are configured. What takes time to see, such as flapping, is not among it.`,
+		Short: "List the current state of the elections",
+		Long: `List the current state of the elections, or with --advice the risks of their
+configuration. Risks that need observation over time, such as flapping, are not
+listed.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			client, ps, err := o.prepare()
+			l, err := o.lookUp(cmd.Context(), d)
 			if err != nil {
 				return err
 			}
-			snapshot, err := look(cmd.Context(), client, ps)
-			if err != nil {
+			defer l.client.Close()
+			chosen, err := l.elections(cmd.Context(), names)
+			switch {
+			case err != nil:
 				return err
+			case advice:
+				return listAdvice(cmd.Context(), d, l, chosen, format)
+			case format == "json":
+				return writeElectionsJSON(d.stdout, chosen, l.snapshot.At)
 			}
-			chosen, err := lookup{d, client, ps, snapshot}.choose(cmd.Context(), names)
-			if err != nil {
-				return err
-			}
-			if advice {
-				return listAdvice(cmd.Context(), d, client, snapshot, chosen, output)
-			}
-			if output == "json" {
-				return writeElectionsJSON(d.stdout, chosen, snapshot.At)
-			}
-			return writeElectionsTable(d.stdout, chosen, snapshot.At)
+			return writeElectionsTable(d.stdout, chosen, l.snapshot.At)
 		},
 	}
-	outputFlag(cmd, &output, "table", "json")
-	cmd.Flags().BoolVar(&advice, "advice", false, "list what is risky about the elections, and what to do")
+	outputFlag(cmd, &format, "table", "json")
+	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do")
 	return cmd
 }
 
-// writeElectionsJSON writes one array, an element a line.
 func writeElectionsJSON(w io.Writer, elections []*election.Election, now time.Time) error {
-	return writeJSONArray(w, elections, func(e *election.Election) ([]byte, error) { return e.JSON(now) })
-}
-
-// writeJSONArray writes one array, an element a line, safe to show.
-func writeJSONArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, item := range all {
-		text, err := marshal(item)
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-		b.Write(sanitize.JSON(text))
-	}
-	if len(all) > 0 {
-		b.WriteByte('\n')
-	}
-	b.WriteString("]\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return output.WriteArray(w, elections, func(e *election.Election) ([]byte, error) { return e.JSON(now) })
 }
 
 func writeElectionsTable(w io.Writer, elections []*election.Election, now time.Time) error {
-	tw := newColumns(w)
+	tw := output.NewTable(w)
 	fmt.Fprintln(tw, "ELECTION\tSTATE\tLEADER\tNODE\tTERM\tSESSION\tTTL\tLOCK-DELAY\tKEY")
 	for _, e := range elections {
 		leader, node, session, ttl, delay := "no leader", "-", "-", "-", "-"
@@ -102,7 +75,7 @@ func writeElectionsTable(w io.Writer, elections []*election.Election, now time.T
 
 func shortTerm(e *election.Election) string {
 	if e.Overwritten() {
-		return "?" // LockIndex is 0, which is no number of a term
+		return "?" // LockIndex is 0
 	}
 	return fmt.Sprint(e.Term)
 }

@@ -28,9 +28,9 @@ type listed struct {
 	}
 }
 
-func list(t *testing.T, w *world, args ...string) []listed {
+func list(t *testing.T, w *testConsul, args ...string) []listed {
 	t.Helper()
-	r := w.run(append([]string{"list", "-o", "json"}, args...)...).must(t, exitDone)
+	r := w.run(append([]string{"list", "-o", "json"}, args...)...).must(t, exitOK)
 	var all []listed
 	if err := json.Unmarshal([]byte(r.out), &all); err != nil {
 		t.Fatalf("%v: %s", err, r.out)
@@ -38,8 +38,8 @@ func list(t *testing.T, w *world, args ...string) []listed {
 	return all
 }
 
-func TestListEqualsTheStore(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+func TestListShowsTheStateOfTheStore(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		curl := w.session(func(s *api.SessionEntry) { s.TTL = "20s"; s.LockDelay = 7 * time.Second })
 		w.acquire(p+"/curl/leader", curl, `{"Node":"web-1","Port":80}`)
@@ -91,7 +91,7 @@ func TestListEqualsTheStore(t *testing.T) {
 	})
 }
 
-func TestListSeesConsulLock(t *testing.T) {
+func TestListShowsConsulLock(t *testing.T) {
 	w := onReal(t)
 	p := prefix(t)
 	cmd := exec.Command(consultest.Binary(t), "lock", "-name", "backup", p+"/backup", "sleep", "100")
@@ -141,12 +141,12 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.args, got, tt.want)
 		}
 	}
-	if r := w.run("list", "-o", "json", "-k", "missing/key").must(t, exitDone); r.out != "[]\n" {
+	if r := w.run("list", "-o", "json", "-k", "missing/key").must(t, exitOK); r.out != "[]\n" {
 		t.Errorf("no elections print %q", r.out)
 	}
 }
 
-func TestOneClearLineAndTheRightExitCode(t *testing.T) {
+func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -208,9 +208,9 @@ func TestOneClearLineAndTheRightExitCode(t *testing.T) {
 	}
 }
 
-func TestWrongTokenIsRefusedInOneLine(t *testing.T) {
+func TestUnknownTokenIsReportedInOneLine(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
-	w := newWorld(t, agent.Addr())
+	w := newTestConsul(t, agent.Addr())
 	const token = "11111111-2222-3333-4444-555555555555"
 	for _, args := range [][]string{{"list"}, {"show", "web"}, {"watch"}} {
 		r := w.run(append(args, "--token", token)...).must(t, exitDenied)
@@ -218,8 +218,28 @@ func TestWrongTokenIsRefusedInOneLine(t *testing.T) {
 			t.Errorf("%v: %q", args, r.errOut)
 		}
 	}
-	r := w.run("list", "-o", "json").must(t, exitDone)
+	r := w.run("list", "-o", "json").must(t, exitOK)
 	if r.out != "[]\n" || !strings.Contains(r.errOut, "elections may be missing") {
 		t.Errorf("without a token: out %q err %q", r.out, r.errOut)
+	}
+}
+
+func TestListWithoutTheRightToReadSessions(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newTestConsul(t, agent.Addr())
+	root.client = agent.Client()
+	s := root.session(nil)
+	root.acquire("service/web/leader", s, "web-1")
+	token, _, err := agent.Client().ACL().PolicyCreate(&api.ACLPolicy{Name: "keys", Rules: `key_prefix "" { policy = "read" }`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, _, err := agent.Client().ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLTokenPolicyLink{{ID: token.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := root.run("list", "-o", "json", "--token", keys.SecretID).must(t, exitOK)
+	if !strings.Contains(r.out, `"session":{"id":"`+s+`"}`) {
+		t.Errorf("out %s", r.out)
 	}
 }

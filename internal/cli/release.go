@@ -11,12 +11,12 @@ func newReleaseCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release NAME… | --node NODE",
 		Short: "Step leaders down: unlock the key, keep its value and flags",
-		Long: `Unlock the key of each election in one transaction that is bound to the key,
-the session and the index that electop read. If the holder changed meanwhile,
-nothing is written. Value and flags are kept, the session lives on, and no
-lock-delay follows: the next candidate may lead at once, and so may the old
-leader. electop shows what the holder does about it, as far as it knows the
-software, and refuses keys on which a release does harm (Patroni).
+		Long: `Unlock the key of each election in one transaction that checks the key, the
+session and the index that electop read. If the lock state has changed, nothing
+is written. Value, flags and the session are kept, and no lock-delay follows:
+the next candidate, or the old leader, may lead at once. For software that
+electop recognises, the plan shows how the holder reacts. A release that would
+do harm (Patroni) is refused.
 
 ` + actionHelp,
 		Example: `  electop release web
@@ -29,29 +29,29 @@ software, and refuses keys on which a release does harm (Patroni).
 	return cmd
 }
 
-// actionHelp is the part of the help that release and destroy share.
-const actionHelp = `Every NAME must exist, or nothing is done. One plan and one question cover all
-elections; electop then acts on each in turn. Elections without a leader, keys
-that electop refuses, and those that the token may not change are reported and
-skipped.
+// actionHelp is the help text that release and destroy share.
+const actionHelp = `If a NAME does not exist, nothing is done. One plan and one confirmation cover
+all elections; electop then acts on each in turn. Elections without a leader,
+keys that electop refuses, and keys that the token may not change are reported
+and skipped.
 
---node NODE selects every election that a session on the node leads; together
-with NAMEs, those among them.
+--node NODE selects every election whose leader's session is on the node. With
+NAMEs, it selects among these.
 
---wait DURATION observes the elections while acting and reports for each the
-first leader after the action. All elections share the same DURATION.
+--wait DURATION observes the elections while acting and reports the first leader
+of each after the action. DURATION applies to all elections together.
 
--o json writes one object per election and line to standard output, as soon as
-its result is known; plan, question and messages go to standard error:
+-o json writes one object per election to standard output, one per line, as soon
+as its result is known. Plan, confirmation and messages go to standard error:
 
   {"election":"web","key":"service/web/leader","action":"release",
    "result":"moved","old":{"leader":"web-1","session":"…","node":"node-1"},
    "new":{"leader":"web-2","session":"…","node":"node-2"},"vacancy_ms":2}
 
-"new" and "vacancy_ms" are present only when observed, "reason" says what went
-wrong, and "note" that a release was carried out with less protection, because
-the value is too large for a transaction. "result" is one of these; with several
-elections the exit code is that of the first line that applies:
+"new" and "vacancy_ms" are present only if observed. "reason" says what went
+wrong. "note" says that a release had less protection, because the value is too
+large for a transaction. "result" is one of the following; with several
+elections the first line that applies decides the exit code:
 
   result               exit  meaning
   failed, refused         1  nothing was written
@@ -63,4 +63,4 @@ elections the exit code is that of the first line that applies:
   no_leader               7  the election has no leader; nothing was written
   same_leader             6  done, but the same leader leads again
   moved                   0  done; another session leads
-  done                    0  done, without --wait: it is not known who leads`
+  done                    0  done, without --wait: the next leader is unknown`

@@ -8,12 +8,12 @@ import (
 
 const longHelp = `electop is "top" for leader elections in Consul.
 
-It watches the KV keys through which services elect their leaders, and shows who
+It watches the KV keys with which services elect their leaders, and shows who
 leads, with which session, since when, what happened before and why. It releases
 locks and destroys sessions without breaking the candidates that wait.
 
 Without a command it opens the dashboard. Flags and environment variables are
-those of Consul's own command line.
+those of the Consul command line.
 
 Exit codes:
   0  success
@@ -25,7 +25,7 @@ Exit codes:
   5  denied by Consul's ACLs, or unknown token
   6  success, but the same leader leads again
   7  the election has no leader; nothing was written
-A command that acts on several elections ends with the most severe code, in the
+A command that acts on several elections exits with the most severe code, in the
 order 1, 5, 4, 7, 6, 0.`
 
 func newRootCommand(d deps) *cobra.Command {
@@ -49,10 +49,10 @@ func newRootCommand(d deps) *cobra.Command {
 			if _, err := o.level(); err != nil {
 				return err
 			}
-			_, err := o.parsedPatterns()
+			_, err := o.parsePatterns()
 			return err
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return dashboard(cmd.Context(), d, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDashboard(cmd.Context(), d, o) },
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
@@ -66,7 +66,7 @@ func newRootCommand(d deps) *cobra.Command {
 	return cmd
 }
 
-// exactName takes one NAME.
+// exactName accepts exactly one NAME.
 func exactName(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("%s takes one NAME; see electop %s --help", cmd.Name(), cmd.Name())
@@ -74,7 +74,7 @@ func exactName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// noArgs refuses arguments.
+// noArgs rejects arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("%s takes no arguments, got %q", cmd.Name(), strings.Join(args, " "))

@@ -38,7 +38,7 @@ const (
 	thePassword = `hunter-2/"two"`
 )
 
-// leaks are the forms of the secrets that must be nowhere.
+// leaks are the encodings of the secrets that no output may contain.
 func leaks() []string {
 	var all []string
 	for _, secret := range []string{theToken, thePassword} {
@@ -49,13 +49,13 @@ func leaks() []string {
 	return append(all, base64.StdEncoding.EncodeToString([]byte("me:"+thePassword)))
 }
 
-// reflection is a server that sends back what it was sent.
+// reflection is a server that returns parts of the request.
 type reflection struct {
 	name   string
 	handle func(w http.ResponseWriter, r *http.Request)
 }
 
-// echoed is everything secret in a request, in one text.
+// echoed joins all secrets of a request.
 func echoed(r *http.Request) string {
 	token := r.Header.Get("X-Consul-Token")
 	quoted, _ := json.Marshal(token)
@@ -119,7 +119,7 @@ func reflections(other string) []reflection {
 	}
 }
 
-// rawAnswer writes bytes that need not be HTTP.
+// rawAnswer writes bytes that may not be HTTP.
 func rawAnswer(format string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -131,7 +131,7 @@ func rawAnswer(format string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// everyCommand lists the command lines that talk to Consul.
+// everyCommand lists the command lines that connect to Consul.
 func everyCommand(session string) [][]string {
 	return [][]string{
 		{"list"},
@@ -152,7 +152,7 @@ func everyCommand(session string) [][]string {
 	}
 }
 
-// overheard runs command lines against one server and listens to what they write.
+// overheard runs command lines against one server and searches their output.
 type overheard struct {
 	t       *testing.T
 	what    string
@@ -177,8 +177,7 @@ func overhear(t *testing.T, what string, handle func(http.ResponseWriter, *http.
 	o.everything(session)
 }
 
-// enoughRequests is how many requests an endless command may make: those of its
-// start, and some that it repeats.
+// enoughRequests is the number of requests after which a long-running command ends.
 const enoughRequests = 5
 
 func (o *overheard) count() {
@@ -208,7 +207,7 @@ func (o *overheard) everything(session string) {
 	o.dashboard()
 }
 
-// dashboard reads what the dashboard shows besides what Consul stores.
+// dashboard searches the data of the dashboard.
 func (o *overheard) dashboard() {
 	o.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -242,7 +241,7 @@ func (o *overheard) dashboard() {
 	o.search("the dashboard", "its address", client.Address())
 }
 
-// search fails the test if a secret is in a text.
+// search fails the test if a text contains a secret.
 func (o *overheard) search(command, where, text string) {
 	o.t.Helper()
 	for _, leak := range leaks() {
@@ -252,7 +251,7 @@ func (o *overheard) search(command, where, text string) {
 	}
 }
 
-// run executes a command line and fails the test if a secret is in what it wrote.
+// run executes a command line and searches its output.
 func (o *overheard) run(ctx context.Context, args ...string) {
 	o.t.Helper()
 	var out, errOut buffer
@@ -269,7 +268,7 @@ func (o *overheard) run(ctx context.Context, args ...string) {
 	o.search(command, "the log", string(logged))
 }
 
-// stranger is another host, which must never be asked anything.
+// stranger is another host, which must receive no request.
 func stranger(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -288,7 +287,7 @@ func TestNoCommandShowsASecretThatAServerSendsBack(t *testing.T) {
 	}
 }
 
-// A Consul that works until something is written lets the commands come further.
+// This Consul works until the first write.
 func TestNoCommandShowsASecretThatAWriteSendsBack(t *testing.T) {
 	w := onMemory(t)
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.addr})
@@ -314,7 +313,7 @@ func TestNoCommandShowsASecretThatAWriteSendsBack(t *testing.T) {
 	}
 }
 
-// A certificate can name anything, also what a client sent before.
+// A certificate can contain names that the client has sent before.
 func TestNoCommandShowsASecretOfACertificate(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -337,7 +336,7 @@ func TestNoCommandShowsASecretOfACertificate(t *testing.T) {
 	}
 }
 
-// certificateFor makes a certificate for a host and gives the file to trust it by.
+// certificateFor creates a certificate for a host and returns the path of its CA.
 func certificateFor(t *testing.T, host string) (cert tls.Certificate, ca string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -359,8 +358,7 @@ func certificateFor(t *testing.T, host string) (cert tls.Certificate, ca string)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}, ca
 }
 
-// The log of a new file is for its owner only; the mode of one that exists is the
-// owner's decision.
+// The mode of an existing file is kept.
 func TestLogFileIsPrivate(t *testing.T) {
 	w := onMemory(t)
 	dir := t.TempDir()
@@ -369,7 +367,7 @@ func TestLogFileIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]os.FileMode{old: 0o644, young: 0o600} {
-		w.run("campaign", "cron", "--log-file", path, "--", "true").must(t, exitDone)
+		w.run("campaign", "cron", "--log-file", path, "--", "true").must(t, exitOK)
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v; want %v", path, info.Mode(), err, want)
 		}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +12,149 @@ import (
 	"electop/internal/consultest"
 )
 
-// A probe is a write to Consul even though it changes no key.
+// shown is the output of `show -o json`.
+type shown struct {
+	listed
+	WhyVacant  string `json:"why_vacant"`
+	Candidates []struct {
+		Name, Reason string
+		Weak         bool
+		Session      struct{ ID string }
+	}
+	Semaphore *struct {
+		Limit            int
+		Holders, Waiters []struct {
+			Session, Name, Node string
+			Gone                bool
+		}
+	}
+	Software *struct{ Name, Otherwise string }
+	Advice   []struct {
+		Code, Why, Do string
+		Urgent        bool
+	}
+	Unread []string
+	Probe  *struct {
+		State, Session string
+		Exists         bool
+	}
+}
+
+func show1(t *testing.T, w *testConsul, args ...string) shown {
+	t.Helper()
+	r := w.run(append([]string{"show", "-o", "json"}, args...)...).must(t, exitOK)
+	var s shown
+	if err := json.Unmarshal([]byte(r.out), &s); err != nil {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	return s
+}
+
+func TestShowRecognisesPatroni(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		_, replica := cluster(w, p)
+		s := show1(t, w, "db", "-k", p+"/*/leader")
+		if len(s.Candidates) != 1 || s.Candidates[0].Name != "pg2" || s.Candidates[0].Session.ID != replica || s.Candidates[0].Weak {
+			t.Errorf("%+v", s.Candidates)
+		}
+		if s.Software == nil || s.Software.Name != "Patroni" || len(s.Advice) != 0 || s.WhyVacant != "" {
+			t.Errorf("%+v %+v %q", s.Software, s.Advice, s.WhyVacant)
+		}
+		if s.Session == nil || s.Leader != "pg1" {
+			t.Errorf("members of list are missing: %+v", s)
+		}
+		r := w.run("show", "db", "-k", p+"/*/leader").must(t, exitOK)
+		has(t, r.out, "Likely next", "pg2 (holds "+p+"/db/members/pg2)", "patronictl switchover db", "Release  ", "Destroy  ")
+	})
+}
+
+func TestShowExplainsAVacancy(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		key := p + "/billing/leader"
+		s := w.session(func(s *api.SessionEntry) { s.Name = "something else" })
+		w.acquire(key, s, "billing-1")
+		w.unlock(key, s)
+		got := show1(t, w, "billing", "-k", p+"/*/leader")
+		has(t, got.WhyVacant, "No leader when electop started", "No candidate was seen.")
+		w.session(func(s *api.SessionEntry) { s.Name = "billing-2" })
+		got = show1(t, w, "billing", "-k", p+"/*/leader")
+		has(t, got.WhyVacant, "A lock-delay may still be active.", "1 likely candidate seen")
+		r := w.run("show", "billing", "-k", p+"/*/leader").must(t, exitOK)
+		has(t, r.out, "Why ", "billing-2 on ", "named after the election: billing-2")
+	})
+}
+
+func TestShowDescribesSemaphores(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		held, err := w.client.SemaphorePrefix(p+"/gpu", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := held.Acquire(nil); err != nil {
+			t.Fatal(err)
+		}
+		defer held.Release()
+		waiter := w.session(func(s *api.SessionEntry) { s.Name, s.Behavior = "waiter", api.SessionBehaviorDelete })
+		w.acquire(p+"/gpu/"+waiter, waiter, "")
+		got := show1(t, w, p+"/gpu/.lock", "-k", p+"/*/.lock")
+		s := got.Semaphore
+		if s == nil || s.Limit != 1 || len(s.Holders) != 1 || s.Holders[0].Gone || len(s.Waiters) != 1 || s.Waiters[0].Session != waiter {
+			t.Fatalf("%+v", s)
+		}
+		if len(got.Candidates) != 1 || got.Candidates[0].Session.ID != waiter {
+			t.Errorf("%+v", got.Candidates)
+		}
+		has(t, got.WhyVacant, "1 of 1 slots are taken")
+		if _, err := w.client.KV().DeleteTree(p+"/gpu/"+s.Holders[0].Session, nil); err != nil {
+			t.Fatal(err)
+		}
+		r := w.run("show", "gpu", "-k", p+"/*/.lock").must(t, exitOK)
+		has(t, r.out, "limit 1, 0 held, 1 gone, 1 waiting", "(gone: its slot is free for the next)", "waiter     "+waiter, "a semaphore has holders, no leader")
+	})
+}
+
+func TestShowProbesTheLockDelay(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
+		w.acquire(key, s, "web-1")
+		// What the probe says replaces what was inferred before.
+		probe := func(why string) (state, session string) {
+			got := show1(t, w, "web", "--probe", "-k", p+"/*/leader")
+			if got.Probe == nil {
+				t.Fatal("no probe")
+			}
+			if !strings.Contains(got.WhyVacant, why) || (why == "") != (got.WhyVacant == "") || strings.Contains(got.WhyVacant, "may still be active") {
+				t.Errorf("%s: %q", got.Probe.State, got.WhyVacant)
+			}
+			return got.Probe.State, got.Probe.Session
+		}
+		if state, session := probe(""); state != "held" || session != s {
+			t.Error(state, session)
+		}
+		w.unlock(key, s)
+		if state, _ := probe("No lock-delay is active: a candidate can acquire the key now."); state != "free" {
+			t.Error(state)
+		}
+		w.acquire(key, s, "web-1")
+		if _, err := w.client.Session().Destroy(s, nil); err != nil {
+			t.Fatal(err)
+		}
+		if state, _ := probe("A lock-delay is active: Consul rejects every acquire."); state != "delayed" {
+			t.Error(state)
+		}
+		r := w.run("show", "web", "--probe", "-k", p+"/*/leader").must(t, exitOK)
+		has(t, r.out, "a lock-delay is active: Consul rejects every acquire")
+		if got := show1(t, w, "web", "-k", p+"/*/leader"); got.Probe != nil {
+			t.Error("a probe without --probe")
+		}
+	})
+}
+
 func TestReadOnlyForbidsAProbe(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), "web-1")
@@ -19,10 +163,10 @@ func TestReadOnlyForbidsAProbe(t *testing.T) {
 	if r.out != "" {
 		t.Errorf("out %q", r.out)
 	}
-	w.run("show", "web", "--read-only").must(t, exitDone)
+	w.run("show", "web", "--read-only").must(t, exitOK)
 }
 
-// raftIndex is the index of the last entry of the agent's Raft log.
+// raftIndex is the last index of the Raft log.
 func raftIndex(t *testing.T, client *api.Client) int {
 	t.Helper()
 	self, err := client.Agent().Self()
@@ -36,16 +180,16 @@ func raftIndex(t *testing.T, client *api.Client) int {
 	return n
 }
 
-// What the help of `show` says about --probe: no key changes, and Consul writes
-// one Raft log entry unless a lock-delay makes it refuse first.
-func TestProbesInTheRaftLog(t *testing.T) {
+// The help of `show` says: no key changes, and Consul writes one Raft log entry unless a
+// lock-delay is active.
+func TestProbeWritesOneRaftLogEntry(t *testing.T) {
 	agent := consultest.Dev(t)
-	w := newWorld(t, agent.Addr())
+	w := newTestConsul(t, agent.Addr())
 	const probes = 10
 	entries := func(state string) int {
 		before := raftIndex(t, w.client)
 		for range probes {
-			has(t, w.run("show", "web", "--probe").must(t, exitDone).out, state)
+			has(t, w.run("show", "web", "--probe").must(t, exitOK).out, state)
 		}
 		n := raftIndex(t, w.client) - before
 		t.Logf("%s: %d Raft log entries for %d probes", state, n, probes)

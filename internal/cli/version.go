@@ -20,8 +20,7 @@ func newVersionCommand(d deps, _ *options) *cobra.Command {
 	}
 }
 
-// version is what the Go toolchain stamped into the binary: the module's
-// version, or the revision that it was built from.
+// version is the module's version or the revision from the build information.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

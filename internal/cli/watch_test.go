@@ -17,8 +17,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-func TestWatchTellsEveryChangeOnceAndInOrder(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+func TestWatchReportsEveryChangeOnceAndInOrder(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		key := p + "/web/leader"
 		a, b := w.session(nil), w.session(nil)
@@ -47,7 +47,7 @@ func TestWatchTellsEveryChangeOnceAndInOrder(t *testing.T) {
 }
 
 func TestWatchExplainsEveryLoss(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		a, b := w.session(nil), w.session(func(s *api.SessionEntry) { s.TTL = "20s"; s.LockDelay = 15 * time.Second })
 		w.acquire(p+"/released/leader", a, "a")
@@ -68,8 +68,8 @@ func TestWatchExplainsEveryLoss(t *testing.T) {
 	})
 }
 
-func TestWatchSeesKeysAppearAndVanish(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
+func TestWatchReportsCreatedAndDeletedKeys(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)
 		s := w.session(nil)
 		w.acquire(p+"/first/leader", s, "first")
@@ -93,7 +93,7 @@ func TestWatchSeesKeysAppearAndVanish(t *testing.T) {
 	})
 }
 
-func TestWatchRunsTheHookForEachEvent(t *testing.T) {
+func TestExecReceivesTheEventAsJSON(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")
@@ -111,7 +111,7 @@ func TestWatchRunsTheHookForEachEvent(t *testing.T) {
 	}
 }
 
-// electop builds the program once for the tests that need a process.
+// electop builds the program.
 func electop(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "electop")
@@ -155,7 +155,7 @@ func TestWatchEndsCleanlyOnSignalsAndAClosedPipe(t *testing.T) {
 	}
 }
 
-// A write to a pipe that no process reads does not keep a command from ending.
+// The pipe has no reader.
 func TestABlockedWriteEndsWithTheCommand(t *testing.T) {
 	for _, args := range [][]string{{"watch"}, {"watch", "-o", "json"}, {"list"}, {"show", "web00"}, {"--help"}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
@@ -173,16 +173,11 @@ func TestABlockedWriteEndsWithTheCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			cancel()
-			select {
-			case <-done:
-			case <-time.After(patience):
-				t.Fatal("the command is still there")
-			}
+			await(t, "end of the command", done)
 		})
 	}
 }
 
-// A process sees the first SIGTERM although its pipe is full.
 func TestWatchEndsAtTheFirstSignalWithAFullPipe(t *testing.T) {
 	w := led(t, 1)
 	program := electop(t)
@@ -208,21 +203,18 @@ func TestWatchEndsAtTheFirstSignalWithAFullPipe(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		_ = cmd.Process.Kill()
-		t.Fatal("still there after SIGTERM")
-	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	_ = await(t, "end after SIGTERM", ended)
 }
 
 // awaitBlockedWrite waits until a thread of the process is blocked in a write to
-// a pipe.
+// a pipe. It skips the test if the kernel does not show that.
 func awaitBlockedWrite(t *testing.T, pid int) {
 	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	timeout := time.After(patience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
 		for _, path := range threads {
@@ -231,15 +223,14 @@ func awaitBlockedWrite(t *testing.T, pid int) {
 			}
 		}
 		select {
-		case <-again.C:
-		case <-timeout:
-			t.Skip("/proc does not tell where a thread is blocked")
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Skip("/proc does not show where a thread is blocked")
 		}
 	}
 }
 
-// A signal that was ignored when electop started stays ignored.
-func TestWatchSurvivesIgnoredSignals(t *testing.T) {
+func TestWatchKeepsSignalsIgnored(t *testing.T) {
 	w := led(t, 1)
 	program := electop(t)
 	r, out, err := os.Pipe()

@@ -1,7 +1,5 @@
-// Package demo is a demonstration of leader elections: services whose
-// candidates compete through Consul's HTTP API, as real ones do, and a script of
-// accidents that makes them fail over. It plays on the in-process agent as well
-// as on a real Consul.
+// Package demo runs a demonstration of leader elections: services whose candidates
+// compete through Consul's HTTP API, and a script of accidents that cause failovers.
 package demo
 
 import (
@@ -16,36 +14,35 @@ import (
 	"electop/consulx"
 )
 
-// MaxCandidates bounds the candidates of all services together: each keeps a
-// connection, and an agent serves 200 of one address.
+// MaxCandidates bounds the candidates of all services together: each uses a connection,
+// and an agent accepts 200 per address.
 const MaxCandidates = 120
 
-// RealPrefix is where the demonstration plays on a real Consul: all its keys and
-// nodes begin with it and are removed at the end.
+// RealPrefix is the prefix of all keys on a real Consul. They are removed at the end.
 const RealPrefix = "electop-demo/"
 
-// cleanupTimeout bounds what is undone at the end.
+// cleanupTimeout bounds the removal of keys and nodes at the end.
 const cleanupTimeout = 15 * time.Second
 
-// Options set up a demonstration.
+// Options configure a demonstration.
 type Options struct {
-	// Services is the number of elections, Candidates that of each.
+	// Services is the number of elections, Candidates the number per election.
 	Services, Candidates int
 	// Seed makes the script of accidents repeatable.
 	Seed uint64
 	// Every is the time between two accidents.
 	Every time.Duration
-	// Prefix stands before every key: the key of web is Prefix + "web/leader".
+	// Prefix begins every key: the key of web is Prefix + "web/leader".
 	Prefix string
-	// NodePrefix stands before the names of the nodes.
+	// NodePrefix begins the names of the nodes.
 	NodePrefix string
-	// Connect gives a client of its own to each service.
+	// Connect returns a new client.
 	Connect func() (*consulx.Client, error)
-	// Tell is told of each accident in one line; it must not block.
-	Tell func(line string)
+	// Report receives one line per accident. It must not block.
+	Report func(line string)
 }
 
-// Validate tells what is wrong with the options, in words of the flags.
+// Validate returns an error that names the invalid flag.
 func (o Options) Validate() error {
 	switch {
 	case o.Services < 1 || o.Candidates < 1:
@@ -58,16 +55,16 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Demo is a demonstration that has been set up.
-type Demo struct {
+// demonstration is a demonstration that has been set up.
+type demonstration struct {
 	o        Options
 	admin    *consulx.Client
 	nodes    []*node
 	services []*service
 }
 
-// Run sets everything up, plays until ctx ends and cleans up. It fails when
-// Consul cannot be set up; what goes wrong later is part of the show.
+// Run sets up the services, runs the script until ctx ends and cleans up. Only errors
+// of the setup and the cleanup are returned.
 func Run(ctx context.Context, o Options) error {
 	d, err := prepare(ctx, o)
 	if err != nil {
@@ -76,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 	g, gctx := errgroup.WithContext(ctx)
 	for _, s := range d.services {
 		for _, m := range s.members {
-			g.Go(func() error { m.live(gctx); return nil })
+			g.Go(func() error { m.run(gctx); return nil })
 		}
 	}
 	g.Go(func() error { d.play(gctx, g); return nil })
@@ -84,12 +81,12 @@ func Run(ctx context.Context, o Options) error {
 	return errors.Join(err, d.cleanUp(context.WithoutCancel(ctx)))
 }
 
-func prepare(ctx context.Context, o Options) (*Demo, error) {
+func prepare(ctx context.Context, o Options) (*demonstration, error) {
 	admin, err := o.Connect()
 	if err != nil {
 		return nil, err
 	}
-	d := &Demo{o: o, admin: admin}
+	d := &demonstration{o: o, admin: admin}
 	for i := range max(o.Candidates, 3) {
 		d.nodes = append(d.nodes, &node{
 			name: fmt.Sprintf("%snode-%d", o.NodePrefix, i+1), address: fmt.Sprintf("10.0.0.%d", i+1), client: admin,
@@ -110,10 +107,9 @@ func prepare(ctx context.Context, o Options) (*Demo, error) {
 	return d, nil
 }
 
-// cleanUp removes the keys and the nodes. The candidates have ended and
-// destroyed their sessions, but for those that crashed: these go with their
-// nodes.
-func (d *Demo) cleanUp(ctx context.Context) error {
+// cleanUp removes the keys and the nodes. Sessions of crashed candidates end with their
+// nodes; the others are already destroyed.
+func (d *demonstration) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
 	errs := make([]error, 0, len(d.nodes)+len(d.services))

@@ -18,15 +18,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
 const patience = 2 * time.Minute
 
-// play runs a demonstration at an address until until is satisfied by what it
-// tells.
+// play runs a demonstration at an address until the reported lines satisfy a
+// condition.
 func play(t *testing.T, addr string, o Options, until func(lines []string) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	o.Connect = func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) }
 	told := make(chan string, 1000)
-	o.Tell = func(line string) { told <- line }
+	o.Report = func(line string) { told <- line }
 	done := make(chan error, 1)
 	go func() { done <- Run(ctx, o) }()
 	var lines []string
@@ -35,7 +35,7 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 		case line := <-told:
 			lines = append(lines, line)
 		case err := <-done:
-			t.Fatalf("it ended by itself: %v; it told %q", err, lines)
+			t.Fatalf("it ended by itself: %v; it reported %q", err, lines)
 		}
 	}
 	cancel()
@@ -79,7 +79,7 @@ func TestEveryAccidentHappens(t *testing.T) {
 	})
 }
 
-func TestNothingIsLeftOnARealConsul(t *testing.T) {
+func TestCleanUpRemovesEverythingFromARealConsul(t *testing.T) {
 	agent := consultest.Dev(t)
 	c := client(t, agent.Addr())
 	if _, err := c.KV().Put(&api.KVPair{Key: "service/web/leader", Value: []byte("mine")}, nil); err != nil {
@@ -100,7 +100,7 @@ func TestNothingIsLeftOnARealConsul(t *testing.T) {
 	}
 }
 
-func TestOptionsAreChecked(t *testing.T) {
+func TestInvalidOptionsAreErrors(t *testing.T) {
 	good := Options{Services: 8, Candidates: 3, Every: time.Second}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
@@ -112,7 +112,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		bad := good
 		change(&bad)
 		if bad.Validate() == nil {
-			t.Errorf("%+v was taken", bad)
+			t.Errorf("%+v was accepted", bad)
 		}
 	}
 }

@@ -9,12 +9,11 @@ import (
 	"electop/consulx"
 )
 
-// nodeCheck is the check that every node of the demonstration has. It is not
-// named serfHealth: Consul removes nodes with that check that are no members of
-// its cluster.
+// nodeCheck is the check of every node. It is not serfHealth: Consul removes nodes with
+// that check that are not members of its cluster.
 const nodeCheck = "node-alive"
 
-// node is a machine that exists in Consul's catalog only.
+// node exists only in Consul's catalog.
 type node struct {
 	name, address string
 	client        *consulx.Client
@@ -23,7 +22,7 @@ type node struct {
 	lost bool
 }
 
-// register puts the node with its own check into the catalog.
+// register adds the node and its check to the catalog.
 func (n *node) register(ctx context.Context) error {
 	n.mu.Lock()
 	n.lost = false
@@ -36,8 +35,7 @@ func (n *node) register(ctx context.Context) error {
 	})
 }
 
-// deregister removes the node, as Consul does with one that has left: all its
-// sessions are invalidated.
+// deregister removes the node, which invalidates all its sessions.
 func (n *node) deregister(ctx context.Context) error {
 	n.mu.Lock()
 	n.lost = true
@@ -46,15 +44,14 @@ func (n *node) deregister(ctx context.Context) error {
 	return err
 }
 
-// isLost reports that the node is not registered.
+// isLost reports whether the node is not registered.
 func (n *node) isLost() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.lost
 }
 
-// setCheck registers a candidate's service on the node with the state of its
-// check. On a lost node nothing happens.
+// setCheck registers a member's service and its check. It does nothing on a lost node.
 func (n *node) setCheck(ctx context.Context, m *member, status, output string) error {
 	if n.isLost() {
 		return nil

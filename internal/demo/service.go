@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// resignPause keeps a candidate that stepped down out of the next race.
+	// resignPause keeps a member that resigned from leading again at once.
 	resignPause = 4 * time.Second
-	// retryPause is how long a candidate waits after an error.
+	// retryPause is the pause after an error.
 	retryPause = time.Second
-	// sessionTTL is the shortest that Consul allows, so that a crash is noticed
-	// while somebody still looks: it expires at twice that.
+	// sessionTTL is the minimum that Consul allows, so that a crash has an effect soon:
+	// the session expires after twice the TTL.
 	sessionTTL = 10 * time.Second
 )
 
 // service is one election and its candidates.
 type service struct {
-	demo      *Demo
+	demo      *demonstration
 	name      string
 	key       string
 	lockDelay time.Duration
@@ -37,8 +37,7 @@ type service struct {
 	members   []*member
 }
 
-// names are what the services are called, in this order; further ones get a
-// number.
+// serviceName returns the name of the i-th service.
 func serviceName(i int) string {
 	names := []string{"auth", "billing", "cron", "invoices", "mail", "payments", "reports", "search", "sessions", "web"}
 	if i < len(names) {
@@ -47,7 +46,7 @@ func serviceName(i int) string {
 	return fmt.Sprintf("service-%02d", i+1)
 }
 
-func (d *Demo) newService(i int) (*service, error) {
+func (d *demonstration) newService(i int) (*service, error) {
 	client, err := d.o.Connect()
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (d *Demo) newService(i int) (*service, error) {
 	return s, nil
 }
 
-// leader is the member that leads now, nil if none does.
+// leader is the member that leads, nil if none does.
 func (s *service) leader() *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leads() })
 	if i < 0 {
@@ -85,7 +84,7 @@ type member struct {
 	name    string
 	node    *node
 	port    int
-	down    chan time.Duration // crash, and come back after this long
+	down    chan time.Duration // requests a crash of this duration
 
 	mu        sync.Mutex
 	candidate *campaign.Candidate
@@ -116,7 +115,7 @@ func (m *member) setHealth(ctx context.Context, status, output string) error {
 	return m.node.setCheck(ctx, m, status, output)
 }
 
-// refresh registers the member's check as it is, after its node came back.
+// refresh registers the member's check with its current state.
 func (m *member) refresh(ctx context.Context) error {
 	m.mu.Lock()
 	status, output := m.healthy, m.output
@@ -131,12 +130,12 @@ func (m *member) value() []byte {
 	return fmt.Appendf(nil, `{"Node":%q,"Address":%q,"Port":%d}`, m.name, m.node.address, m.port)
 }
 
-// live stands as a candidate until ctx ends, with breaks after crashes.
-func (m *member) live(ctx context.Context) {
+// run competes until ctx ends, with pauses after crashes.
+func (m *member) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		life, die := context.WithCancel(ctx)
 		ended := make(chan struct{})
-		go func() { defer close(ended); m.stand(life, ctx) }()
+		go func() { defer close(ended); m.compete(life, ctx) }()
 		var pause time.Duration
 		select {
 		case <-ctx.Done():
@@ -148,9 +147,9 @@ func (m *member) live(ctx context.Context) {
 	}
 }
 
-// stand campaigns again and again. When life ends before ctx does, the member
-// crashes: Consul is told nothing, and the session lives on unrenewed.
-func (m *member) stand(life, ctx context.Context) {
+// compete campaigns repeatedly. If life ends before ctx, the member crashes: its session
+// is neither destroyed nor renewed.
+func (m *member) compete(life, ctx context.Context) {
 	c := campaign.New(m.service.client, campaign.Options{
 		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,
 		Session: campaign.SessionOptions{
@@ -168,17 +167,17 @@ func (m *member) stand(life, ctx context.Context) {
 		wait(life, retryPause)
 	}
 	m.setLeading(false)
-	goodbye, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if ctx.Err() == nil {
 		cancel()
 	}
-	_ = c.Close(goodbye) // what a crash leaves behind is the point of it
+	_ = c.Close(closeCtx) // after a crash, the session must remain
 }
 
-// lead waits for the leadership and keeps it while it lasts.
+// lead acquires the leadership and keeps it until it is lost.
 func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
-	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that not always the same one wins
+	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can win
 	l, err := c.Campaign(life)
 	if err != nil {
 		return false
@@ -195,7 +194,7 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	return true
 }
 
-// resign steps down as a well-behaved service does.
+// resign releases the leadership.
 func (m *member) resign(ctx context.Context) error {
 	m.mu.Lock()
 	c := m.candidate
@@ -203,11 +202,11 @@ func (m *member) resign(ctx context.Context) error {
 	return c.Resign(ctx)
 }
 
-// crash ends the member without a word to Consul and brings it back after a
-// while.
-func (m *member) crash(back time.Duration) {
+// crash stops the member without destroying its session, and restarts it after the
+// pause.
+func (m *member) crash(pause time.Duration) {
 	select {
-	case m.down <- back:
+	case m.down <- pause:
 	default:
 	}
 }

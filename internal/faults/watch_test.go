@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -101,7 +102,8 @@ func (w *watching) all() []line {
 // after it.
 func (w *watching) until(n int, what string, is func(line) bool) (line, int) {
 	w.t.Helper()
-	deadline := time.After(patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	for {
 		w.mu.Lock()
 		lines, more := w.lines, w.more
@@ -113,7 +115,7 @@ func (w *watching) until(n int, what string, is func(line) bool) (line, int) {
 		}
 		select {
 		case <-more:
-		case <-deadline:
+		case <-ctx.Done():
 			w.t.Fatalf("no %s within %v; the latest lines: %s", what, patience, latest(lines))
 		}
 	}

@@ -4,6 +4,7 @@ package holders
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,11 +26,12 @@ func await(t *testing.T, what string, holds func() bool) time.Duration {
 	start := time.Now()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	for !holds() {
 		select {
 		case <-tick.C:
-		case <-deadline:
+		case <-ctx.Done():
 			t.Fatalf("%s: not within %v", what, patience)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// held fails unless the session still holds the election's key.
+// held fails unless the session holds the key of the election.
 func (s *stage) held(election, session string) {
 	s.t.Helper()
 	if pair := s.get(election); pair == nil || pair.Session != session {
@@ -22,8 +22,8 @@ func (s *stage) held(election, session string) {
 	}
 }
 
-// Keys that are pressed at a window too small to show anything do nothing.
-func TestBlindKeysReleaseNothing(t *testing.T) {
+// In a window that is too small to show a dialog, action keys do nothing.
+func TestKeysInATooSmallWindowReleaseNothing(t *testing.T) {
 	s := newStage(t)
 	term := s.open(120, 36)
 	term.await("1 led", "web-a")
@@ -48,8 +48,8 @@ func TestBlindKeysReleaseNothing(t *testing.T) {
 	term.await("left with 0")
 }
 
-// A dialog that does not fit enables its action once all of it was visible.
-func TestALongDialogIsReadFirst(t *testing.T) {
+// A dialog that does not fit enables its action after all of it was visible.
+func TestALongDialogMustBeScrolledFirst(t *testing.T) {
 	s := newStage(t)
 	term := s.open(40, 10)
 	term.await("web-a")
@@ -70,7 +70,7 @@ func TestALongDialogIsReadFirst(t *testing.T) {
 	term.until("the key released", func(string) bool { return s.get("web").Session == "" })
 }
 
-func TestHiddenMarksAreNamed(t *testing.T) {
+func TestADialogNamesHiddenMarks(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
 		s.acquire("mail", s.b, "mail-b")
@@ -94,8 +94,8 @@ func TestHiddenMarksAreNamed(t *testing.T) {
 	})
 }
 
-// A batch reports every election: one that moved, one that a holder took back and
-// one that lost the race with another holder.
+// A batch reports every election: one with a new leader, one that its leader acquired
+// again, and one whose holder changed before the action.
 func TestABatchReportsEveryElection(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -127,7 +127,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	})
 }
 
-// What a session holds outside the patterns is not denied before a scan.
+// Before a scan, a dialog does not claim that a session holds no other keys.
 func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -153,7 +153,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	})
 }
 
-// A Patroni key is recognised by the keys beside it in a batch too, and skipped.
+// A batch recognises a Patroni key by the keys beside it, and skips it.
 func TestABatchSkipsAPatroniKey(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -180,8 +180,8 @@ func TestABatchSkipsAPatroniKey(t *testing.T) {
 	})
 }
 
-// A dashboard that ends before Consul has answered a write says so, also by its
-// exit code.
+// A dashboard that ends before Consul has answered a write reports it and exits with
+// an error.
 func TestQuittingDuringAWriteFails(t *testing.T) {
 	s := newStage(t)
 	target, err := url.Parse("http://" + s.agent.Addr())

@@ -1,4 +1,3 @@
-// Package journey holds tests that use electop as a person does: the built
-// binary in a real terminal (tmux), keys pressed and the screen read, on a real
-// Consul.
+// Package journey tests electop like a user: the built binary in a terminal (tmux) on a
+// real Consul, with key presses and the text on the screen.
 package journey

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// stage is a Consul with one election of its own, web, that a and b compete for.
+// stage is a Consul with the election web, for which sessions a and b compete.
 type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
@@ -58,25 +58,19 @@ func (s *stage) session(name string) string {
 
 func (s *stage) key(election string) string { return s.prefix + "/" + election + "/leader" }
 
-// acquire asks for the lock until it is had: a lock-delay may run.
+// acquire retries until it holds the lock: a lock-delay may be active.
 func (s *stage) acquire(election, session, value string) {
 	s.t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		ok, _, err := s.agent.Client().KV().Acquire(&api.KVPair{Key: s.key(election), Value: []byte(value), Session: session}, nil)
+	pair := &api.KVPair{Key: s.key(election), Value: []byte(value), Session: session}
+	acquired := poll(func() bool {
+		ok, _, err := s.agent.Client().KV().Acquire(pair, nil)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if ok {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			s.t.Fatalf("%s was not to be had", election)
-		}
+		return ok
+	})
+	if !acquired {
+		s.t.Fatalf("%s was not acquired within %s", election, patience)
 	}
 }
 
@@ -95,7 +89,7 @@ func (s *stage) open(width, height int, args ...string) *terminal {
 	return open(s.t, width, height, nil, command...)
 }
 
-// sizes are those at which every journey must be possible.
+// sizes runs a journey at each supported window size.
 func sizes(t *testing.T, journey func(t *testing.T, width, height int)) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -105,7 +99,7 @@ func sizes(t *testing.T, journey func(t *testing.T, width, height int)) {
 	}
 }
 
-func TestFailoverIsSeen(t *testing.T) {
+func TestBoardShowsAFailover(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
 		term := s.open(width, height)
@@ -161,7 +155,7 @@ func TestDestroyWithX(t *testing.T) {
 		term.keys("y")
 		term.await("2 lock-delay")
 		if e, _, err := s.agent.Client().Session().Info(s.a, nil); err != nil || e != nil {
-			t.Errorf("the session lives: %v", err)
+			t.Errorf("the session was not destroyed: %v", err)
 		}
 		s.acquire("web", s.b, "web-b")
 		term.await("web-b")
@@ -211,7 +205,7 @@ func TestSessionsViewDestroysAnOrphan(t *testing.T) {
 	})
 }
 
-func TestReadOnlySaysSo(t *testing.T) {
+func TestReadOnlyRefusesARelease(t *testing.T) {
 	s := newStage(t)
 	term := s.open(120, 36, "--read-only")
 	term.await("1 led")
@@ -220,7 +214,7 @@ func TestReadOnlySaysSo(t *testing.T) {
 	term.keys("x")
 	term.await("read-only")
 	if pair := s.get("web"); pair.Session != s.a {
-		t.Error("released all the same")
+		t.Error("--read-only released the key")
 	}
 }
 
@@ -239,7 +233,7 @@ func TestFilterHelpAndQuit(t *testing.T) {
 		term.keys("?")
 		term.await("─ Help")
 		term.keys("Escape")
-		term.gone("─ Help") // an escape with a key right behind it is another key
+		term.gone("─ Help") // escape followed at once by a key would be another key
 		term.keys("2")
 		term.await("elected")
 		term.keys("1")
@@ -261,7 +255,7 @@ func TestSmallWindowAndBack(t *testing.T) {
 	term.await("1 led", "web-a")
 }
 
-func TestHostileTextStaysText(t *testing.T) {
+func TestHostileTextIsEscaped(t *testing.T) {
 	s := newStage(t)
 	id := s.session("name \x1b[2J\u009b31m\u202e")
 	s.acquire("evil", id, "\x1b]0;owned\x07\x1b[2Jvalue\u202e\nsecond")
@@ -276,7 +270,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	term.await("web-a")
 }
 
-func TestBoardOutlivesConsul(t *testing.T) {
+func TestBoardStaysWhenConsulEnds(t *testing.T) {
 	agent := consultest.Server(t)
 	id, _, err := agent.Client().Session().CreateNoChecks(&api.SessionEntry{Name: "web"}, nil)
 	if err != nil {
@@ -299,7 +293,7 @@ func TestBoardOutlivesConsul(t *testing.T) {
 	term.await("left with 0")
 }
 
-func TestDemoNeedsNoConsul(t *testing.T) {
+func TestDemoRunsWithoutConsul(t *testing.T) {
 	term := open(t, 120, 36, []string{"CONSUL_HTTP_ADDR=127.0.0.1:1", "CONSUL_HTTP_SSL=true"}, program, "demo", "--every", "1s")
 	term.await("DEMO", "8 led")
 	term.await("vacated")

@@ -12,13 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// shell is a terminal with a shell that does job control.
+// shell is a terminal with a shell that has job control.
 type shell struct {
 	*terminal
-	modes string // of the terminal, before anything ran in it
+	modes string // of the terminal at the start
 	raw   string // file with every byte that was written to the terminal
 	state string // $XDG_STATE_HOME
 }
@@ -40,7 +39,7 @@ func openShell(t *testing.T, env ...string) *shell {
 	return s
 }
 
-// readModes gives the terminal's modes, as the kernel and as tmux have them.
+// readModes returns the terminal modes of the kernel and of tmux.
 func (s *shell) readModes() string {
 	s.t.Helper()
 	s.inForeground()
@@ -73,7 +72,7 @@ func (s *shell) line(text string) {
 	s.keys("Enter")
 }
 
-// restored fails unless the terminal is as it was before the dashboard.
+// restored fails unless the terminal has the modes of the start.
 func (s *shell) restored() {
 	s.t.Helper()
 	if modes := s.readModes(); modes != s.modes {
@@ -84,7 +83,7 @@ func (s *shell) restored() {
 // dashboards are the processes of the dashboard that runs in the shell.
 type dashboards struct{ parent, child int }
 
-// board starts electop with the demonstration and waits for its board.
+// board starts the demonstration and waits for its board.
 func (s *shell) board(prefix, program string, args ...string) dashboards {
 	s.t.Helper()
 	s.line(prefix + program + " demo --every 60s " + strings.Join(args, " ") + "; echo left with $?")
@@ -92,7 +91,7 @@ func (s *shell) board(prefix, program string, args ...string) dashboards {
 	return s.processes(program)
 }
 
-// left waits until electop has ended and the shell has said so.
+// left waits until electop has ended and the shell prints its exit code.
 func (s *shell) left() string {
 	s.t.Helper()
 	code := regexp.MustCompile(`left with \d`)
@@ -110,8 +109,7 @@ func (s *shell) processes(program string) (d dashboards) {
 	return d
 }
 
-// descendant finds the process that pid started, itself or through others, with
-// this name as its first argument.
+// descendant returns the descendant of pid with this name as its first argument.
 func (s *shell) descendant(pid int, name string) int {
 	s.t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -149,24 +147,18 @@ func (s *shell) kill(pid int, sig syscall.Signal) {
 	}
 }
 
-// ended waits until a process is gone.
+// ended waits until a process has ended.
 func (s *shell) ended(pid int) { awaitEnd(s.t, pid) }
 
 func awaitEnd(t *testing.T, pid int) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for {
-		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) || bytes.Contains(state, []byte(") Z ")) {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("process %d is still there: %s", pid, state)
-		}
+	var state []byte
+	ended := poll(func() bool {
+		state, _ = os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || bytes.Contains(state, []byte(") Z "))
+	})
+	if !ended {
+		t.Fatalf("process %d has not ended: %s", pid, state)
 	}
 }
 
@@ -203,7 +195,7 @@ func TestTerminalIsRestoredAfterAPanicInAnyGoroutine(t *testing.T) {
 			said = strings.ReplaceAll(said, "\n", "")
 			want := "the dashboard crashed: panic: out of cheese, ␛[2Jtoken <hidden>; its stacks are in " + log + "left with 1" + shellPrompt
 			if strings.TrimSpace(said) != strings.TrimSpace(want) {
-				t.Errorf("the screen says\n%s\nnot only\n%s", said, want)
+				t.Errorf("the screen shows\n%s\nwant only\n%s", said, want)
 			}
 			s.restored()
 			checkCrashLog(t, log)
@@ -224,7 +216,7 @@ func checkCrashLog(t *testing.T, path string) {
 		t.Errorf("no stack in the log: %s", text)
 	}
 	if bytes.Contains(text, []byte(secret)) || bytes.ContainsRune(text, 0x1b) {
-		t.Errorf("the log holds the token or an escape sequence: %s", text)
+		t.Errorf("the log contains the token or an escape sequence: %s", text)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
@@ -267,7 +259,7 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 	})
 }
 
-// What keeps the dashboard from opening is told as by every other command.
+// Errors that keep the dashboard from opening are reported like those of commands.
 func TestErrorsOfTheDashboardAreShown(t *testing.T) {
 	s := openShell(t)
 	for args, want := range map[string]string{
@@ -323,8 +315,8 @@ func TestSuspendAndContinue(t *testing.T) {
 	}
 }
 
-// SIGSTOP leaves no time to restore the terminal: the shell does what it can, and
-// fg brings the board back.
+// electop cannot restore the terminal before a SIGSTOP; after fg the board is drawn
+// again.
 func TestContinueAfterSIGSTOP(t *testing.T) {
 	for _, child := range []bool{false, true} {
 		t.Run(fmt.Sprint("child=", child), func(t *testing.T) {
@@ -368,7 +360,7 @@ func TestBackgroundAndKillOfASuspendedDashboard(t *testing.T) {
 	s.restored()
 }
 
-// A stop from which no shell could continue does not happen.
+// Without a shell that could continue it, electop does not stop.
 func TestSuspendWithoutAShell(t *testing.T) {
 	term := open(t, 120, 36, nil, program, "demo", "--every", "60s")
 	term.await("8 led")

@@ -18,9 +18,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// A process that was stopped observed nothing: what happened meanwhile is known
-// only within bounds.
-func TestAStoppedWatchClaimsNothingAboutThatTime(t *testing.T) {
+// While watch is stopped it observes nothing, so durations of that time are unknown.
+func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 	agent := consultest.Dev(t)
 	client := agent.Client()
 	session := func() string {
@@ -39,8 +38,8 @@ func TestAStoppedWatchClaimsNothingAboutThatTime(t *testing.T) {
 	lock(client.KV().Acquire, one)
 
 	cmd := exec.Command(program, "--http-addr", agent.Addr(), "watch", "-o", "json")
-	// A stopped member of the test's own process group would have the group hung up
-	// when the shell that started it ends.
+	// If a member of the test's own process group were stopped, the kernel would send
+	// SIGHUP to the group when its shell ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -77,7 +76,7 @@ func TestAStoppedWatchClaimsNothingAboutThatTime(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 
-	// The time that the process is stopped for is the matter of the test.
+	// The process must be stopped for a while.
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -90,31 +89,29 @@ func TestAStoppedWatchClaimsNothingAboutThatTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := next("vacated"); e.HeldKnown == nil || *e.HeldKnown {
-		t.Errorf("the end of the term is told as observed: %+v", e)
+		t.Errorf("the end of the term is reported as observed: %+v", e)
 	}
 	if e := next("elected"); e.Session != one || e.Vacancy != "" {
-		t.Errorf("the vacancy is told as observed: %+v", e)
+		t.Errorf("the vacancy is reported as observed: %+v", e)
 	}
 }
 
 // awaitStopped waits until a signal has stopped every thread of a process.
 func awaitStopped(t *testing.T, pid int) {
 	t.Helper()
-	threads := fmt.Sprintf("/proc/%d/task/*/stat", pid)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
-		files, err := filepath.Glob(threads)
+	running := func(file string) bool {
+		text, err := os.ReadFile(file)
+		_, state, _ := strings.Cut(string(text), ") ")
+		return err == nil && !strings.HasPrefix(state, "T")
+	}
+	stopped := poll(func() bool {
+		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(files, func(file string) bool {
-			text, err := os.ReadFile(file)
-			_, state, _ := strings.Cut(string(text), ") ")
-			return err == nil && !strings.HasPrefix(state, "T")
-		}) {
-			return
-		}
+		return !slices.ContainsFunc(files, running)
+	})
+	if !stopped {
+		t.Fatal("the process did not stop")
 	}
-	t.Fatal("the process did not stop")
 }

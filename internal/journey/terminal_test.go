@@ -1,6 +1,7 @@
 package journey
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,14 +12,13 @@ import (
 	"time"
 )
 
-// terminal is a program in a tmux of its own.
+// terminal is a program in a new tmux server.
 type terminal struct {
 	t      *testing.T
 	socket string
 }
 
-// patience is how long a screen may take to show what is expected of it. It is
-// generous: a timing never fails a test.
+// patience bounds a wait. It is generous, so that a slow machine fails no test.
 const patience = 40 * time.Second
 
 var terminals atomic.Int64
@@ -38,7 +38,7 @@ func open(t *testing.T, width, height int, env []string, program ...string) *ter
 	for _, e := range append([]string{"COLORTERM=truecolor"}, env...) {
 		args = append(args, "-e", e)
 	}
-	// The shell after the program shows whether the terminal was given back.
+	// The shell after the program shows whether the terminal was restored.
 	args = append(args, strings.Join(quoted, " ")+`; echo "left with $?"; stty -a | grep -o -- '-\?echo '; exec cat`,
 		";", "set", "-g", "remain-on-exit", "on", ";", "set", "-g", "status", "off",
 		";", "set", "-g", "default-terminal", "tmux-256color")
@@ -77,7 +77,7 @@ func (term *terminal) resize(width, height int) {
 	term.tmux("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
 }
 
-// screen is what a person sees.
+// screen returns the visible text.
 func (term *terminal) screen() string {
 	term.t.Helper()
 	return term.tmux("capture-pane", "-p", "-N")
@@ -104,25 +104,31 @@ func (term *terminal) gone(text string) string {
 	})
 }
 
-func (term *terminal) until(what string, holds func(screen string) bool) string {
+func (term *terminal) until(what string, holds func(screen string) bool) (screen string) {
 	term.t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for {
-		screen := term.screen()
-		if holds(screen) {
-			return screen
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			term.t.Fatalf("no %s within %v; the screen was:\n%s", what, patience, screen)
-		}
+	if !poll(func() bool { screen = term.screen(); return holds(screen) }) {
+		term.t.Fatalf("no %s within %v; the screen was:\n%s", what, patience, screen)
 	}
+	return screen
 }
 
-// row is the first line of the screen that holds the text.
+// poll waits until a condition is true. It returns false after patience.
+func poll(condition func() bool) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// row is the first line of the screen that contains the text.
 func row(screen, text string) string {
 	for line := range strings.Lines(screen) {
 		if strings.Contains(line, text) {

@@ -1,5 +1,5 @@
-// Package logfile appends to a log file without blocking the program: the file may
-// be a FIFO without a reader, or on a network file system that hangs.
+// Package logfile appends to a log file without blocking the program, even if the file
+// is a FIFO without a reader or on a network file system that hangs.
 package logfile
 
 import (
@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxPending bounds the text that waits for the file: room for one line for
-	// each of 10,000 elections, which are logged together at the start.
+	// maxPending bounds the queued text, in bytes. At the start, 10,000 elections log
+	// one line each.
 	maxPending = 4 << 20
-	// openTime is how long Open waits to report an error.
-	openTime = 500 * time.Millisecond
-	// closeTime is how long Close waits. A write to a pipe has half of it.
-	closeTime = 500 * time.Millisecond
+	// openTimeout is how long Open waits for an error.
+	openTimeout = 500 * time.Millisecond
+	// closeTimeout is how long Close waits. A write to a pipe may take half of it.
+	closeTimeout = 500 * time.Millisecond
 )
 
 var (
@@ -28,53 +28,53 @@ var (
 	errFull    = errors.New("it accepted writes too slowly")
 )
 
-// File is a log file. One goroutine opens it, writes and closes it.
+// File is a log file. One goroutine opens, writes and closes it.
 type File struct {
 	done chan struct{}
 
 	mu      sync.Mutex
 	filled  *sync.Cond
 	file    *os.File // nil until it is open
-	pending []byte   // whole lines that wait to be written
+	pending []byte   // queued lines
 	writing int      // lines that are being written
 	lost    int      // lines that were dropped since the last notice in the file
-	noting  int      // lines that the notice being written tells of
+	noting  int      // lines counted in the notice that is being written
 	err     error    // why lines were lost
-	ended   error    // of closing the file
+	ended   error    // result of closing the file
 	closed  bool
 }
 
-// Open opens the file for appending and creates it if necessary. A file that blocks
-// is no error: lines wait for it until there are too many.
+// Open opens the file for appending and creates it if necessary. If opening blocks,
+// Open succeeds and lines are queued.
 func Open(path string) (*File, error) {
 	f := &File{done: make(chan struct{})}
 	f.filled = sync.NewCond(&f.mu)
 	opened := make(chan error, 1)
 	go f.run(path, opened)
-	late := time.NewTimer(openTime)
-	defer late.Stop()
+	timeout := time.NewTimer(openTimeout)
+	defer timeout.Stop()
 	select {
 	case err := <-opened:
 		if err != nil {
 			return nil, err
 		}
-	case <-late.C:
+	case <-timeout.C:
 	}
 	return f, nil
 }
 
-// Append appends a text to a file, within a bounded time.
+// Append appends a text to a file. It takes at most a second.
 func Append(path, text string) error {
 	f, err := Open(path)
 	if err != nil {
 		return err
 	}
-	_, _ = f.Write([]byte(text)) // Close reports what was lost
+	_, _ = f.Write([]byte(text)) // Close reports lost lines
 	return f.Close()
 }
 
-// Write takes whole lines. It never blocks and never fails: lines that do not fit are
-// dropped, and the file tells their number as soon as it accepts writes again.
+// Write queues whole lines. It never blocks and never fails: lines that do not fit are
+// dropped, and their number is logged as soon as the file accepts writes again.
 func (f *File) Write(lines []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,32 +91,32 @@ func (f *File) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// Close writes what is pending, within a bounded time. The error says how many
-// lines the file lacks.
+// Close writes the queued lines, for at most half a second. The error says how many
+// lines were not written.
 func (f *File) Close() error {
 	f.mu.Lock()
 	f.closed = true
 	f.filled.Signal()
-	f.limit()
+	f.setDeadline()
 	f.mu.Unlock()
-	late := time.NewTimer(closeTime)
-	defer late.Stop()
+	timeout := time.NewTimer(closeTimeout)
+	defer timeout.Stop()
 	select {
 	case <-f.done:
-	case <-late.C:
+	case <-timeout.C:
 	}
 	return f.missing()
 }
 
-// limit bounds writes to a pipe when the file is to be closed. Other files have no
-// deadlines. The mutex is held.
-func (f *File) limit() {
+// setDeadline bounds writes to a pipe once the file is closed; other files do not
+// support deadlines. The caller holds the mutex.
+func (f *File) setDeadline() {
 	if f.closed && f.file != nil {
-		_ = f.file.SetWriteDeadline(time.Now().Add(closeTime / 2))
+		_ = f.file.SetWriteDeadline(time.Now().Add(closeTimeout / 2))
 	}
 }
 
-// missing is an error if the file lacks lines.
+// missing returns an error if lines were not written.
 func (f *File) missing() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +130,7 @@ func (f *File) missing() error {
 	return fmt.Errorf("the log lacks %s: %w", election.Plural(uint64(lost), "line"), err) //nolint:gosec // not negative
 }
 
-// run writes until the file is closed and nothing is pending.
+// run writes until the file is closed and the queue is empty.
 func (f *File) run(path string, opened chan<- error) {
 	defer close(f.done)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -139,7 +139,7 @@ func (f *File) run(path string, opened chan<- error) {
 	if err != nil {
 		f.err, f.closed = err, true
 	}
-	f.limit()
+	f.setDeadline()
 	f.mu.Unlock()
 	opened <- err
 	if err != nil {
@@ -155,7 +155,7 @@ func (f *File) run(path string, opened chan<- error) {
 	f.ended = err
 }
 
-// next waits for lines and takes all of them, and a notice of those that were lost.
+// next waits for lines and returns all of them, with a notice about lost lines.
 func (f *File) next() (text []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,7 +174,7 @@ func (f *File) next() (text []byte, ok bool) {
 	return text, true
 }
 
-// wrote counts the lines that could not be written.
+// wrote counts the lines of a failed write.
 func (f *File) wrote(rest []byte, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

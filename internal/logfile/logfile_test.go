@@ -35,7 +35,7 @@ func write(t *testing.T, f *logfile.File, lines string) {
 	}
 }
 
-// fifo makes a FIFO without a reader.
+// fifo creates a FIFO without a reader.
 func fifo(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")
@@ -83,7 +83,7 @@ func TestFileThatCannotBeOpenedIsAnError(t *testing.T) {
 	}
 }
 
-func TestFIFOWithoutAReaderBlocksNothing(t *testing.T) {
+func TestFIFOWithoutAReaderDoesNotBlock(t *testing.T) {
 	path := fifo(t)
 	f := open(t, path)
 	write(t, f, "one\ntwo\n")
@@ -97,11 +97,11 @@ func TestFIFOWithoutAReaderBlocksNothing(t *testing.T) {
 	}
 }
 
-func TestDroppedLinesAreToldOnceTheFileAcceptsWrites(t *testing.T) {
+func TestDroppedLinesAreLoggedOnceTheFileAcceptsWrites(t *testing.T) {
 	path := fifo(t)
 	f := open(t, path)
 	line := strings.Repeat("x", 1<<16-1) + "\n"
-	const written = 100 // 6.4 MB, more than may wait
+	const written = 100 // 6.4 MB, more than the queue holds
 	for range written {
 		write(t, f, line)
 	}
@@ -131,7 +131,7 @@ func TestDroppedLinesAreToldOnceTheFileAcceptsWrites(t *testing.T) {
 	}
 }
 
-// The pipe is open and full: its reader has stopped.
+// The pipe is full, because its reader has stopped.
 func TestReaderThatStopsDoesNotBlockClose(t *testing.T) {
 	path := fifo(t)
 	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -148,8 +148,8 @@ func TestReaderThatStopsDoesNotBlockClose(t *testing.T) {
 	}
 }
 
-// The reader went away and another one came.
-func TestWritesThatFailedAreTold(t *testing.T) {
+// The reader closes the pipe, and another one opens it.
+func TestCloseReportsFailedWrites(t *testing.T) {
 	path := fifo(t)
 	first, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// stopTime is how long SIGTTOU may take to stop this process. The kernel ignores
-// it where no shell could continue the process group.
-const stopTime = 500 * time.Millisecond
+// stopTimeout bounds the wait for SIGTTOU to stop this process. The kernel ignores it
+// if no shell could continue the process group.
+const stopTimeout = 500 * time.Millisecond
 
-// Suspend stops the process group, parent included, and returns when the user has
-// continued it. The terminal must be restored.
+// Suspend stops the process group, including the parent, and returns when it is
+// continued. The terminal must already be restored.
 func Suspend() {
 	if !Child() {
 		stopGroup()
 		return
 	}
-	// Signals alone would not do: the kernel drops a SIGCONT that was not handled
-	// yet when the next SIGTSTP arrives.
+	// Signals are not sufficient: the kernel drops a pending SIGCONT when the next
+	// SIGTSTP arrives.
 	if _, err := syscall.Write(requestFile, []byte{0}); err != nil {
 		return
 	}
@@ -33,18 +33,18 @@ func Suspend() {
 	}
 }
 
-// stopGroup stops every process of the group, as ctrl-z does for a program that
-// leaves the key to the kernel. It sends SIGTTOU because this process catches
-// SIGTSTP: handled after it was continued, it would stop the group once more.
+// stopGroup stops every process of the group, as the kernel does for ctrl-z. It sends
+// SIGTTOU because this process catches SIGTSTP: handled after the continue, SIGTSTP
+// would stop the group again.
 func stopGroup() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
 	_ = syscall.Kill(0, syscall.SIGTTOU)
-	late := time.NewTimer(stopTime)
-	defer late.Stop()
+	timeout := time.NewTimer(stopTimeout)
+	defer timeout.Stop()
 	select {
 	case <-continued:
-	case <-late.C:
+	case <-timeout.C:
 	}
 }

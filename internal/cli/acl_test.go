@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// token creates a token with these rules.
+func token(t *testing.T, client *api.Client, name, rules string) string {
+	t.Helper()
+	policy, _, err := client.ACL().PolicyCreate(&api.ACLPolicy{Name: name, Rules: rules}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, _, err := client.ACL().TokenCreate(&api.ACLToken{Policies: []*api.ACLLink{{ID: policy.ID}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.SecretID
+}
+
+func TestCommandsWithLimitedTokens(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	p := prefix(t)
+	cluster(w, p)
+	keys := token(t, w.client, "keys", `key_prefix "" { policy = "read" }`)
+	reads := token(t, w.client, "reads", `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
+		node_prefix "" { policy = "read" } service_prefix "" { policy = "read" }`)
+
+	r := w.run("show", "db", "-k", p+"/*/leader", "--token", keys).must(t, exitOK)
+	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "Software ", "Patroni")
+	r = w.run("list", "--advice", "-k", p+"/*/leader", "--token", keys).must(t, exitOK)
+	has(t, r.errOut, "may not read all sessions")
+	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
+	has(t, r.out, "session_prefix")
+
+	// A leader whose session may not be read could be on any node.
+	r = w.run("release", "--node", "node-9", "--yes", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
+	has(t, r.errOut, "the node of db's leader is unknown")
+
+	got := show1(t, w, "db", "-k", p+"/*/leader", "--token", reads)
+	if len(got.Candidates) != 1 || len(got.Unread) != 0 || got.Software == nil {
+		t.Errorf("%+v", got)
+	}
+	w.run("doctor", "-k", p+"/*/leader", "--token", reads).must(t, exitOK)
+	r = w.run("show", "db", "--probe", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
+	has(t, r.out, "Leader            pg1") // what could be read is shown all the same
+	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "db", "-k", p+"/*/leader", "--token", reads).must(t, exitDenied)
+	has(t, r.errOut, `this token lacks session "node-1" { policy = "write" }`)
+}

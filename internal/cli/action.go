@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/insight"
+)
+
+// action holds the flags of release and destroy.
+type action struct {
+	d       deps
+	o       *options
+	kind    election.ActionKind
+	yes     bool
+	wait    time.Duration
+	node    string
+	output  string
+	session string // destroy only
+	scan    bool   // destroy only
+	noScan  bool   // destroy only
+}
+
+func (a *action) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&a.yes, "yes", false, "skip the confirmation")
+	f.DurationVar(&a.wait, "wait", 0, "wait this long for the next leader and report the vacancy")
+	f.Var((*nonEmptyString)(&a.node), "node", "act on every election whose leader's session is on this node")
+	outputFlag(cmd, &a.output, "text", "json")
+}
+
+// nonEmptyString is a flag that selects elections. It rejects an empty value, such as
+// an unset shell variable, which would select more elections than intended.
+type nonEmptyString string
+
+func (s *nonEmptyString) String() string { return string(*s) }
+
+func (s *nonEmptyString) Type() string { return "string" }
+
+func (s *nonEmptyString) Set(value string) error {
+	if value == "" {
+		return errors.New("the value is empty")
+	}
+	*s = nonEmptyString(value)
+	return nil
+}
+
+// run selects the elections, shows the plan, asks for confirmation, and acts only on
+// the lock states that it read.
+func (a *action) run(ctx context.Context, names []string) error {
+	if err := a.validate(names); err != nil {
+		return err
+	}
+	l, err := a.o.lookUp(ctx, a.d)
+	if err != nil {
+		return err
+	}
+	defer l.client.Close()
+	b := &batch{action: a, lookup: l}
+	if err := b.choose(ctx, names); err != nil {
+		return err
+	}
+	b.assess(ctx)
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	if err := b.execute(ctx); err != nil {
+		return err
+	}
+	return b.result()
+}
+
+// validate checks the command line before the first request to Consul.
+func (a *action) validate(names []string) error {
+	switch {
+	case a.o.readOnly:
+		return usagef("--read-only forbids %s", a.kind)
+	case a.wait < 0:
+		return usagef("--wait %s: want a positive duration", a.wait)
+	case a.session != "" && (len(names) > 0 || a.node != ""):
+		return usagef("--session takes no NAME and no --node; see electop %s --help", a.kind)
+	case len(names) == 0 && a.session == "" && a.node == "":
+		return usagef("%s takes at least one NAME, or --node; see electop %s --help", a.kind, a.kind)
+	case a.scan && a.noScan:
+		return usagef("--scan and --no-scan exclude each other")
+	case !a.yes:
+		return a.d.canAsk()
+	}
+	return nil
+}
+
+// showsPlan reports whether the plan is written.
+func (a *action) showsPlan() bool { return !a.yes || a.scan }
+
+// searchesStore reports whether the whole KV store is searched before the plan.
+func (a *action) searchesStore() bool {
+	return a.kind == election.ActionDestroy && a.showsPlan() && !a.noScan
+}
+
+// batch is one run of an action on several elections.
+type batch struct {
+	*action
+	lookup
+	items []*item
+	// held lists the keys of the sessions to destroy, nil if the store was not
+	// searched.
+	held *heldKeys
+	// written is the first error of writing a result.
+	written error
+}
+
+// pending returns the items that have no outcome yet.
+func (b *batch) pending() []*item {
+	var all []*item
+	for _, s := range b.items {
+		if s.pending() {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// assess infers the effect of the action on each election, and finishes the items
+// that electop refuses.
+func (b *batch) assess(ctx context.Context) {
+	var keys []string
+	for _, s := range b.pending() {
+		if s.election != nil {
+			keys = append(keys, s.election.Key())
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	surroundings := map[string]election.Surroundings{}
+	for _, read := range consulx.Surveys(ctx, b.client, keys) {
+		surroundings[read.Key] = read
+	}
+	for _, s := range b.pending() {
+		if s.election == nil {
+			continue
+		}
+		s.assessment = newAssessment(b.snapshot, s.election, surroundings[s.election.Key()])
+		s.effect = s.assessment.effect(b.kind, s.election)
+		if s.effect.Refusal != "" {
+			s.finish(insight.OutcomeRefused, s.effect.Refusal)
+		}
+	}
+}
+
+// prepare shows the plan, reports skipped elections and asks for confirmation. The
+// reports follow the plan, so that a long plan does not scroll them away.
+func (b *batch) prepare(ctx context.Context) error {
+	if b.showsPlan() {
+		b.checkRights(ctx)
+	}
+	skipped := slices.DeleteFunc(slices.Clone(b.items), (*item).pending)
+	err := b.explainPlan(ctx)
+	for _, s := range skipped {
+		b.report(s)
+	}
+	switch {
+	case errors.Is(err, errDeclined):
+		return err
+	case err != nil:
+		b.failPending(err)
+	case b.showsPlan() && len(b.pending()) > 0:
+		return b.confirm(ctx)
+	}
+	return nil
+}
+
+// explainPlan shows the plan, or only the warnings if the plan is not shown.
+func (b *batch) explainPlan(ctx context.Context) error {
+	if len(b.pending()) == 0 {
+		return nil
+	}
+	if b.searchesStore() {
+		if err := b.searchStore(ctx); err != nil {
+			return err
+		}
+	}
+	b.assessSession()
+	if b.showsPlan() {
+		b.showPlan()
+	} else {
+		b.showWarnings()
+	}
+	return nil
+}
+
+// checkRights finishes the items that the token may not change, so that the user does
+// not confirm an action that Consul will deny. If the rights cannot be read, no item
+// is changed.
+func (b *batch) checkRights(ctx context.Context) {
+	for _, s := range b.pending() {
+		rights, err := consulx.NewOperator(b.client, nil).Rights(ctx, s.target())
+		if err != nil {
+			finishAll(b.pending(), err)
+			return
+		}
+		allowed, rule := rights.Release, rights.ReleaseRule
+		if b.kind == election.ActionDestroy {
+			allowed, rule = rights.Destroy, rights.DestroyRule
+		}
+		if rights.Known && !allowed {
+			s.finish(insight.OutcomeDenied, "this token lacks "+rule)
+		}
+	}
+}
+
+// errDeclined says that the user did not confirm.
+var errDeclined = errors.New("nothing was done")

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// plan returns the plan of an action and answers no.
+func plan(t *testing.T, w *testConsul, args ...string) string {
+	t.Helper()
+	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, args...).must(t, exitFailed)
+	has(t, r.errOut, "? [y/N] ", "nothing was done")
+	for line := range strings.Lines(r.errOut) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && strings.Count(strings.TrimSpace(line), " ") > 20 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	return unwrapped(r.errOut)
+}
+
+// unwrapped joins wrapped lines.
+func unwrapped(text string) string {
+	return strings.NewReplacer("\n            ", " ", "\n    ", " ").Replace(text)
+}
+
+func TestPlanOfADestroyShowsEveryKey(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		leader, _ := cluster(w, p)
+		w.acquire(p+"/elsewhere/leader", leader, "x")
+		w.acquire(p+"/hidden", leader, "x")
+		falls := []string{
+			"deleted   " + p + "/db/leader\n", "deleted   " + p + "/elsewhere/leader\n",
+			"deleted   " + p + "/hidden (not watched)\n", "deleted   " + p + "/db/members/pg1 (not watched)\n",
+			"Session " + leader + " (behavior delete, lock-delay 1ms) holds 4 keys:\n", "searched ",
+		}
+		for _, args := range [][]string{{"db"}, {"db", "--scan"}, {"db", "elsewhere"}, {"--session", leader}} {
+			text := plan(t, w, append([]string{"destroy", "-k", p + "/*/leader"}, args...)...)
+			has(t, text, falls...)
+			has(t, text, "Destroy the session of db (key "+p+"/db/leader).\n", "likely: pg2 (holds ", "Destroy session ")
+			if strings.Count(text, "db/leader\n") != 1 {
+				t.Errorf("%v: a key is listed twice: %s", args, text)
+			}
+		}
+		text := plan(t, w, "destroy", "db", "--no-scan", "-k", p+"/*/leader")
+		has(t, text, "holds at least 2 keys. Keys that match no pattern were not searched (--no-scan).")
+		if strings.Contains(text, "/hidden") || strings.Contains(text, "  searched ") {
+			t.Errorf("a key that was not searched: %s", text)
+		}
+	})
+}
+
+// The effects of a session that leads no watched election are those on the keys that
+// the search found.
+func TestPlanOfASessionWithoutElections(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	has(t, plan(t, w, "destroy", "--session", s), "Destroy session "+s+".\n", "holds no key.\n", "No lock-delay follows, because the session holds no key.")
+	w.acquire("elsewhere/a", s, "x")
+	w.acquire("elsewhere/b", s, "x")
+	has(t, plan(t, w, "destroy", "--session", s), "  holder    ", "  delay     ", "holds 2 keys:\n", "released  elsewhere/a (not watched)\n")
+}
+
+func TestPlanCountsAllKeysAndNamesTen(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s := w.session(nil)
+		for i := range 252 {
+			w.acquire(fmt.Sprintf("%s/locks/%03d", p, i), s, "x")
+		}
+		text := plan(t, w, "destroy", "--session", s, "-k", p+"/*/leader")
+		has(t, text, "holds 252 keys:\n", "and 242 more\n", p+"/locks/000 (not watched)", p+"/locks/009 (not watched)")
+		if n := strings.Count(text, "released  "); n != 10 {
+			t.Errorf("%d keys are named", n)
+		}
+	})
+}
+
+func TestPlanOfAReleaseNamesCandidates(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		for _, name := range []string{"web-1", "web-2"} {
+			w.acquire(p+"/web/"+name, w.session(func(s *api.SessionEntry) { s.Name = name }), "x")
+		}
+		w.acquire(p+"/web/leader", w.session(func(s *api.SessionEntry) { s.Name = "web-3" }), "web-3")
+		text := plan(t, w, "release", "web", "-k", p+"/*/leader")
+		has(t, text, "next      likely: ", "  key       ", "  holder    ", "  delay     No lock-delay follows", "Release web? [y/N]")
+		if strings.Contains(text, "No other candidate") {
+			t.Errorf("a warning although candidates were found: %s", text)
+		}
+	})
+}
+
+// The warning appears in the plan and with --yes.
+func TestAReleaseWithoutOtherCandidatesWarns(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(func(s *api.SessionEntry) { s.Name = "lonely" })
+	w.acquire("service/web/leader", s, "web-1")
+	has(t, plan(t, w, "release", "web"), "next      no candidate was seen among 1 session", "warning   No other candidate")
+	r := w.run("release", "web", "--yes").must(t, exitOK)
+	has(t, r.errOut, "electop: web: No other candidate")
+}
+
+func TestOnePlanAndOneConfirmationForSeveralElections(t *testing.T) {
+	w := onMemory(t)
+	for _, name := range []string{"web", "mail"} {
+		w.acquire("service/"+name+"/leader", w.session(nil), name+"-1")
+	}
+	text := plan(t, w, "release", "web", "mail")
+	has(t, text, "Release web (key service/web/leader).\n  leader    web-1, term 1, session ", "Release mail (key service/mail/leader).\n",
+		"For each of them:\n", "Release 2 elections? [y/N] ")
+	if strings.Count(text, "  holder    ") != 1 || strings.Count(text, "[y/N]") != 1 {
+		t.Errorf("equal effects are not grouped: %s", text)
+	}
+	r := w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "release", "web", "mail").must(t, exitOK)
+	if r.out != "web: web-1 was released; it may already lead again\nmail: mail-1 was released; it may already lead again\n" {
+		t.Errorf("out %q", r.out)
+	}
+}
+
+func TestScanWithYesShowsThePlan(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	w.acquire("hidden", s, "x")
+	r := w.run("destroy", "web", "--yes", "--scan").must(t, exitOK)
+	has(t, unwrapped(r.errOut), "searched 2 of 2 keys", "released  hidden (not watched)")
+	if strings.Contains(r.errOut, "\r") || w.get("hidden").Session != "" {
+		t.Errorf("%q", r.errOut)
+	}
+}
+
+// stopper cancels a command when it writes a word.
+type stopper struct {
+	buffer
+	word string
+	stop context.CancelFunc
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), s.word) {
+		s.stop()
+	}
+	return s.buffer.Write(p)
+}
+
+func TestAnInterruptedScanDoesNothing(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	for i := range 200 {
+		if _, err := w.client.KV().Put(&api.KVPair{Key: fmt.Sprintf("other/%03d", i)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out := &stopper{word: "ctrl-c stops", stop: cancel}
+	d := deps{stdin: strings.NewReader("y\n"), stdout: &buffer{}, stderr: out, interactive: true}
+	if code := run(ctx, d, []string{"--http-addr", w.addr, "destroy", "web"}); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	has(t, out.String(), "the search was interrupted: nothing was done")
+	if strings.Contains(out.String(), "[y/N]") || w.get("service/web/leader").Session != s {
+		t.Errorf("%q", out.String())
+	}
+}
+
+// Skipped elections are reported directly above the confirmation.
+func TestPlanForThreeElectionsFitsAScreen(t *testing.T) {
+	w := onMemory(t)
+	p := prefix(t)
+	cluster(w, p)
+	for _, name := range []string{"web", "mail", "chat"} {
+		w.acquire(p+"/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.Name = name }), name+"-1")
+	}
+	d := deps{stdin: strings.NewReader("n\n"), interactive: true}
+	r := w.runWith(d, "release", "web", "mail", "chat", "-k", p+"/*/leader").must(t, exitFailed)
+	lines := strings.Split(r.errOut, "\n")
+	if len(lines) > 24 {
+		t.Errorf("%d lines: %s", len(lines), r.errOut)
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	d.stdin = strings.NewReader("n\n")
+	r = w.runWith(d, "release", "db", "web", "-k", p+"/*/leader").must(t, exitFailed)
+	lines = strings.Split(r.errOut, "\n")
+	above := strings.Join(lines[len(lines)-4:], "\n")
+	has(t, above, "electop: db: nothing was changed: Patroni", "Use patronictl switchover db for a healthy primary, destroy for a dead one.", "Release web? [y/N]")
+}
+
+func TestPlanWritesSharedEffectsOnce(t *testing.T) {
+	effect := func(holder string) insight.Effect {
+		return insight.Effect{Key: "The key.", Holder: holder, Delay: "The delay."}
+	}
+	lines := effectLines([]string{"a", "b", "c"}, []insight.Effect{effect("One."), effect("Two."), effect("One.")})
+	got := strings.Join(lines, "\n")
+	want := "For each of them:\n  key       The key.\n  delay     The delay.\nFor a, c:\n  holder    One.\nFor b:\n  holder    Two."
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// JSON has the whole value.
+func TestTextsTruncateALongLeader(t *testing.T) {
+	w := onMemory(t)
+	value := strings.Repeat("leader-of-web", 9)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, value)
+	lacks := func(text string) {
+		t.Helper()
+		if has(t, text, value[:60]+"…"); strings.Contains(text, value[:61]) {
+			t.Errorf("%s", text)
+		}
+	}
+	lacks(plan(t, w, "release", "web"))
+	lacks(w.run("release", "web", "--yes").must(t, exitOK).out)
+	w.acquire("service/web/leader", s, value)
+	lacks(w.run("release", "web", "--yes", "--wait", "1ms").must(t, exitFailed).out)
+	w.acquire("service/web/leader", s, value)
+	has(t, w.run("release", "web", "--yes", "-o", "json").must(t, exitOK).out, value)
+}
+
+func TestPlanNamesANodeOnce(t *testing.T) {
+	for leader, want := range map[string]string{
+		"sleep 3000 on node-1": "sleep 3000 on node-1, term 1, session s",
+		"web-1":                "web-1, term 1, session s on node-1",
+	} {
+		if got := holderText(election.Target{Leader: leader, Term: 1, Session: "s", Node: "node-1"}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+)
+
+// progressInterval is the time between two updates of the progress.
+const progressInterval = 100 * time.Millisecond
+
+// heldKeys is what a search of the whole KV store found.
+type heldKeys struct {
+	pairs      []election.Pair
+	incomplete bool
+}
+
+// of returns the keys that one session holds.
+func (h *heldKeys) of(session string) []election.Pair {
+	if h == nil {
+		return nil
+	}
+	var all []election.Pair
+	for _, p := range h.pairs {
+		if p.Session == session {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// searchStore searches the whole KV store for keys of the sessions to destroy. If it is
+// interrupted, the command ends: the user must not confirm an incomplete plan.
+func (b *batch) searchStore(ctx context.Context) error {
+	p := &progress{w: b.d.stderr, terminal: b.d.interactive}
+	var ids []string
+	for _, t := range b.sessions() {
+		ids = append(ids, t.Session)
+	}
+	pairs, err := consulx.Holdings(ctx, b.client, ids, p.update)
+	p.end()
+	switch {
+	case errors.Is(err, consulx.ErrIncomplete):
+		b.held = &heldKeys{pairs: pairs, incomplete: true}
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("the search was interrupted: %w", errDeclined)
+	case err != nil:
+		return err
+	}
+	b.held = &heldKeys{pairs: pairs}
+	return nil
+}
+
+// progress updates one line of a terminal. If w is not one, only the last count is
+// written.
+type progress struct {
+	w           io.Writer
+	terminal    bool
+	written     time.Time
+	done, total int
+}
+
+func (p *progress) update(done, total int) {
+	p.done, p.total = done, total
+	if p.terminal && time.Since(p.written) >= progressInterval {
+		p.written = time.Now()
+		fmt.Fprintf(p.w, "\r  searched %d of %d keys (ctrl-c stops)", done, total)
+	}
+}
+
+func (p *progress) end() {
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+	fmt.Fprintf(p.w, "  searched %d of %s\n", p.done, election.Plural(uint64(p.total), "key")) //nolint:gosec // not negative
+}

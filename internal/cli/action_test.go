@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"bytes"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// contenders starts a holder and a waiter that use Consul's Lock.
+func contenders(t *testing.T, w *testConsul, key string) (held, waiting <-chan struct{}) {
+	t.Helper()
+	opts := func(value string) *api.LockOptions {
+		return &api.LockOptions{
+			Key: key, Value: []byte(value),
+			SessionOpts: &api.SessionEntry{Name: value, LockDelay: time.Second, TTL: "10s", Behavior: "release"},
+		}
+	}
+	first, err := w.client.LockOpts(opts("first\x00\xff"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, err := first.Lock(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := w.client.LockOpts(opts("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, led, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := second.Lock(stop); err == nil {
+			close(led)
+			<-stop
+			_ = second.Unlock()
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-done; _ = first.Unlock() })
+	return lost, led
+}
+
+func TestReleaseKeepsValueAndFlagsAndTheWaiterLeads(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		events := w.follow("watch", "-o", "json", "-k", p+"/*/leader")
+		lost, led := contenders(t, w, key)
+		events.until("elected")
+		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitOK)
+		await(t, "loss of the leadership", lost)
+		await(t, "leadership of the waiter", led)
+		if !strings.HasPrefix(r.out, "web: ") || !strings.Contains(r.out, " → second after ") || strings.Count(r.out, "\n") != 1 {
+			t.Errorf("out %q", r.out)
+		}
+		vacated := events.until("vacated")
+		if vacated["term"] != 1.0 {
+			t.Errorf("%v", vacated)
+		}
+		if pair := w.get(key); pair.Flags != api.LockFlagValue || string(pair.Value) != "second" {
+			t.Errorf("%+v", pair)
+		}
+	})
+}
+
+func TestReleaseWritesNothingElse(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		s := w.session(nil)
+		value := []byte("\x00\xff\x1b[2Jtext")
+		if _, _, err := w.client.KV().Acquire(&api.KVPair{Key: key, Value: value, Flags: 1<<64 - 1, Session: s}, nil); err != nil {
+			t.Fatal(err)
+		}
+		r := w.run("release", key, "--yes", "-k", p+"/*/leader").must(t, exitOK)
+		has(t, r.out, " was released; it may already lead again\n")
+		pair := w.get(key)
+		if pair.Session != "" || !bytes.Equal(pair.Value, value) || pair.Flags != 1<<64-1 {
+			t.Errorf("%+v", pair)
+		}
+		if e, _, err := w.client.Session().Info(s, nil); e == nil || err != nil {
+			t.Errorf("the session is gone: %v", err)
+		}
+		r = w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitNoLeader)
+		has(t, r.errOut, "electop: web: nothing was changed: the election has no leader\n")
+	})
+}
+
+// interlude is a standard input that runs a function and then answers yes.
+type interlude struct {
+	happens func()
+	answer  *strings.Reader
+}
+
+func (i *interlude) Read(p []byte) (int, error) {
+	if i.happens != nil {
+		i.happens()
+		i.happens = nil
+	}
+	return i.answer.Read(p)
+}
+
+func TestNothingIsWrittenIfTheHolderChangesBeforeTheAction(t *testing.T) {
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *testConsul) {
+				p := prefix(t)
+				key := p + "/web/leader"
+				old, next := w.session(nil), w.session(nil)
+				w.acquire(key, old, "old")
+				person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+					w.unlock(key, old)
+					w.acquire(key, next, "next")
+				}}
+				r := w.runWith(deps{stdin: person, interactive: true}, verb, "web", "-k", p+"/*/leader").must(t, exitChanged)
+				if !strings.Contains(r.errOut, "old, term 1") {
+					t.Errorf("the plan does not name the leader: %q", r.errOut)
+				}
+				if pair := w.get(key); pair.Session != next || string(pair.Value) != "next" {
+					t.Errorf("%+v", pair)
+				}
+				if e, _, _ := w.client.Session().Info(old, nil); e == nil {
+					t.Error("the session was destroyed all the same")
+				}
+			})
+		})
+	}
+}
+
+func TestConfirmationDefaultsToNo(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	for _, answer := range []string{"", "\n", "n\n", "what\n"} {
+		r := w.runWith(deps{stdin: strings.NewReader(answer), interactive: true}, "release", "web").must(t, exitFailed)
+		if !strings.Contains(r.errOut, "nothing was done") || w.get("service/web/leader").Session != s {
+			t.Errorf("%q: %q", answer, r.errOut)
+		}
+	}
+}
+
+func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s := w.session(func(e *api.SessionEntry) { e.LockDelay = 90 * time.Second })
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		r := w.runWith(deps{stdin: strings.NewReader("yes\n"), interactive: true}, "destroy", "web", "-k", p+"/*/leader").must(t, exitOK)
+		if !strings.Contains(r.errOut, p+"/mail/leader") {
+			t.Errorf("the plan does not list every key: %q", r.errOut)
+		}
+		has(t, r.out, "web: session "+s+" of web-1 was destroyed. ", "ock-delay")
+		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
+			t.Error("the session lives")
+		}
+		if pair := w.get(p + "/mail/leader"); pair.Session != "" {
+			t.Errorf("%+v", pair)
+		}
+		other := w.session(nil)
+		r = w.run("destroy", "--session", other, "--yes").must(t, exitOK)
+		has(t, r.out, "session "+other+": destroyed. ")
+		if e, _, _ := w.client.Session().Info(other, nil); e != nil {
+			t.Error("the session that was named lives")
+		}
+	})
+}
+
+func TestAnUnknownNameStopsTheWholeBatch(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1")
+	for _, verb := range []string{"release", "destroy"} {
+		r := w.run(verb, "web", "nobody", "--yes").must(t, exitNoElection)
+		if r.out != "" || w.get("service/web/leader").Session != s {
+			t.Errorf("out %q", r.out)
+		}
+	}
+}
+
+func TestBatchSkipsElectionsWithoutALeader(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s := w.session(nil)
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		w.unlock(p+"/mail/leader", s)
+		r := w.run("release", "mail", "web", "web", p+"/web/leader", "--yes", "-k", p+"/*/leader").must(t, exitNoLeader)
+		if r.out != "web: web-1 was released; it may already lead again\n" {
+			t.Errorf("out %q", r.out)
+		}
+		has(t, r.errOut, "electop: mail: nothing was changed: the election has no leader")
+	})
+}
+
+func TestASessionThatLeadsSeveralElectionsIsDestroyedOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s, other := w.session(nil), w.session(nil)
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		w.acquire(p+"/chat/leader", s, "chat-1")
+		// One of the three is no longer held by the session when the user answers.
+		person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+			w.unlock(p+"/web/leader", s)
+			w.acquire(p+"/web/leader", other, "web-2")
+		}}
+		d := deps{stdin: person, interactive: true}
+		r := w.runWith(d, "destroy", "web", "mail", "chat", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
+		results := map[string]string{}
+		for _, l := range resultLines(t, r.out) {
+			results[l.Election] = l.Result
+		}
+		if want := map[string]string{"web": "changed", "mail": "done", "chat": "done"}; !maps.Equal(results, want) {
+			t.Errorf("%v, want %v", results, want)
+		}
+		if strings.Count(r.errOut, "Session ") != 1 {
+			t.Errorf("the plan does not show the session once: %s", r.errOut)
+		}
+		if w.get(p+"/web/leader").Session != other || w.get(p+"/mail/leader").Session != "" {
+			t.Error("the wrong session was destroyed")
+		}
+	})
+}
+
+func TestDestroyASessionByID(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s, alone := w.session(nil), w.session(nil)
+		w.acquire(p+"/web/leader", s, "web-1")
+		w.acquire(p+"/mail/leader", s, "mail-1")
+		w.acquire(p+"/hidden", alone, "x")
+		r := w.run("destroy", "--session", s, "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+		l := resultLines(t, r.out)
+		if len(l) != 2 || l[0].Election != "mail" || l[1].Election != "web" || l[0].Result != "done" || l[1].Result != "done" {
+			t.Errorf("%s", r.out)
+		}
+		w.run("destroy", "--session", alone, "--yes", "--wait", "1s", "-k", p+"/*/leader").must(t, exitUsage)
+		r = w.run("destroy", "--session", alone, "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+		want := `{"election":"","key":"","action":"destroy","result":"done","old":{"leader":"","session":"` + alone + `","node":"node-1"}}` + "\n"
+		if r.out != want {
+			t.Errorf("%s\nwant\n%s", r.out, want)
+		}
+		r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", s, "-k", p+"/*/leader").must(t, exitFailed)
+		has(t, r.errOut, "no such session: "+s)
+		if strings.Contains(r.errOut, "searched") || strings.Contains(r.errOut, "[y/N]") {
+			t.Errorf("a question about a session that is gone: %s", r.errOut)
+		}
+	})
+}
+
+func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
+	w := onMemory(t)
+	if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: "node-2", Address: "10.0.0.2"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	here, there := w.session(nil), w.session(func(s *api.SessionEntry) { s.Node = "node-2" })
+	w.acquire("service/web/leader", there, "web-1")
+	w.acquire("service/mail/leader", there, "mail-1")
+	w.acquire("service/chat/leader", here, "chat-1")
+	r := w.run("release", "web", "chat", "--node", "node-2", "--yes").must(t, exitOK)
+	if r.out != "web: web-1 was released; it may already lead again\n" {
+		t.Errorf("out %q", r.out)
+	}
+	r = w.run("destroy", "--node", "node-2", "--yes").must(t, exitOK)
+	if !strings.HasPrefix(r.out, "mail: session "+there) || strings.Count(r.out, "\n") != 1 {
+		t.Errorf("out %q", r.out)
+	}
+	if w.get("service/chat/leader").Session != here {
+		t.Error("an election on another node was touched")
+	}
+}
+
+// The key of a semaphore has no leader; the keys of its holders have one.
+func TestSemaphoresHaveNoLeader(t *testing.T) {
+	w := onMemory(t)
+	held, err := w.client.SemaphorePrefix("gpu", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Acquire(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	for _, verb := range []string{"release", "destroy"} {
+		r := w.run(verb, "gpu/.lock", "--yes", "-k", "gpu/*").must(t, exitNoLeader)
+		has(t, r.errOut, "the key belongs to a semaphore, which has holders and no leader")
+	}
+	keys, _, err := w.client.KV().Keys("gpu/", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if key != "gpu/.lock" {
+			w.run("destroy", key, "--yes", "-k", "gpu/*").must(t, exitOK)
+		}
+	}
+}
+
+// Patroni identifies its leader by the key's value, so a release would do harm.
+func TestReleaseRefusesPatroni(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		leader, _ := cluster(w, p)
+		w.acquire(p+"/web/leader", w.session(nil), "web-1")
+		before := w.get(p + "/db/leader").ModifyIndex
+		for _, args := range [][]string{{"db"}, {"db", "--yes"}, {"db", "--yes", "--wait", "30s"}} {
+			d := deps{stdin: strings.NewReader("y\n"), interactive: true}
+			r := w.runWith(d, append([]string{"release", "-k", p + "/*/leader"}, args...)...).must(t, exitFailed)
+			has(t, r.errOut, "electop: db: nothing was changed: ", "instead   patronictl switchover db\n")
+			if r.out != "" || strings.Contains(r.errOut, "[y/N]") {
+				t.Errorf("%v: out %q err %q", args, r.out, r.errOut)
+			}
+		}
+		r := w.run("release", "db", "web", "--yes", "-o", "json", "-k", p+"/*/leader").must(t, exitFailed)
+		l := resultLines(t, r.out)
+		if len(l) != 2 || l[0].Result != "refused" || l[0].Reason == "" || l[1].Result != "done" {
+			t.Errorf("%s", r.out)
+		}
+		if pair := w.get(p + "/db/leader"); pair.Session != leader || pair.ModifyIndex != before {
+			t.Errorf("%+v", pair)
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// contend acquires the key for a session whenever it is free, like candidates and
+// like holders that refresh with ?acquire=.
+func contend(t *testing.T, w *testConsul, key, session, value string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		q := (&api.QueryOptions{}).WithContext(ctx)
+		for ctx.Err() == nil {
+			pair, meta, err := w.client.KV().Get(key, q)
+			if err != nil {
+				continue // the test ends it
+			}
+			q.WaitIndex = meta.LastIndex
+			if pair == nil || pair.Session == "" {
+				if ok, _, err := w.client.KV().Acquire(&api.KVPair{Key: key, Value: []byte(value), Session: session}, nil); !ok || err != nil {
+					q.WaitIndex = 0 // the lock-delay is active: no query wakes when it ends
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-done })
+}
+
+// resultLine is one line of `release -o json`.
+type resultLine struct {
+	Election, Key, Action, Result, Reason, Note string
+	Old                                         struct{ Leader, Session, Node string }
+	New                                         *struct{ Leader, Session, Node string }
+	VacancyMS                                   *int64 `json:"vacancy_ms"`
+}
+
+func resultLines(t *testing.T, out string) []resultLine {
+	t.Helper()
+	var all []resultLine
+	d := json.NewDecoder(strings.NewReader(out))
+	d.DisallowUnknownFields()
+	for d.More() {
+		var l resultLine
+		if err := d.Decode(&l); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		all = append(all, l)
+	}
+	if strings.Count(out, "\n") != len(all) {
+		t.Errorf("not one object per line: %q", out)
+	}
+	return all
+}
+
+func TestTheSameLeaderLeadsAgain(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		s := w.session(nil)
+		w.acquire(key, s, "payments-3")
+		contend(t, w, key, s, "payments-3")
+		r := w.run("release", "web", "--yes", "--wait", "30s", "-k", p+"/*/leader").must(t, exitSameLeader)
+		has(t, r.out, "web: payments-3 leads again after ")
+		has(t, r.errOut, "electop: done, but the same leader leads again: web\n")
+		r = w.run("release", "web", "--yes", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitSameLeader)
+		l := resultLines(t, r.out)
+		if len(l) != 1 || l[0].Result != "same_leader" || l[0].New == nil || l[0].New.Session != s || l[0].Old != *l[0].New || l[0].VacancyMS == nil {
+			t.Errorf("%s", r.out)
+		}
+		r = w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitOK) // it does not wait, so it does not know
+		has(t, r.out, "payments-3 was released; it may already lead again")
+	})
+}
+
+func TestWaitReportsEachElection(t *testing.T) {
+	for _, verb := range []string{"release", "destroy"} {
+		t.Run(verb, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *testConsul) {
+				p := prefix(t)
+				brief := func(s *api.SessionEntry) { s.LockDelay = 10 * time.Millisecond }
+				web, mail := w.session(brief), w.session(brief)
+				w.acquire(p+"/web/leader", web, "web-1")
+				w.acquire(p+"/mail/leader", mail, "mail-1")
+				contend(t, w, p+"/web/leader", w.session(brief), "web-2")
+				contend(t, w, p+"/mail/leader", w.session(brief), "mail-2")
+				r := w.run(verb, "web", "mail", "--yes", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+				got := map[string]resultLine{}
+				for _, l := range resultLines(t, r.out) {
+					got[l.Election] = l
+				}
+				for name, session := range map[string]string{"web": web, "mail": mail} {
+					l := got[name]
+					if l.Result != "moved" || l.Action != verb || l.Key != p+"/"+name+"/leader" || l.VacancyMS == nil ||
+						l.Old.Leader != name+"-1" || l.Old.Session != session || l.Old.Node != "node-1" ||
+						l.New == nil || l.New.Leader != name+"-2" || l.New.Session == session {
+						t.Errorf("%+v %+v", l, l.New)
+					}
+				}
+				has(t, r.errOut, "waiting up to 30s for the next leader of web, mail\n")
+			})
+		})
+	}
+}
+
+func TestWaitWritesTheNoteOfALargeRelease(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/web/leader", w.session(nil), strings.Repeat("x", 450<<10))
+	has(t, plan(t, w, "release", "web"), "warning   The value is too large for a transaction: the release is bound to the session, but cannot check the index.")
+	r := w.run("release", "web", "--yes", "--wait", "50ms").must(t, exitFailed)
+	has(t, r.out, "no leader: no candidate acquired the key", "; the value is too large for a transaction: the release was bound to the session, but could not check the index")
+	has(t, r.errOut, "electop: web: The value is too large for a transaction")
+}
+
+func TestWaitKeepsTheNoteOfALargeRelease(t *testing.T) {
+	const note = "the value is too large for a transaction"
+	for _, contended := range []bool{true, false} {
+		w := onMemory(t)
+		key := "service/web/leader"
+		w.acquire(key, w.session(nil), strings.Repeat("x", 450<<10))
+		wait, code := "50ms", exitFailed
+		if contended {
+			wait, code = "30s", exitOK
+			contend(t, w, key, w.session(nil), "web-2")
+		}
+		r := w.run("release", "web", "--yes", "--wait", wait, "-o", "json").must(t, code)
+		if l := resultLines(t, r.out); len(l) != 1 || !strings.HasPrefix(l[0].Note, note) {
+			t.Errorf("%s", r.out)
+		}
+		if !contended {
+			w.acquire(key, w.session(nil), strings.Repeat("x", 450<<10))
+			r = w.run("release", "web", "--yes").must(t, exitOK)
+			has(t, r.out, "; it may already lead again; "+note)
+		}
+	}
+}
+
+func TestWaitWithoutANextLeader(t *testing.T) {
+	w := onMemory(t)
+	for _, name := range []string{"web", "mail"} {
+		w.acquire("service/"+name+"/leader", w.session(func(s *api.SessionEntry) { s.LockDelay = 30 * time.Second }), name+"-1")
+	}
+	r := w.run("release", "web", "--yes", "--wait", "50ms").must(t, exitFailed)
+	has(t, r.out, "web: web-1 → no leader: no candidate acquired the key within 50ms\n")
+	r = w.run("destroy", "mail", "--yes", "--wait", "50ms", "-o", "json").must(t, exitFailed)
+	l := resultLines(t, r.out)
+	if len(l) != 1 || l[0].Result != "vacant" || l[0].New != nil || l[0].VacancyMS != nil {
+		t.Errorf("%s", r.out)
+	}
+	has(t, l[0].Reason, "within 50ms; the lock-delay lasts for about 30s more")
+}
+
+func TestAnInterruptedWaitReportsTheAction(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/web/leader", w.session(nil), "web-1")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var out buffer
+	d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &stopper{word: "waiting up to", stop: cancel}}
+	if code := run(ctx, d, []string{"--http-addr", w.addr, "release", "web", "--yes", "--wait", "1h"}); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	has(t, out.String(), "web: web-1 was released: interrupted while waiting for the next leader\n")
+	if w.get("service/web/leader").Session != "" {
+		t.Error("the key is still held")
+	}
+}
+
+// The leader changes twice before the confirmation, back to the same session: the term
+// of the plan is over.
+func TestAReturnBeforeTheActionIsNotReportedAsItsResult(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		key := p + "/web/leader"
+		s := w.session(nil)
+		w.acquire(key, s, "web-1")
+		person := &interlude{answer: strings.NewReader("y\n"), happens: func() {
+			w.unlock(key, s)
+			w.acquire(key, s, "web-1")
+		}}
+		r := w.runWith(deps{stdin: person, interactive: true}, "release", "web", "--wait", "30s", "-o", "json", "-k", p+"/*/leader").must(t, exitChanged)
+		l := resultLines(t, r.out)
+		if len(l) != 1 || l[0].Result != "changed" || l[0].New != nil || w.get(key).Session != s {
+			t.Errorf("%s", r.out)
+		}
+	})
+}
+
+func TestResultLineIsStableJSON(t *testing.T) {
+	w := onMemory(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "web-1\x1b[2J")
+	r := w.run("release", "web", "--yes", "-o", "json").must(t, exitOK)
+	want := `{"election":"web","key":"service/web/leader","action":"release","result":"done",` +
+		`"old":{"leader":"web-1␛[2J","session":"` + s + `","node":"node-1"}}` + "\n"
+	if r.out != want {
+		t.Errorf("%s\nwant\n%s", r.out, want)
+	}
+	r = w.run("release", "web", "--yes", "-o", "json").must(t, exitNoLeader)
+	want = `{"election":"web","key":"service/web/leader","action":"release","result":"no_leader",` +
+		`"old":{"leader":"","session":"","node":""},"reason":"the election has no leader"}` + "\n"
+	if r.out != want || r.errOut != "" {
+		t.Errorf("%s%s\nwant\n%s", r.out, r.errOut, want)
+	}
+	w.acquire("service/web/leader", s, "web-1")
+	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "web", "-o", "json").must(t, exitOK)
+	if l := resultLines(t, r.out); len(l) != 1 || l[0].Result != "done" {
+		t.Errorf("%s", r.out)
+	}
+	has(t, r.errOut, "Destroy the session of web", "[y/N]")
+}
+
+func TestResultsContainNoControlCharacters(t *testing.T) {
+	w := onMemory(t)
+	for _, verb := range []string{"release", "destroy"} {
+		for _, format := range []string{"text", "json"} {
+			key := "service/" + verb + format + "\u202eb\x1b]0;x\x07/leader"
+			s := w.session(func(s *api.SessionEntry) { s.Name = "n\x1b[2J" })
+			txn := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: key, Value: []byte("\x1b[2J\u200bv"), Session: s}}}
+			if ok, _, _, err := w.client.Txn().Txn(txn, nil); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			d := deps{stdin: strings.NewReader("y\n"), interactive: true}
+			r := w.runWith(d, verb, key, "-o", format, "--wait", "20ms").must(t, exitFailed)
+			for _, text := range []string{r.out, r.errOut} {
+				text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\x1b[K", ""), "\r  searched", "")
+				if i := bytes.IndexAny([]byte(text), "\x1b\x07\u202e\u200b\r"); i >= 0 {
+					t.Errorf("%s %s: %q", verb, format, text)
+				}
+			}
+		}
+	}
+}
+
+func TestOutcomeWhenAWaitEnds(t *testing.T) {
+	now := time.Now()
+	done := insight.Outcome{Action: election.ActionRelease, Kind: insight.OutcomeDone, Target: election.Target{Key: "k"}}
+	unknown := done
+	unknown.Kind, unknown.Reason = insight.OutcomeUnknown, "not confirmed"
+	snapshot := func(held string, state election.ConnectionState) *election.Snapshot {
+		e := &election.Election{Exists: true, Pair: election.Pair{Key: "k", Session: held}}
+		return &election.Snapshot{At: now, Elections: []*election.Election{e}, Connection: election.Connection{State: state}}
+	}
+	partly := snapshot("", election.Live)
+	partly.Connection.Stale = []election.StalePart{{Part: election.Part{Kind: election.PartKeys, Range: election.KeyRange("k")}}}
+	for _, tt := range []struct {
+		name        string
+		o           insight.Outcome
+		last        *election.Snapshot
+		interrupted bool
+		kind        insight.OutcomeKind
+		reason      string
+	}{
+		{"vacant", done, snapshot("", election.Live), false, insight.OutcomeVacant, "no candidate acquired the key within 1s"},
+		{"lost", done, snapshot("", election.Lost), false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"stale", done, partly, false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"no snapshot", done, nil, false, insight.OutcomeDone, "Consul did not respond; the current leader is unknown"},
+		{"led", done, snapshot("s", election.Live), false, insight.OutcomeDone, "no later term was observed within 1s"},
+		{"interrupted", done, snapshot("", election.Live), true, insight.OutcomeDone, "interrupted while waiting for the next leader"},
+		{"unknown", unknown, snapshot("", election.Live), false, insight.OutcomeUnknown, "not confirmed; the election has no leader"},
+	} {
+		got := waitEnded(tt.o, tt.last, time.Second, tt.interrupted)
+		if got.Kind != tt.kind || got.Reason != tt.reason {
+			t.Errorf("%s: %s %q", tt.name, got.Kind, got.Reason)
+		}
+	}
+}

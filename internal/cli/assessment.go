@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+)
+
+// assessment is what electop infers about one election.
+type assessment struct {
+	around     election.Surroundings
+	candidates []insight.Candidate
+	semaphore  *election.Semaphore
+	software   *insight.Software
+	advice     []insight.Advice
+	vacant     *election.Election // the election, nil if it has a leader
+	situation  insight.Situation
+	why        string // why there is no leader, empty if there is one
+	probe      *consulx.ProbeResult
+	likely     int // candidates with a strong reason, -1 if unknown
+}
+
+// assess reads the surroundings of an election and infers its assessment.
+func assess(ctx context.Context, client *consulx.Client, s *election.Snapshot, e *election.Election) assessment {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return newAssessment(s, e, consulx.Survey(ctx, client, e.Key()))
+}
+
+func newAssessment(s *election.Snapshot, e *election.Election, around election.Surroundings) assessment {
+	a := assessment{
+		around: around, candidates: insight.Candidates(e, &around, s.Elections),
+		semaphore: election.ReadSemaphore(e, &around), software: insight.DetectSoftware(e, &around),
+		advice: insight.Advise(e, &around, s.Elections, s.At),
+	}
+	a.likely = insight.Likely(a.candidates)
+	if a.likely == 0 && (len(a.candidates) > 0 || len(a.unread()) > 0) {
+		a.likely = -1
+	}
+	a.situation = insight.Situation{Now: s.At, Connection: s.Connection, Candidates: a.likely}
+	a.why = insight.WhyVacant(e, a.situation)
+	if a.why != "" {
+		a.vacant = e
+	}
+	return a
+}
+
+// unread describes the reads that failed.
+func (a assessment) unread() []string {
+	var all []string
+	for _, text := range []string{a.around.SiblingsErr, a.around.SessionsErr} {
+		if text != "" {
+			all = append(all, sanitize.Line(text, 200))
+		}
+	}
+	return all
+}
+
+// applyProbe replaces inferences by the result of a probe.
+func (a *assessment) applyProbe(found consulx.ProbeResult) {
+	a.probe = &found
+	switch {
+	case a.vacant == nil && found.State != consulx.LockHeld:
+		a.why = "The leader lost the key after electop read it: " + probeText(found) + "."
+		return
+	case a.vacant == nil:
+		return
+	case found.State == consulx.LockHeld:
+		a.why = "There was no leader when electop read the key; it is now " + probeText(found) + "."
+		return
+	case found.State == consulx.LockDelayed:
+		a.situation.LockDelay = insight.DelayActive
+	case found.State == consulx.LockFree:
+		a.situation.LockDelay = insight.DelayNone
+	}
+	a.why = insight.WhyVacant(a.vacant, a.situation)
+}
+
+// nextText names the likely candidates in one line.
+func (a assessment) nextText() string {
+	if len(a.candidates) == 0 {
+		return a.noCandidateText()
+	}
+	names := make([]string, 0, 3)
+	for _, c := range a.candidates[:min(len(a.candidates), cap(names))] {
+		names = append(names, fmt.Sprintf("%s (%s)", election.ShortLeader(c.Name), reason(c)))
+	}
+	text := "likely: " + strings.Join(names, ", ")
+	if more := len(a.candidates) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// effect predicts what an action does to the leader.
+func (a assessment) effect(kind election.ActionKind, e *election.Election) insight.Effect {
+	return insight.EffectOf(kind, e, &a.around, a.likely)
+}
+
+func reason(c insight.Candidate) string {
+	if c.Weak {
+		return "perhaps: " + c.Reason
+	}
+	return c.Reason
+}
+
+func (a assessment) noCandidateText() string {
+	if len(a.unread()) > 0 {
+		return "not known: " + strings.Join(a.unread(), "; ")
+	}
+	return "no candidate was seen among " + election.Plural(uint64(len(a.around.Sessions)), "session")
+}

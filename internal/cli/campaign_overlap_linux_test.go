@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"electop/internal/consultest"
+)
+
+// overlapRunsEnv sets the number of elections per scenario, and selects the default TTL
+// and lock-delay. The normal test uses shorter ones.
+const overlapRunsEnv = "ELECTOP_OVERLAP_RUNS"
+
+const (
+	// overlapBatch is how many elections lose their leader at once.
+	overlapBatch = 25
+	// afterwards is how long the new program beats before the files are read, so
+	// that an old one that still runs is seen.
+	afterwards = 3 * time.Second
+)
+
+// scenario is a way to lose the leadership without a signal to the program.
+type scenario struct {
+	name string
+	// strike happens to the agent and the electop processes of the leaders.
+	strike func(t *testing.T, agent *consultest.Agent, leaders []*process)
+	// undo lets everything end.
+	undo func(t *testing.T, agent *consultest.Agent, leaders []*process)
+}
+
+func scenarios() []scenario {
+	agentSignal := func(sig syscall.Signal) func(*testing.T, *consultest.Agent, []*process) {
+		return func(t *testing.T, agent *consultest.Agent, _ []*process) {
+			if err := syscall.Kill(agent.PID(), sig); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	electopSignal := func(sig syscall.Signal) func(*testing.T, *consultest.Agent, []*process) {
+		return func(t *testing.T, _ *consultest.Agent, leaders []*process) {
+			for _, p := range leaders {
+				if err := p.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return []scenario{
+		{"frozen agent", agentSignal(syscall.SIGSTOP), agentSignal(syscall.SIGCONT)},
+		{"frozen electop", electopSignal(syscall.SIGSTOP), electopSignal(syscall.SIGCONT)},
+		{"killed agent", agentSignal(syscall.SIGKILL), func(*testing.T, *consultest.Agent, []*process) {}},
+	}
+}
+
+// Each program appends beats to a file. An overlap is a beat of the old program after
+// the first beat of the new one.
+func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
+	program := electop(t)
+	runs, err := strconv.Atoi(os.Getenv(overlapRunsEnv))
+	if err == nil {
+		for _, s := range scenarios() {
+			t.Run(s.name, func(t *testing.T) { manyOverlaps(t, program, s, runs) })
+		}
+		return
+	}
+	agents := leaderLast(t, consultest.Cluster(t, 5)) // two of them fail
+	var races []*race
+	for i, s := range scenarios() {
+		r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[i], next: agents[3+i%2], pairs: 5}
+		r.flags = []string{"--ttl", "10s", "--lock-delay", "10s"}
+		r.begin(t)
+		races = append(races, r)
+	}
+	for _, r := range races {
+		r.hit(t)
+	}
+	for _, r := range races {
+		r.report(t, r.end(t))
+	}
+}
+
+// leaderLast sorts agents so that Consul's leader is the last.
+func leaderLast(t *testing.T, agents []*consultest.Agent) []*consultest.Agent {
+	t.Helper()
+	for i, a := range agents {
+		self, err := a.Client().Agent().Self()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats, ok := self["Stats"]["consul"].(map[string]any); ok && stats["leader"] == "true" {
+			agents[i], agents[len(agents)-1] = agents[len(agents)-1], a
+			return agents
+		}
+	}
+	t.Fatal("no server leads")
+	return nil
+}
+
+// manyOverlaps runs one scenario with the defaults, each batch on a new cluster of
+// three. In every other batch, the agent of the old leaders is Consul's leader.
+func manyOverlaps(t *testing.T, program string, s scenario, runs int) {
+	var gaps []time.Duration
+	for batch := 0; len(gaps) < runs; batch++ {
+		t.Run(fmt.Sprint("from ", len(gaps)), func(t *testing.T) {
+			agents := leaderLast(t, consultest.Cluster(t, 3))
+			r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[batch%2*2], next: agents[1], pairs: min(overlapBatch, runs-len(gaps))}
+			r.begin(t)
+			r.hit(t)
+			gaps = append(gaps, r.end(t)...)
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	(&race{scenario: s}).report(t, gaps)
+}
+
+// race is a set of elections that lose their leaders at the same time.
+type race struct {
+	scenario
+	program   string
+	dir       string
+	old, next *consultest.Agent
+	pairs     int
+	flags     []string
+	leaders   []*process
+	others    []*process
+	struck    time.Time
+}
+
+// file is the file of the program on one side of an election.
+func (r *race) file(who string, i int) string {
+	return filepath.Join(r.dir, fmt.Sprintf("%s-%d", who, i))
+}
+
+// begin starts both sides of each election. The old side leads.
+func (r *race) begin(t *testing.T) {
+	t.Helper()
+	r.leaders = r.start(t, r.old, "old")
+	eventually(t, "old programs", func() bool { return r.beating(t, "old", time.Now()) })
+	r.others = r.start(t, r.next, "new")
+	eventually(t, "new candidates", func() bool { return r.candidates(t, "new") == r.pairs })
+}
+
+func (r *race) hit(t *testing.T) {
+	t.Helper()
+	r.strike(t, r.old, r.leaders)
+	r.struck = time.Now()
+}
+
+// end returns, per election, the time from the last beat of the old program to the
+// first beat of the new one.
+func (r *race) end(t *testing.T) (gaps []time.Duration) {
+	t.Helper()
+	eventually(t, "new programs", func() bool { return r.beating(t, "new", time.Now().Add(-afterwards)) })
+	r.undo(t, r.old, r.leaders)
+	for _, p := range slices.Concat(r.leaders, r.others) {
+		_ = p.Process.Kill() // the programs end 3s later, and all at once
+	}
+	for i := range r.pairs {
+		was, is := beats(t, r.file("old", i)), beats(t, r.file("new", i))
+		last, first := was[len(was)-1], is[0]
+		gaps = append(gaps, first.Sub(last))
+		t.Logf("%s %d: the old program stopped after %s, the new one began after %s",
+			r.name, i, last.Sub(r.struck).Round(time.Millisecond), first.Sub(r.struck).Round(time.Millisecond))
+	}
+	return gaps
+}
+
+// start starts a campaign per election. A third of the programs ignores SIGTERM, a
+// third is the child of a shell.
+func (r *race) start(t *testing.T, agent *consultest.Agent, who string) (all []*process) {
+	t.Helper()
+	kinds := []string{"plain", "ignores", "child"}
+	for i := range r.pairs {
+		name := fmt.Sprintf("%s-%d", strings.ReplaceAll(r.name, " ", "-"), i)
+		args := append([]string{"--http-addr", agent.Addr(), "campaign", name, "--value", who, "--name", who + " " + r.name}, r.flags...)
+		all = append(all, start(t, r.program, append(append(args, "--"), programs(r.file(who, i))[kinds[i%len(kinds)]]...)...))
+	}
+	return all
+}
+
+// beating reports whether every program of one side started before a time.
+func (r *race) beating(t *testing.T, who string, before time.Time) bool {
+	for i := range r.pairs {
+		if all := beats(t, r.file(who, i)); len(all) == 0 || all[0].After(before) {
+			return false
+		}
+	}
+	return true
+}
+
+// candidates counts the sessions of one side.
+func (r *race) candidates(t *testing.T, who string) (n int) {
+	t.Helper()
+	sessions, _, err := r.next.Client().Session().List(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if s.Name == who+" "+r.name {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *race) report(t *testing.T, gaps []time.Duration) {
+	t.Helper()
+	overlaps := 0
+	for _, gap := range gaps {
+		if gap <= 0 {
+			overlaps++
+		}
+	}
+	t.Logf("%s: %d overlaps in %d runs; the gap between the programs was %s to %s", r.name, overlaps, len(gaps),
+		slices.Min(gaps).Round(time.Millisecond), slices.Max(gaps).Round(time.Millisecond))
+	if overlaps > 0 {
+		t.Errorf("%d overlaps", overlaps)
+	}
+}

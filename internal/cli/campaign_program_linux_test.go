@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"electop/consulx"
+	candidacy "electop/consulx/campaign"
+)
+
+// beats reads the times that a program has written.
+func beats(t *testing.T, path string) []time.Time {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var all []time.Time
+	for line := range bytes.Lines(text) {
+		ns, err := strconv.ParseInt(strings.TrimSuffix(string(line), "\n"), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line[len(line)-1] == '\n' {
+			all = append(all, time.Unix(0, ns))
+		}
+	}
+	return all
+}
+
+// process is electop as a child process. Wait fails with exec.ErrWaitDelay if a
+// descendant is still running.
+type process struct {
+	*exec.Cmd
+	out, errOut bytes.Buffer
+}
+
+func start(t *testing.T, program string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(program, args...)}
+	p.Env = append(os.Environ(), mainEnv+"=1")
+	p.Stdout, p.Stderr = &p.out, &p.errOut
+	p.WaitDelay = patience
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // tests stop it; see consultest
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if p.ProcessState == nil {
+			_ = p.Process.Kill()
+			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+				t.Error("a program still runs after electop was killed")
+			}
+		}
+	})
+	return p
+}
+
+// programs are command lines of programs that write beats: one that ends at SIGTERM,
+// one that ignores it, and a child of a shell.
+func programs(file string) map[string][]string {
+	return map[string][]string{
+		"plain":   {os.Args[0], beatCommand, file},
+		"ignores": {os.Args[0], beatCommand, file, ignoreTerm},
+		"child":   {"sh", "-c", `"$0" "$@" & wait`, os.Args[0], beatCommand, file, ignoreTerm},
+	}
+}
+
+func TestProgramEndsWhenElectopIsKilled(t *testing.T) {
+	for name := range programs("") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := onMemory(t)
+			file := filepath.Join(t.TempDir(), "beats")
+			p := start(t, os.Args[0], append([]string{"--http-addr", w.addr, "campaign", "job", "--"}, programs(file)[name]...)...)
+			eventually(t, "beat", func() bool { return len(beats(t, file)) > 0 })
+			if err := p.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			killed := time.Now()
+			if err := p.Wait(); errors.Is(err, exec.ErrWaitDelay) {
+				t.Error("the program still runs")
+			}
+			t.Logf("the program ended %s after electop", time.Since(killed))
+			if !strings.Contains(p.errOut.String(), "stopped the program") {
+				t.Errorf("err %q", p.errOut.String())
+			}
+		})
+	}
+}
+
+// group reads the process group of a shell program and its supervisor from a file.
+func group(t *testing.T, file string) (group, supervisor int) {
+	t.Helper()
+	awaitFile(t, file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(string(text), &group, &supervisor); err != nil {
+		t.Fatalf("%v: %q", err, text)
+	}
+	return group, supervisor
+}
+
+// running lists the processes of a group except zombies.
+func running(t *testing.T, group int) (found []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		// PID (name) state parent group …
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if f := strings.Fields(rest); len(f) > 2 && f[2] == fmt.Sprint(group) && f[0] != "Z" {
+			found = append(found, string(text))
+		}
+	}
+	return found
+}
+
+// shell is a program that writes its process group and leaves a child behind.
+func shell(file, then string) []string {
+	return []string{"sh", "-c", `trap '' TERM; sleep 1000 & echo $$ $PPID > ` + file + `.new; mv ` + file + `.new ` + file + `; ` + then}
+}
+
+func TestCampaignLeavesNoProcessBehind(t *testing.T) {
+	tests := map[string]struct {
+		then  string
+		after func(t *testing.T, w *testConsul, supervisor int)
+		code  int
+		says  string
+		// dying reports whether killed processes have no parent that waits for them, so that
+		// the kernel may remove them later.
+		dying bool
+	}{
+		"the program ends":         {then: "exit 3", code: 3},
+		"the supervisor is killed": {then: "wait", after: send(syscall.SIGKILL), code: exitFailed, says: "its supervisor ended", dying: true},
+		"the supervisor is frozen": {then: "wait", after: func(t *testing.T, w *testConsul, supervisor int) {
+			send(syscall.SIGSTOP)(t, w, supervisor)
+			destroyHolder(t, w, "service/job/leader")
+		}, code: exitFailed, says: "lost service/job/leader while the program ran"},
+		"the session is destroyed": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
+			destroyHolder(t, w, "service/job/leader")
+		}, code: exitFailed, says: "lost service/job/leader while the program ran"},
+		"the key is deleted": {then: "wait", after: func(t *testing.T, w *testConsul, _ int) {
+			if _, err := w.client.KV().Delete("service/job/leader", nil); err != nil {
+				t.Fatal(err)
+			}
+		}, code: exitFailed, says: "lost service/job/leader while the program ran: service/job/leader was deleted"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := onMemory(t)
+			file := filepath.Join(t.TempDir(), "pids")
+			done := make(chan result, 1)
+			go func() { done <- w.run(append([]string{"campaign", "job", "--"}, shell(file, tt.then)...)...) }()
+			pgid, supervisor := group(t, file)
+			if tt.after != nil {
+				tt.after(t, w, supervisor)
+			}
+			r := (<-done).must(t, tt.code)
+			if tt.dying {
+				eventually(t, "end of what was killed", func() bool { return len(running(t, pgid)) == 0 })
+			}
+			if left := running(t, pgid); len(left) > 0 || !strings.Contains(r.errOut, tt.says) {
+				t.Errorf("running %q, err %q", left, r.errOut)
+			}
+		})
+	}
+}
+
+func send(sig syscall.Signal) func(*testing.T, *testConsul, int) {
+	return func(t *testing.T, _ *testConsul, pid int) {
+		if err := syscall.Kill(pid, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func destroyHolder(t *testing.T, w *testConsul, key string) {
+	t.Helper()
+	if _, err := w.client.Session().Destroy(w.get(key).Session, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
+	w := onMemory(t)
+	// Under nohup and in background jobs, signals are ignored, and a child inherits that.
+	// It does not inherit handlers, so this test handles them.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGINT, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(handled) })
+	for i, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, kind := range []string{"without a program", "with a program", "while it waits"} {
+			t.Run(fmt.Sprint(sig, " ", kind), func(t *testing.T) {
+				name := fmt.Sprintf("job-%d-%d", i, len(kind))
+				key := "service/" + name + "/leader"
+				args := []string{"--http-addr", w.addr, "campaign", name}
+				file := filepath.Join(t.TempDir(), "beats")
+				switch kind {
+				case "with a program":
+					args = append(args, "--", os.Args[0], beatCommand, file)
+				case "while it waits":
+					w.acquire(key, w.session(nil), "another")
+				}
+				p := start(t, os.Args[0], args...)
+				switch kind {
+				case "with a program":
+					awaitFile(t, file)
+				case "while it waits":
+					eventually(t, "a session", func() bool { return len(w.campaigns()) == 1 })
+				default:
+					eventually(t, "a leader", func() bool { pair := w.get(key); return pair != nil && pair.Session != "" })
+				}
+				if err := p.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				_ = p.Wait()
+				if code := p.ProcessState.ExitCode(); code != 128+int(sig) {
+					t.Errorf("exit code %d, err %q", code, p.errOut.String())
+				}
+				if left := w.campaigns(); len(left) > 0 {
+					t.Errorf("a session is left: %+v", left[0])
+				}
+				if pair := w.get(key); kind != "while it waits" && (pair == nil || pair.Session != "") {
+					t.Errorf("the key is %+v", pair)
+				}
+			})
+		}
+	}
+}
+
+func TestDeadlinesStopTheProgramInTime(t *testing.T) {
+	w := onMemory(t)
+	client, err := consulx.NewClient(consulx.Config{Address: w.addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	c := candidacy.New(client, candidacy.Options{Key: "service/job/leader", StopTime: stopGrace})
+	defer c.Close(context.Background())
+	l, err := c.Campaign(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	r := programRun{leadership: l}
+	if d := r.deadlines(now); !d.Term.Add(stopGrace).Equal(d.Kill) || d.Kill.After(now.Add(13*time.Second)) || !d.Term.After(now) {
+		t.Errorf("while leading: SIGTERM in %s, SIGKILL in %s", d.Term.Sub(now), d.Kill.Sub(now))
+	}
+	r.signalled = now
+	if d := r.deadlines(now); !d.Term.Equal(now) || d.Grace != signalGrace || d.Kill.After(now.Add(13*time.Second)) {
+		t.Errorf("after a signal: SIGTERM in %s, SIGKILL in %s", d.Term.Sub(now), d.Kill.Sub(now))
+	}
+	r.lost = now
+	if d := r.deadlines(now); !d.Term.Equal(now) || d.Kill.After(now.Add(stopGrace)) {
+		t.Errorf("after the loss: SIGTERM in %s, SIGKILL in %s", d.Term.Sub(now), d.Kill.Sub(now))
+	}
+}

@@ -1,0 +1,62 @@
+// Package cli is electop's command line, with one file per command. It connects
+// the model (election), Consul (consulx) and the dashboard (ui).
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+
+	"electop/internal/stream"
+	"electop/internal/ttyguard"
+)
+
+// deps holds the injectable streams of a command.
+type deps struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	// interactive reports whether stdin and stdout are a terminal.
+	interactive bool
+	// guarded reports whether this process is the dashboard's child of ttyguard.
+	guarded bool
+}
+
+// Main runs electop with the arguments, streams and signals of the process and
+// returns its exit code.
+func Main() int {
+	// With a handler, a closed pipe is an error of the write and not a signal. Unlike
+	// an ignored signal, a handler is not inherited by programs that electop runs.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := notifyContext(context.Background(), endSignals()...)
+	defer stop()
+	d := deps{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, guarded: ttyguard.Child(),
+		interactive: term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()),
+	}
+	code := run(ctx, d, os.Args[1:])
+	if d.guarded {
+		ttyguard.Leave()
+	}
+	return code
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, d deps, args []string) int {
+	d.stdout, d.stderr = stream.NewWriter(ctx, d.stdout), stream.NewWriter(ctx, d.stderr)
+	cmd := newRootCommand(d)
+	cmd.SetArgs(args)
+	cmd.SetIn(d.stdin)
+	cmd.SetOut(d.stdout)
+	cmd.SetErr(d.stderr)
+	err := cmd.ExecuteContext(ctx)
+	if errors.Is(err, syscall.EPIPE) {
+		return exitOK
+	}
+	return reportError(d.stderr, err)
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"electop/consulx"
+	"electop/election/sanitize"
+	"electop/internal/logfile"
+	"electop/internal/ttyguard"
+)
+
+// crashLength is the maximum length of a crash reason or path, in runes.
+const crashLength = 200
+
+// runGuarded opens the dashboard in a child process, so that the terminal is restored
+// however it ends. In the child, and if no child can be started, it opens the dashboard
+// in this process.
+func (d deps) runGuarded(o *options, open func() error) error {
+	if d.guarded || !o.rereadable() {
+		return open()
+	}
+	// Secrets are read in parallel, so that the dashboard does not start later, and not
+	// after a crash, when files may contain other secrets.
+	redact := make(chan func(string) string, 1)
+	go func() { redact <- o.redactor() }()
+	end, err := ttyguard.Run(os.Stdin, os.Stdout)
+	if err != nil {
+		return open()
+	}
+	output := safeLines((<-redact)(string(end.Output)))
+	if end.Crashed {
+		return d.reportCrash(end, output, o.logFile)
+	}
+	fmt.Fprint(d.stderr, output) // errors, and actions whose result was not observed
+	if end.Code == exitOK {
+		return nil
+	}
+	return exitError(end.Code)
+}
+
+// rereadable reports whether no setting comes from a pipe, such as the shell's <(…):
+// the child reads all settings again.
+func (o *options) rereadable() bool {
+	c := &o.consul
+	for _, path := range []string{
+		o.config, cmp.Or(c.TokenFile, os.Getenv("CONSUL_HTTP_TOKEN_FILE")), cmp.Or(c.CAFile, os.Getenv("CONSUL_CACERT")),
+		cmp.Or(c.ClientCert, os.Getenv("CONSUL_CLIENT_CERT")), cmp.Or(c.ClientKey, os.Getenv("CONSUL_CLIENT_KEY")),
+	} {
+		if info, err := os.Stat(path); err == nil && info.Mode().Type() == fs.ModeNamedPipe { //nolint:gosec // a path of the user
+			return false
+		}
+	}
+	return true
+}
+
+// redactor returns a function that removes the token and passwords from a text.
+func (o *options) redactor() func(string) string {
+	client, err := consulx.NewClient(o.consul)
+	if err != nil {
+		// The child fails with the same error and reports it. If it crashes, the secrets
+		// are unknown, so the output is dropped.
+		return func(text string) string {
+			if crashReason(text) != "" {
+				return ""
+			}
+			return text
+		}
+	}
+	return client.Redact
+}
+
+// reportCrash writes the stacks to a file and reports the crash in one line.
+func (d deps) reportCrash(end ttyguard.End, output, logFile string) error {
+	what, code := crashReason(output), exitFailed
+	if end.Signal != 0 {
+		what, code = "signal: "+end.Signal.String(), end.Code
+	}
+	text := "the dashboard crashed"
+	if what != "" {
+		text += ": " + sanitize.Line(what, crashLength)
+	}
+	if strings.TrimSpace(output) != "" {
+		path, err := writeStacks(logFile, output)
+		if err != nil {
+			text += "; its stacks cannot be written: " + consulx.Describe(err)
+		} else {
+			text += "; its stacks are in " + sanitize.Line(path, crashLength)
+		}
+	}
+	fmt.Fprintln(d.stderr, "electop: "+text)
+	return exitError(code)
+}
+
+// crashReason is the line in which the Go runtime reports why it ended the process.
+func crashReason(output string) string {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "SIG") {
+			return line
+		}
+	}
+	return ""
+}
+
+// writeStacks appends a crash report to the log file, or to crash.log if there is no
+// log or it cannot be written. It returns the path.
+func writeStacks(logFile, output string) (string, error) {
+	text := fmt.Sprintf("time=%s level=ERROR msg=\"the dashboard crashed\" version=%s\n%s\n",
+		time.Now().Format(time.RFC3339Nano), version(), strings.TrimRight(output, "\n"))
+	if logFile != "" && logfile.Append(logFile, text) == nil {
+		return logFile, nil
+	}
+	dir := stateDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "crash.log")
+	return path, logfile.Append(path, text)
+}
+
+// stateDir is the folder for files that are neither configuration nor cache.
+func stateDir() string {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); !filepath.IsAbs(dir) && err == nil {
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if !filepath.IsAbs(dir) {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "electop")
+}
+
+// safeLines makes each line safe to show. It keeps leading tabs, which indent a stack.
+func safeLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		plain := strings.TrimLeft(line, "\t")
+		b.WriteString(line[:len(line)-len(plain)])
+		b.WriteString(sanitize.Text(plain))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/logfile"
+)
+
+func (o *options) level() (level slog.Level, err error) {
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return level, usagef("--log-level %q: want debug, info, warn or error", sanitize.Line(o.logLevel, 20))
+	}
+	return level, nil
+}
+
+// logger writes to --log-file, or discards everything if there is none. The second
+// result closes the file and reports lines that were not written.
+func (o *options) logger(d deps) (*slog.Logger, func(), error) {
+	level, err := o.level()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.logFile == "" {
+		return slog.New(slog.DiscardHandler), func() {}, nil
+	}
+	f, err := logfile.Open(o.logFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	closeFile := func() {
+		if err := f.Close(); err != nil {
+			fmt.Fprintf(d.stderr, "electop: %s: %s\n", sanitize.Line(o.logFile, 200), consulx.Describe(err))
+		}
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), closeFile, nil
+}
+
+// eventLogger returns a function that logs events.
+func eventLogger(log *slog.Logger) func([]election.Event) {
+	return func(events []election.Event) {
+		for _, e := range events {
+			level := slog.LevelInfo
+			if e.Type == election.ConnectionLost {
+				level = slog.LevelWarn
+			}
+			if !log.Enabled(context.Background(), level) {
+				continue
+			}
+			log.Log(context.Background(), level, string(e.Type), "election", sanitize.Line(e.Election, 100),
+				"key", sanitize.Line(e.Key, 200), "what", e.Summary())
+		}
+	}
+}

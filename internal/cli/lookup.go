@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+const (
+	// readTimeout bounds the reads of a command that reads Consul once.
+	readTimeout = 30 * time.Second
+	// connectTimeout bounds the first response of Consul. Later failures are events;
+	// this one is an error, because the address is probably wrong.
+	connectTimeout = 10 * time.Second
+)
+
+// lookup finds elections by name in a snapshot, and explains why it found none.
+type lookup struct {
+	stderr   io.Writer
+	client   *consulx.Client
+	patterns election.Patterns
+	snapshot *election.Snapshot
+}
+
+// lookUp connects and reads all elections once. The caller closes the client.
+func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
+	client, ps, err := o.connect()
+	if err != nil {
+		return lookup{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	s, err := observe.Once(ctx, client, ps)
+	if err != nil {
+		client.Close()
+	}
+	return lookup{d.stderr, client, ps, s}, err
+}
+
+// awaitSnapshot waits for the first complete snapshot of an observer, so that a wrong
+// address or token is an error at once.
+func awaitSnapshot(
+	ctx context.Context, client *consulx.Client, ps election.Patterns, snapshots <-chan *election.Snapshot,
+) (*election.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	for {
+		select {
+		case s := <-snapshots:
+			if s == nil {
+				return nil, context.Canceled
+			}
+			if s.Loaded {
+				return s, nil
+			}
+			if s.Connection.State != election.Lost && len(s.Connection.Stale) == 0 {
+				continue
+			}
+		case <-ctx.Done():
+		}
+		// A snapshot has only the text of an error; this read returns the error itself,
+		// which decides the exit code.
+		if _, err := observe.Once(ctx, client, ps); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// elections returns the elections with these names, or all if there are no names.
+func (l lookup) elections(ctx context.Context, names []string) ([]*election.Election, error) {
+	if len(names) == 0 {
+		l.warnMissing(ctx)
+		return l.snapshot.Elections, nil
+	}
+	found := make([]*election.Election, 0, len(names))
+	for _, name := range names {
+		e, err := l.election(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, e)
+	}
+	return found, nil
+}
+
+// election returns the one election with this name.
+func (l lookup) election(ctx context.Context, name string) (*election.Election, error) {
+	e, err := findElection(l.snapshot, name)
+	if err != nil {
+		return nil, l.explainError(ctx, err)
+	}
+	return e, nil
+}
+
+// findElection returns the one election that has the name or the full key, with or
+// without a leading "/".
+func findElection(s *election.Snapshot, name string) (*election.Election, error) {
+	if strings.TrimPrefix(name, "/") == "" {
+		return nil, usagef("NAME is empty")
+	}
+	found := s.Named(name)
+	if len(found) == 0 {
+		found = s.Named(strings.TrimPrefix(name, "/"))
+	}
+	switch len(found) {
+	case 0:
+		return nil, notFound(s, name)
+	case 1:
+		return found[0], nil
+	}
+	keys := make([]string, len(found))
+	for i, e := range found {
+		keys[i] = sanitize.Line(e.Key(), 200)
+	}
+	return nil, usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), strings.Join(keys, ", "))
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// missingError says that no election has the name.
+type missingError struct{ name, text string }
+
+func (e *missingError) Error() string { return e.text }
+
+func (e *missingError) Unwrap() error { return errNoElection }
+
+// notFound is the error for a name that no election has.
+func notFound(s *election.Snapshot, name string) error {
+	hint := ""
+	if s.Filtered {
+		hint = " (keys may be hidden: this token may not read all of them)"
+	}
+	return &missingError{name: name, text: errNoElection.Error() + ": " + sanitize.Line(name, 100) + hint}
+}
+
+// warnMissing says why there are no elections, or that some may be missing.
+func (l lookup) warnMissing(ctx context.Context) {
+	switch {
+	case len(l.snapshot.Elections) == 0:
+		l.explainEmpty(ctx)
+	case l.snapshot.Filtered:
+		fmt.Fprintln(l.stderr, "electop: this token may not read all keys: elections may be missing")
+	}
+}
+
+// explainError distinguishes an election that the token may not read from one that
+// does not exist.
+func (l lookup) explainError(ctx context.Context, err error) error {
+	var missing *missingError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	if key, ok := l.patterns.Key(missing.name); ok {
+		// If this read fails, the error keeps the hint of the snapshot.
+		if hidden, readErr := consulx.Hidden(ctx, l.client, key); readErr == nil && hidden {
+			return fmt.Errorf("%w: this token may not read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
+		}
+	}
+	if len(l.snapshot.Elections) == 0 {
+		l.explainEmpty(ctx)
+	}
+	return err
+}
+
+// explainEmpty says why no election was found, and which nearby keys hold a lock.
+func (l lookup) explainEmpty(ctx context.Context) {
+	found, err := consulx.FindNearby(ctx, l.client, l.patterns)
+	if ctx.Err() != nil {
+		return
+	}
+	printf := func(format string, args ...any) {
+		fmt.Fprintln(l.stderr, "electop: "+sanitize.Line(fmt.Sprintf(format, args...), 1000))
+	}
+	hidden := found.Hidden || l.snapshot.Filtered
+	what := strings.Join(l.patterns.Strings(), ", ")
+	whose := "this token"
+	if found.Anonymous {
+		whose = "the anonymous token (no token was given)"
+	}
+	switch {
+	case hidden && !found.Readable && err == nil:
+		printf("%s may not read any key: elections may be missing; missing ACL rule for %s: %s", whose, what, found.Rule)
+	case hidden:
+		printf("no readable key matches %s; %s may not read all keys: elections may be missing", what, whose)
+	case !found.Readable && found.Complete:
+		printf("no key matches %s: the KV store has no keys", what)
+	default:
+		printf("no key matches %s", what)
+	}
+	if len(found.Locked) > 0 {
+		printf("keys with a lock nearby: %s; select keys with -k PATTERN", strings.Join(found.Locked, ", "))
+	} else if found.Complete && found.Readable {
+		printf("no other readable key holds a lock")
+	}
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// endSignals are the signals that end a command. Signals that were ignored when
+// electop started stay ignored: nohup and shell scripts rely on it.
+func endSignals() []os.Signal {
+	all := []os.Signal{syscall.SIGTERM}
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			all = append(all, sig)
+		}
+	}
+	return all
+}
+
+// signalError is the cause of a context that a signal cancelled.
+type signalError struct{ signal os.Signal }
+
+func (e signalError) Error() string { return e.signal.String() + " received" }
+
+// notifyContext is signal.NotifyContext with a signalError as the cause.
+func notifyContext(parent context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, signals...)
+	go func() {
+		select {
+		case s := <-received:
+			cancel(signalError{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(received)
+		cancel(nil)
+	}
+}
+
+// signalExit is the exit code for the signal that cancelled ctx, by the convention
+// of shells: 128 + its number.
+func signalExit(ctx context.Context) (code exitError, ok bool) {
+	var received signalError
+	if !errors.As(context.Cause(ctx), &received) {
+		return 0, false
+	}
+	number, ok := received.signal.(syscall.Signal)
+	return exitError(128 + int(number)), ok
+}
+
+// interrupted reports whether a command ended because its context did.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled))
+}

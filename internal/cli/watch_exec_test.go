@@ -1,0 +1,126 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// awaitLines waits until a file has at least n lines and returns its words.
+func awaitLines(t *testing.T, path string, n int) []string {
+	t.Helper()
+	var text []byte
+	eventually(t, fmt.Sprintf("%d lines in %s", n, path), func() bool {
+		text, _ = os.ReadFile(path)
+		return strings.Count(string(text), "\n") >= n
+	})
+	return strings.Fields(string(text))
+}
+
+// awaitGone waits until processes have ended. A zombie whose parent does not wait
+// for it has ended too.
+func awaitGone(t *testing.T, pids []string) {
+	t.Helper()
+	for _, text := range pids {
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "end of process "+text, func() bool {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || strings.Contains(string(stat), ") Z ")
+		})
+	}
+}
+
+// stubborn is a command that writes its process IDs to a file, ignores SIGTERM and does
+// not end, like its children.
+func stubborn(file string) string {
+	return fmt.Sprintf(`trap '' TERM; sh -c 'echo $$; exec sleep 1000' >> %[1]s & echo $$ >> %[1]s; sleep 1000`, file)
+}
+
+func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
+	w := led(t, 2)
+	file := filepath.Join(t.TempDir(), "pids")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var out, errOut buffer
+	done := make(chan int, 1)
+	go func() {
+		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
+		done <- run(ctx, d, []string{"--http-addr", w.addr, "watch", "--exec", stubborn(file), "--exec-timeout", "300ms"})
+	}()
+	first := awaitLines(t, file, 2)
+	second := awaitLines(t, file, 4)[2:] // the next command starts after this one was killed
+	awaitGone(t, first)
+	awaitGone(t, second)
+	cancel()
+	if code := <-done; code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	has(t, errOut.String(), "electop: --exec for elected web00: did not end within 300ms and was killed\n")
+}
+
+func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
+	w := led(t, 1)
+	file := filepath.Join(t.TempDir(), "pids")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var out, errOut buffer
+	done := make(chan int, 1)
+	go func() {
+		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
+		done <- run(ctx, d, []string{"--http-addr", w.addr, "watch", "--exec", stubborn(file), "--exec-timeout", "0"})
+	}()
+	pids := awaitLines(t, file, 2)
+	s := w.session(nil)
+	for i := range 3 {
+		w.acquire(fmt.Sprintf("service/later%d/leader", i), s, "x")
+		eventually(t, "event", func() bool { return strings.Contains(out.String(), fmt.Sprint("later", i)) })
+	}
+	cancel()
+	if code := <-done; code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	awaitGone(t, pids)
+	has(t, errOut.String(), "electop: --exec was not run for the last 3 events\n")
+}
+
+// Background processes of the shell belong to its command.
+func TestExecWaitsForBackgroundProcesses(t *testing.T) {
+	w := led(t, 3)
+	file := filepath.Join(t.TempDir(), "order")
+	events := w.follow("watch", "--exec", `n=$(sed 's/.*"election":"\([^"]*\)".*/\1/'); (sleep 0.1; echo $n-end >> `+file+`) & echo $n-begin >> `+file)
+	events.next()
+	want := "web00-begin web00-end web01-begin web01-end web02-begin web02-end"
+	if got := strings.Join(awaitLines(t, file, 6), " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestExecRunsForEveryEventInOrder(t *testing.T) {
+	const n = 40
+	w := led(t, n)
+	file := filepath.Join(t.TempDir(), "events")
+	events := w.follow("watch", "-o", "json", "--exec", `sed 's/.*"election":"\([^"]*\)".*/\1/' >> `+file)
+	var want []string
+	for range n {
+		want = append(want, events.event()["election"].(string))
+	}
+	if got := awaitLines(t, file, n); strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestExecTimeoutIsChecked(t *testing.T) {
+	r := onMemory(t).run("watch", "--exec", "true", "--exec-timeout", "-1s").must(t, exitUsage)
+	has(t, r.errOut, "--exec-timeout -1s: want 0 or more")
+}

@@ -1,0 +1,43 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"electop/election/sanitize"
+)
+
+// WriteArray writes a JSON array with one element per line, safe to show.
+func WriteArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, item := range all {
+		text, err := marshal(item)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(sanitize.JSON(text))
+	}
+	if len(all) > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString("]\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// WriteIndented writes a JSON text with indentation, safe to show.
+func WriteIndented(w io.Writer, text []byte) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,53 @@
+// Package output formats results: tables, JSON and lines wrapped for a terminal.
+package output
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// columnGap is the space between two columns, in cells.
+const columnGap = 2
+
+// Table aligns columns like text/tabwriter, but by terminal cells: tabwriter counts
+// runes, and a Chinese character takes two cells.
+type Table struct {
+	w   io.Writer
+	buf bytes.Buffer
+}
+
+// NewTable returns a table that Flush writes to w.
+func NewTable(w io.Writer) *Table { return &Table{w: w} }
+
+// Write takes lines whose cells are separated by tabs.
+func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
+
+// Flush writes all lines with aligned cells. The last cell of a line is not padded.
+func (t *Table) Flush() error {
+	var widths []int
+	var rows [][]string
+	for line := range strings.Lines(t.buf.String()) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		rows = append(rows, cells)
+		for i, cell := range cells[:len(cells)-1] {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
+		}
+	}
+	t.buf.Reset()
+	for _, cells := range rows {
+		last := len(cells) - 1
+		for i, cell := range cells[:last] {
+			t.buf.WriteString(cell)
+			t.buf.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+columnGap))
+		}
+		t.buf.WriteString(cells[last] + "\n")
+	}
+	_, err := t.w.Write(t.buf.Bytes())
+	return err
+}

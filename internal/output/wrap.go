@@ -1,0 +1,71 @@
+package output
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+)
+
+const (
+	// LabelWidth is the width of a label that begins a line, in columns.
+	LabelWidth = 12
+	// DefaultWidth is the width of text that is not written to a terminal.
+	DefaultWidth = 80
+	// indentWidth indents the following lines of one without a label.
+	indentWidth = 4
+	// minWidth leaves space for some words beside a label.
+	minWidth = 2 * LabelWidth
+)
+
+// TerminalWidth returns the columns of a terminal, 0 if w is not one.
+func TerminalWidth(w io.Writer) int {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(f.Fd()) {
+		return 0
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil || width <= 0 {
+		return DefaultWidth
+	}
+	return width
+}
+
+// Wrap breaks a line between words and indents the following lines to the column of
+// its text. A word that is longer than a line stays whole, so that it can be copied.
+func Wrap(line string, width int) string {
+	width = max(width, minWidth)
+	if ansi.StringWidth(line) <= width {
+		return line
+	}
+	indent := labelWidth(line)
+	text := strings.TrimLeft(line[indent:], " ")
+	var b strings.Builder
+	b.WriteString(line[:indent])
+	column := indent
+	for i, word := range strings.Split(text, " ") {
+		n := ansi.StringWidth(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			column = max(indent, indentWidth)
+			b.WriteString("\n" + strings.Repeat(" ", column))
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// labelWidth is where the text of a line with a label begins, 0 without a label.
+func labelWidth(line string) int {
+	if len(line) > LabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[LabelWidth-1] == ' ' {
+		return LabelWidth
+	}
+	return 0
+}

@@ -1,0 +1,44 @@
+//go:build !unix
+
+package procgroup
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Supported reports whether this system has process groups.
+const Supported = false
+
+// Run runs cmd until it ends. When ctx ends, only the command itself is killed, not
+// the processes that it started.
+func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+	cmd.WaitDelay = grace
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	defer stop()
+	return cmd.Wait()
+}
+
+// Signal is not available on this system.
+func Signal(int, syscall.Signal) error { return errors.ErrUnsupported }
+
+// Gone is not available on this system.
+func Gone(int) bool { return true }
+
+// NewSession is not available on this system.
+func NewSession() *syscall.SysProcAttr { return nil }
+
+// NewGroup is not available on this system.
+func NewGroup() *syscall.SysProcAttr { return nil }
+
+// AdoptOrphans is not available on this system.
+func AdoptOrphans() error { return nil }
+
+// CloseOnExec is not available on this system.
+func CloseOnExec(int) {}

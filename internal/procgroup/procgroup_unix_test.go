@@ -1,0 +1,69 @@
+//go:build unix
+
+package procgroup_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"electop/internal/procgroup"
+)
+
+func TestMain(m *testing.M) {
+	if err := procgroup.AdoptOrphans(); err != nil { // so that Gone can reap killed grandchildren
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestRunWaitsForBackgroundProcesses(t *testing.T) {
+	r, w := io.Pipe()
+	cmd := exec.Command("sh", "-c", "(sleep 0.2; echo background) & echo shell; exit 3")
+	cmd.Stdout = w
+	lines := make(chan string, 2)
+	go func() {
+		for s := bufio.NewScanner(r); s.Scan(); {
+			lines <- s.Text()
+		}
+		close(lines)
+	}()
+	err := procgroup.Run(t.Context(), cmd, time.Minute)
+	_ = w.Close()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Error(err)
+	}
+	if first, second := <-lines, <-lines; first != "shell" || second != "background" {
+		t.Errorf("%q, %q", first, second)
+	}
+}
+
+func TestRunKillsAGroupThatIgnoresSIGTERM(t *testing.T) {
+	r, w := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := exec.Command("sh", "-c", "trap '' TERM; sleep 1000 & echo $$; wait; sleep 1000")
+	cmd.Stdout = w
+	group := make(chan int, 1)
+	go func() {
+		var pid int
+		_, _ = fmt.Fscan(r, &pid)
+		group <- pid
+		cancel()
+		_, _ = io.Copy(io.Discard, r)
+	}()
+	if err := procgroup.Run(ctx, cmd, 50*time.Millisecond); err == nil {
+		t.Error("a killed command succeeded")
+	}
+	_ = w.Close()
+	if pid := <-group; !procgroup.Gone(pid) || procgroup.Signal(pid, syscall.SIGTERM) == nil {
+		t.Errorf("process group %d has processes left", pid)
+	}
+}

@@ -1,0 +1,126 @@
+package supervise
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"electop/internal/procgroup"
+)
+
+const (
+	// sendTimeout bounds a write to a supervisor that is frozen.
+	sendTimeout = 100 * time.Millisecond
+	// overdueLimit is how late a supervisor may stop its program before the campaign
+	// kills both.
+	overdueLimit = 2 * time.Second
+	// outputTimeout is how long output is read after the supervisor has ended.
+	outputTimeout = 2 * time.Second
+)
+
+// Streams are the standard streams of a program.
+type Streams struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Client starts a supervisor process and sends it the deadlines of the program.
+type Client struct {
+	cmd       *exec.Cmd
+	deadlines *os.File
+	group     atomic.Int64 // the program's process group, 0 while unknown
+	done      chan struct{}
+	err       error // the result of the supervisor, set before done is closed
+}
+
+// Start runs this executable again as the supervisor of a program. env is added to
+// the environment.
+func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
+	self, err := executable()
+	if err != nil {
+		return nil, err
+	}
+	read, deadlines, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Close()
+	groups, group, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer group.Close()
+	cmd := exec.Command(self, append([]string{Command}, program...)...) //nolint:noctx // it ends at its deadlines
+	cmd.Args[0] = "electop"
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
+	cmd.Env = append(os.Environ(), env...)
+	cmd.ExtraFiles = []*os.File{read, group} // deadlinesFile, groupFile
+	cmd.SysProcAttr = procgroup.NewSession() // ctrl-z must not stop the supervisor
+	cmd.WaitDelay = outputTimeout
+	c := &Client{cmd: cmd, deadlines: deadlines, done: make(chan struct{})}
+	c.send(first)
+	if err := cmd.Start(); err != nil {
+		_, _ = deadlines.Close(), groups.Close()
+		return nil, err
+	}
+	_ = group.Close() // so that groups ends when the supervisor closes its copy
+	go c.wait(groups)
+	return c, nil
+}
+
+// executable is the path of this program, even if its file was replaced.
+func executable() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
+}
+
+func (c *Client) wait(groups *os.File) {
+	defer close(c.done)
+	if text, err := io.ReadAll(groups); err == nil {
+		group, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		c.group.Store(group)
+	}
+	_ = groups.Close()
+	c.err = c.cmd.Wait()
+	_ = c.deadlines.Close()
+	if !c.cmd.ProcessState.Exited() { // the supervisor was killed, its program may still run
+		c.killGroup()
+	}
+}
+
+// Done is closed when the supervisor has ended.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Result is the error of the program and whether the supervisor exited by itself,
+// rather than by a signal. Call it after Done is closed.
+func (c *Client) Result() (exited bool, err error) { return c.cmd.ProcessState.Exited(), c.err }
+
+// Extend replaces the deadlines. It kills the supervisor and the program if the
+// supervisor is overdue.
+func (c *Client) Extend(d Deadlines) {
+	c.send(d)
+	if reached(time.Now(), d.end().Add(overdueLimit)) {
+		c.killGroup()
+		_ = c.cmd.Process.Kill()
+	}
+}
+
+// send ignores errors: the supervisor then keeps its deadlines, or has ended.
+func (c *Client) send(d Deadlines) {
+	_ = c.deadlines.SetWriteDeadline(time.Now().Add(sendTimeout))
+	_, _ = io.WriteString(c.deadlines, d.encode())
+}
+
+func (c *Client) killGroup() {
+	if group := int(c.group.Load()); group > 0 {
+		_ = procgroup.Signal(group, syscall.SIGKILL)
+	}
+}

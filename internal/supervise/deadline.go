@@ -1,0 +1,50 @@
+package supervise
+
+import (
+	"fmt"
+	"time"
+)
+
+// Deadlines bound how long the program may run. The campaign extends them while it
+// leads.
+type Deadlines struct {
+	// Term is when the supervisor sends SIGTERM.
+	Term time.Time
+	// Grace is the time from SIGTERM to SIGKILL.
+	Grace time.Duration
+	// Kill is when the supervisor sends SIGKILL, even if Grace has not passed.
+	Kill time.Time
+}
+
+// encode returns the deadlines as one line. Times are of the wall clock: a line that
+// is delivered late must not move its deadlines.
+func (d Deadlines) encode() string {
+	return fmt.Sprintf("%d %d %d\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano())
+}
+
+// decode reverses encode. The times have a monotonic reading.
+func decode(line string, now time.Time) (Deadlines, error) {
+	var term, kill int64
+	var d Deadlines
+	if _, err := fmt.Sscanf(line, "%d %d %d", &term, &d.Grace, &kill); err != nil {
+		return d, fmt.Errorf("deadlines of the program: %w", err)
+	}
+	at := func(wall int64) time.Time { return now.Add(time.Duration(wall - now.UnixNano())) }
+	d.Term, d.Kill = at(term), at(kill)
+	return d, nil
+}
+
+// end is when the program and its children are killed at the latest.
+func (d Deadlines) end() time.Time {
+	if end := d.Term.Add(d.Grace); end.Before(d.Kill) {
+		return end
+	}
+	return d.Kill
+}
+
+// reached reports whether the monotonic or the wall clock has reached t: the
+// monotonic clock stops while the machine is suspended, the wall clock can be set
+// back.
+func reached(now, t time.Time) bool {
+	return !now.Before(t) || !now.Round(0).Before(t.Round(0))
+}

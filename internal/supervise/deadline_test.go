@@ -1,0 +1,23 @@
+package supervise
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDeadlinesDoNotMoveWhenTheyArriveLate(t *testing.T) {
+	sent := time.Now()
+	d := Deadlines{Term: sent.Add(10 * time.Second), Grace: 3 * time.Second, Kill: sent.Add(13 * time.Second)}
+	got, err := decode(d.encode(), sent.Add(4*time.Second))
+	if err != nil || !got.Term.Equal(d.Term) || got.Grace != d.Grace || !got.Kill.Equal(d.Kill) {
+		t.Errorf("%v %+v, want %+v", err, got, d)
+	}
+	if _, err := decode("1 2\n", sent); err == nil {
+		t.Error("an incomplete line was decoded")
+	}
+	// While the machine is suspended, only the wall clock advances.
+	suspended := sent.Round(0).Add(time.Hour)
+	if !reached(suspended, got.Kill) || reached(sent, got.Kill) {
+		t.Error("an hour of suspension was not noticed")
+	}
+}

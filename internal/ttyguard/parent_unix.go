@@ -1,0 +1,187 @@
+//go:build unix
+
+package ttyguard
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
+)
+
+// restoreScreen resets every terminal mode that the dashboard may have set. CAN ends
+// an incomplete escape sequence; the scroll region is reset first because that moves
+// the cursor.
+const restoreScreen = "\x18" + "\x1b[r" + ansi.ResetStyle + ansi.ResetModeSynchronizedOutput +
+	ansi.ResetModifyOtherKeys + "\x1b[<1u" + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent +
+	ansi.ResetModeMouseExtSgr + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore +
+	ansi.ResetModeAltScreenSaveCursor + ansi.SetModeTextCursorEnable + "\x1b]2;\x07" + "\r" + ansi.EraseLineRight
+
+// Run starts this program again with the same arguments, waits until this child has
+// ended and restores the terminal. An error means that no child was started.
+func Run(stdin, stdout *os.File) (End, error) {
+	terminal, err := term.GetState(stdin.Fd())
+	if err != nil {
+		return End{}, err
+	}
+	p := &parent{signals: make(chan os.Signal, 16), output: make(chan []byte, 1), requests: make(chan struct{})}
+	signal.Notify(p.signals, forwarded()...)
+	defer signal.Stop(p.signals)
+	if err := p.start(stdin, stdout); err != nil {
+		return End{}, err
+	}
+	end := newEnd(p.await(), <-p.output)
+	if end.Crashed {
+		_ = term.Restore(stdin.Fd(), terminal) // the terminal itself may be gone
+		_, _ = io.WriteString(stdout, restoreScreen)
+	}
+	return end, nil
+}
+
+// forwarded are the signals that the parent passes on to the dashboard. A signal that
+// was ignored at the start (nohup) stays ignored.
+func forwarded() []os.Signal {
+	all := []os.Signal{
+		syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,
+		syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGTSTP, syscall.SIGCONT,
+	}
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			all = append(all, sig)
+		}
+	}
+	return all
+}
+
+// parent is the parent process of a dashboard.
+type parent struct {
+	pid      int
+	signals  chan os.Signal
+	output   chan []byte   // what the child wrote to standard error
+	requests chan struct{} // the child has restored the terminal and requests a stop
+	resume   *os.File      // signals to the child that it was continued
+}
+
+// start starts the child. It closes the child's ends of the pipes, so that they end
+// with the child.
+func (p *parent) start(stdin, stdout *os.File) error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var near, far [3]*os.File // standard error, requests, resume
+	for i := range near {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		near[i], far[i] = r, w
+	}
+	near[2], far[2] = far[2], near[2]
+	cmd := &exec.Cmd{Path: path, Args: append([]string{childName}, os.Args[1:]...), Stdin: stdin, Stdout: stdout, Stderr: far[0]}
+	cmd.ExtraFiles = []*os.File{requestFile - 3: far[1], resumeFile - 3: far[2]}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	for _, f := range far {
+		_ = f.Close()
+	}
+	p.pid, p.resume = cmd.Process.Pid, near[2]
+	go p.read(near[0])
+	go p.receive(near[1])
+	return nil
+}
+
+func (p *parent) read(r *os.File) {
+	defer r.Close()
+	text, _ := io.ReadAll(io.LimitReader(r, maxOutput))
+	_, _ = io.Copy(io.Discard, r) // a full pipe would block the child
+	p.output <- text
+}
+
+func (p *parent) receive(r *os.File) {
+	defer r.Close()
+	request := make([]byte, 1)
+	for {
+		if _, err := r.Read(request); err != nil {
+			return
+		}
+		p.requests <- struct{}{}
+	}
+}
+
+// await forwards signals and handles stops until the child has ended.
+func (p *parent) await() syscall.WaitStatus {
+	states := make(chan syscall.WaitStatus)
+	go p.wait(states)
+	for {
+		select {
+		case sig := <-p.signals:
+			p.pass(sig)
+		case <-p.requests:
+			p.suspend()
+		case state := <-states:
+			if !state.Stopped() {
+				return state
+			}
+			if state.StopSignal() == syscall.SIGSTOP { // sent by another process; other stop signals reach the whole group
+				stopGroup()
+				p.pass(syscall.SIGCONT)
+			}
+		}
+	}
+}
+
+// wait sends every stop of the child and finally its exit.
+func (p *parent) wait(states chan<- syscall.WaitStatus) {
+	for {
+		var state syscall.WaitStatus
+		_, err := syscall.Wait4(p.pid, &state, unix.WUNTRACED, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		states <- state
+		if err != nil || !state.Stopped() {
+			return
+		}
+	}
+}
+
+func (p *parent) pass(sig os.Signal) {
+	if number, ok := sig.(syscall.Signal); ok {
+		_ = syscall.Kill(p.pid, number) // the child may have ended by now
+	}
+}
+
+// suspend stops the group at the child's request. If a signal has ended the child
+// meanwhile (`kill %1`), it is not resumed: the terminal belongs to the shell.
+func (p *parent) suspend() {
+	stopGroup()
+	p.pass(syscall.SIGCONT)
+	for len(p.signals) > 0 {
+		switch sig := <-p.signals; sig {
+		case syscall.SIGTSTP, syscall.SIGCONT: // covered by this stop
+		default:
+			p.pass(sig)
+			return
+		}
+	}
+	_, _ = p.resume.Write([]byte{0})
+}
+
+// newEnd describes how the child ended.
+func newEnd(state syscall.WaitStatus, output []byte) End {
+	text, ordered := bytes.CutSuffix(output, []byte{orderly})
+	end := End{Crashed: !ordered, Code: state.ExitStatus(), Output: text}
+	if state.Signaled() {
+		end.Crashed, end.Signal, end.Code = true, state.Signal(), 128+int(state.Signal())
+	}
+	return end
+}
