@@ -18,13 +18,13 @@ func (t *table) drawRow(l *term.Line, e *election.Election, r row, columns []col
 	case selected:
 		l.Fill(term.Accent, l.Sym.Cursor, 1)
 	default:
-		l.Gap(leadIn)
+		l.Gap(term.LeadIn)
 	}
-	x := leadIn
+	x := term.LeadIn
 	for _, c := range columns {
 		l.To(x)
 		t.drawCell(l, e, &r, c, asOf)
-		x += c.width + columnGap
+		x += c.width + term.ColumnGap
 	}
 }
 
@@ -77,7 +77,7 @@ func drawLeader(l *term.Line, r *row, width int) {
 	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.stands == scene.StandsSemaphore && term.Width(r.leader.Text) > width {
 		r.leader.Text = short
 	}
-	left := width - term.Width(r.leader.Text) - columnGap
+	left := width - term.Width(r.leader.Text) - term.ColumnGap
 	if term.Width(extra.Text) > left {
 		extra.Text = r.extraSign
 	}
@@ -85,9 +85,9 @@ func drawLeader(l *term.Line, r *row, width int) {
 		l.Cell(r.leader.Role, r.leader.Text, width)
 		return
 	}
-	lead := min(term.Width(r.leader.Text), width-columnGap-term.Width(extra.Text))
+	lead := min(term.Width(r.leader.Text), width-term.ColumnGap-term.Width(extra.Text))
 	l.Cell(r.leader.Role, r.leader.Text, lead)
-	l.Gap(columnGap)
+	l.Gap(term.ColumnGap)
 	l.Cell(extra.Role, extra.Text, end-l.Used)
 }
 
@@ -132,4 +132,65 @@ func (t *table) drawLane(l *term.Line, e *election.Election, width int, asOf tim
 	cells := t.cells[:width]
 	lane(cells, e, asOf, t.widths.window)
 	writeLane(l, cells)
+}
+
+// writeTally draws "✓ 1 ! 1" into exactly n cells.
+func writeTally(l *term.Line, t scene.Tally, n int) {
+	end := min(l.Used+n, l.Width)
+	parts := [...]struct {
+		count int
+		role  term.Role
+		sign  string
+	}{
+		{t.Critical, term.Bad, l.Sym.Critical},
+		{t.Warning, term.Delay, l.Sym.Warning},
+		{t.Passing, term.Led, l.Sym.Passing},
+		{t.Unknown, term.Quiet, l.Sym.Unknown},
+	}
+	first := true
+	for _, p := range parts {
+		if p.count == 0 {
+			continue
+		}
+		number := strconv.Itoa(p.count)
+		width := term.Width(p.sign) + 1 + len(number)
+		if !first {
+			width++
+		}
+		if l.Used+width > end {
+			break
+		}
+		if !first {
+			l.Gap(1)
+		}
+		l.Text(p.role, p.sign)
+		l.Text(p.role, " ")
+		l.Text(p.role, number)
+		first = false
+	}
+	l.Gap(end - l.Used)
+}
+
+// writeOldTally draws "! 12m ago" into exactly n cells, without the sign where there
+// is no room.
+func writeOldTally(l *term.Line, t scene.Tally, asOf time.Time, n int) {
+	text := age(asOf.Sub(t.Until)) + " ago"
+	if sign := t.Sign(l.Sym); term.Width(sign)+1+len(text) <= n {
+		text = sign + " " + text
+	}
+	l.Cell(term.Quiet, text, n)
+}
+
+// age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
+func age(d time.Duration) string {
+	d = max(0, d)
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 24*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 }

@@ -3,6 +3,8 @@ package ui
 import (
 	"strconv"
 	"time"
+
+	"electop/ui/internal/term"
 )
 
 // columnID names a column of the election table.
@@ -28,14 +30,6 @@ type column struct {
 	width int
 }
 
-// columnGap is the number of cells between two columns, leadIn those before the
-// first one (the cursor's bar), leadOut those after the last.
-const (
-	columnGap = 2
-	leadIn    = 1
-	leadOut   = 1
-)
-
 // extent is how wide the content of the table is.
 type extent struct {
 	name, leader, address, node, term int
@@ -58,13 +52,13 @@ func columnBounds(c extent, wide bool) [columnCount]bounds {
 	if wide {
 		session = 36
 	}
-	term := max(4, c.term)
+	number := max(4, c.term)
 	return [columnCount]bounds{
 		colElection: {min(name, 12), min(name, 34), min(name, 60)},
 		colLeader:   {min(leader, 15), min(leader, 30), min(both, 52)},
 		colNode:     {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
 		colFor:      {9, 10, 10},
-		colTerm:     {term, term, term},
+		colTerm:     {number, number, number},
 		colSession:  {session, session, session},
 		colChecks:   {7, 7, 11},
 		colLane:     {10, 20, 60},
@@ -102,17 +96,17 @@ func titled(columns []column, c extent) []column {
 func chooseColumns(width int, c extent, wide bool) []column {
 	b := columnBounds(c, wide)
 	shown := [columnCount]bool{}
-	room := width - leadIn - leadOut + columnGap
+	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for id := range columnCount {
 		shown[id] = true
-		room -= b[id].least + columnGap
+		room -= b[id].least + term.ColumnGap
 	}
 	for _, id := range leastImportant() {
 		if room >= 0 {
 			break
 		}
 		shown[id] = false
-		room += b[id].least + columnGap
+		room += b[id].least + term.ColumnGap
 	}
 	widths := [columnCount]int{}
 	for id := range columnCount {

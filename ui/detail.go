@@ -53,7 +53,7 @@ func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 }
 
 func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
-	return []term.Span{{term.Quiet, "  term "}, termSpan(e, sym)}
+	return []term.Span{{term.Quiet, "  term "}, scene.TermSpan(e, sym)}
 }
 
 // unseenText says why the beginning of the current term was not seen.
@@ -194,4 +194,14 @@ func valueDetail(d *term.Page, e *election.Election) {
 		return
 	}
 	d.Field("Value", term.Span{term.Text, term.Size(len(v)) + " of binary data"}, term.Span{term.Quiet, "  see Raw"})
+}
+
+// riskDetail warns of a leader that may fall.
+func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	switch critical, warning := scene.TallyChecks(e.Session, s.Snap.Checks).Risk(); {
+	case critical:
+		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
+	case warning:
+		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
+	}
 }

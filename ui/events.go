@@ -13,9 +13,9 @@ import (
 // drawEvent writes one line of events: time, election, type, what happened.
 func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, nameWidth int) {
 	l.Cell(term.Quiet, term.Clock(el.Ev.Time, s.Now), 8)
-	l.Gap(columnGap)
+	l.Gap(term.ColumnGap)
 	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), nameWidth)
-	l.Gap(columnGap)
+	l.Gap(term.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(10, l.Width/6)))
 	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)
 	if el.Why != nil {
@@ -23,12 +23,9 @@ func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, nameWidth int) 
 	}
 }
 
-// nameColumn is how wide the names of elections are in lists of events.
-func (t *table) nameColumn(width int) int { return max(6, min(t.widths.name, width/5)) }
-
 // drawStrip draws the latest events under a rule, newest first. How elections
 // were found at the start is no news.
-func (m *Model) drawStrip(p *term.Painter, s *scene.Scene, width, height int) []string {
+func drawStrip(p *term.Painter, s *scene.Scene, width, height, name int) []string {
 	if height <= 0 {
 		return nil
 	}
@@ -38,7 +35,7 @@ func (m *Model) drawStrip(p *term.Painter, s *scene.Scene, width, height int) []
 	for _, el := range news {
 		l.Reset(p.Tone)
 		l.Gap(1)
-		drawEvent(l, s, el, m.table.nameColumn(width))
+		drawEvent(l, s, el, name)
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 && height > 1 {
@@ -113,9 +110,8 @@ func (v *eventsView) scroll(rows int) {
 	v.offset = max(0, min(v.offset, len(v.lines)-rows))
 }
 
-// drawEvents draws the events view.
-func (m *Model) drawEvents(p *term.Painter, s *scene.Scene, width, height int) []string {
-	v := m.events
+// draw draws the events view, the names of elections name cells wide.
+func (v *eventsView) draw(p *term.Painter, s *scene.Scene, width, height, name int) []string {
 	v.scroll(height - 1)
 	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(v.lines), "line") + ", newest first"}}
 	state := []term.Span{{term.Quiet, "follows the newest"}}
@@ -130,18 +126,18 @@ func (m *Model) drawEvents(p *term.Painter, s *scene.Scene, width, height int) [
 			l.Reset(p.Tone.Selected())
 			l.Text(term.Accent, p.Sym.Cursor)
 		}
-		l.To(leadIn)
-		drawEvent(l, s, v.lines[i], m.table.nameColumn(width))
+		l.To(term.LeadIn)
+		drawEvent(l, s, v.lines[i], name)
 		lines = append(lines, l.Done())
 	}
 	if len(v.lines) == 0 && height > 2 {
-		lines = append(lines, p.Draw(width), p.Draw(width, term.Span{term.Quiet, " " + m.noEvents()}))
+		lines = append(lines, p.Draw(width), p.Draw(width, term.Span{term.Quiet, " " + v.noEvents()}))
 	}
 	return p.Pad(lines, width, height)
 }
 
-func (m *Model) noEvents() string {
-	if text := strings.TrimSpace(m.events.filter.Text); text != "" {
+func (v *eventsView) noEvents() string {
+	if text := strings.TrimSpace(v.filter.Text); text != "" {
 		return "No event matches " + scene.OneLine(text, 60) + ". Esc clears the filter."
 	}
 	return "No event so far."

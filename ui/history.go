@@ -94,8 +94,8 @@ const historyMark = 4
 
 // historyTop are the first visible lines of a history that is scrolled down, nil of
 // one that shows the newest.
-func (m *Model) historyTop() [][]term.Span {
-	lines, offset := m.historyLines(), m.pane.offset
+func (p *pane) historyTop(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
+	lines, offset := p.historyLines(s, sym, e, width), p.offset
 	if offset >= len(lines) {
 		return nil
 	}
@@ -104,24 +104,23 @@ func (m *Model) historyTop() [][]term.Span {
 
 // keepHistoryTop scrolls to the lines that were visible before: what is new is above
 // them.
-func (m *Model) keepHistoryTop(top [][]term.Span) {
+func (p *pane) keepHistoryTop(top [][]term.Span, s *scene.Scene, sym *term.Symbols, e *election.Election, width int) {
 	if top == nil {
 		return
 	}
-	lines := m.historyLines()
-	for i := m.pane.offset; i+len(top) <= len(lines); i++ {
+	lines := p.historyLines(s, sym, e, width)
+	for i := p.offset; i+len(top) <= len(lines); i++ {
 		if slices.EqualFunc(lines[i:i+len(top)], top, slices.Equal) {
-			m.pane.offset = i
+			p.offset = i
 			return
 		}
 	}
 }
 
 // historyLines are those of a history that is scrolled down.
-func (m *Model) historyLines() [][]term.Span {
-	e := m.table.selected()
-	if e == nil || m.pane.tab != tabHistory || m.pane.offset == 0 {
+func (p *pane) historyLines(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
+	if e == nil || p.tab != tabHistory || p.offset == 0 {
 		return nil
 	}
-	return m.pane.lines(m.scene(), m.sym, e, m.where().pane.W-2)
+	return p.lines(s, sym, e, width-2)
 }

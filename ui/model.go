@@ -279,7 +279,7 @@ func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	}
 	switch {
 	case m.view == viewEvents:
-		return m.drawEvents(&data, s, sc.body.W, sc.body.H)
+		return m.events.draw(&data, s, sc.body.W, sc.body.H, m.table.nameColumn(sc.body.W))
 	case m.view == viewSessions:
 		return m.drawSessions(&data, s, sc.body.W, sc.body.H)
 	case !m.hasBoard():
@@ -287,13 +287,13 @@ func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	case m.pane.zoom:
 		return m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)
 	}
-	lines := m.drawTable(&data, s, sc.table.W, sc.table.H)
+	lines := m.table.draw(&data, s, sc.table.W, sc.table.H)
 	if !sc.side {
-		lines = append(lines, m.drawPane(&data, s, sc.pane)...)
-		return append(lines, m.drawStrip(&data, s, sc.events.W, sc.events.H)...)
+		lines = append(lines, m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)...)
+		return append(lines, drawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
 	}
-	lines = append(lines, m.drawStrip(&data, s, sc.events.W, sc.events.H)...)
-	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.drawPane(&data, s, sc.pane))
+	lines = append(lines, drawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
+	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H))
 }
 
 // joinSides puts lines beside each other, all in one piece of memory.
@@ -316,20 +316,4 @@ func joinSides(left []string, bar string, right []string) []string {
 		left[i], from = text[from:end], end
 	}
 	return left
-}
-
-func (m *Model) drawTable(p *term.Painter, s *scene.Scene, width, height int) []string {
-	m.table.scroll(m.table.rows(height))
-	lines := m.table.draw(p, s, width, height)
-	if len(m.table.order) == 0 && height > 3 {
-		lines[2] = p.Draw(width, term.Span{term.Quiet, " No election matches the filter. Esc clears it."})
-	}
-	return lines
-}
-
-func (m *Model) drawPane(p *term.Painter, s *scene.Scene, r term.Rect) []string {
-	if r.H <= 0 {
-		return nil
-	}
-	return m.pane.draw(p, s, m.table.selected(), r.W, r.H)
 }

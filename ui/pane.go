@@ -62,6 +62,9 @@ func (p *pane) lines(s *scene.Scene, sym *term.Symbols, e *election.Election, wi
 
 // draw draws the pane's title and the part of its text that is scrolled to.
 func (p *pane) draw(pt *term.Painter, s *scene.Scene, e *election.Election, width, height int) []string {
+	if height <= 0 {
+		return nil
+	}
 	lines := make([]string, 0, height)
 	if s = s.Of(e); s.PartStale() {
 		data := *pt

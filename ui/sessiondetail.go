@@ -68,7 +68,7 @@ func heldDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
 	for _, e := range r.holds {
 		d.Beside([]term.Span{{term.Led, d.Sym.Led + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},
 			term.Span{term.Quiet, "  " + sanitize.Text(e.Key())},
-			term.Span{term.Text, "  term "}, termSpan(e, d.Sym), term.Span{term.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)})
+			term.Span{term.Text, "  term "}, scene.TermSpan(e, d.Sym), term.Span{term.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
 		d.Beside([]term.Span{{term.TermB, d.Sym.Semaphore + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},

@@ -113,7 +113,7 @@ func (t *table) head(p *term.Painter, columns []column, width int) string {
 	if t.sort.up() {
 		marker = p.Sym.Up
 	}
-	x := leadIn
+	x := term.LeadIn
 	for _, c := range columns {
 		l.To(x)
 		sorted := t.sort.key.column() == c.id
@@ -125,7 +125,7 @@ func (t *table) head(p *term.Painter, columns []column, width int) string {
 			l.Texts(term.Span{term.Accent, sign}, term.Span{term.Head, " "})
 		}
 		writeTitle(l, c, x+c.width, sorted, marker)
-		x += c.width + columnGap
+		x += c.width + term.ColumnGap
 	}
 	return l.Done()
 }
@@ -148,6 +148,7 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 
 // draw draws the head and as many rows as fit. Only those are looked at.
 func (t *table) draw(p *term.Painter, s *scene.Scene, width, height int) []string {
+	t.scroll(t.rows(height))
 	lines := make([]string, 0, height)
 	columns := fitColumns(width, t.widths, t.wide)
 	lines = append(lines, t.head(p, columns, width))
@@ -174,5 +175,11 @@ func (t *table) draw(p *term.Painter, s *scene.Scene, width, height int) []strin
 	if rows < len(t.order) && rows == height-2 {
 		lines = append(lines, t.outOfSight(p, width, rows))
 	}
+	if len(t.order) == 0 && height > 3 {
+		lines = append(lines, p.Draw(width), p.Draw(width, term.Span{term.Quiet, " No election matches the filter. Esc clears it."}))
+	}
 	return p.Pad(lines, width, height)
 }
+
+// nameColumn is how wide the names of elections are in lists of events.
+func (t *table) nameColumn(width int) int { return max(6, min(t.widths.name, width/5)) }

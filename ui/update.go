@@ -81,14 +81,14 @@ func (m *Model) received(snap *election.Snapshot) {
 		m.latency = snap.Connection.Latency
 	}
 	if !m.paused {
-		top := m.historyTop()
+		top := m.pane.historyTop(m.scene(), m.sym, m.table.selected(), m.where().pane.W)
 		same := sameBoard(m.shown, snap) && !m.movesByItself()
 		m.shown = snap
 		if !same {
 			m.refreshBoard()
 		}
 		m.refreshView()
-		m.keepHistoryTop(top)
+		m.pane.keepHistoryTop(top, m.scene(), m.sym, m.table.selected(), m.where().pane.W)
 		if first && m.table.offset == 0 && m.table.index == 0 {
 			m.showTrouble()
 		}
