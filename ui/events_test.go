@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/events"
 	"electop/ui/internal/scene"
 )
 
@@ -117,7 +118,7 @@ func TestActionsStandAmongEventsNewestFirst(t *testing.T) {
 		actions = append(actions, scene.EventLine{Ev: at(n)})
 	}
 	var got []uint64
-	for _, l := range insertActions(lines, actions, func(ev *election.Event) bool { return ev.Term != 5 }) {
+	for _, l := range events.InsertActions(lines, actions, func(ev *election.Event) bool { return ev.Term != 5 }) {
 		got = append(got, l.Ev.Term)
 	}
 	if want := "[12 9 6 6 4 1]"; fmt.Sprint(got) != want {

@@ -248,7 +248,7 @@ func retryText(s *scene.Scene, at time.Time) string {
 func (m *Model) filterResult() string {
 	switch m.view {
 	case viewEvents:
-		return term.Plural(len(m.events.lines), "event")
+		return term.Plural(len(m.events.Lines), "event")
 	case viewSessions:
 		return strconv.Itoa(len(m.sessions.order)) + " of " + term.Plural(m.sessions.tally.all, "session")
 	default:

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/events"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -59,7 +60,7 @@ type Model struct {
 	view     view
 	mode     mode
 	table    *table
-	events   *eventsView
+	events   *events.Model
 	pane     *pane
 	sessions *sessionsView
 	dialog   *dialog
@@ -102,7 +103,7 @@ func New(ctx context.Context, opts Options) Model {
 	return Model{
 		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
-		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
+		table: newTable(), events: &events.Model{Follow: true}, pane: &pane{}, help: &helpPage{},
 		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		survey: newSurveyor(ctx, opts.Survey),
@@ -199,7 +200,7 @@ func (m *Model) scene() *scene.Scene {
 func (m *Model) currentFilter() scene.Filter {
 	switch m.view {
 	case viewEvents:
-		return m.events.filter
+		return m.events.Filter
 	case viewSessions:
 		return m.sessions.filter
 	default:
@@ -279,7 +280,7 @@ func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	}
 	switch {
 	case m.view == viewEvents:
-		return m.events.draw(&data, s, sc.body.W, sc.body.H, m.table.nameColumn(sc.body.W))
+		return m.events.Draw(&data, s, sc.body.W, sc.body.H, m.table.nameColumn(sc.body.W))
 	case m.view == viewSessions:
 		return m.drawSessions(&data, s, sc.body.W, sc.body.H)
 	case !m.hasBoard():
@@ -290,9 +291,9 @@ func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	lines := m.table.draw(&data, s, sc.table.W, sc.table.H)
 	if !sc.side {
 		lines = append(lines, m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)...)
-		return append(lines, drawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
+		return append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
 	}
-	lines = append(lines, drawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
+	lines = append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
 	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H))
 }
 

@@ -14,7 +14,7 @@ func (m *Model) clicked(at tea.Mouse) {
 	sc := m.where()
 	switch {
 	case m.view == viewEvents && sc.body.Contains(at.X, at.Y) && at.Y > sc.body.Y:
-		m.events.moveTo(m.events.offset + at.Y - sc.body.Y - 1)
+		m.events.MoveTo(m.events.Offset + at.Y - sc.body.Y - 1)
 	case m.view == viewSessions:
 		head := sc.body.H - m.visibleSessions()
 		if row := at.Y - sc.body.Y - head; !m.sessions.open && row >= 0 && sc.body.Contains(at.X, at.Y) {
@@ -78,7 +78,7 @@ func (m *Model) wheeled(at tea.Mouse) {
 		m.results.text.Scroll(step)
 	case m.mode != modeBoard:
 	case m.view == viewEvents:
-		m.events.moveTo(m.events.index + step)
+		m.events.MoveTo(m.events.Index + step)
 	case m.view == viewSessions && m.sessions.open:
 		m.sessions.top = max(0, m.sessions.top+step)
 	case m.view == viewSessions:

@@ -131,7 +131,7 @@ func (m *Model) back() {
 func (m *Model) setFilter(text string) {
 	switch m.view {
 	case viewEvents:
-		m.events.filter = scene.ParseFilter(text)
+		m.events.Filter = scene.ParseFilter(text)
 		m.refreshView()
 	case viewSessions:
 		m.sessions.filter = scene.ParseFilter(text)
@@ -262,11 +262,11 @@ func (m *Model) scrollPane(step int) {
 func (m *Model) eventsKey(msg tea.KeyPressMsg) {
 	v := m.events
 	rows := max(1, m.where().body.H-1)
-	if step, ok := m.step(msg, rows, len(v.lines)); ok {
-		v.moveTo(v.index + step)
+	if step, ok := m.step(msg, rows, len(v.Lines)); ok {
+		v.MoveTo(v.Index + step)
 		return
 	}
-	if ev := v.selected(); key.Matches(msg, m.keys.Open) && ev != nil {
+	if ev := v.Selected(); key.Matches(msg, m.keys.Open) && ev != nil {
 		m.openElection(ev.ElectionID())
 	}
 }

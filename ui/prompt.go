@@ -68,7 +68,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 func (m *Model) walk(step int) {
 	switch m.view {
 	case viewEvents:
-		m.events.moveTo(m.events.index + step)
+		m.events.MoveTo(m.events.Index + step)
 	case viewSessions:
 		m.sessions.moveTo(m.sessions.index + step)
 		m.prompt.cursor = m.sessions.cursor

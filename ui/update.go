@@ -143,7 +143,7 @@ func (m *Model) movesByItself() bool {
 func (m *Model) refreshView() {
 	switch m.view {
 	case viewEvents:
-		m.events.refresh(m.shown, m.actions.events(m.sym, m.live, m.opts.Now()))
+		m.events.Refresh(m.shown, m.actions.events(m.sym, m.live, m.opts.Now()))
 	case viewSessions:
 		m.sessions.refresh(m.shown)
 	default:

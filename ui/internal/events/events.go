@@ -1,4 +1,4 @@
-package ui
+package events
 
 import (
 	"slices"
@@ -23,9 +23,9 @@ func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, nameWidth int) 
 	}
 }
 
-// drawStrip draws the latest events under a rule, newest first. How elections
+// DrawStrip draws the latest events under a rule, newest first. How elections
 // were found at the start is no news.
-func drawStrip(p *term.Painter, s *scene.Scene, width, height, name int) []string {
+func DrawStrip(p *term.Painter, s *scene.Scene, width, height, name int) []string {
 	if height <= 0 {
 		return nil
 	}
@@ -44,38 +44,38 @@ func drawStrip(p *term.Painter, s *scene.Scene, width, height, name int) []strin
 	return p.Pad(lines, width, height)
 }
 
-// eventsView is the second view: all events that are kept, newest first.
-type eventsView struct {
-	lines  []scene.EventLine
-	filter scene.Filter
-	index  int
-	offset int
-	// follow keeps the cursor on the newest event.
-	follow bool
+// Model is the second view: all events that are kept, newest first.
+type Model struct {
+	Lines  []scene.EventLine
+	Filter scene.Filter
+	Index  int
+	Offset int
+	// Follow keeps the cursor on the newest event.
+	Follow bool
 }
 
-// refresh makes the lines anew, with the operator's actions among the events. Unless
+// Refresh makes the lines anew, with the operator's actions among the events. Unless
 // it follows the newest, the cursor stays on its event and that on its row.
-func (v *eventsView) refresh(snap *election.Snapshot, actions []scene.EventLine) {
-	at, before := v.selected(), v.index
-	v.lines = insertActions(scene.FoldEvents(snap.Events, v.filter.MatchEvent, -1), actions, v.filter.MatchEvent)
-	if v.follow || at == nil {
-		v.moveTo(0)
+func (v *Model) Refresh(snap *election.Snapshot, actions []scene.EventLine) {
+	at, before := v.Selected(), v.Index
+	v.Lines = InsertActions(scene.FoldEvents(snap.Events, v.Filter.MatchEvent, -1), actions, v.Filter.MatchEvent)
+	if v.Follow || at == nil {
+		v.MoveTo(0)
 		return
 	}
-	for i := range v.lines {
-		if scene.SameEvent(at, v.lines[i].Ev) {
-			v.index = i
+	for i := range v.Lines {
+		if scene.SameEvent(at, v.Lines[i].Ev) {
+			v.Index = i
 			break
 		}
 	}
-	v.index = max(0, min(v.index, len(v.lines)-1))
-	v.offset += v.index - before
+	v.Index = max(0, min(v.Index, len(v.Lines)-1))
+	v.Offset += v.Index - before
 }
 
-// insertActions puts each action that the filter keeps before the first event that
+// InsertActions puts each action that the filter keeps before the first event that
 // is not later.
-func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
+func InsertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
 	at := 0
 	for _, a := range slices.Backward(actions) {
 		if !keep(a.Ev) {
@@ -90,54 +90,54 @@ func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) 
 	return lines
 }
 
-// moveTo puts the cursor on a line. On the first one it follows the newest.
-func (v *eventsView) moveTo(i int) {
-	v.index = max(0, min(i, len(v.lines)-1))
-	v.follow = v.index == 0
+// MoveTo puts the cursor on a line. On the first one it follows the newest.
+func (v *Model) MoveTo(i int) {
+	v.Index = max(0, min(i, len(v.Lines)-1))
+	v.Follow = v.Index == 0
 }
 
-// selected is the event under the cursor, nil when there is none.
-func (v *eventsView) selected() *election.Event {
-	if v.index >= len(v.lines) {
+// Selected is the event under the cursor, nil when there is none.
+func (v *Model) Selected() *election.Event {
+	if v.Index >= len(v.Lines) {
 		return nil
 	}
-	return v.lines[v.index].Ev
+	return v.Lines[v.Index].Ev
 }
 
-func (v *eventsView) scroll(rows int) {
-	v.offset = min(v.offset, v.index)
-	v.offset = max(v.offset, v.index-rows+1)
-	v.offset = max(0, min(v.offset, len(v.lines)-rows))
+func (v *Model) scroll(rows int) {
+	v.Offset = min(v.Offset, v.Index)
+	v.Offset = max(v.Offset, v.Index-rows+1)
+	v.Offset = max(0, min(v.Offset, len(v.Lines)-rows))
 }
 
-// draw draws the events view, the names of elections name cells wide.
-func (v *eventsView) draw(p *term.Painter, s *scene.Scene, width, height, name int) []string {
+// Draw draws the events view, the names of elections name cells wide.
+func (v *Model) Draw(p *term.Painter, s *scene.Scene, width, height, name int) []string {
 	v.scroll(height - 1)
-	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(v.lines), "line") + ", newest first"}}
+	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(v.Lines), "line") + ", newest first"}}
 	state := []term.Span{{term.Quiet, "follows the newest"}}
-	if !v.follow {
+	if !v.Follow {
 		state = []term.Span{{term.Accent, "g follows the newest"}}
 	}
 	lines := append(make([]string, 0, height), p.Rule(width, title, state))
 	l := term.NewLine(p, width)
-	for i := v.offset; i < min(len(v.lines), v.offset+height-1); i++ {
+	for i := v.Offset; i < min(len(v.Lines), v.Offset+height-1); i++ {
 		l.Reset(p.Tone)
-		if i == v.index {
+		if i == v.Index {
 			l.Reset(p.Tone.Selected())
 			l.Text(term.Accent, p.Sym.Cursor)
 		}
 		l.To(term.LeadIn)
-		drawEvent(l, s, v.lines[i], name)
+		drawEvent(l, s, v.Lines[i], name)
 		lines = append(lines, l.Done())
 	}
-	if len(v.lines) == 0 && height > 2 {
+	if len(v.Lines) == 0 && height > 2 {
 		lines = append(lines, p.Draw(width), p.Draw(width, term.Span{term.Quiet, " " + v.noEvents()}))
 	}
 	return p.Pad(lines, width, height)
 }
 
-func (v *eventsView) noEvents() string {
-	if text := strings.TrimSpace(v.filter.Text); text != "" {
+func (v *Model) noEvents() string {
+	if text := strings.TrimSpace(v.Filter.Text); text != "" {
 		return "No event matches " + scene.OneLine(text, 60) + ". Esc clears the filter."
 	}
 	return "No event so far."
