@@ -122,7 +122,7 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.greyed(m.keys).sessionsHelp(m.sessions.open)
 	case !m.hasBoard():
 		return m.keys.emptyHelp()
-	case m.pane.zoom:
+	case m.pane.Zoom:
 		return m.greyed(m.keys).zoomHelp()
 	}
 	return m.greyed(m.keys).ShortHelp()

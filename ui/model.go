@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/detail"
 	"electop/ui/internal/events"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -61,7 +62,7 @@ type Model struct {
 	mode     mode
 	table    *table
 	events   *events.Model
-	pane     *pane
+	pane     *detail.Model
 	sessions *sessionsView
 	dialog   *dialog
 	prompt   prompt
@@ -103,7 +104,7 @@ func New(ctx context.Context, opts Options) Model {
 	return Model{
 		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
-		table: newTable(), events: &events.Model{Follow: true}, pane: &pane{}, help: &helpPage{},
+		table: newTable(), events: &events.Model{Follow: true}, pane: &detail.Model{}, help: &helpPage{},
 		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		survey: newSurveyor(ctx, opts.Survey),
@@ -212,7 +213,7 @@ func (m *Model) currentFilter() scene.Filter {
 func (m *Model) screen(banners int) screen {
 	return arrange(need{
 		w: m.width, h: m.height, banners: banners, rows: len(m.shown.Elections),
-		zoom: m.pane.zoom && m.view == viewElections, full: m.view != viewElections || !m.hasBoard(),
+		zoom: m.pane.Zoom && m.view == viewElections, full: m.view != viewElections || !m.hasBoard(),
 		wide: m.table.wide,
 	})
 }
@@ -285,16 +286,16 @@ func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 		return m.drawSessions(&data, s, sc.body.W, sc.body.H)
 	case !m.hasBoard():
 		return m.drawEmpty(p, s, sc.body.W, sc.body.H)
-	case m.pane.zoom:
-		return m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)
+	case m.pane.Zoom:
+		return m.pane.Draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)
 	}
 	lines := m.table.draw(&data, s, sc.table.W, sc.table.H)
 	if !sc.side {
-		lines = append(lines, m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)...)
+		lines = append(lines, m.pane.Draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)...)
 		return append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
 	}
 	lines = append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
-	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H))
+	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.pane.Draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H))
 }
 
 // joinSides puts lines beside each other, all in one piece of memory.

@@ -27,7 +27,7 @@ func (m *Model) clicked(at tea.Mouse) {
 			m.selectRow(m.table.offset + row)
 		}
 	case sc.pane.Contains(at.X, at.Y) && at.Y == sc.pane.Y:
-		m.pane.turn(1)
+		m.pane.Turn(1)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/detail"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -201,21 +202,21 @@ func TestInput(t *testing.T) {
 }
 
 func TestJSONFields(t *testing.T) {
-	lines, ok := jsonFields([]byte(`{"b":1,"a":{"x":null,"y":[1,2],"z":[{"q":true}],"e":{}},"s":"two\nlines"}`))
+	lines, ok := detail.JsonFields([]byte(`{"b":1,"a":{"x":null,"y":[1,2],"z":[{"q":true}],"e":{}},"s":"two\nlines"}`))
 	var got []string
 	for _, l := range lines {
-		got = append(got, fmt.Sprintf("%d%s=%s", l.depth, l.name, l.value))
+		got = append(got, fmt.Sprintf("%d%s=%s", l.Depth, l.Name, l.Value))
 	}
 	want := "0b=1 0a= 1x=null 1y=1, 2 1z= 2-= 3q=true 1e={} 0s=two lines"
 	if strings.Join(got, " ") != want || !ok {
 		t.Errorf("got %s", strings.Join(got, " "))
 	}
 	deep := strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000)
-	if lines, ok := jsonFields([]byte(deep)); !ok || len(lines) > maxJSONDepth+2 {
+	if lines, ok := detail.JsonFields([]byte(deep)); !ok || len(lines) > detail.MaxJSONDepth+2 {
 		t.Errorf("%d lines of a deep value", len(lines))
 	}
 	for _, v := range []string{"", "x", `"x"`, "{", "[]", `{"a":1} x`} {
-		if lines, ok := jsonFields([]byte(v)); ok {
+		if lines, ok := detail.JsonFields([]byte(v)); ok {
 			t.Errorf("%q gives %v", v, lines)
 		}
 	}

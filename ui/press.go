@@ -47,7 +47,7 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.eventsKey(msg)
 	case m.view == viewSessions:
 		return m.sessionsKey(msg)
-	case m.pane.zoom:
+	case m.pane.Zoom:
 		m.zoomKey(msg)
 	default:
 		m.tableKey(msg)
@@ -87,9 +87,9 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Copy):
 		m.openCopy()
 	case key.Matches(msg, k.NextTab):
-		m.pane.turn(1)
+		m.pane.Turn(1)
 	case key.Matches(msg, k.PrevTab):
-		m.pane.turn(-1)
+		m.pane.Turn(-1)
 	case key.Matches(msg, k.Wide):
 		m.table.wide = !m.table.wide
 	default:
@@ -100,7 +100,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 
 func (m *Model) show(v view) {
 	m.view = v
-	m.pane.zoom = false
+	m.pane.Zoom = false
 	m.sessions.open = false
 	m.refreshView()
 }
@@ -110,8 +110,8 @@ func (m *Model) back() {
 	switch {
 	case m.view == viewSessions && m.sessions.scan.running():
 		m.sessions.scan.run.stop()
-	case m.pane.zoom && m.view == viewElections:
-		m.pane.zoom, m.pane.offset = false, 0
+	case m.pane.Zoom && m.view == viewElections:
+		m.pane.Zoom, m.pane.Offset = false, 0
 	case m.sessions.open && m.view == viewSessions:
 		m.sessions.open = false
 	case !m.currentFilter().Empty():
@@ -156,7 +156,7 @@ func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.PrevTrouble):
 		m.jump(-1)
 	case key.Matches(msg, k.Open):
-		m.pane.zoom = t.selected() != nil
+		m.pane.Zoom = t.selected() != nil
 	case key.Matches(msg, k.Mark):
 		m.mark()
 	case key.Matches(msg, k.Sort):
@@ -197,7 +197,7 @@ func (m *Model) selectRow(i int) {
 	before := m.table.cursor
 	m.table.moveTo(i)
 	if m.table.cursor != before {
-		m.pane.offset = 0
+		m.pane.Offset = 0
 	}
 }
 
@@ -206,7 +206,7 @@ func (m *Model) jump(step int) {
 		m.say(term.Led, "No election has a problem.")
 		return
 	}
-	m.pane.offset = 0
+	m.pane.Offset = 0
 }
 
 func (m *Model) mark() {
@@ -254,8 +254,8 @@ func (m *Model) scrollPane(step int) {
 	if e == nil || sc.pane.H < 2 {
 		return
 	}
-	total := len(m.pane.lines(m.scene(), m.sym, e, sc.pane.W-2))
-	m.pane.scroll(step, total, sc.pane.H-1)
+	total := len(m.pane.Lines(m.scene(), m.sym, e, sc.pane.W-2))
+	m.pane.Scroll(step, total, sc.pane.H-1)
 }
 
 // eventsKey handles the keys of the events view.
@@ -285,5 +285,5 @@ func (m *Model) openElection(id string) {
 		m.table.cursor = id
 		m.setFilter("")
 	}
-	m.pane.offset = 0
+	m.pane.Offset = 0
 }

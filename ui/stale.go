@@ -130,11 +130,3 @@ func (m *Model) staleBanner(s *scene.Scene) banner {
 	}
 	return b
 }
-
-// staleDetail says that an election is shown as it was.
-func staleDetail(d *term.Page, s *scene.Scene) {
-	if s.PartStale() {
-		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+
-			term.Clock(s.AsOf, s.Now)+":")
-	}
-}

@@ -81,14 +81,14 @@ func (m *Model) received(snap *election.Snapshot) {
 		m.latency = snap.Connection.Latency
 	}
 	if !m.paused {
-		top := m.pane.historyTop(m.scene(), m.sym, m.table.selected(), m.where().pane.W)
+		top := m.pane.HistoryTop(m.scene(), m.sym, m.table.selected(), m.where().pane.W)
 		same := sameBoard(m.shown, snap) && !m.movesByItself()
 		m.shown = snap
 		if !same {
 			m.refreshBoard()
 		}
 		m.refreshView()
-		m.pane.keepHistoryTop(top, m.scene(), m.sym, m.table.selected(), m.where().pane.W)
+		m.pane.KeepHistoryTop(top, m.scene(), m.sym, m.table.selected(), m.where().pane.W)
 		if first && m.table.offset == 0 && m.table.index == 0 {
 			m.showTrouble()
 		}
@@ -194,7 +194,7 @@ func (m *Model) tellWatched() {
 	} else {
 		add(m.table.selected())
 	}
-	if m.view == viewElections && !m.pane.zoom {
+	if m.view == viewElections && !m.pane.Zoom {
 		rows := m.table.rows(m.where().table.H)
 		m.table.scroll(rows)
 		for _, e := range m.table.visible(rows) {

@@ -354,7 +354,7 @@ func TestCopy(t *testing.T) {
 func TestEscGoesOneStepBack(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("/", "'o", "enter", "space", "enter")
-	if d.keys("esc"); d.m.pane.zoom {
+	if d.keys("esc"); d.m.pane.Zoom {
 		t.Error("still zoomed")
 	}
 	if d.keys("esc"); !d.m.table.filter.Empty() || len(d.m.table.marks) != 1 {

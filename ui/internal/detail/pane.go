@@ -1,4 +1,4 @@
-package ui
+package detail
 
 import (
 	"electop/election"
@@ -20,30 +20,30 @@ const (
 
 func (t tab) title() string { return [...]string{"Detail", "Candidates", "History", "Raw"}[t] }
 
-// pane is the lower pane: it shows one election in depth.
-type pane struct {
+// Model is the lower pane: it shows one election in depth.
+type Model struct {
 	tab    tab
-	offset int // first line shown
-	zoom   bool
+	Offset int // first line shown
+	Zoom   bool
 	// advice is where advice begins among the lines drawn last, 0 for nowhere.
 	advice int
 	raw    rawCache
 }
 
-func (p *pane) turn(step int) {
+func (p *Model) Turn(step int) {
 	for range (step + int(tabCount)) % int(tabCount) {
 		p.tab = (p.tab + 1) % tabCount
 	}
-	p.offset = 0
+	p.Offset = 0
 }
 
-// scroll moves the text under the pane's window of height lines.
-func (p *pane) scroll(step, total, height int) {
-	p.offset = max(0, min(p.offset+step, total-height))
+// Scroll moves the text under the pane's window of height lines.
+func (p *Model) Scroll(step, total, height int) {
+	p.Offset = max(0, min(p.Offset+step, total-height))
 }
 
-// lines are all lines of the current tab.
-func (p *pane) lines(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
+// Lines are all lines of the current tab.
+func (p *Model) Lines(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
 	d := &term.Page{Width: width, Sym: sym, Lines: make([][]term.Span, 0, 40)}
 	p.advice = 0
 	switch p.tab {
@@ -60,8 +60,8 @@ func (p *pane) lines(s *scene.Scene, sym *term.Symbols, e *election.Election, wi
 	return d.Lines
 }
 
-// draw draws the pane's title and the part of its text that is scrolled to.
-func (p *pane) draw(pt *term.Painter, s *scene.Scene, e *election.Election, width, height int) []string {
+// Draw draws the pane's title and the part of its text that is scrolled to.
+func (p *Model) Draw(pt *term.Painter, s *scene.Scene, e *election.Election, width, height int) []string {
 	if height <= 0 {
 		return nil
 	}
@@ -74,15 +74,15 @@ func (p *pane) draw(pt *term.Painter, s *scene.Scene, e *election.Election, widt
 	if e == nil || height <= 1 {
 		return pt.Pad(lines, width, height)
 	}
-	text := p.lines(s, pt.Sym, e, width-2)
-	p.scroll(0, len(text), height-1)
+	text := p.Lines(s, pt.Sym, e, width-2)
+	p.Scroll(0, len(text), height-1)
 	l := term.NewLine(pt, width)
-	for i, spans := range text[p.offset:min(len(text), p.offset+height-1)] {
+	for i, spans := range text[p.Offset:min(len(text), p.Offset+height-1)] {
 		l.Reset(pt.Tone)
 		l.Gap(1)
 		l.Texts(spans...)
-		if left := len(text) - p.offset - (height - 1); i == height-2 && left > 0 {
-			term.MoreMark(l, pt.Sym, left, p.advice > p.offset+height-1)
+		if left := len(text) - p.Offset - (height - 1); i == height-2 && left > 0 {
+			term.MoreMark(l, pt.Sym, left, p.advice > p.Offset+height-1)
 		}
 		lines = append(lines, l.Done())
 	}
@@ -105,7 +105,7 @@ func paneSign(sym *term.Symbols, s *scene.Scene, e *election.Election) (string, 
 	return sign, r
 }
 
-func (p *pane) title(pt *term.Painter, s *scene.Scene, e *election.Election, width int) string {
+func (p *Model) title(pt *term.Painter, s *scene.Scene, e *election.Election, width int) string {
 	left, right := make([]term.Span, 0, 3), make([]term.Span, 0, 2*tabCount)
 	if e != nil {
 		sign, r := paneSign(pt.Sym, s, e)

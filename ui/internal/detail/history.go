@@ -1,4 +1,4 @@
-package ui
+package detail
 
 import (
 	"slices"
@@ -92,35 +92,35 @@ func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 // time, but those about its end may be alike.
 const historyMark = 4
 
-// historyTop are the first visible lines of a history that is scrolled down, nil of
+// HistoryTop are the first visible lines of a history that is scrolled down, nil of
 // one that shows the newest.
-func (p *pane) historyTop(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
-	lines, offset := p.historyLines(s, sym, e, width), p.offset
+func (p *Model) HistoryTop(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
+	lines, offset := p.historyLines(s, sym, e, width), p.Offset
 	if offset >= len(lines) {
 		return nil
 	}
 	return lines[offset:min(len(lines), offset+historyMark)]
 }
 
-// keepHistoryTop scrolls to the lines that were visible before: what is new is above
+// KeepHistoryTop scrolls to the lines that were visible before: what is new is above
 // them.
-func (p *pane) keepHistoryTop(top [][]term.Span, s *scene.Scene, sym *term.Symbols, e *election.Election, width int) {
+func (p *Model) KeepHistoryTop(top [][]term.Span, s *scene.Scene, sym *term.Symbols, e *election.Election, width int) {
 	if top == nil {
 		return
 	}
 	lines := p.historyLines(s, sym, e, width)
-	for i := p.offset; i+len(top) <= len(lines); i++ {
+	for i := p.Offset; i+len(top) <= len(lines); i++ {
 		if slices.EqualFunc(lines[i:i+len(top)], top, slices.Equal) {
-			p.offset = i
+			p.Offset = i
 			return
 		}
 	}
 }
 
 // historyLines are those of a history that is scrolled down.
-func (p *pane) historyLines(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
-	if e == nil || p.tab != tabHistory || p.offset == 0 {
+func (p *Model) historyLines(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
+	if e == nil || p.tab != tabHistory || p.Offset == 0 {
 		return nil
 	}
-	return p.lines(s, sym, e, width-2)
+	return p.Lines(s, sym, e, width-2)
 }

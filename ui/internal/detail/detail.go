@@ -1,4 +1,4 @@
-package ui
+package detail
 
 import (
 	"time"
@@ -174,7 +174,7 @@ func valueDetail(d *term.Page, e *election.Election) {
 		d.Field("Value", term.Span{term.Text, term.Size(len(v))}, term.Span{term.Quiet, "  see Raw"})
 		return
 	}
-	if lines, ok := jsonFields(v); ok {
+	if lines, ok := JsonFields(v); ok {
 		kind := "JSON"
 		if !e.Pair.Held() {
 			kind += ", left by the last leader"
@@ -185,7 +185,7 @@ func valueDetail(d *term.Page, e *election.Election) {
 				d.Add(term.Span{term.Quiet, term.Plural(len(lines)-i, "more line") + ", see Raw"})
 				break
 			}
-			d.Field(l.label(), term.Span{term.Text, l.value})
+			d.Field(l.label(), term.Span{term.Text, l.Value})
 		}
 		return
 	}
@@ -203,5 +203,13 @@ func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
 	case warning:
 		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
+	}
+}
+
+// staleDetail says that an election is shown as it was.
+func staleDetail(d *term.Page, s *scene.Scene) {
+	if s.PartStale() {
+		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+
+			term.Clock(s.AsOf, s.Now)+":")
 	}
 }

@@ -1,4 +1,4 @@
-package ui
+package detail
 
 import (
 	"bytes"
@@ -14,23 +14,23 @@ const valueLimit = 16 << 10
 
 // fieldLine is one member of a JSON value.
 type fieldLine struct {
-	depth       int
-	name, value string
+	Depth       int
+	Name, Value string
 }
 
 // label is the member's name, indented, no wider than the labels' column lets
 // it be told apart from its value.
 func (f fieldLine) label() string {
-	text := strings.Repeat("  ", min(f.depth, 4)+1) + f.name
+	text := strings.Repeat("  ", min(f.Depth, 4)+1) + f.Name
 	if w := term.Width(text); w >= term.LabelWidth {
 		return text + " "
 	}
 	return text
 }
 
-// jsonFields writes a JSON object or array as lines of name and value, in the
+// JsonFields writes a JSON object or array as lines of name and value, in the
 // order in which they stand there.
-func jsonFields(v []byte) ([]fieldLine, bool) {
+func JsonFields(v []byte) ([]fieldLine, bool) {
 	if !looksLikeJSON(v) || !json.Valid(v) {
 		return nil, false
 	}
@@ -46,11 +46,11 @@ type fieldWriter struct {
 	lines []fieldLine
 }
 
-// maxJSONDepth bounds the nesting that is followed; deeper values are marked.
-const maxJSONDepth = 12
+// MaxJSONDepth bounds the nesting that is followed; deeper values are marked.
+const MaxJSONDepth = 12
 
 func (w *fieldWriter) value(depth int, name string) {
-	if depth > maxJSONDepth {
+	if depth > MaxJSONDepth {
 		var skipped json.RawMessage
 		if w.dec.Decode(&skipped) == nil {
 			w.add(depth, name, "(deeper)")
@@ -95,14 +95,14 @@ func (w *fieldWriter) join(at int) {
 	var values []string
 	total := 0
 	for _, l := range w.lines[at+1:] {
-		if l.name != "-" || l.value == "" || l.depth != w.lines[at].depth+1 {
+		if l.Name != "-" || l.Value == "" || l.Depth != w.lines[at].Depth+1 {
 			return
 		}
-		values = append(values, l.value)
-		total += len(l.value)
+		values = append(values, l.Value)
+		total += len(l.Value)
 	}
 	if len(values) > 0 && total <= joinLimit {
-		w.lines[at].value = strings.Join(values, ", ")
+		w.lines[at].Value = strings.Join(values, ", ")
 		w.lines = w.lines[:at+1]
 	}
 }
@@ -118,7 +118,7 @@ func emptyMark(dec *json.Decoder, open json.Delim) string {
 }
 
 func (w *fieldWriter) add(depth int, name, value string) {
-	w.lines = append(w.lines, fieldLine{depth: max(0, depth), name: scene.Clean(name), value: scene.Clean(value)})
+	w.lines = append(w.lines, fieldLine{Depth: max(0, depth), Name: scene.Clean(name), Value: scene.Clean(value)})
 }
 
 func scalar(token json.Token) string {
