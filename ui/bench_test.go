@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/board"
 	"electop/ui/internal/scene"
 )
 
@@ -36,19 +37,19 @@ func BenchmarkSnapshot(b *testing.B) {
 // A snapshot in which one election of many has another leader.
 func BenchmarkSnapshotWithOneChange(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
-		for _, key := range []sortKey{byElection, byState} {
-			b.Run(fmt.Sprintf("%d/%s", n, key.word()), func(b *testing.B) {
+		for _, key := range []board.SortKey{board.ByElection, board.ByState} {
+			b.Run(fmt.Sprintf("%d/%s", n, key.Word()), func(b *testing.B) {
 				oneChange(b, n, key)
 			})
 		}
 	}
 }
 
-func oneChange(b *testing.B, n int, key sortKey) {
+func oneChange(b *testing.B, n int, key board.SortKey) {
 	b.Helper()
 	snap := crowd(n)
 	d := drive(b, snap, 200, 50)
-	d.m.setSort(sorting{key: key})
+	d.m.setSort(board.Sorting{Key: key})
 	h := boardHistory{rnd: rand.New(rand.NewPCG(1, 1)), now: testNow()}
 	next := [2]*election.Snapshot{}
 	for i := range next {
@@ -68,10 +69,10 @@ func oneChange(b *testing.B, n int, key sortKey) {
 // Counts, columns and order, which each change and each tick make anew.
 func BenchmarkBoard(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
-		for key := range sortKeyCount {
-			b.Run(fmt.Sprintf("%d/%s", n, key.word()), func(b *testing.B) {
+		for key := range board.SortKeyCount {
+			b.Run(fmt.Sprintf("%d/%s", n, key.Word()), func(b *testing.B) {
 				d := drive(b, crowd(n), 200, 50)
-				d.m.setSort(sorting{key: key})
+				d.m.setSort(board.Sorting{Key: key})
 				for b.Loop() {
 					d.m.refreshBoard()
 				}

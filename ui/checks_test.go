@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/board"
 )
 
 // outdatedChecks is a snapshot whose nodes are not watched since a while.
@@ -66,7 +67,7 @@ func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
 		d := drive(t, s, 120, 45)
 		d.keys(keys...)
 		var all []string
-		for _, e := range d.m.table.order {
+		for _, e := range d.m.table.Order {
 			all = append(all, e.Name)
 		}
 		return strings.Join(all, " ")
@@ -82,7 +83,7 @@ func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "0s", 59 * time.Second: "59s", 12*time.Minute + 59*time.Second: "12m", 23*time.Hour + 59*time.Minute: "23h", 50 * time.Hour: "2d",
 	} {
-		if got := age(d); got != want {
+		if got := board.Age(d); got != want {
 			t.Errorf("age(%s) = %q, want %q", d, got, want)
 		}
 	}

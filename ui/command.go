@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/board"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -55,7 +56,7 @@ func (m *Model) toggleWide() {
 		m.sessions.wide = !m.sessions.wide
 		return
 	}
-	m.table.wide = !m.table.wide
+	m.table.Wide = !m.table.Wide
 }
 
 // askDestroy opens the dialog that destroys what is chosen in the view.
@@ -76,12 +77,12 @@ func (m *Model) sortCommand(rest string) {
 		}
 		return
 	}
-	k, ok := sortKeyNamed(word)
+	k, ok := board.SortKeyNamed(word)
 	if !ok || direction != "" && !isReverse(strings.TrimSpace(direction)) {
 		m.say(term.Delay, ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it.")
 		return
 	}
-	m.setSort(sorting{key: k, reverse: direction != ""})
+	m.setSort(board.Sorting{Key: k, Reverse: direction != ""})
 }
 
 // isReverse reports a beginning of the word reverse.

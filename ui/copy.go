@@ -12,7 +12,7 @@ import (
 
 // openCopy asks what of the selected election should be copied.
 func (m *Model) openCopy() {
-	if m.table.selected() == nil {
+	if m.table.Selected() == nil {
 		m.say(term.Delay, "There is no election to copy from.")
 		return
 	}
@@ -33,7 +33,7 @@ func copyMenu() []term.Span {
 // copyKey copies what was asked for through the terminal (OSC 52).
 func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	m.mode = modeBoard
-	e := m.table.selected()
+	e := m.table.Selected()
 	if e == nil {
 		return nil
 	}

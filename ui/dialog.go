@@ -72,7 +72,7 @@ func (m *Model) openDialog(kind election.ActionKind) {
 		m.say(term.Delay, reason)
 		return
 	}
-	visible, hidden := m.table.chosen(m.shown, m.asOf())
+	visible, hidden := m.table.Chosen(m.shown, m.asOf())
 	d := &dialog{kind: kind, canSearch: m.search != nil}
 	d.visible, d.leaderless = m.bindLed(visible)
 	d.hidden, _ = m.bindLed(hidden)
@@ -80,7 +80,7 @@ func (m *Model) openDialog(kind election.ActionKind) {
 		m.say(term.Delay, m.nothingToDo(kind, visible))
 		return
 	}
-	if e := m.table.selected(); len(visible) == 0 && e != nil {
+	if e := m.table.Selected(); len(visible) == 0 && e != nil {
 		d.unmarked = scene.OneLine(e.Name, 60)
 	}
 	d.choose()

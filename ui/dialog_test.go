@@ -219,7 +219,7 @@ func TestHiddenMarksAreNotActedOn(t *testing.T) {
 	}
 	d.wants("1 marked, hidden") // the other mark stays
 	d.keys("esc")
-	if d.lacks("hidden"); len(d.m.table.marks) != 1 {
+	if d.lacks("hidden"); len(d.m.table.Marks) != 1 {
 		t.Error("the hidden mark is gone")
 	}
 }
@@ -235,7 +235,7 @@ func TestHiddenMarksCanBeIncluded(t *testing.T) {
 	if len(d.op.released) != 2 || d.op.released[1].Election != "auth" {
 		t.Fatalf("released %v", d.op.released)
 	}
-	if len(d.m.table.marks) > 0 {
+	if len(d.m.table.Marks) > 0 {
 		t.Error("marks are left")
 	}
 }
@@ -310,7 +310,7 @@ func TestARefusedActionHasNoButton(t *testing.T) {
 
 func TestABatchSkipsWhatIsRefused(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
-	d.m.table.marks[keyOf("pg")], d.m.table.marks[keyOf("auth")] = true, true
+	d.m.table.Marks[keyOf("pg")], d.m.table.Marks[keyOf("auth")] = true, true
 	d.keys("r")
 	d.wants("Release 2 elections", "skipped: Patroni names its leader by the key's value", "patronictl switchover pg  for pg", "y release")
 	d.perform(d.keys("y"))

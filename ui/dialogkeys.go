@@ -162,7 +162,7 @@ func (m *Model) unmark(targets []boundTarget) {
 		if t.session != nil {
 			delete(m.sessions.marks, t.Session)
 		} else {
-			delete(m.table.marks, t.Key)
+			delete(m.table.Marks, t.Key)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (m *Model) countMarks() (visible, hidden int) {
 	case viewSessions:
 		return m.sessions.countMarks()
 	case viewElections:
-		shown, out := m.table.marked(m.shown, m.asOf())
+		shown, out := m.table.Marked(m.shown, m.asOf())
 		return len(shown), len(out)
 	default:
 		return 0, 0

@@ -78,15 +78,15 @@ const (
 
 // countSpans are the numbers of elections. What needs a person stands out.
 func (m *Model) countSpans(sym *term.Symbols, detail countDetail) []term.Span {
-	c := m.census.counts
+	c := m.census.Counts
 	spans := make([]term.Span, 0, 12)
 	for _, part := range []struct {
 		n      int
 		stands scene.Standing
 		role   term.Role
 	}{
-		{c.led, scene.StandsLed, term.Led}, {c.vacant, scene.StandsVacant, term.Alarm}, {c.delay, scene.StandsDelay, term.Delay},
-		{c.semaphore, scene.StandsSemaphore, term.Quiet}, {c.unreadable, scene.StandsUnreadable, term.Quiet},
+		{c.Led, scene.StandsLed, term.Led}, {c.Vacant, scene.StandsVacant, term.Alarm}, {c.Delay, scene.StandsDelay, term.Delay},
+		{c.Semaphore, scene.StandsSemaphore, term.Quiet}, {c.Unreadable, scene.StandsUnreadable, term.Quiet},
 	} {
 		if part.n == 0 && part.stands != scene.StandsLed {
 			continue
@@ -119,12 +119,12 @@ func (m *Model) countSpans(sym *term.Symbols, detail countDetail) []term.Span {
 
 // riskSpans warn of leaders that may fall: their sign is that of their checks.
 func (m *Model) riskSpans(sym *term.Symbols, words bool) []term.Span {
-	c := m.census.counts
-	n, r, sign := c.critical+c.warning, term.Delay, sym.Warning
+	c := m.census.Counts
+	n, r, sign := c.Critical+c.Warning, term.Delay, sym.Warning
 	if n == 0 {
 		return nil
 	}
-	if c.critical > 0 {
+	if c.Critical > 0 {
 		r, sign = term.Bad, sym.Critical
 	}
 	if m.live.Connection.State == election.Lost {
@@ -257,5 +257,5 @@ func (m *Model) filterResult() string {
 	if m.shown != nil {
 		total = len(m.shown.Elections)
 	}
-	return strconv.Itoa(len(m.table.order)) + " of " + term.Plural(total, "election")
+	return strconv.Itoa(len(m.table.Order)) + " of " + term.Plural(total, "election")
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/board"
 	"electop/ui/internal/detail"
 	"electop/ui/internal/events"
 	"electop/ui/internal/scene"
@@ -56,11 +57,11 @@ type Model struct {
 	live, shown *election.Snapshot
 	paused      bool
 	pausedAt    time.Time
-	census      census
+	census      board.Census
 
 	view     view
 	mode     mode
-	table    *table
+	table    *board.Model
 	events   *events.Model
 	pane     *detail.Model
 	sessions *sessionsView
@@ -104,7 +105,7 @@ func New(ctx context.Context, opts Options) Model {
 	return Model{
 		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
-		table: newTable(), events: &events.Model{Follow: true}, pane: &detail.Model{}, help: &helpPage{},
+		table: board.New(), events: &events.Model{Follow: true}, pane: &detail.Model{}, help: &helpPage{},
 		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
 		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
 		survey: newSurveyor(ctx, opts.Survey),
@@ -205,7 +206,7 @@ func (m *Model) currentFilter() scene.Filter {
 	case viewSessions:
 		return m.sessions.filter
 	default:
-		return m.table.filter
+		return m.table.Filter
 	}
 }
 
@@ -214,7 +215,7 @@ func (m *Model) screen(banners int) screen {
 	return arrange(need{
 		w: m.width, h: m.height, banners: banners, rows: len(m.shown.Elections),
 		zoom: m.pane.Zoom && m.view == viewElections, full: m.view != viewElections || !m.hasBoard(),
-		wide: m.table.wide,
+		wide: m.table.Wide,
 	})
 }
 
@@ -281,21 +282,21 @@ func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	}
 	switch {
 	case m.view == viewEvents:
-		return m.events.Draw(&data, s, sc.body.W, sc.body.H, m.table.nameColumn(sc.body.W))
+		return m.events.Draw(&data, s, sc.body.W, sc.body.H, m.table.NameColumn(sc.body.W))
 	case m.view == viewSessions:
 		return m.drawSessions(&data, s, sc.body.W, sc.body.H)
 	case !m.hasBoard():
 		return m.drawEmpty(p, s, sc.body.W, sc.body.H)
 	case m.pane.Zoom:
-		return m.pane.Draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)
+		return m.pane.Draw(&data, s, m.table.Selected(), sc.pane.W, sc.pane.H)
 	}
-	lines := m.table.draw(&data, s, sc.table.W, sc.table.H)
+	lines := m.table.Draw(&data, s, sc.table.W, sc.table.H)
 	if !sc.side {
-		lines = append(lines, m.pane.Draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)...)
-		return append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
+		lines = append(lines, m.pane.Draw(&data, s, m.table.Selected(), sc.pane.W, sc.pane.H)...)
+		return append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.NameColumn(sc.events.W))...)
 	}
-	lines = append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.nameColumn(sc.events.W))...)
-	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.pane.Draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H))
+	lines = append(lines, events.DrawStrip(&data, s, sc.events.W, sc.events.H, m.table.NameColumn(sc.events.W))...)
+	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.pane.Draw(&data, s, m.table.Selected(), sc.pane.W, sc.pane.H))
 }
 
 // joinSides puts lines beside each other, all in one piece of memory.

@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"electop/ui/internal/board"
 	"electop/ui/internal/term"
 )
 
@@ -23,8 +24,8 @@ func (m *Model) clicked(at tea.Mouse) {
 	case sc.table.Contains(at.X, at.Y) && at.Y == sc.table.Y:
 		m.clickedHead(at.X-sc.table.X, sc.table.W)
 	case sc.table.Contains(at.X, at.Y):
-		if row := at.Y - sc.table.Y - 1; row < min(m.table.rows(sc.table.H), len(m.table.order)-m.table.offset) {
-			m.selectRow(m.table.offset + row)
+		if row := at.Y - sc.table.Y - 1; row < min(m.table.Rows(sc.table.H), len(m.table.Order)-m.table.Offset) {
+			m.selectRow(m.table.Offset + row)
 		}
 	case sc.pane.Contains(at.X, at.Y) && at.Y == sc.pane.Y:
 		m.pane.Turn(1)
@@ -33,22 +34,22 @@ func (m *Model) clicked(at tea.Mouse) {
 
 func (m *Model) clickedHead(x, width int) {
 	at := term.LeadIn
-	for _, c := range fitColumns(width, m.table.widths, m.table.wide) {
-		if x >= at && x < at+c.width {
-			m.sortByColumn(c.id)
+	for _, c := range board.FitColumns(width, m.table.Widths, m.table.Wide) {
+		if x >= at && x < at+c.Width {
+			m.sortByColumn(c.Id)
 			return
 		}
-		at += c.width + term.ColumnGap
+		at += c.Width + term.ColumnGap
 	}
 }
 
 // sortByColumn sorts by a column, and the other way round at the second time.
-func (m *Model) sortByColumn(id columnID) {
-	for k := range sortKeyCount {
-		if k == byState || k.column() != id {
+func (m *Model) sortByColumn(id board.ColumnID) {
+	for k := range board.SortKeyCount {
+		if k == board.ByState || k.Column() != id {
 			continue
 		}
-		m.setSort(sorting{key: k, reverse: m.table.sort.key == k && !m.table.sort.reverse})
+		m.setSort(board.Sorting{Key: k, Reverse: m.table.Sort.Key == k && !m.table.Sort.Reverse})
 		return
 	}
 }
@@ -86,6 +87,6 @@ func (m *Model) wheeled(at tea.Mouse) {
 	case sc.pane.Contains(at.X, at.Y):
 		m.scrollPane(step)
 	default:
-		m.selectRow(m.table.index + step)
+		m.selectRow(m.table.Index + step)
 	}
 }

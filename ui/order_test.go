@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/board"
 	"electop/ui/internal/scene"
 )
 
@@ -94,19 +95,19 @@ func TestCursorStaysOnItsElection(t *testing.T) {
 	for seed := range uint64(8 * len(filters)) {
 		h := newBoardHistory(seed, 60)
 		d := drive(t, h.snap, 200, 40)
-		s, f := sorting{key: sortKey(seed % uint64(sortKeyCount)), reverse: seed%3 == 0}, filters[seed%uint64(len(filters))]
+		s, f := board.Sorting{Key: board.SortKey(seed % uint64(board.SortKeyCount)), Reverse: seed%3 == 0}, filters[seed%uint64(len(filters))]
 		d.m.setSort(s)
 		d.m.setFilter(f)
 		for range 40 {
 			h.step()
 			d.now = h.now
 			d.keys([]string{"j", "k", "G", "g", "p"}[h.rnd.IntN(5)])
-			was := d.m.table.cursor
+			was := d.m.table.Cursor
 			d.send(snapshotMsg{h.snap})
 			d.send(tickMsg(d.now))
-			shown := slices.ContainsFunc(d.m.table.order, func(e *election.Election) bool { return e.ID() == was })
-			if got := d.m.table.selected(); shown && (got == nil || got.ID() != was) {
-				t.Fatalf("seed %d, filter %q, sorted by %s: the cursor left %q", seed, f, s.key.word(), was)
+			shown := slices.ContainsFunc(d.m.table.Order, func(e *election.Election) bool { return e.ID() == was })
+			if got := d.m.table.Selected(); shown && (got == nil || got.ID() != was) {
+				t.Fatalf("seed %d, filter %q, sorted by %s: the cursor left %q", seed, f, s.Key.Word(), was)
 			}
 			wantsSorted(t, d)
 		}
@@ -117,11 +118,11 @@ func TestCursorStaysOnItsElection(t *testing.T) {
 func wantsSorted(t *testing.T, d *driver) {
 	t.Helper()
 	table, snap, asOf := d.m.table, d.m.shown, d.m.asOf()
-	for i := 1; i < len(table.order); i++ {
-		a, b := table.order[i-1], table.order[i]
-		c := table.sort.compare(rank(a, table.sort.key, snap, asOf), rank(b, table.sort.key, snap, asOf))
-		if c > 0 || c == 0 && byName(a, b) >= 0 {
-			t.Fatalf("sorted by %s, %s stands before %s", table.sort.key.word(), a.Key(), b.Key())
+	for i := 1; i < len(table.Order); i++ {
+		a, b := table.Order[i-1], table.Order[i]
+		c := table.Sort.Compare(board.Rank(a, table.Sort.Key, snap, asOf), board.Rank(b, table.Sort.Key, snap, asOf))
+		if c > 0 || c == 0 && board.ByName(a, b) >= 0 {
+			t.Fatalf("sorted by %s, %s stands before %s", table.Sort.Key.Word(), a.Key(), b.Key())
 		}
 	}
 }

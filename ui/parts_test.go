@@ -12,6 +12,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/board"
 	"electop/ui/internal/detail"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -42,10 +43,10 @@ func TestDuration(t *testing.T) {
 
 // laneText draws a lane in Unicode.
 func laneText(e *election.Election, width int) string {
-	cells := make([]laneCell, width)
-	lane(cells, e, testNow(), 15*time.Minute)
+	cells := make([]board.LaneCell, width)
+	board.Lane(cells, e, testNow(), 15*time.Minute)
 	l := term.NewLine(&term.Painter{Styles: &term.Styles{}, Sym: term.Unicode()}, width)
-	writeLane(l, cells)
+	board.WriteLane(l, cells)
 	return l.Done()
 }
 
@@ -81,22 +82,22 @@ func TestLane(t *testing.T) {
 // A lane must not depend on where the second hand stands within one cell.
 func TestLaneMovesInWholeCells(t *testing.T) {
 	e := mixedSnapshot().Find("service/billing/leader")
-	cells, later := make([]laneCell, 15), make([]laneCell, 15)
+	cells, later := make([]board.LaneCell, 15), make([]board.LaneCell, 15)
 	base := testNow().Truncate(time.Minute)
-	lane(cells, e, base, 15*time.Minute)
-	lane(later, e, base.Add(59*time.Second), 15*time.Minute)
+	board.Lane(cells, e, base, 15*time.Minute)
+	board.Lane(later, e, base.Add(59*time.Second), 15*time.Minute)
 	if !slices.Equal(cells, later) {
 		t.Error("the lane moved within a cell")
 	}
 }
 
 func TestColumnsByWidth(t *testing.T) {
-	x := extent{name: 10, leader: 12, address: 14, node: 6, term: 3, window: 15 * time.Minute}
+	x := board.Extent{Name: 10, Leader: 12, Address: 14, Node: 6, Term: 3, Window: 15 * time.Minute}
 	for w := minWidth; w <= 240; w++ {
-		columns := fitColumns(w, x, false)
+		columns := board.FitColumns(w, x, false)
 		total := term.LeadIn - term.ColumnGap
 		for _, c := range columns {
-			total += c.width + term.ColumnGap
+			total += c.Width + term.ColumnGap
 		}
 		if total > w {
 			t.Errorf("width %d: the columns take %d", w, total)
@@ -104,8 +105,8 @@ func TestColumnsByWidth(t *testing.T) {
 	}
 	has := func(w int) string {
 		var titles []string
-		for _, c := range fitColumns(w, x, false) {
-			titles = append(titles, c.title)
+		for _, c := range board.FitColumns(w, x, false) {
+			titles = append(titles, c.Title)
 		}
 		return strings.Join(titles, " ")
 	}
@@ -155,23 +156,23 @@ func TestLayoutCoversTheWindow(t *testing.T) {
 
 func TestSortIsStableAndTotal(t *testing.T) {
 	snap := crowd(200)
-	for k := range sortKeyCount {
+	for k := range board.SortKeyCount {
 		for _, reverse := range []bool{false, true} {
-			s := sorting{key: k, reverse: reverse}
+			s := board.Sorting{Key: k, Reverse: reverse}
 			want := slices.Clone(snap.Elections)
-			sortElections(want, s, snap, testNow())
+			board.SortElections(want, s, snap, testNow())
 			for range 3 {
 				got := slices.Clone(snap.Elections)
 				rand.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
-				sortElections(got, s, snap, testNow())
+				board.SortElections(got, s, snap, testNow())
 				if !slices.Equal(got, want) {
-					t.Errorf("%s: the order depends on the order before", k.word())
+					t.Errorf("%s: the order depends on the order before", k.Word())
 				}
 			}
 		}
 	}
 	worst := slices.Clone(snap.Elections)
-	sortElections(worst, sorting{key: byState}, snap, testNow())
+	board.SortElections(worst, board.Sorting{Key: board.ByState}, snap, testNow())
 	if worst[0].Pair.Held() {
 		t.Error("sorted by state, the vacant ones are not first")
 	}

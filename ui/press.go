@@ -5,6 +5,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/board"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -91,7 +92,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.PrevTab):
 		m.pane.Turn(-1)
 	case key.Matches(msg, k.Wide):
-		m.table.wide = !m.table.wide
+		m.table.Wide = !m.table.Wide
 	default:
 		return nil, false
 	}
@@ -120,8 +121,8 @@ func (m *Model) back() {
 		clear(m.sessions.marks)
 	case m.view != viewElections:
 		m.show(viewElections)
-	case len(m.table.marks) > 0:
-		clear(m.table.marks)
+	case len(m.table.Marks) > 0:
+		clear(m.table.Marks)
 	case m.now.Before(m.note.until):
 		m.note = note{}
 	}
@@ -137,17 +138,17 @@ func (m *Model) setFilter(text string) {
 		m.sessions.filter = scene.ParseFilter(text)
 		m.sessions.refresh(m.shown)
 	default:
-		m.table.filter = scene.ParseFilter(text)
-		m.table.refresh(m.shown, m.asOf())
+		m.table.Filter = scene.ParseFilter(text)
+		m.table.Refresh(m.shown, m.asOf())
 	}
 }
 
 // tableKey handles the keys of the election table.
 func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	t := m.table
-	rows := max(1, t.rows(m.where().table.H))
-	if step, ok := m.step(msg, rows, len(t.order)); ok {
-		m.selectRow(t.index + step)
+	rows := max(1, t.Rows(m.where().table.H))
+	if step, ok := m.step(msg, rows, len(t.Order)); ok {
+		m.selectRow(t.Index + step)
 		return
 	}
 	switch k := &m.keys; {
@@ -156,13 +157,13 @@ func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.PrevTrouble):
 		m.jump(-1)
 	case key.Matches(msg, k.Open):
-		m.pane.Zoom = t.selected() != nil
+		m.pane.Zoom = t.Selected() != nil
 	case key.Matches(msg, k.Mark):
 		m.mark()
 	case key.Matches(msg, k.Sort):
-		m.setSort(sorting{key: (t.sort.key + 1) % sortKeyCount})
+		m.setSort(board.Sorting{Key: (t.Sort.Key + 1) % board.SortKeyCount})
 	case key.Matches(msg, k.Reverse):
-		m.setSort(sorting{key: t.sort.key, reverse: !t.sort.reverse})
+		m.setSort(board.Sorting{Key: t.Sort.Key, Reverse: !t.Sort.Reverse})
 	case key.Matches(msg, k.PaneDown):
 		m.scrollPane(1)
 	case key.Matches(msg, k.PaneUp):
@@ -194,15 +195,15 @@ func (m *Model) step(msg tea.KeyPressMsg, page, all int) (int, bool) {
 }
 
 func (m *Model) selectRow(i int) {
-	before := m.table.cursor
-	m.table.moveTo(i)
-	if m.table.cursor != before {
+	before := m.table.Cursor
+	m.table.MoveTo(i)
+	if m.table.Cursor != before {
 		m.pane.Offset = 0
 	}
 }
 
 func (m *Model) jump(step int) {
-	if !m.table.jump(step, m.shown, m.asOf()) {
+	if !m.table.Jump(step, m.shown, m.asOf()) {
 		m.say(term.Led, "No election has a problem.")
 		return
 	}
@@ -210,26 +211,26 @@ func (m *Model) jump(step int) {
 }
 
 func (m *Model) mark() {
-	e := m.table.selected()
+	e := m.table.Selected()
 	if e == nil {
 		return
 	}
-	if m.table.marks[e.ID()] {
-		delete(m.table.marks, e.ID())
+	if m.table.Marks[e.ID()] {
+		delete(m.table.Marks, e.ID())
 	} else {
-		m.table.marks[e.ID()] = true
+		m.table.Marks[e.ID()] = true
 	}
-	m.selectRow(m.table.index + 1)
+	m.selectRow(m.table.Index + 1)
 }
 
-func (m *Model) setSort(s sorting) {
-	m.table.sort = s
-	m.table.refresh(m.shown, m.asOf())
+func (m *Model) setSort(s board.Sorting) {
+	m.table.Sort = s
+	m.table.Refresh(m.shown, m.asOf())
 	direction := ""
-	if s.reverse {
+	if s.Reverse {
 		direction = ", reversed"
 	}
-	m.say(term.Quiet, "Sorted by "+s.key.word()+direction+".")
+	m.say(term.Quiet, "Sorted by "+s.Key.Word()+direction+".")
 }
 
 // zoomKey handles the keys of the pane while it takes the whole screen.
@@ -249,7 +250,7 @@ func (m *Model) zoomKey(msg tea.KeyPressMsg) {
 }
 
 func (m *Model) scrollPane(step int) {
-	e := m.table.selected()
+	e := m.table.Selected()
 	sc := m.where()
 	if e == nil || sc.pane.H < 2 {
 		return
@@ -279,10 +280,10 @@ func (m *Model) openElection(id string) {
 		return
 	}
 	m.show(viewElections)
-	m.table.cursor = id
-	m.table.relocate()
-	if m.table.cursor != id {
-		m.table.cursor = id
+	m.table.Cursor = id
+	m.table.Relocate()
+	if m.table.Cursor != id {
+		m.table.Cursor = id
 		m.setFilter("")
 	}
 	m.pane.Offset = 0

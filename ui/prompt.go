@@ -28,7 +28,7 @@ type prompt struct {
 
 func (m *Model) openPrompt(kind promptKind) {
 	m.mode = modePrompt
-	m.prompt = prompt{kind: kind, cursor: m.table.cursor}
+	m.prompt = prompt{kind: kind, cursor: m.table.Cursor}
 	if m.view == viewSessions {
 		m.prompt.cursor = m.sessions.cursor
 	}
@@ -73,8 +73,8 @@ func (m *Model) walk(step int) {
 		m.sessions.moveTo(m.sessions.index + step)
 		m.prompt.cursor = m.sessions.cursor
 	default:
-		m.selectRow(m.table.index + step)
-		m.prompt.cursor = m.table.cursor
+		m.selectRow(m.table.Index + step)
+		m.prompt.cursor = m.table.Cursor
 	}
 }
 
@@ -86,8 +86,8 @@ func (m *Model) returnCursor() {
 		m.sessions.cursor = m.prompt.cursor
 		m.sessions.relocate()
 	case m.shown.Find(m.prompt.cursor) != nil:
-		m.table.cursor = m.prompt.cursor
-		m.table.relocate()
+		m.table.Cursor = m.prompt.cursor
+		m.table.Relocate()
 	}
 }
 

@@ -154,7 +154,7 @@ func TestElectionsThatShareASession(t *testing.T) {
 	}
 	d := drive(t, s, 120, 40)
 	for _, name := range []string{"auth", "billing", "orders"} {
-		d.m.table.marks[keyOf(name)] = true
+		d.m.table.Marks[keyOf(name)] = true
 	}
 	d.keys("x")
 	d.wants("Destroy the session of 3 elections", "auth ", "billing ", "orders ")
@@ -171,7 +171,7 @@ func TestOnlyTheMarksOfTheTargetsAreRemoved(t *testing.T) {
 	d.keys("g", "space", "space", "/", "'billing", "enter", "r")
 	d.m.setFilter("")
 	d.keys("y")
-	if m := d.m.table.marks; len(m) != 1 || !m[keyOf("auth")] {
+	if m := d.m.table.Marks; len(m) != 1 || !m[keyOf("auth")] {
 		t.Errorf("marks %v", m)
 	}
 }

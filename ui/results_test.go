@@ -58,7 +58,7 @@ func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 	d := drive(t, mixedSnapshot(), w, h, change...)
 	for _, name := range []string{"auth", "billing", "orders", "shop", "users"} {
-		d.m.table.marks[keyOf(name)] = true
+		d.m.table.Marks[keyOf(name)] = true
 	}
 	d.keys("r")
 	for d.m.dialog != nil && !d.m.dialog.ready() {
@@ -232,8 +232,8 @@ func TestTheLogIsBounded(t *testing.T) {
 
 func TestManyResultsScroll(t *testing.T) {
 	d := drive(t, crowd(60), 80, 24)
-	for _, e := range d.m.table.order {
-		d.m.table.marks[e.Key()] = true
+	for _, e := range d.m.table.Order {
+		d.m.table.Marks[e.Key()] = true
 	}
 	d.keys("r")
 	for d.m.dialog != nil && !d.m.dialog.ready() {
@@ -263,8 +263,8 @@ func TestTheElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session != sessionID(0) {
 		t.Fatalf("destroyed %v", d.op.destroyed)
 	}
-	if len(d.m.table.marks) != 1 || len(d.m.sessions.marks) != 0 {
-		t.Errorf("marks %v, %v", d.m.table.marks, d.m.sessions.marks)
+	if len(d.m.table.Marks) != 1 || len(d.m.sessions.marks) != 0 {
+		t.Errorf("marks %v, %v", d.m.table.Marks, d.m.sessions.marks)
 	}
 	d.now = d.now.Add(2 * time.Second)
 	d.send(snapshotMsg{released(takenOver(studiedSnapshot(""), keyOf("auth")), keyOf("billing"), false)})

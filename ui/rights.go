@@ -123,7 +123,7 @@ func (m *Model) selectedTarget() (election.Target, bool) {
 		}
 		return sessionTarget(s.ses), true
 	}
-	e := m.table.selected()
+	e := m.table.Selected()
 	if m.view != viewElections || e == nil || scene.StandingOf(e, m.asOf()) != scene.StandsLed {
 		return election.Target{}, false
 	}

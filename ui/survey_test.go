@@ -22,9 +22,9 @@ func hiddenPatroni() *election.Snapshot {
 
 // mark marks elections and removes every other mark.
 func (d *driver) mark(names ...string) {
-	clear(d.m.table.marks)
+	clear(d.m.table.Marks)
 	for _, name := range names {
-		d.m.table.marks[keyOf(name)] = true
+		d.m.table.Marks[keyOf(name)] = true
 	}
 }
 
@@ -305,7 +305,7 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.m.setFilter("auth")
 	d.mark("auth", "billing")
 	for i := range 14 {
-		d.m.table.marks[keyOf("zz-"+string(rune('a'+i)))] = true
+		d.m.table.Marks[keyOf("zz-"+string(rune('a'+i)))] = true
 	}
 	d.keys("r")
 	d.wants("zz-k and 3 more", "a shows all keys and names")

@@ -71,7 +71,7 @@ func (m *Model) bindLed(es []*election.Election) (bound []boundTarget, leaderles
 
 // bind makes a target of a hold as it is now.
 func (m *Model) bind(e *election.Election) boundTarget {
-	return boundTarget{Target: e.Target(), heldFor: scene.Held(m.sym, m.asOf().Sub(e.Since), e.SinceKnown), hidden: !m.table.shows(e, m.asOf())}
+	return boundTarget{Target: e.Target(), heldFor: scene.Held(m.sym, m.asOf().Sub(e.Since), e.SinceKnown), hidden: !m.table.Shows(e, m.asOf())}
 }
 
 // rebind looks up the same keys in the newest snapshot.

@@ -18,19 +18,19 @@ func TestKeysThatLookTheSameHaveRowsOfTheirOwn(t *testing.T) {
 	}
 	d := drive(t, s, 200, 40)
 	d.keys("g")
-	first := d.m.table.selected()
+	first := d.m.table.Selected()
 	d.keys("space")
-	if second := d.m.table.selected(); second == first || second.Key() != first.Key() || len(d.m.table.marks) != 1 {
-		t.Errorf("the cursor went from %q to %q, %d marks", first.ID(), second.ID(), len(d.m.table.marks))
+	if second := d.m.table.Selected(); second == first || second.Key() != first.Key() || len(d.m.table.Marks) != 1 {
+		t.Errorf("the cursor went from %q to %q, %d marks", first.ID(), second.ID(), len(d.m.table.Marks))
 	}
 	d.keys("space", "g")
-	if len(d.m.table.marks) != 2 {
-		t.Errorf("%d marks", len(d.m.table.marks))
+	if len(d.m.table.Marks) != 2 {
+		t.Errorf("%d marks", len(d.m.table.Marks))
 	}
 	d.wants("unaddressable", "is not UTF-8")
 	d.send(snapshotMsg{s})
-	if d.m.table.selected().ID() != d.m.table.cursor || len(d.m.table.marks) != 2 {
-		t.Errorf("the cursor is on %q, %d marks", d.m.table.cursor, len(d.m.table.marks))
+	if d.m.table.Selected().ID() != d.m.table.Cursor || len(d.m.table.Marks) != 2 {
+		t.Errorf("the cursor is on %q, %d marks", d.m.table.Cursor, len(d.m.table.Marks))
 	}
 }
 

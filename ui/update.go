@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/board"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -81,15 +82,15 @@ func (m *Model) received(snap *election.Snapshot) {
 		m.latency = snap.Connection.Latency
 	}
 	if !m.paused {
-		top := m.pane.HistoryTop(m.scene(), m.sym, m.table.selected(), m.where().pane.W)
+		top := m.pane.HistoryTop(m.scene(), m.sym, m.table.Selected(), m.where().pane.W)
 		same := sameBoard(m.shown, snap) && !m.movesByItself()
 		m.shown = snap
 		if !same {
 			m.refreshBoard()
 		}
 		m.refreshView()
-		m.pane.KeepHistoryTop(top, m.scene(), m.sym, m.table.selected(), m.where().pane.W)
-		if first && m.table.offset == 0 && m.table.index == 0 {
+		m.pane.KeepHistoryTop(top, m.scene(), m.sym, m.table.Selected(), m.where().pane.W)
+		if first && m.table.Offset == 0 && m.table.Index == 0 {
 			m.showTrouble()
 		}
 	}
@@ -103,9 +104,9 @@ func (m *Model) received(snap *election.Snapshot) {
 // showTrouble puts the cursor on the first election without a leader, so that
 // the first screen tells about it without a key.
 func (m *Model) showTrouble() {
-	for i, e := range m.table.order {
+	for i, e := range m.table.Order {
 		if st := scene.StandingOf(e, m.asOf()); st == scene.StandsVacant || st == scene.StandsDelay {
-			m.table.moveTo(i)
+			m.table.MoveTo(i)
 			return
 		}
 	}
@@ -119,9 +120,9 @@ func (m *Model) refresh() {
 
 // refreshBoard derives what the first view shows as of now.
 func (m *Model) refreshBoard() {
-	m.census = takeCensus(m.shown, m.asOf())
-	m.table.measure(&m.census, m.asOf())
-	m.table.refresh(m.shown, m.asOf())
+	m.census = board.TakeCensus(m.shown, m.asOf())
+	m.table.Measure(&m.census, m.asOf())
+	m.table.Refresh(m.shown, m.asOf())
 }
 
 // sameBoard reports that a snapshot tells nothing new of elections and checks, as
@@ -136,7 +137,7 @@ func sameBoard(a, b *election.Snapshot) bool {
 // movesByItself reports that time alone may change counts or order: lock-delays
 // end, and changes become too old to count.
 func (m *Model) movesByItself() bool {
-	return m.census.counts.delay > 0 || m.table.sort.key == byChanges
+	return m.census.Counts.Delay > 0 || m.table.Sort.Key == board.ByChanges
 }
 
 // refreshView derives anew what views other than the first one show.
@@ -152,7 +153,7 @@ func (m *Model) refreshView() {
 
 func (m *Model) ticked() {
 	m.now, m.latency = m.opts.Now(), m.live.Connection.Latency
-	m.table.measure(&m.census, m.asOf())
+	m.table.Measure(&m.census, m.asOf())
 	if m.movesByItself() {
 		m.refreshBoard()
 	}
@@ -192,12 +193,12 @@ func (m *Model) tellWatched() {
 	if r := m.sessions.selected(); m.view == viewSessions && m.sessions.open && r != nil {
 		nodes = append(nodes, r.ses.Node)
 	} else {
-		add(m.table.selected())
+		add(m.table.Selected())
 	}
 	if m.view == viewElections && !m.pane.Zoom {
-		rows := m.table.rows(m.where().table.H)
-		m.table.scroll(rows)
-		for _, e := range m.table.visible(rows) {
+		rows := m.table.Rows(m.where().table.H)
+		m.table.Scroll(rows)
+		for _, e := range m.table.Visible(rows) {
 			add(e)
 		}
 	}
@@ -234,7 +235,7 @@ func (m *Model) tellStudied() {
 
 // studyKey is the election that is looked at.
 func (m *Model) studyKey() string {
-	if e := m.table.selected(); e != nil && m.view == viewElections {
+	if e := m.table.Selected(); e != nil && m.view == viewElections {
 		return e.Key()
 	}
 	return ""

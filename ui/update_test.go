@@ -10,10 +10,11 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/board"
 )
 
 func (d *driver) selected() string {
-	if e := d.m.table.selected(); e != nil {
+	if e := d.m.table.Selected(); e != nil {
 		return e.Name
 	}
 	return ""
@@ -105,8 +106,8 @@ func TestMouse(t *testing.T) {
 	}
 	x := strings.Index(strings.Split(d.text(), "\n")[1], "FOR")
 	d.send(tea.MouseClickMsg{X: x, Y: 1, Button: tea.MouseLeft})
-	if d.m.table.sort.key != byFor {
-		t.Errorf("sorted by %s", d.m.table.sort.key.word())
+	if d.m.table.Sort.Key != board.ByFor {
+		t.Errorf("sorted by %s", d.m.table.Sort.Key.Word())
 	}
 }
 
@@ -154,7 +155,7 @@ func TestFilter(t *testing.T) {
 	} {
 		d.m.setFilter(c.text)
 		var names []string
-		for _, e := range d.m.table.order {
+		for _, e := range d.m.table.Order {
 			names = append(names, e.Name)
 		}
 		if got := strings.Join(names, " "); got != c.want {
@@ -171,8 +172,8 @@ func TestFilterKeys(t *testing.T) {
 		t.Errorf("selected %q", d.selected())
 	}
 	d.keys("esc")
-	if d.selected() != "auth" || !d.m.table.filter.Empty() {
-		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.table.filter.Text)
+	if d.selected() != "auth" || !d.m.table.Filter.Empty() {
+		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.table.Filter.Text)
 	}
 	d.keys("/", "'webx", "backspace", "enter", "q")
 	d.wants("/ web", "esc clears")
@@ -248,7 +249,7 @@ func TestManyTargets(t *testing.T) {
 	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
 		t.Errorf("released %+v", d.op.released)
 	}
-	if m := d.m.table.marks; len(m) != 2 || m[keyOf("auth")] {
+	if m := d.m.table.Marks; len(m) != 2 || m[keyOf("auth")] {
 		t.Errorf("marked after the action: %v, want those it did not act on", m)
 	}
 }
@@ -303,7 +304,7 @@ func TestWatchChecks(t *testing.T) {
 		t.Fatalf("told %v", calls)
 	}
 	d.keys("g")
-	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != d.m.table.selected().Session.Node {
+	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != d.m.table.Selected().Session.Node {
 		t.Errorf("the selected node is not the first: %v", last)
 	}
 	before := len(calls)
@@ -320,8 +321,8 @@ func TestWatchChecks(t *testing.T) {
 func TestCommands(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys(":", "'sort for rev", "enter")
-	if d.m.table.sort != (sorting{key: byFor, reverse: true}) {
-		t.Errorf("sort %+v", d.m.table.sort)
+	if d.m.table.Sort != (board.Sorting{Key: board.ByFor, Reverse: true}) {
+		t.Errorf("sort %+v", d.m.table.Sort)
 	}
 	d.keys(":", "'go users", "enter")
 	if d.selected() != "users" {
@@ -357,10 +358,10 @@ func TestEscGoesOneStepBack(t *testing.T) {
 	if d.keys("esc"); d.m.pane.Zoom {
 		t.Error("still zoomed")
 	}
-	if d.keys("esc"); !d.m.table.filter.Empty() || len(d.m.table.marks) != 1 {
+	if d.keys("esc"); !d.m.table.Filter.Empty() || len(d.m.table.Marks) != 1 {
 		t.Error("the second esc clears the filter and keeps the marks")
 	}
-	if d.keys("esc"); len(d.m.table.marks) > 0 {
+	if d.keys("esc"); len(d.m.table.Marks) > 0 {
 		t.Error("the third esc clears the marks")
 	}
 }

@@ -71,14 +71,14 @@ func TestSemaphoresAreNoAlarm(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/jobs/leader"), 200, 50, studies)
 	d.wants("1 vacant", "1 semaphore", "semaphore 2 of 3")
 	d.m.setFilter("state:semaphore")
-	if len(d.m.table.order) != 1 || d.selected() != "jobs" {
-		t.Errorf("the filter shows %d elections", len(d.m.table.order))
+	if len(d.m.table.Order) != 1 || d.selected() != "jobs" {
+		t.Errorf("the filter shows %d elections", len(d.m.table.Order))
 	}
 	d.wants("2 of 3 slots taken", "1 by a holder that is gone", "2 waiting")
 	d.keys("r")
 	d.wants("jobs is a semaphore: it has no single holder to release.")
 	d.m.setFilter("")
-	for range len(d.m.table.order) {
+	for range len(d.m.table.Order) {
 		if d.keys("n"); d.selected() == "jobs" {
 			t.Error("n goes to a semaphore")
 		}
@@ -146,7 +146,7 @@ func TestMissingRights(t *testing.T) {
 func TestHostileRules(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 80, 24, searches)
 	d.keys("g")
-	e := d.m.table.selected()
+	e := d.m.table.Selected()
 	d.send(rightsMsg{hold{e.Key(), e.Pair.Session}, election.Rights{Known: true, DestroyRule: strings.Repeat("key \"\x1b[2J世\u202e\" ", 30)}})
 	d.keys("x")
 	checkFrame(t, d, 80, 24, "a hostile rule")

@@ -1,4 +1,4 @@
-package ui
+package board
 
 import (
 	"time"
@@ -31,14 +31,14 @@ const (
 	laneChange                 // the leader changed
 )
 
-type laneCell struct {
+type LaneCell struct {
 	kind laneKind
 	odd  bool // which of two colours: neighbouring terms differ
 }
 
-// lane draws the terms in the window before asOf into len(cells) cells. The
+// Lane draws the terms in the window before asOf into len(cells) cells. The
 // window is moved in whole cells, so that all lanes of a table move together.
-func lane(cells []laneCell, e *election.Election, asOf time.Time, window time.Duration) {
+func Lane(cells []LaneCell, e *election.Election, asOf time.Time, window time.Duration) {
 	if len(cells) == 0 {
 		return
 	}
@@ -46,7 +46,7 @@ func lane(cells []laneCell, e *election.Election, asOf time.Time, window time.Du
 	from := asOf.Truncate(step).Add(step - window)
 	seen := cellAt(seenSince(e, asOf), from, step)
 	for i := range cells {
-		cells[i] = laneCell{kind: laneGap}
+		cells[i] = LaneCell{kind: laneGap}
 		if i < seen {
 			cells[i].kind = laneUnseen
 		}
@@ -76,14 +76,14 @@ func cellAt(t, from time.Time, step time.Duration) int {
 	return int(d / step)
 }
 
-func drawTerm(cells []laneCell, t election.Term, from time.Time, step time.Duration) {
+func drawTerm(cells []LaneCell, t election.Term, from time.Time, step time.Duration) {
 	last := len(cells) - 1
 	first, end := cellAt(t.Start, from, step), last+1
 	if t.Over() {
 		end = cellAt(t.End, from, step)
 	}
 	for i := max(0, first); i <= min(end, last); i++ {
-		cells[i] = laneCell{
+		cells[i] = LaneCell{
 			kind: termCell(cells[i].kind, i == first && t.StartKnown, i == end),
 			odd:  (t.Number+t.CreateIndex)%2 == 1,
 		}
@@ -104,8 +104,8 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 	return laneLed
 }
 
-// writeLane draws the cells; the trouble in them has the colour of trouble.
-func writeLane(l *term.Line, cells []laneCell) {
+// WriteLane draws the cells; the trouble in them has the colour of trouble.
+func WriteLane(l *term.Line, cells []LaneCell) {
 	for _, c := range cells {
 		led := term.TermA
 		if c.odd {

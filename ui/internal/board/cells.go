@@ -1,4 +1,4 @@
-package ui
+package board
 
 import (
 	"strconv"
@@ -10,9 +10,9 @@ import (
 	"electop/ui/internal/term"
 )
 
-func (t *table) drawRow(l *term.Line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
+func (t *Model) drawRow(l *term.Line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
 	switch {
-	case t.marks[e.ID()]:
+	case t.Marks[e.ID()]:
 		l.Fill(term.Accent, l.Sym.Mark, 1)
 		r.name.Role = term.Accent
 	case selected:
@@ -24,32 +24,32 @@ func (t *table) drawRow(l *term.Line, e *election.Election, r row, columns []col
 	for _, c := range columns {
 		l.To(x)
 		t.drawCell(l, e, &r, c, asOf)
-		x += c.width + term.ColumnGap
+		x += c.Width + term.ColumnGap
 	}
 }
 
-func (t *table) drawCell(l *term.Line, e *election.Election, r *row, c column, asOf time.Time) {
-	switch c.id {
+func (t *Model) drawCell(l *term.Line, e *election.Election, r *row, c column, asOf time.Time) {
+	switch c.Id {
 	case colElection:
 		l.Fill(r.signRole, r.sign, 1)
 		l.Gap(1)
-		drawName(l, &r.name, &r.mark, c.width-2)
+		drawName(l, &r.name, &r.mark, c.Width-2)
 	case colLeader:
-		drawLeader(l, r, c.width)
+		drawLeader(l, r, c.Width)
 	case colNode:
-		l.Cell(r.node.Role, r.node.Text, c.width)
+		l.Cell(r.node.Role, r.node.Text, c.Width)
 	case colFor:
-		l.Cell(r.since.Role, r.since.Text, c.width)
+		l.Cell(r.since.Role, r.since.Text, c.Width)
 	case colTerm:
-		l.Right(r.term.Role, r.term.Text, c.width)
+		l.Right(r.term.Role, r.term.Text, c.Width)
 	case colSession:
-		l.Cell(r.session.Role, r.session.Text, c.width)
+		l.Cell(r.session.Role, r.session.Text, c.Width)
 	case colChecks:
-		drawChecks(l, r, c.width, asOf)
+		drawChecks(l, r, c.Width, asOf)
 	case colLane:
-		t.drawLane(l, e, c.width, asOf)
+		t.drawLane(l, e, c.Width, asOf)
 	case colChanges:
-		drawChanges(l, r.changes, c.width)
+		drawChanges(l, r.changes, c.Width)
 	default:
 	}
 }
@@ -120,9 +120,9 @@ func drawChanges(l *term.Line, n, width int) {
 	l.Right(role, strconv.Itoa(n), width)
 }
 
-func (t *table) drawLane(l *term.Line, e *election.Election, width int, asOf time.Time) {
+func (t *Model) drawLane(l *term.Line, e *election.Election, width int, asOf time.Time) {
 	if cap(t.cells) < width {
-		t.cells = make([]laneCell, width)
+		t.cells = make([]LaneCell, width)
 	}
 	if e.IsSemaphore() && len(e.Terms) == 0 {
 		l.Fill(term.Faint, l.Sym.Dash, 1)
@@ -130,8 +130,8 @@ func (t *table) drawLane(l *term.Line, e *election.Election, width int, asOf tim
 		return
 	}
 	cells := t.cells[:width]
-	lane(cells, e, asOf, t.widths.window)
-	writeLane(l, cells)
+	Lane(cells, e, asOf, t.Widths.Window)
+	WriteLane(l, cells)
 }
 
 // writeTally draws "✓ 1 ! 1" into exactly n cells.
@@ -174,15 +174,15 @@ func writeTally(l *term.Line, t scene.Tally, n int) {
 // writeOldTally draws "! 12m ago" into exactly n cells, without the sign where there
 // is no room.
 func writeOldTally(l *term.Line, t scene.Tally, asOf time.Time, n int) {
-	text := age(asOf.Sub(t.Until)) + " ago"
+	text := Age(asOf.Sub(t.Until)) + " ago"
 	if sign := t.Sign(l.Sym); term.Width(sign)+1+len(text) <= n {
 		text = sign + " " + text
 	}
 	l.Cell(term.Quiet, text, n)
 }
 
-// age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
-func age(d time.Duration) string {
+// Age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
+func Age(d time.Duration) string {
 	d = max(0, d)
 	switch {
 	case d < time.Minute:

@@ -1,4 +1,4 @@
-package ui
+package board
 
 import (
 	"slices"
@@ -13,22 +13,22 @@ import (
 // counts are the elections by how they stand. Those at risk are led, but a
 // check of their leader's session warns or fails.
 type counts struct {
-	led, delay, vacant, semaphore, unreadable int
-	warning, critical                         int
+	Led, Delay, Vacant, Semaphore, Unreadable int
+	Warning, Critical                         int
 }
 
 func (c *counts) add(s scene.Standing) {
 	switch s {
 	case scene.StandsLed:
-		c.led++
+		c.Led++
 	case scene.StandsDelay:
-		c.delay++
+		c.Delay++
 	case scene.StandsVacant:
-		c.vacant++
+		c.Vacant++
 	case scene.StandsSemaphore:
-		c.semaphore++
+		c.Semaphore++
 	default:
-		c.unreadable++
+		c.Unreadable++
 	}
 }
 
@@ -36,33 +36,33 @@ func (c *counts) add(s scene.Standing) {
 func (c *counts) addRisk(t scene.Tally) {
 	switch {
 	case t.Critical > 0:
-		c.critical++
+		c.Critical++
 	case t.Warning > 0:
-		c.warning++
+		c.Warning++
 	}
 }
 
-// census is what the screen tells of all elections together: how many stand how,
+// Census is what the screen tells of all elections together: how many stand how,
 // how wide their texts are, and how far back they were seen.
-type census struct {
-	counts                            counts
+type Census struct {
+	Counts                            counts
 	name, leader, address, node, term int
 	// earliest is the first moment of which something is known of any election.
 	earliest time.Time
 }
 
-// takeCensus looks at every election of a snapshot.
-func takeCensus(snap *election.Snapshot, asOf time.Time) census {
-	c := census{address: addressWidth(snap.Elections)}
+// TakeCensus looks at every election of a snapshot.
+func TakeCensus(snap *election.Snapshot, asOf time.Time) Census {
+	c := Census{address: addressWidth(snap.Elections)}
 	sick := sickNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		stands := scene.StandingOf(e, asOf)
-		c.counts.add(stands)
+		c.Counts.add(stands)
 		if stands == scene.StandsLed && e.Session != nil && sick[e.Session.Node] {
-			c.counts.addRisk(scene.TallyChecks(e.Session, snap.Checks))
+			c.Counts.addRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.measure(e)
-		c.earliest = earlier(c.earliest, seenSince(e, time.Time{}))
+		c.earliest = Earlier(c.earliest, seenSince(e, time.Time{}))
 	}
 	return c
 }
@@ -79,7 +79,7 @@ func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
 }
 
 // measure notes how wide an election's texts are.
-func (c *census) measure(e *election.Election) {
+func (c *Census) measure(e *election.Election) {
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, term.Width(e.Leader))
 	if e.IsSemaphore() {
@@ -116,8 +116,8 @@ func digits(n uint64) int {
 	return d
 }
 
-// earlier is the first of two moments; the zero time is none.
-func earlier(a, b time.Time) time.Time {
+// Earlier is the first of two moments; the zero time is none.
+func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

@@ -1,4 +1,4 @@
-package ui
+package board
 
 import (
 	"cmp"
@@ -10,48 +10,48 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// sortKey is what the table is sorted by.
-type sortKey uint8
+// SortKey is what the table is sorted by.
+type SortKey uint8
 
 const (
-	byElection sortKey = iota
-	byState
+	ByElection SortKey = iota
+	ByState
 	byLeader
 	byNode
-	byFor
+	ByFor
 	byTerm
 	byChecks
-	byChanges
-	sortKeyCount
+	ByChanges
+	SortKeyCount
 )
 
-// sorting is a sort key and its direction. Each key begins with the direction
+// Sorting is a sort key and its direction. Each key begins with the direction
 // that shows the trouble first.
-type sorting struct {
-	key     sortKey
-	reverse bool
+type Sorting struct {
+	Key     SortKey
+	Reverse bool
 }
 
-func (k sortKey) word() string {
+func (k SortKey) Word() string {
 	return [...]string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}[k]
 }
 
 // descending reports keys whose natural order is the greatest first.
-func (k sortKey) descending() bool { return k == byTerm || k == byChecks || k == byChanges }
+func (k SortKey) descending() bool { return k == byTerm || k == byChecks || k == ByChanges }
 
 // up reports whether the column is drawn as ascending.
-func (s sorting) up() bool { return s.key.descending() == s.reverse }
+func (s Sorting) up() bool { return s.Key.descending() == s.Reverse }
 
-// column is the column that carries the sort's marker.
-func (k sortKey) column() columnID {
-	return [...]columnID{
+// Column is the column that carries the sort's marker.
+func (k SortKey) Column() ColumnID {
+	return [...]ColumnID{
 		colElection, colElection, colLeader, colNode, colFor, colTerm, colChecks, colChanges,
 	}[k]
 }
 
-func sortKeyNamed(word string) (sortKey, bool) {
-	for k := range sortKeyCount {
-		if word != "" && strings.HasPrefix(k.word(), word) {
+func SortKeyNamed(word string) (SortKey, bool) {
+	for k := range SortKeyCount {
+		if word != "" && strings.HasPrefix(k.Word(), word) {
 			return k, true
 		}
 	}
@@ -65,55 +65,55 @@ type ranked struct {
 	text string
 }
 
-// sortElections orders the elections. Equal ones stay in the order of their
+// SortElections orders the elections. Equal ones stay in the order of their
 // names, so that a table never shuffles without a reason.
-func sortElections(es []*election.Election, s sorting, snap *election.Snapshot, asOf time.Time) {
-	if !slices.IsSortedFunc(es, byName) {
-		slices.SortFunc(es, byName)
+func SortElections(es []*election.Election, s Sorting, snap *election.Snapshot, asOf time.Time) {
+	if !slices.IsSortedFunc(es, ByName) {
+		slices.SortFunc(es, ByName)
 	}
-	if s.key == byElection {
-		if s.reverse {
+	if s.Key == ByElection {
+		if s.Reverse {
 			slices.Reverse(es)
 		}
 		return
 	}
 	list := make([]ranked, len(es))
 	for i, e := range es {
-		list[i] = rank(e, s.key, snap, asOf)
+		list[i] = Rank(e, s.Key, snap, asOf)
 	}
-	if slices.IsSortedFunc(list, s.compare) {
+	if slices.IsSortedFunc(list, s.Compare) {
 		return
 	}
-	slices.SortStableFunc(list, s.compare)
+	slices.SortStableFunc(list, s.Compare)
 	for i := range list {
 		es[i] = list[i].e
 	}
 }
 
-// byName orders any two elections: no two are equal, because their keys differ.
-func byName(a, b *election.Election) int {
+// ByName orders any two elections: no two are equal, because their keys differ.
+func ByName(a, b *election.Election) int {
 	if c := strings.Compare(a.Name, b.Name); c != 0 {
 		return c
 	}
 	return election.Compare(a, b)
 }
 
-// compare orders elections by what they are sorted by, and by nothing else.
-func (s sorting) compare(a, b ranked) int {
+// Compare orders elections by what they are sorted by, and by nothing else.
+func (s Sorting) Compare(a, b ranked) int {
 	c := cmp.Compare(a.num, b.num)
 	if c == 0 {
 		c = strings.Compare(a.text, b.text)
 	}
-	if s.key.descending() != s.reverse {
+	if s.Key.descending() != s.Reverse {
 		return -c
 	}
 	return c
 }
 
-func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Time) ranked {
+func Rank(e *election.Election, k SortKey, snap *election.Snapshot, asOf time.Time) ranked {
 	r := ranked{e: e}
 	switch k {
-	case byState:
+	case ByState:
 		r.num = scene.Trouble(e, snap, asOf)
 	case byLeader:
 		r.text = e.Leader
@@ -121,7 +121,7 @@ func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Ti
 		if e.Session != nil {
 			r.text = e.Session.Node
 		}
-	case byFor:
+	case ByFor:
 		since := e.Since
 		if e.State(asOf) != election.Led {
 			since = e.VacantSince
@@ -131,7 +131,7 @@ func rank(e *election.Election, k sortKey, snap *election.Snapshot, asOf time.Ti
 		r.num = int64(min(e.Term, 1<<62))
 	case byChecks:
 		r.num = scene.TallyChecks(e.Session, snap.Checks).Worst()
-	case byChanges:
+	case ByChanges:
 		r.num = int64(e.Changes(asOf, scene.ChangesWindow))
 	default:
 		r.text = e.Name
