@@ -11,6 +11,7 @@ import (
 	"electop/election"
 	"electop/ui/internal/board"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/uitest"
 )
 
 // One frame of 10,000 elections in a large window: what each key press costs.
@@ -87,7 +88,7 @@ func BenchmarkInsight(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			s := crowd(n)
 			e := s.Elections[n/2]
-			around := &election.Surroundings{Key: e.Key(), Sessions: allSessions(s)}
+			around := &election.Surroundings{Key: e.Key(), Sessions: uitest.AllSessions(s)}
 			b.ReportAllocs()
 			for b.Loop() {
 				var c scene.InsightCache
