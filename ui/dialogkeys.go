@@ -41,7 +41,7 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 			m.refreshDialog()
 		}
 	default:
-		if step, ok := m.step(msg, max(1, d.text.Rows), len(d.text.Lines)); ok {
+		if step, ok := m.keys.Step(msg, max(1, d.text.Rows), len(d.text.Lines)); ok {
 			d.scroll(step)
 		}
 	}

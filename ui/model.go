@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -36,7 +37,7 @@ const (
 // Model is the dashboard. It is a [tea.Model].
 type Model struct {
 	opts   Options
-	keys   KeyMap
+	keys   keys.Map
 	sym    *term.Symbols
 	styles *term.Styles
 	dark   bool
@@ -100,7 +101,7 @@ func New(ctx context.Context, opts Options) Model {
 	now := opts.Now()
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	return Model{
-		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
+		opts: opts, keys: keys.Default(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
 		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},

@@ -146,7 +146,7 @@ func (m *Model) setFilter(text string) {
 func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	t := m.table
 	rows := max(1, t.rows(m.where().table.H))
-	if step, ok := m.step(msg, rows, len(t.order)); ok {
+	if step, ok := m.keys.Step(msg, rows, len(t.order)); ok {
 		m.selectRow(t.index + step)
 		return
 	}
@@ -168,29 +168,6 @@ func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.PaneUp):
 		m.scrollPane(-1)
 	}
-}
-
-// step translates a key of movement into a number of rows.
-func (m *Model) step(msg tea.KeyPressMsg, page, all int) (int, bool) {
-	switch k := &m.keys; {
-	case key.Matches(msg, k.Down):
-		return 1, true
-	case key.Matches(msg, k.Up):
-		return -1, true
-	case key.Matches(msg, k.HalfDown):
-		return max(1, page/2), true
-	case key.Matches(msg, k.HalfUp):
-		return -max(1, page/2), true
-	case key.Matches(msg, k.PageDown):
-		return page, true
-	case key.Matches(msg, k.PageUp):
-		return -page, true
-	case key.Matches(msg, k.Top):
-		return -all, true
-	case key.Matches(msg, k.Bottom):
-		return all, true
-	}
-	return 0, false
 }
 
 func (m *Model) selectRow(i int) {
@@ -243,7 +220,7 @@ func (m *Model) zoomKey(msg tea.KeyPressMsg) {
 		return
 	}
 	h := m.where().pane.H - 1
-	if step, ok := m.step(msg, max(1, h), 1<<20); ok {
+	if step, ok := m.keys.Step(msg, max(1, h), 1<<20); ok {
 		m.scrollPane(step)
 	}
 }
@@ -262,7 +239,7 @@ func (m *Model) scrollPane(step int) {
 func (m *Model) eventsKey(msg tea.KeyPressMsg) {
 	v := m.events
 	rows := max(1, m.where().body.H-1)
-	if step, ok := m.step(msg, rows, len(v.lines)); ok {
+	if step, ok := m.keys.Step(msg, rows, len(v.lines)); ok {
 		v.moveTo(v.index + step)
 		return
 	}
