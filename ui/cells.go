@@ -18,13 +18,13 @@ func (t *table) drawRow(l *term.Line, e *election.Election, r row, columns []col
 	case selected:
 		l.Fill(term.Accent, l.Sym.Cursor, 1)
 	default:
-		l.Gap(leadIn)
+		l.Gap(term.LeadIn)
 	}
-	x := leadIn
+	x := term.LeadIn
 	for _, c := range columns {
 		l.To(x)
 		t.drawCell(l, e, &r, c, asOf)
-		x += c.width + columnGap
+		x += c.width + term.ColumnGap
 	}
 }
 
@@ -77,7 +77,7 @@ func drawLeader(l *term.Line, r *row, width int) {
 	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.stands == scene.StandsSemaphore && term.Width(r.leader.Text) > width {
 		r.leader.Text = short
 	}
-	left := width - term.Width(r.leader.Text) - columnGap
+	left := width - term.Width(r.leader.Text) - term.ColumnGap
 	if term.Width(extra.Text) > left {
 		extra.Text = r.extraSign
 	}
@@ -85,9 +85,9 @@ func drawLeader(l *term.Line, r *row, width int) {
 		l.Cell(r.leader.Role, r.leader.Text, width)
 		return
 	}
-	lead := min(term.Width(r.leader.Text), width-columnGap-term.Width(extra.Text))
+	lead := min(term.Width(r.leader.Text), width-term.ColumnGap-term.Width(extra.Text))
 	l.Cell(r.leader.Role, r.leader.Text, lead)
-	l.Gap(columnGap)
+	l.Gap(term.ColumnGap)
 	l.Cell(extra.Role, extra.Text, end-l.Used)
 }
 

@@ -10,42 +10,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// counts are the elections by how they stand. Those at risk are led, but a
-// check of their leader's session warns or fails.
-type counts struct {
-	led, delay, vacant, semaphore, unreadable int
-	warning, critical                         int
-}
-
-func (c *counts) add(s scene.Standing) {
-	switch s {
-	case scene.StandsLed:
-		c.led++
-	case scene.StandsDelay:
-		c.delay++
-	case scene.StandsVacant:
-		c.vacant++
-	case scene.StandsSemaphore:
-		c.semaphore++
-	default:
-		c.unreadable++
-	}
-}
-
-// addRisk counts a leader whose checks put it at risk.
-func (c *counts) addRisk(t scene.Tally) {
-	switch {
-	case t.Critical > 0:
-		c.critical++
-	case t.Warning > 0:
-		c.warning++
-	}
-}
-
 // census is what the screen tells of all elections together: how many stand how,
 // how wide their texts are, and how far back they were seen.
 type census struct {
-	counts                            counts
+	counts                            scene.Counts
 	name, leader, address, node, term int
 	// earliest is the first moment of which something is known of any election.
 	earliest time.Time
@@ -57,12 +25,12 @@ func takeCensus(snap *election.Snapshot, asOf time.Time) census {
 	sick := sickNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		stands := scene.StandingOf(e, asOf)
-		c.counts.add(stands)
+		c.counts.Add(stands)
 		if stands == scene.StandsLed && e.Session != nil && sick[e.Session.Node] {
-			c.counts.addRisk(scene.TallyChecks(e.Session, snap.Checks))
+			c.counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.measure(e)
-		c.earliest = earlier(c.earliest, seenSince(e, time.Time{}))
+		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}))
 	}
 	return c
 }
@@ -114,12 +82,4 @@ func digits(n uint64) int {
 		d++
 	}
 	return d
-}
-
-// earlier is the first of two moments; the zero time is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

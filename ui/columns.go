@@ -3,6 +3,8 @@ package ui
 import (
 	"strconv"
 	"time"
+
+	"electop/ui/internal/term"
 )
 
 // columnID names a column of the election table.
@@ -27,14 +29,6 @@ type column struct {
 	title string
 	width int
 }
-
-// columnGap is the number of cells between two columns, leadIn those before the
-// first one (the cursor's bar), leadOut those after the last.
-const (
-	columnGap = 2
-	leadIn    = 1
-	leadOut   = 1
-)
 
 // extent is how wide the content of the table is.
 type extent struct {
@@ -102,17 +96,17 @@ func titled(columns []column, c extent) []column {
 func chooseColumns(width int, c extent, wide bool) []column {
 	b := columnBounds(c, wide)
 	shown := [columnCount]bool{}
-	room := width - leadIn - leadOut + columnGap
+	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for id := range columnCount {
 		shown[id] = true
-		room -= b[id].least + columnGap
+		room -= b[id].least + term.ColumnGap
 	}
 	for _, id := range leastImportant() {
 		if room >= 0 {
 			break
 		}
 		shown[id] = false
-		room += b[id].least + columnGap
+		room += b[id].least + term.ColumnGap
 	}
 	widths := [columnCount]int{}
 	for id := range columnCount {

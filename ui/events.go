@@ -13,9 +13,9 @@ import (
 // drawEvent writes one line of events: time, election, type, what happened.
 func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, nameWidth int) {
 	l.Cell(term.Quiet, term.Clock(el.Ev.Time, s.Now), 8)
-	l.Gap(columnGap)
+	l.Gap(term.ColumnGap)
 	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), nameWidth)
-	l.Gap(columnGap)
+	l.Gap(term.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(10, l.Width/6)))
 	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)
 	if el.Why != nil {
@@ -33,7 +33,7 @@ func (m *Model) drawStrip(p *term.Painter, s *scene.Scene, width, height int) []
 		return nil
 	}
 	lines := append(make([]string, 0, height), p.Rule(width, []term.Span{{term.Head, "Latest events"}}, nil))
-	news := scene.FoldEvents(s.Snap.Events, func(ev *election.Event) bool { return !ev.Initial }, height-1)
+	news := scene.FoldEvents(s.Shown.Events, func(ev *election.Event) bool { return !ev.Initial }, height-1)
 	l := term.NewLine(p, width)
 	for _, el := range news {
 		l.Reset(p.Tone)
@@ -130,7 +130,7 @@ func (m *Model) drawEvents(p *term.Painter, s *scene.Scene, width, height int) [
 			l.Reset(p.Tone.Selected())
 			l.Text(term.Accent, p.Sym.Cursor)
 		}
-		l.To(leadIn)
+		l.To(term.LeadIn)
 		drawEvent(l, s, v.lines[i], m.table.nameColumn(width))
 		lines = append(lines, l.Done())
 	}

@@ -149,7 +149,7 @@ func writeKeys(l *term.Line, bindings []key.Binding) {
 
 func keyWidth(b key.Binding) int {
 	h := b.Help()
-	n := term.Width(h.Key) + 1 + term.Width(h.Desc) + columnGap
+	n := term.Width(h.Key) + 1 + term.Width(h.Desc) + term.ColumnGap
 	if !b.Enabled() {
 		n += 2
 	}
@@ -162,9 +162,9 @@ func writeKey(l *term.Line, b key.Binding) {
 	h := b.Help()
 	if !b.Enabled() {
 		l.Text(term.Faint, "("+h.Key+") "+h.Desc)
-		l.Gap(columnGap)
+		l.Gap(term.ColumnGap)
 		return
 	}
 	l.Texts(term.Span{term.Key, h.Key}, term.Span{term.Text, " "}, term.Span{term.Quiet, h.Desc})
-	l.Gap(columnGap)
+	l.Gap(term.ColumnGap)
 }

@@ -85,8 +85,8 @@ func (m *Model) countSpans(sym *term.Symbols, detail countDetail) []term.Span {
 		stands scene.Standing
 		role   term.Role
 	}{
-		{c.led, scene.StandsLed, term.Led}, {c.vacant, scene.StandsVacant, term.Alarm}, {c.delay, scene.StandsDelay, term.Delay},
-		{c.semaphore, scene.StandsSemaphore, term.Quiet}, {c.unreadable, scene.StandsUnreadable, term.Quiet},
+		{c.Led, scene.StandsLed, term.Led}, {c.Vacant, scene.StandsVacant, term.Alarm}, {c.Delay, scene.StandsDelay, term.Delay},
+		{c.Semaphore, scene.StandsSemaphore, term.Quiet}, {c.Unreadable, scene.StandsUnreadable, term.Quiet},
 	} {
 		if part.n == 0 && part.stands != scene.StandsLed {
 			continue
@@ -120,11 +120,11 @@ func (m *Model) countSpans(sym *term.Symbols, detail countDetail) []term.Span {
 // riskSpans warn of leaders that may fall: their sign is that of their checks.
 func (m *Model) riskSpans(sym *term.Symbols, words bool) []term.Span {
 	c := m.census.counts
-	n, r, sign := c.critical+c.warning, term.Delay, sym.Warning
+	n, r, sign := c.Critical+c.Warning, term.Delay, sym.Warning
 	if n == 0 {
 		return nil
 	}
-	if c.critical > 0 {
+	if c.Critical > 0 {
 		r, sign = term.Bad, sym.Critical
 	}
 	if m.live.Connection.State == election.Lost {

@@ -84,7 +84,7 @@ type Model struct {
 	interlude tea.Cmd
 	run       runner
 	// search is nil when nobody can search.
-	search searcher
+	search scene.Searcher
 	// survey is nil when surroundings cannot be read.
 	survey surveyor
 }
@@ -105,7 +105,7 @@ func New(ctx context.Context, opts Options) Model {
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
 		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
-		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
+		rights: newRightsBook(ctx, opts.Rights), search: scene.NewSearcher(ctx, opts.Holdings),
 		survey: newSurveyor(ctx, opts.Survey),
 		wait:   waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
 		interlude: nextInterlude(ctx, opts.Interludes),
@@ -190,11 +190,16 @@ func (m *Model) asOf() time.Time {
 func (m *Model) hasBoard() bool { return len(m.shown.Elections) > 0 }
 
 func (m *Model) scene() *scene.Scene {
-	return &scene.Scene{
-		Snap: m.shown, AsOf: m.asOf(), Now: m.now, Live: m.live,
-		Stale:    m.live.Connection.State == election.Lost,
-		Insights: m.insights, Studies: m.opts.Study != nil,
+	s := &scene.Scene{
+		Shown: m.shown, Live: m.live, AsOf: m.asOf(), Now: m.now, Latency: m.latency, Sym: m.sym,
+		Stale: m.live.Connection.State == election.Lost, Paused: m.paused,
+		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		Selected: m.table.selected(), NameWidth: m.table.widths.name,
+		Actions: m.actions.events(m.sym, m.live, m.opts.Now()),
+		Missing: func(kind election.ActionKind, t election.Target) string { return m.rights.missing(kind, holdOf(t)) },
 	}
+	s.Look(m.insights)
+	return s
 }
 
 func (m *Model) currentFilter() scene.Filter {

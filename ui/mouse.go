@@ -1,6 +1,10 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"electop/ui/internal/term"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // clicked selects what was clicked on: a row, a column to sort by, a page.
 func (m *Model) clicked(at tea.Mouse) {
@@ -28,13 +32,13 @@ func (m *Model) clicked(at tea.Mouse) {
 }
 
 func (m *Model) clickedHead(x, width int) {
-	at := leadIn
+	at := term.LeadIn
 	for _, c := range fitColumns(width, m.table.widths, m.table.wide) {
 		if x >= at && x < at+c.width {
 			m.sortByColumn(c.id)
 			return
 		}
-		at += c.width + columnGap
+		at += c.width + term.ColumnGap
 	}
 }
 

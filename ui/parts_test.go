@@ -93,9 +93,9 @@ func TestColumnsByWidth(t *testing.T) {
 	x := extent{name: 10, leader: 12, address: 14, node: 6, term: 3, window: 15 * time.Minute}
 	for w := minWidth; w <= 240; w++ {
 		columns := fitColumns(w, x, false)
-		total := leadIn - columnGap
+		total := term.LeadIn - term.ColumnGap
 		for _, c := range columns {
-			total += c.width + columnGap
+			total += c.width + term.ColumnGap
 		}
 		if total > w {
 			t.Errorf("width %d: the columns take %d", w, total)

@@ -109,7 +109,7 @@ func (m *Model) show(v view) {
 func (m *Model) back() {
 	switch {
 	case m.view == viewSessions && m.sessions.scan.running():
-		m.sessions.scan.run.stop()
+		m.sessions.scan.run.Stop()
 	case m.pane.zoom && m.view == viewElections:
 		m.pane.zoom, m.pane.offset = false, 0
 	case m.sessions.open && m.view == viewSessions:

@@ -151,7 +151,7 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 func (r *sessionRow) remember(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {
-		r.seen = earlier(r.seen, r.holds[i].Since)
+		r.seen = scene.Earlier(r.seen, r.holds[i].Since)
 	}
 }
 

@@ -48,15 +48,15 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 	w[sesHolds] = max(leastHolds, min(mostHolds, v.hold))
 	w[sesName] = max(w[sesName], min(28, 2+v.name))
 	w[sesNode] = max(w[sesNode], min(24, v.node))
-	room := width - leadIn - leadOut + columnGap
+	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for _, n := range w {
-		room -= n + columnGap
+		room -= n + term.ColumnGap
 	}
 	for _, c := range []sessionColumn{sesDelay, sesBehavior, sesID, sesTTL, sesAge, sesNode} {
 		if room >= 0 {
 			break
 		}
-		room += w[c] + columnGap
+		room += w[c] + term.ColumnGap
 		w[c] = 0
 	}
 	if room < 0 {
@@ -172,7 +172,7 @@ func (m *Model) sessionTrouble(s *scene.Scene) (string, term.Role) {
 
 func (v *sessionsView) head(p *term.Painter, widths [sesColumns]int, width int) string {
 	l := term.NewLine(p, width)
-	x := leadIn
+	x := term.LeadIn
 	for c, w := range widths {
 		id := sessionColumn(c)
 		if w == 0 {
@@ -191,7 +191,7 @@ func (v *sessionsView) head(p *term.Painter, widths [sesColumns]int, width int) 
 			l.Gap(1)
 			l.Text(term.Accent, marker)
 		}
-		x += w + columnGap
+		x += w + term.ColumnGap
 	}
 	return l.Done()
 }
@@ -204,14 +204,14 @@ func (v *sessionsView) drawRow(l *term.Line, s *scene.Scene, r *sessionRow, widt
 	case selected:
 		l.Fill(term.Accent, l.Sym.Cursor, 1)
 	}
-	x := leadIn
+	x := term.LeadIn
 	for c, w := range widths {
 		if w == 0 {
 			continue
 		}
 		l.To(x)
 		drawSessionCell(l, s, r, sessionColumn(c), w, mark)
-		x += w + columnGap
+		x += w + term.ColumnGap
 	}
 }
 

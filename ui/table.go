@@ -113,7 +113,7 @@ func (t *table) head(p *term.Painter, columns []column, width int) string {
 	if t.sort.up() {
 		marker = p.Sym.Up
 	}
-	x := leadIn
+	x := term.LeadIn
 	for _, c := range columns {
 		l.To(x)
 		sorted := t.sort.key.column() == c.id
@@ -125,7 +125,7 @@ func (t *table) head(p *term.Painter, columns []column, width int) string {
 			l.Texts(term.Span{term.Accent, sign}, term.Span{term.Head, " "})
 		}
 		writeTitle(l, c, x+c.width, sorted, marker)
-		x += c.width + columnGap
+		x += c.width + term.ColumnGap
 	}
 	return l.Done()
 }
@@ -153,7 +153,7 @@ func (t *table) draw(p *term.Painter, s *scene.Scene, width, height int) []strin
 	lines = append(lines, t.head(p, columns, width))
 	l := term.NewLine(p, width)
 	ctx := rowContext{
-		asOf: s.AsOf, sym: p.Sym, checks: s.Snap.Checks, fullID: t.wide,
+		asOf: s.AsOf, sym: p.Sym, checks: s.Shown.Checks, fullID: t.wide,
 	}
 	rows := t.rows(height)
 	for i, e := range t.visible(rows) {

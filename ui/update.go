@@ -51,14 +51,14 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case rightsMsg:
 		m.rights.learned(msg, m.opts.Now())
 		m.checkDialog()
-	case searchedMsg:
+	case scene.Searched:
 		m.searched(msg)
 	case surveyedMsg:
 		m.surveyed(msg)
 	case noticeMsg:
 		m.notice(msg)
-	case searchTickMsg:
-		return msg.of.ticked()
+	case scene.SearchTick:
+		return msg.Of.Ticked()
 	case tea.PasteMsg:
 		m.pasted(msg.Content)
 	case tea.KeyPressMsg:
@@ -136,7 +136,7 @@ func sameBoard(a, b *election.Snapshot) bool {
 // movesByItself reports that time alone may change counts or order: lock-delays
 // end, and changes become too old to count.
 func (m *Model) movesByItself() bool {
-	return m.census.counts.delay > 0 || m.table.sort.key == byChanges
+	return m.census.counts.Delay > 0 || m.table.sort.key == byChanges
 }
 
 // refreshView derives anew what views other than the first one show.

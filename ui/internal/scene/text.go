@@ -125,3 +125,11 @@ func SessionText(id string, full bool) string {
 	}
 	return election.ShortID(id)
 }
+
+// Earlier is the first of two moments; the zero time is none.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
