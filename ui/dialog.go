@@ -33,7 +33,7 @@ type dialog struct {
 	surveys bool
 	wanted  []string
 	survey  *survey // the latest, nil before the first
-	search  *search
+	search  *scene.Search
 	// scanned are the keys that the search found, without the watched ones, which
 	// the board has newer.
 	scanned []election.Pair
@@ -103,27 +103,7 @@ func (d *dialog) choose() {
 }
 
 // cannotAct says why an action is not possible now, empty when it is.
-func (m *Model) cannotAct(kind election.ActionKind) string {
-	word := string(kind)
-	switch {
-	case m.opts.ReadOnly:
-		return "Read-only: " + word + " is disabled (--read-only)."
-	case m.opts.Operator == nil:
-		return "Unavailable: this dashboard cannot " + word + "."
-	case m.live.Connection.State == election.Lost:
-		return staleText(m.live.Connection)
-	case m.live.Connection.State != election.Live:
-		return "Unavailable until Consul is connected."
-	}
-	return ""
-}
-
-func staleText(c election.Connection) string {
-	if c.Refused {
-		return "Unavailable while Consul rejects this token: this data is stale."
-	}
-	return "Unavailable while Consul is unreachable: this data is stale."
-}
+func (m *Model) cannotAct(kind election.ActionKind) string { return m.scene().Refusal(kind) }
 
 // nothingToDo says why none of the chosen elections can be acted on.
 func (m *Model) nothingToDo(kind election.ActionKind, chosen []*election.Election) string {
@@ -157,8 +137,8 @@ func (m *Model) checkDialog() {
 		t.effect = insight.Effect{}
 	}
 	d.falls, d.scanned, d.beside, d.cutOthers = nil, nil, nil, false
-	if d.search != nil && d.search.over {
-		d.scanned = unwatched(m.live, d.search.found)
+	if d.search != nil && d.search.Over {
+		d.scanned = unwatched(m.live, d.search.Found)
 	}
 	if d.kind == election.ActionDestroy {
 		d.beside = besideWith(m.live, d.sessions(), d.survey.siblings())
@@ -230,7 +210,7 @@ func appendHeld(pairs, more []election.Pair, session string, known map[string]bo
 // before the dialog was opened says nothing about what was acquired since.
 func (d *dialog) searchedAll() bool {
 	s := d.search
-	return s != nil && s.over && !s.stopped && s.err == nil && !s.incomplete && !s.earlier
+	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier
 }
 
 // standing are the targets that are still as they were and may be acted on.

@@ -11,6 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -379,6 +380,6 @@ func TestReaderKnowsWhatWasVisible(t *testing.T) {
 func TestScanErrorsAreShown(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.keys("g", "x", "f")
-	d.send(searchedMsg{of: d.m.dialog.search, err: errors.New("boom\x1b[2J")})
+	d.send(scene.Searched{Of: d.m.dialog.search, Err: errors.New("boom\x1b[2J")})
 	d.wants("The scan failed after", "boom␛[2J")
 }

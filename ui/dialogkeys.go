@@ -16,7 +16,7 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc", "n", "q", "ctrl+c":
 		if d.searching() {
-			d.search.stop()
+			d.search.Stop()
 			return nil
 		}
 		return m.cancelDialog()
@@ -41,7 +41,7 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 			m.refreshDialog()
 		}
 	default:
-		if step, ok := m.step(msg, max(1, d.text.Rows), len(d.text.Lines)); ok {
+		if step, ok := m.keys.Step(msg, max(1, d.text.Rows), len(d.text.Lines)); ok {
 			d.scroll(step)
 		}
 	}
@@ -51,12 +51,12 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 // scroll moves the text by at most a page, so that no line is skipped unseen.
 func (d *dialog) scroll(step int) { d.text.Scroll(min(step, d.text.Rows)) }
 
-func (d *dialog) searching() bool { return d.search != nil && !d.search.over }
+func (d *dialog) searching() bool { return d.search != nil && !d.search.Over }
 
 // maySearch reports a dialog in which f does something.
 func (d *dialog) maySearch() bool {
 	return d.canSearch && d.acts() && !d.checking() && d.kind == election.ActionDestroy &&
-		(d.search == nil || d.search.stopped || d.search.err != nil || d.search.earlier)
+		(d.search == nil || d.search.Stopped || d.search.Err != nil || d.search.Earlier)
 }
 
 // toggleSearch searches the whole KV store for what else would fall, or stops.
@@ -64,7 +64,7 @@ func (m *Model) toggleSearch() tea.Cmd {
 	d := m.dialog
 	switch {
 	case d.searching():
-		d.search.stop()
+		d.search.Stop()
 	case d.maySearch():
 		var sessions []string
 		for _, t := range d.standing() {
@@ -74,7 +74,7 @@ func (m *Model) toggleSearch() tea.Cmd {
 		}
 		var run tea.Cmd
 		d.search, run = m.search(sessions, m.opts.Now())
-		return tea.Batch(run, d.search.ticked())
+		return tea.Batch(run, d.search.Ticked())
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (m *Model) toggleHidden() {
 		return
 	}
 	if d.searching() {
-		d.search.stop()
+		d.search.Stop()
 	}
 	d.includesHidden = !d.includesHidden
 	d.choose()
@@ -99,7 +99,7 @@ func (m *Model) toggleHidden() {
 func (m *Model) closeDialog() {
 	if d := m.dialog; d != nil {
 		if d.searching() {
-			d.search.stop()
+			d.search.Stop()
 		}
 		d.endSurvey()
 	}
@@ -124,7 +124,7 @@ func (m *Model) refreshDialog() {
 		delete(m.rights.known, holdOf(t.Target))
 	}
 	if d.searching() {
-		d.search.stop()
+		d.search.Stop()
 	}
 	m.setPaused(false)
 	m.note = note{}

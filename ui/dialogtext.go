@@ -278,7 +278,7 @@ func (d *dialog) writeFalls(page *term.Page) {
 	}
 	switch {
 	case d.search != nil:
-		d.search.write(page, len(falls), d.now)
+		d.search.Write(page, len(falls), d.now)
 	case len(falls) == 0:
 		page.Add(term.Span{term.Quiet, "  nothing watched"})
 	}
@@ -293,7 +293,7 @@ func (d *dialog) writeFalls(page *term.Page) {
 
 // allFalls are the known keys and those that the search found.
 func (d *dialog) allFalls() []fall {
-	if d.search == nil || !d.search.over {
+	if d.search == nil || !d.search.Over {
 		return d.falls
 	}
 	listed := make(map[string]bool, len(d.falls))

@@ -88,7 +88,7 @@ func (d *dialog) title() string {
 func (d *dialog) foot(sym *term.Symbols) [][]term.Span {
 	var rows [][]term.Span
 	if d.searching() {
-		rows = append(rows, d.search.progressSpans())
+		rows = append(rows, d.search.ProgressSpans())
 	}
 	return append(rows, d.positionSpans(sym), d.buttons())
 }

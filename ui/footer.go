@@ -109,23 +109,23 @@ func (m *Model) noteText(s *scene.Scene) (string, term.Role) {
 func (m *Model) footerKeys() []key.Binding {
 	switch {
 	case m.mode == modePrompt:
-		return m.keys.promptHelp(m.prompt.kind)
+		return m.keys.Prompt(m.prompt.kind == promptFilter)
 	case m.mode == modeDialog:
-		return m.keys.dialogHelp(m.dialog)
+		return m.keys.Dialog(m.dialog.searching(), m.dialog.maySearch())
 	case m.mode == modeHelp:
-		return m.keys.helpHelp()
+		return m.keys.HelpPage()
 	case m.mode == modeResults:
-		return m.keys.resultsHelp()
+		return m.keys.ResultList()
 	case m.view == viewEvents:
-		return m.keys.eventsHelp()
+		return m.keys.EventList()
 	case m.view == viewSessions:
-		return m.greyed(m.keys).sessionsHelp(m.sessions.open)
+		return m.greyed(m.keys).SessionList(m.sessions.open)
 	case !m.hasBoard():
-		return m.keys.emptyHelp()
+		return m.keys.Empty()
 	case m.pane.Zoom:
-		return m.greyed(m.keys).zoomHelp()
+		return m.greyed(m.keys).Zoom()
 	}
-	return m.greyed(m.keys).ShortHelp()
+	return m.greyed(m.keys).Board()
 }
 
 // writeKeys writes as many keys as there is room for, whole ones only. The last

@@ -13,6 +13,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -169,7 +170,7 @@ func FuzzDashboard(f *testing.F) {
 func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 	switch msg := cmd().(type) {
 	case nil:
-	case searchedMsg:
+	case scene.Searched:
 		d.send(msg)
 		return true
 	case actionMsg, rightsMsg:

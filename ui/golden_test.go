@@ -11,6 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -220,11 +221,11 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
 			case "search":
 				d.m.dialog.search, _ = d.m.search([]string{"x"}, testNow())
-				d.m.dialog.search.progress(1200, 9800)
-				d.send(searchTickMsg{d.m.dialog.search})
+				d.m.dialog.search.Progress(1200, 9800)
+				d.send(scene.SearchTick{d.m.dialog.search})
 			case "scan":
 				d.keys("f")
-				d.m.sessions.scan.run.progress(1200, 9800)
+				d.m.sessions.scan.run.Progress(1200, 9800)
 			case "refuse":
 				d.effect(insight.Effect{
 					Refusal: "electop does not release a Patroni key: Patroni names its leader by the key's value, which a release keeps.",

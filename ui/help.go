@@ -4,6 +4,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"electop/ui/internal/keys"
 	"electop/ui/internal/term"
 )
 
@@ -14,7 +15,7 @@ func (h *helpPage) scroll(step int) { h.offset = max(0, h.offset+step) }
 
 // helpKey scrolls the help; every other key closes it.
 func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
-	if step, ok := m.step(msg, max(1, m.height-3), 1000); ok {
+	if step, ok := m.keys.Step(msg, max(1, m.height-3), 1000); ok {
 		m.help.scroll(step)
 		return nil
 	}
@@ -26,9 +27,9 @@ func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // draw lays the help over all lines but the first and the last.
-func (h *helpPage) draw(p *term.Painter, keys KeyMap, lines []string, width int) {
+func (h *helpPage) draw(p *term.Painter, k keys.Map, lines []string, width int) {
 	height := len(lines) - 2
-	text := helpLines(p, keys, width-2)
+	text := helpLines(p, k, width-2)
 	h.offset = max(0, min(h.offset, len(text)-(height-1)))
 	right := []term.Span{{term.Quiet, "any key closes"}}
 	if len(text) > height-1 {
@@ -47,10 +48,10 @@ func (h *helpPage) draw(p *term.Painter, keys KeyMap, lines []string, width int)
 }
 
 // helpLines are the keys in as many columns as fit, and the signs below.
-func helpLines(p *term.Painter, keys KeyMap, width int) [][]term.Span {
+func helpLines(p *term.Painter, k keys.Map, width int) [][]term.Span {
 	titles := []string{"Move", "Look", "Act"}
 	groups := make([][][]term.Span, 0, len(titles))
-	for i, bindings := range keys.FullHelp() {
+	for i, bindings := range k.All() {
 		groups = append(groups, helpGroup(titles[i], bindings))
 	}
 	signs := append([][]term.Span{{}}, signLines(p.Sym)...)

@@ -11,6 +11,7 @@ import (
 	"electop/ui/internal/board"
 	"electop/ui/internal/detail"
 	"electop/ui/internal/events"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -39,7 +40,7 @@ const (
 // Model is the dashboard. It is a [tea.Model].
 type Model struct {
 	opts   Options
-	keys   KeyMap
+	keys   keys.Map
 	sym    *term.Symbols
 	styles *term.Styles
 	dark   bool
@@ -86,7 +87,7 @@ type Model struct {
 	interlude tea.Cmd
 	run       runner
 	// search is nil when nobody can search.
-	search searcher
+	search scene.Searcher
 	// survey is nil when surroundings cannot be read.
 	survey surveyor
 }
@@ -103,11 +104,11 @@ func New(ctx context.Context, opts Options) Model {
 	now := opts.Now()
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	return Model{
-		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
+		opts: opts, keys: keys.Default(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: board.New(), events: &events.Model{Follow: true}, pane: &detail.Model{}, help: &helpPage{},
 		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
-		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
+		rights: newRightsBook(ctx, opts.Rights), search: scene.NewSearcher(ctx, opts.Holdings),
 		survey: newSurveyor(ctx, opts.Survey),
 		wait:   waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
 		interlude: nextInterlude(ctx, opts.Interludes),
@@ -192,11 +193,16 @@ func (m *Model) asOf() time.Time {
 func (m *Model) hasBoard() bool { return len(m.shown.Elections) > 0 }
 
 func (m *Model) scene() *scene.Scene {
-	return &scene.Scene{
-		Snap: m.shown, AsOf: m.asOf(), Now: m.now, Live: m.live,
-		Stale:    m.live.Connection.State == election.Lost,
-		Insights: m.insights, Studies: m.opts.Study != nil,
+	s := &scene.Scene{
+		Shown: m.shown, Live: m.live, AsOf: m.asOf(), Now: m.now, Latency: m.latency, Sym: m.sym,
+		Stale: m.live.Connection.State == election.Lost, Paused: m.paused,
+		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		Selected: m.table.Selected(), NameWidth: m.table.Widths.Name,
+		Actions: m.actions.events(m.sym, m.live, m.now),
+		Missing: func(kind election.ActionKind, t election.Target) string { return m.rights.missing(kind, holdOf(t)) },
 	}
+	s.Look(m.insights)
+	return s
 }
 
 func (m *Model) currentFilter() scene.Filter {

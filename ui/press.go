@@ -110,7 +110,7 @@ func (m *Model) show(v view) {
 func (m *Model) back() {
 	switch {
 	case m.view == viewSessions && m.sessions.scan.running():
-		m.sessions.scan.run.stop()
+		m.sessions.scan.run.Stop()
 	case m.pane.Zoom && m.view == viewElections:
 		m.pane.Zoom, m.pane.Offset = false, 0
 	case m.sessions.open && m.view == viewSessions:
@@ -147,7 +147,7 @@ func (m *Model) setFilter(text string) {
 func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	t := m.table
 	rows := max(1, t.Rows(m.where().table.H))
-	if step, ok := m.step(msg, rows, len(t.Order)); ok {
+	if step, ok := m.keys.Step(msg, rows, len(t.Order)); ok {
 		m.selectRow(t.Index + step)
 		return
 	}
@@ -169,29 +169,6 @@ func (m *Model) tableKey(msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.PaneUp):
 		m.scrollPane(-1)
 	}
-}
-
-// step translates a key of movement into a number of rows.
-func (m *Model) step(msg tea.KeyPressMsg, page, all int) (int, bool) {
-	switch k := &m.keys; {
-	case key.Matches(msg, k.Down):
-		return 1, true
-	case key.Matches(msg, k.Up):
-		return -1, true
-	case key.Matches(msg, k.HalfDown):
-		return max(1, page/2), true
-	case key.Matches(msg, k.HalfUp):
-		return -max(1, page/2), true
-	case key.Matches(msg, k.PageDown):
-		return page, true
-	case key.Matches(msg, k.PageUp):
-		return -page, true
-	case key.Matches(msg, k.Top):
-		return -all, true
-	case key.Matches(msg, k.Bottom):
-		return all, true
-	}
-	return 0, false
 }
 
 func (m *Model) selectRow(i int) {
@@ -244,7 +221,7 @@ func (m *Model) zoomKey(msg tea.KeyPressMsg) {
 		return
 	}
 	h := m.where().pane.H - 1
-	if step, ok := m.step(msg, max(1, h), 1<<20); ok {
+	if step, ok := m.keys.Step(msg, max(1, h), 1<<20); ok {
 		m.scrollPane(step)
 	}
 }
@@ -263,7 +240,7 @@ func (m *Model) scrollPane(step int) {
 func (m *Model) eventsKey(msg tea.KeyPressMsg) {
 	v := m.events
 	rows := max(1, m.where().body.H-1)
-	if step, ok := m.step(msg, rows, len(v.Lines)); ok {
+	if step, ok := m.keys.Step(msg, rows, len(v.Lines)); ok {
 		v.MoveTo(v.Index + step)
 		return
 	}

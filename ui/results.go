@@ -42,7 +42,7 @@ func (m *Model) openActions() {
 
 // resultsKey scrolls the panel or closes it.
 func (m *Model) resultsKey(msg tea.KeyPressMsg) tea.Cmd {
-	step, moves := m.step(msg, max(1, m.results.text.Rows), len(m.results.text.Lines))
+	step, moves := m.keys.Step(msg, max(1, m.results.text.Rows), len(m.results.text.Lines))
 	switch name := msg.String(); {
 	case name == "ctrl+c":
 		return m.quit()

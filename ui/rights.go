@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 )
 
@@ -131,10 +132,10 @@ func (m *Model) selectedTarget() (election.Target, bool) {
 }
 
 // greyed marks the keys of actions that the token may not carry out.
-func (m *Model) greyed(keys KeyMap) KeyMap {
+func (m *Model) greyed(k keys.Map) keys.Map {
 	if t, ok := m.selectedTarget(); ok {
-		keys.Release.SetEnabled(m.rights.missing(election.ActionRelease, holdOf(t)) == "")
-		keys.Destroy.SetEnabled(m.rights.missing(election.ActionDestroy, holdOf(t)) == "")
+		k.Release.SetEnabled(m.rights.missing(election.ActionRelease, holdOf(t)) == "")
+		k.Destroy.SetEnabled(m.rights.missing(election.ActionDestroy, holdOf(t)) == "")
 	}
-	return keys
+	return k
 }

@@ -15,7 +15,7 @@ import (
 // storeScan searches the whole KV store for what the listed sessions hold. Its
 // result stays until the next one is complete.
 type storeScan struct {
-	run *search // the latest, nil before the first
+	run *scene.Search // the latest, nil before the first
 	// asked are the sessions that run was started for.
 	asked map[string]bool
 
@@ -36,15 +36,15 @@ type scanResult struct {
 // software is recognised are short, others would stay in memory for days.
 const keptValue = 4 << 10
 
-func (s *storeScan) running() bool { return s.run != nil && !s.run.over }
+func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
 
 // ended takes over what the latest search found, unless it was cut short.
 func (s *storeScan) ended() {
-	if s.run.stopped || s.run.err != nil {
+	if s.run.Stopped || s.run.Err != nil {
 		return
 	}
-	keys := make(map[string][]election.Pair, len(s.run.found))
-	for _, p := range s.run.found {
+	keys := make(map[string][]election.Pair, len(s.run.Found))
+	for _, p := range s.run.Found {
 		if len(p.Value) > keptValue {
 			p.Value = nil
 		}
@@ -53,7 +53,7 @@ func (s *storeScan) ended() {
 	for _, of := range keys {
 		slices.SortFunc(of, func(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) })
 	}
-	s.result = scanResult{at: s.run.at, of: s.asked, keys: keys, total: s.run.total.Load(), partial: s.run.incomplete}
+	s.result = scanResult{at: s.run.At, of: s.asked, keys: keys, total: s.run.Total.Load(), partial: s.run.Incomplete}
 }
 
 // covers reports that the result has the keys of all these sessions.
@@ -63,16 +63,16 @@ func (r *scanResult) covers(targets []boundTarget) bool {
 
 // asSearch is the part of the result that is about some sessions, nil when it
 // does not cover them.
-func (r *scanResult) asSearch(targets []boundTarget) *search {
+func (r *scanResult) asSearch(targets []boundTarget) *scene.Search {
 	if len(targets) == 0 || !r.covers(targets) {
 		return nil
 	}
-	s := &search{at: r.at, earlier: true, over: true, incomplete: r.partial}
-	s.progress(int(r.total), int(r.total))
+	s := &scene.Search{At: r.at, Earlier: true, Over: true, Incomplete: r.partial}
+	s.Progress(int(r.total), int(r.total))
 	seen := make(map[string]bool, len(targets))
 	for _, t := range targets {
 		if !seen[t.Session] {
-			s.found = append(s.found, r.keys[t.Session]...)
+			s.Found = append(s.Found, r.keys[t.Session]...)
 		}
 		seen[t.Session] = true
 	}
@@ -81,7 +81,7 @@ func (r *scanResult) asSearch(targets []boundTarget) *search {
 
 // earlierSearch is the part of the latest scan that is about a dialog, nil when
 // there is none.
-func (m *Model) earlierSearch(d *dialog) *search {
+func (m *Model) earlierSearch(d *dialog) *scene.Search {
 	if d.kind != election.ActionDestroy {
 		return nil
 	}
@@ -93,13 +93,13 @@ func (m *Model) toggleScan() tea.Cmd {
 	v := m.sessions
 	switch {
 	case v.scan.running():
-		v.scan.run.stop()
+		v.scan.run.Stop()
 		return nil
 	case m.search == nil:
 		m.say(term.Delay, "Unavailable: this dashboard cannot scan the store.")
 		return nil
 	case m.live.Connection.State != election.Live:
-		m.say(term.Delay, staleText(m.live.Connection))
+		m.say(term.Delay, scene.StaleText(m.live.Connection))
 		return nil
 	case len(v.rows) == 0:
 		m.say(term.Delay, "There is no session to scan for.")
@@ -113,7 +113,7 @@ func (m *Model) toggleScan() tea.Cmd {
 	}
 	var run tea.Cmd
 	v.scan.run, run = m.search(ids, m.opts.Now())
-	return tea.Batch(run, v.scan.run.ticked())
+	return tea.Batch(run, v.scan.run.Ticked())
 }
 
 // spans tell how a scan is going, how the latest one failed, and how old the
@@ -123,12 +123,12 @@ func (s *storeScan) spans(now time.Time) [][]term.Span {
 	switch run := s.run; {
 	case run == nil:
 		return nil
-	case !run.over:
-		lines = append(lines, run.progressSpans())
-	case run.stopped:
-		lines = append(lines, []term.Span{{term.Delay, "The scan was stopped after " + run.far() + "."}})
-	case run.err != nil:
-		lines = append(lines, []term.Span{{term.Bad, "The scan failed after " + run.far() + ": " + scene.Clean(run.err.Error())}})
+	case !run.Over:
+		lines = append(lines, run.ProgressSpans())
+	case run.Stopped:
+		lines = append(lines, []term.Span{{term.Delay, "The scan was stopped after " + run.Far() + "."}})
+	case run.Err != nil:
+		lines = append(lines, []term.Span{{term.Bad, "The scan failed after " + run.Far() + ": " + scene.Clean(run.Err.Error())}})
 	}
 	r := &s.result
 	if r.at.IsZero() {

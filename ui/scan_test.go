@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // scanned makes an option: the sessions with these names hold the keys.
@@ -118,8 +119,8 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 	})
 	d.keys("3")
 	cmds := sequence(t, d.keys("f")())
-	ended := make(chan searchedMsg, 1)
-	go func() { ended <- cmds[0]().(searchedMsg) }()
+	ended := make(chan scene.Searched, 1)
+	go func() { ended <- cmds[0]().(scene.Searched) }()
 	<-started
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops")
 	d.keys("enter")
@@ -139,7 +140,7 @@ func TestAFailedScanKeepsTheResult(t *testing.T) {
 	d.performSearch()
 	d.wants("this token may not read all keys", "no readable key")
 	d.keys("f")
-	d.send(searchedMsg{of: d.m.sessions.scan.run, err: errors.New("no \x1b[2J answer")})
+	d.send(scene.Searched{Of: d.m.sessions.scan.run, Err: errors.New("no \x1b[2J answer")})
 	d.wants("The scan failed after 0 of 0 keys: no ␛[2J answer", "HOLDS has all keys as of 12:01:09", "252 keys, none watched")
 	d.send(snapshotMsg{func() *election.Snapshot {
 		s := studiedSnapshot("")

@@ -21,7 +21,7 @@ func (v *sessionsView) drawOpen(p *term.Painter, s *scene.Scene, r *sessionRow, 
 	lines := append(make([]string, 0, height), p.Rule(width, term.Fit(title, width-24, p.Sym), right))
 	d := &term.Page{Width: width - 2, Sym: p.Sym}
 	if v.scan.running() {
-		d.Lines = append(term.Flow(v.scan.run.progressSpans(), d.Width), nil)
+		d.Lines = append(term.Flow(v.scan.run.ProgressSpans(), d.Width), nil)
 	}
 	sessionDoc(d, s, r, &v.scan.result)
 	v.top = max(0, min(v.top, len(d.Lines)-(height-1)))

@@ -37,7 +37,7 @@ func (m *Model) sessionsKey(msg tea.KeyPressMsg) tea.Cmd {
 
 func (m *Model) sessionListKey(msg tea.KeyPressMsg) {
 	v := m.sessions
-	if step, ok := m.step(msg, max(1, m.visibleSessions()), len(v.order)); ok {
+	if step, ok := m.keys.Step(msg, max(1, m.visibleSessions()), len(v.order)); ok {
 		v.moveTo(v.index + step)
 		return
 	}
@@ -63,7 +63,7 @@ func (m *Model) sessionListKey(msg tea.KeyPressMsg) {
 
 // openSessionKey scrolls the open session. Another key of the list closes nothing.
 func (m *Model) openSessionKey(msg tea.KeyPressMsg) {
-	step, ok := m.step(msg, max(1, m.where().body.H-1), 1<<20)
+	step, ok := m.keys.Step(msg, max(1, m.where().body.H-1), 1<<20)
 	switch {
 	case key.Matches(msg, m.keys.PaneDown):
 		step = 1

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/ui/internal/board"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -152,7 +151,7 @@ func (v *sessionsView) build(snap *election.Snapshot) {
 func (r *sessionRow) remember(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {
-		r.seen = board.Earlier(r.seen, r.holds[i].Since)
+		r.seen = scene.Earlier(r.seen, r.holds[i].Since)
 	}
 }
 

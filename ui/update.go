@@ -52,14 +52,14 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case rightsMsg:
 		m.rights.learned(msg, m.opts.Now())
 		m.checkDialog()
-	case searchedMsg:
+	case scene.Searched:
 		m.searched(msg)
 	case surveyedMsg:
 		m.surveyed(msg)
 	case noticeMsg:
 		m.notice(msg)
-	case searchTickMsg:
-		return msg.of.ticked()
+	case scene.SearchTick:
+		return msg.Of.Ticked()
 	case tea.PasteMsg:
 		m.pasted(msg.Content)
 	case tea.KeyPressMsg:

@@ -203,14 +203,14 @@ func TestSearchShowsProgressAndStops(t *testing.T) {
 	ended := make(chan tea.Msg, 1)
 	go func() { ended <- firstOf(t, cmd) }()
 	<-started
-	if d.send(searchTickMsg{d.m.dialog.search}) == nil {
+	if d.send(scene.SearchTick{d.m.dialog.search}) == nil {
 		t.Error("the progress is drawn once only")
 	}
 	d.wants("Scanning: 1,200 of 9,800 keys")
 	d.keys("esc")
 	d.wants("Stopping: 1,200 of 9,800 keys", "Destroy the session of auth")
 	close(release)
-	tick := searchTickMsg{d.m.dialog.search}
+	tick := scene.SearchTick{d.m.dialog.search}
 	d.send(<-ended)
 	d.wants("Stopped after 1,200 of 9,800 keys: 2 keys in all so far, as of 12:01:09.", "locks/␛[2J is released")
 	if d.send(tick) != nil {
@@ -221,7 +221,7 @@ func TestSearchShowsProgressAndStops(t *testing.T) {
 	}
 	stale := d.m.dialog.search
 	d.keys("esc", "esc")
-	d.send(searchedMsg{of: stale, err: errors.New("late")})
+	d.send(scene.Searched{Of: stale, Err: errors.New("late")})
 	d.lacks("late")
 }
 
@@ -230,7 +230,7 @@ func TestSearchResult(t *testing.T) {
 	d.keys("g", "x")
 	d.performSearch()
 	d.wants("service/auth/leader is released", "locks/nightly is released", "Scanned 9,800 keys: 3 keys in all, as of 12:01:09.", "there may be more")
-	d.m.dialog.search.err = errors.New("boom\x1b")
+	d.m.dialog.search.Err = errors.New("boom\x1b")
 	d.send(tickMsg(d.now))
 	d.wants("The scan failed after 9,800 of 9,800 keys: boom␛")
 }

@@ -10,42 +10,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// counts are the elections by how they stand. Those at risk are led, but a
-// check of their leader's session warns or fails.
-type counts struct {
-	Led, Delay, Vacant, Semaphore, Unreadable int
-	Warning, Critical                         int
-}
-
-func (c *counts) add(s scene.Standing) {
-	switch s {
-	case scene.StandsLed:
-		c.Led++
-	case scene.StandsDelay:
-		c.Delay++
-	case scene.StandsVacant:
-		c.Vacant++
-	case scene.StandsSemaphore:
-		c.Semaphore++
-	default:
-		c.Unreadable++
-	}
-}
-
-// addRisk counts a leader whose checks put it at risk.
-func (c *counts) addRisk(t scene.Tally) {
-	switch {
-	case t.Critical > 0:
-		c.Critical++
-	case t.Warning > 0:
-		c.Warning++
-	}
-}
-
 // Census is what the screen tells of all elections together: how many stand how,
 // how wide their texts are, and how far back they were seen.
 type Census struct {
-	Counts                            counts
+	Counts                            scene.Counts
 	name, leader, address, node, term int
 	// earliest is the first moment of which something is known of any election.
 	earliest time.Time
@@ -57,12 +25,12 @@ func TakeCensus(snap *election.Snapshot, asOf time.Time) Census {
 	sick := sickNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		stands := scene.StandingOf(e, asOf)
-		c.Counts.add(stands)
+		c.Counts.Add(stands)
 		if stands == scene.StandsLed && e.Session != nil && sick[e.Session.Node] {
-			c.Counts.addRisk(scene.TallyChecks(e.Session, snap.Checks))
+			c.Counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.measure(e)
-		c.earliest = Earlier(c.earliest, seenSince(e, time.Time{}))
+		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}))
 	}
 	return c
 }
@@ -114,12 +82,4 @@ func digits(n uint64) int {
 		d++
 	}
 	return d
-}
-
-// Earlier is the first of two moments; the zero time is none.
-func Earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

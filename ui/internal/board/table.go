@@ -154,7 +154,7 @@ func (t *Model) Draw(p *term.Painter, s *scene.Scene, width, height int) []strin
 	lines = append(lines, t.head(p, columns, width))
 	l := term.NewLine(p, width)
 	ctx := rowContext{
-		asOf: s.AsOf, sym: p.Sym, checks: s.Snap.Checks, fullID: t.Wide,
+		asOf: s.AsOf, sym: p.Sym, checks: s.Shown.Checks, fullID: t.Wide,
 	}
 	rows := t.Rows(height)
 	for i, e := range t.Visible(rows) {

@@ -198,7 +198,7 @@ func valueDetail(d *term.Page, e *election.Election) {
 
 // riskDetail warns of a leader that may fall.
 func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
-	switch critical, warning := scene.TallyChecks(e.Session, s.Snap.Checks).Risk(); {
+	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
 		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
 	case warning:

@@ -96,7 +96,7 @@ func paneSign(sym *term.Symbols, s *scene.Scene, e *election.Election) (string, 
 	if stands != scene.StandsLed {
 		return sign, r
 	}
-	switch critical, warning := scene.TallyChecks(e.Session, s.Snap.Checks).Risk(); {
+	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
 		r = term.Bad
 	case warning || e.Overwritten():

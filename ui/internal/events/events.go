@@ -30,7 +30,7 @@ func DrawStrip(p *term.Painter, s *scene.Scene, width, height, name int) []strin
 		return nil
 	}
 	lines := append(make([]string, 0, height), p.Rule(width, []term.Span{{term.Head, "Latest events"}}, nil))
-	news := scene.FoldEvents(s.Snap.Events, func(ev *election.Event) bool { return !ev.Initial }, height-1)
+	news := scene.FoldEvents(s.Shown.Events, func(ev *election.Event) bool { return !ev.Initial }, height-1)
 	l := term.NewLine(p, width)
 	for _, el := range news {
 		l.Reset(p.Tone)

@@ -137,3 +137,11 @@ func TermSpan(e *election.Election, sym *term.Symbols) term.Span {
 	}
 	return term.Span{term.Quiet, Number(e.Term)}
 }
+
+// Earlier is the first of two moments; the zero time is none.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

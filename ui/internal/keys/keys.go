@@ -1,12 +1,12 @@
-package ui
+// Package keys is every key of the dashboard and what it means.
+package keys
 
 import (
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 )
 
-// KeyMap is every key of the dashboard.
-type KeyMap struct {
+// Map is every key of the dashboard.
+type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
@@ -16,10 +16,8 @@ type KeyMap struct {
 	Help, Suspend, Quit                                       key.Binding
 }
 
-var _ help.KeyMap = KeyMap{}
-
-// DefaultKeyMap gives the keys that people know from k9s, lazygit and vim.
-func DefaultKeyMap(ascii bool) KeyMap {
+// Default gives the keys that people know from k9s, lazygit and vim.
+func Default(ascii bool) Map {
 	move, enter := "↑↓", "⏎"
 	if ascii {
 		move, enter = "j/k", "enter"
@@ -27,7 +25,7 @@ func DefaultKeyMap(ascii bool) KeyMap {
 	bind := func(short, what string, keys ...string) key.Binding {
 		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(short, what))
 	}
-	return KeyMap{
+	return Map{
 		Up: bind("k", "up", "k", "up"), Down: bind(move, "move", "j", "down"),
 		HalfUp:   bind("ctrl-u", "half a page up", "ctrl+u"),
 		HalfDown: bind("ctrl-d", "half a page down", "ctrl+d"),
@@ -50,8 +48,8 @@ func DefaultKeyMap(ascii bool) KeyMap {
 	}
 }
 
-// ShortHelp lists the keys of the footer while the board has the keys.
-func (k KeyMap) ShortHelp() []key.Binding {
+// Board lists the keys of the footer while the board has the keys.
+func (k Map) Board() []key.Binding {
 	page := k.NextTab
 	page.SetHelp(page.Help().Key, "page")
 	return []key.Binding{
@@ -59,8 +57,8 @@ func (k KeyMap) ShortHelp() []key.Binding {
 	}
 }
 
-// FullHelp lists all keys in groups: moving, looking, acting.
-func (k KeyMap) FullHelp() [][]key.Binding {
+// All lists all keys in groups: moving, looking, acting.
+func (k Map) All() [][]key.Binding {
 	move := k.Down
 	move.SetHelp("j k", "down and up, arrows too")
 	return [][]key.Binding{
@@ -70,24 +68,24 @@ func (k KeyMap) FullHelp() [][]key.Binding {
 	}
 }
 
-// zoomHelp are the keys of the footer while the pane takes the screen.
-func (k KeyMap) zoomHelp() []key.Binding {
+// Zoom are the keys of the footer while the pane takes the screen.
+func (k Map) Zoom() []key.Binding {
 	down := k.Down
 	down.SetHelp(down.Help().Key, "scroll")
 	return []key.Binding{k.Back, down, k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
 }
 
-// eventsHelp are the keys of the footer in the events view.
-func (k KeyMap) eventsHelp() []key.Binding {
+// EventList are the keys of the footer in the events view.
+func (k Map) EventList() []key.Binding {
 	open, newest := k.Open, k.Top
 	open.SetHelp(open.Help().Key, "its election")
 	newest.SetHelp(newest.Help().Key, "newest")
 	return []key.Binding{k.Down, open, k.Filter, newest, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
-// sessionsHelp are the keys of the footer in the sessions view, or while one
+// SessionList are the keys of the footer in the sessions view, or while one
 // session is open in it.
-func (k KeyMap) sessionsHelp(open bool) []key.Binding {
+func (k Map) SessionList(open bool) []key.Binding {
 	if open {
 		down := k.Down
 		down.SetHelp(down.Help().Key, "scroll")
@@ -96,51 +94,51 @@ func (k KeyMap) sessionsHelp(open bool) []key.Binding {
 	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
-// promptHelp are the keys of the footer while a line is typed.
-func (k KeyMap) promptHelp(kind promptKind) []key.Binding {
+// Prompt are the keys of the footer while a filter or a command is typed.
+func (k Map) Prompt(filter bool) []key.Binding {
 	done, leave := k.Open, k.Back
 	done.SetHelp(done.Help().Key, "run it")
 	leave.SetHelp(leave.Help().Key, "leave")
-	if kind == promptFilter {
+	if filter {
 		done.SetHelp(done.Help().Key, "keep the filter")
 		leave.SetHelp(leave.Help().Key, "clear it")
 	}
 	return []key.Binding{done, leave}
 }
 
-// dialogHelp are the keys of the footer while a dialog asks.
-func (k KeyMap) dialogHelp(d *dialog) []key.Binding {
+// Dialog are the keys of the footer while a dialog asks: searching while the store is
+// searched for it, mayScan when it can be.
+func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	choose, done, leave := k.NextTab, k.Open, k.Back
-
 	choose.SetHelp(choose.Help().Key, "choose")
 	done.SetHelp(done.Help().Key, "press the button")
 	leave.SetHelp(leave.Help().Key, "cancel")
 	switch {
-	case d.searching():
+	case searching:
 		leave.SetHelp(leave.Help().Key, "stop the scan")
-	case d.maySearch():
+	case mayScan:
 		f := key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "scan all keys"))
 		return []key.Binding{choose, done, f, leave}
 	}
 	return []key.Binding{choose, done, leave}
 }
 
-// helpHelp are the keys of the footer while the help is shown.
-func (k KeyMap) helpHelp() []key.Binding {
+// HelpPage are the keys of the footer while the help is shown.
+func (k Map) HelpPage() []key.Binding {
 	scroll := k.Down
 	scroll.SetHelp(scroll.Help().Key, "scroll")
 	return []key.Binding{scroll, k.Back}
 }
 
-// resultsHelp are the keys of the footer while results are shown.
-func (k KeyMap) resultsHelp() []key.Binding {
+// ResultList are the keys of the footer while results are shown.
+func (k Map) ResultList() []key.Binding {
 	scroll, leave := k.Down, k.Back
 	scroll.SetHelp(scroll.Help().Key, "scroll")
 	leave.SetHelp(leave.Help().Key, "close")
 	return []key.Binding{scroll, leave}
 }
 
-// emptyHelp are the keys of the footer while there is no election.
-func (k KeyMap) emptyHelp() []key.Binding {
+// Empty are the keys of the footer while there is no election.
+func (k Map) Empty() []key.Binding {
 	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}
 }
