@@ -52,7 +52,7 @@ func (m *Model) command(text string) tea.Cmd {
 
 func (m *Model) toggleWide() {
 	if m.view == viewSessions {
-		m.sessions.wide = !m.sessions.wide
+		m.toSessions(scene.Widen{})
 		return
 	}
 	m.table.wide = !m.table.wide
@@ -61,7 +61,7 @@ func (m *Model) toggleWide() {
 // askDestroy opens the dialog that destroys what is chosen in the view.
 func (m *Model) askDestroy() {
 	if m.view == viewSessions {
-		m.openSessionDialog()
+		m.toSessions(scene.Choose{Kind: election.ActionDestroy})
 		return
 	}
 	m.openDialog(election.ActionDestroy)
@@ -71,9 +71,10 @@ func (m *Model) sortCommand(rest string) {
 	word, direction, _ := strings.Cut(rest, " ")
 	word = strings.ToLower(word)
 	if m.view == viewSessions {
-		if !isReverse(strings.TrimSpace(direction)) || !m.sortSessionsBy(word, direction != "") {
-			m.say(term.Delay, ":sort takes "+strings.Join(sessionSorts(), ", ")+" here, and reverse after it.")
+		if !isReverse(strings.TrimSpace(direction)) {
+			word = ""
 		}
+		m.toSessions(scene.SortBy{Word: word, Reverse: direction != ""})
 		return
 	}
 	k, ok := sortKeyNamed(word)

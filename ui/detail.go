@@ -53,7 +53,7 @@ func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 }
 
 func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
-	return []term.Span{{term.Quiet, "  term "}, termSpan(e, sym)}
+	return []term.Span{{term.Quiet, "  term "}, scene.TermSpan(e, sym)}
 }
 
 // unseenText says why the beginning of the current term was not seen.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -10,8 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
-	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -20,7 +19,7 @@ func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h
 // nothingDone fails if any action was carried out.
 func (d *driver) nothingDone(what string) {
 	d.t.Helper()
-	if len(d.op.released)+len(d.op.destroyed) > 0 || len(d.m.actions.batches) > 0 {
+	if len(d.op.released)+len(d.op.destroyed) > 0 || len(d.actions()) > 0 {
 		d.t.Fatalf("%s: released %v, destroyed %v", what, d.op.released, d.op.destroyed)
 	}
 }
@@ -127,7 +126,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	}
 	d.keys("x", "G", "y") // no key jumps over lines
 	d.nothingDone("after a jump")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("j")
 	}
 	d.wants("more lines above", "[ Cancel ]", "y destroy")
@@ -142,7 +141,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d.wants("y destroy")
 	d.resize(50, 14)
 	d.keys("g")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("pgdown")
 	}
 	if cmd := d.keys("y"); cmd == nil {
@@ -155,28 +154,25 @@ func TestChangesHaveToBeVisible(t *testing.T) {
 	s := studiedSnapshot("service/auth/leader")
 	d := drive(t, s, 60, 16, searches)
 	d.keys("g", "x")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("j")
 	}
 	d.wants("y destroy")
-	above := len(d.m.dialog.text.Lines)
 	d.performSearch() // its keys are listed above the visible lines
-	if len(d.m.dialog.text.Lines) <= above {
-		t.Fatal("the scan adds no line")
-	}
-	if d.m.dialog.ready() {
+	if d.ready() {
 		t.Error("keys that were never visible can be confirmed")
 	}
 	d.keys("y")
 	d.nothingDone("unseen keys")
 	d.keys("g")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("j")
 	}
-	f := d.m.dialog.targets[0].effect
-	f.Key = "Something else happens to the session."
-	d.effect(f)
-	if d.wants("scroll up: the text changed"); d.m.dialog.ready() {
+	changed := studiedSnapshot("service/auth/leader")
+	ses := changed.Find(keyOf("auth")).Session
+	ses.LockDelay, ses.Behavior = time.Minute, election.BehaviorDelete
+	d.send(snapshotMsg{changed})
+	if d.wants("scroll up: the text changed"); d.ready() {
 		t.Error("an effect that was never visible can be confirmed")
 	}
 }
@@ -202,8 +198,8 @@ func TestKeysWhileConnecting(t *testing.T) {
 // names lists the elections that a dialog would act on.
 func (d *driver) targets() string {
 	var names []string
-	for _, t := range d.m.dialog.targets {
-		names = append(names, t.label())
+	for _, t := range d.m.dialog.Targets() {
+		names = append(names, t.Label())
 	}
 	return strings.Join(names, " ")
 }
@@ -290,20 +286,11 @@ func TestHiddenMarkedSessions(t *testing.T) {
 	}
 }
 
-// refuse has electop refuse the action of the open dialog.
-func (d *driver) effect(f insight.Effect) {
-	for i := range d.m.dialog.targets {
-		d.m.dialog.targets[i].effect = f
-	}
-	d.m.fitOverlay()
-}
-
 func TestARefusedActionHasNoButton(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
 	d.m.openElection("service/pg/leader")
 	d.keys("r")
-	d.effect(insight.Effect{Refusal: "Patroni names its leader by the key's value.", Better: "patronictl switchover pg"})
-	d.wants("Patroni names its leader by the key's value.", "Better       patronictl switchover pg", "[ Close ]")
+	d.wants("Patroni names its leader by the key's value", "Better       patronictl switchover pg", "[ Close ]")
 	d.lacks("y release")
 	d.keys("tab", "y")
 	d.nothingDone("refused")
@@ -326,12 +313,8 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	d.wants("! No other candidate was seen: the election may stay without a leader.")
 	d.keys("esc", "space", "space", "r")
 	d.wants("! auth: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
-	d.effect(insight.Effect{Key: "The key is unlocked.", Warnings: []string{"It hurts."}})
-	d.m.dialog.targets[0].effect.Warnings = append(d.m.dialog.targets[0].effect.Warnings, "It hurts more.")
-	d.m.fitOverlay()
-	d.wants("! It hurts.", "! auth: It hurts more.")
-	if strings.Count(d.text(), "The key is unlocked.") != 1 {
-		t.Error("a sentence that all targets share is repeated")
+	if strings.Count(d.text(), "value and flags are kept") != 1 {
+		t.Errorf("a sentence that all targets share is repeated:\n%s", d.text())
 	}
 }
 
@@ -378,8 +361,12 @@ func TestReaderKnowsWhatWasVisible(t *testing.T) {
 }
 
 func TestScanErrorsAreShown(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, searches)
-	d.keys("g", "x", "f")
-	d.send(scene.Searched{Of: d.m.dialog.search, Err: errors.New("boom\x1b[2J")})
+	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
+		o.Holdings = func(context.Context, []string, func(int, int)) ([]election.Pair, bool, error) {
+			return nil, false, errors.New("boom\x1b[2J")
+		}
+	})
+	d.keys("g", "x")
+	d.performSearch()
 	d.wants("The scan failed after", "boom␛[2J")
 }

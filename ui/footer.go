@@ -65,7 +65,7 @@ func (m *Model) footer(p *term.Painter, s *scene.Scene, width int) string {
 func (m *Model) countMarks() (visible, hidden int) {
 	switch m.view {
 	case viewSessions:
-		return m.sessions.countMarks()
+		return m.sessions.Marks(nil)
 	case viewElections:
 		shown, out := m.table.marked(m.shown, m.asOf())
 		return len(shown), len(out)
@@ -103,7 +103,7 @@ func (m *Model) noteText(s *scene.Scene) (string, term.Role) {
 	if m.mode == modeResults { // which says it in full
 		return "", term.Text
 	}
-	return m.pendingText(s.Now), term.Accent
+	return m.log.Pending(s), term.Accent
 }
 
 func (m *Model) footerKeys() []key.Binding {
@@ -111,15 +111,15 @@ func (m *Model) footerKeys() []key.Binding {
 	case m.mode == modePrompt:
 		return m.keys.Prompt(m.prompt.kind == promptFilter)
 	case m.mode == modeDialog:
-		return m.keys.Dialog(m.dialog.searching(), m.dialog.maySearch())
+		return m.dialog.Keys(m.keys)
 	case m.mode == modeHelp:
 		return m.keys.HelpPage()
 	case m.mode == modeResults:
-		return m.keys.ResultList()
+		return m.log.Keys(m.keys)
 	case m.view == viewEvents:
 		return m.keys.EventList()
 	case m.view == viewSessions:
-		return m.greyed(m.keys).SessionList(m.sessions.open)
+		return m.sessions.Keys(m.greyed(m.keys))
 	case !m.hasBoard():
 		return m.keys.Empty()
 	case m.pane.zoom:

@@ -13,6 +13,7 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -173,7 +174,7 @@ func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 	case scene.Searched:
 		d.send(msg)
 		return true
-	case actionMsg, rightsMsg:
+	case results.Answered, rightsMsg:
 		d.send(msg)
 	default:
 		cmds, _ := commandsOf(msg)

@@ -250,7 +250,7 @@ func (m *Model) filterResult() string {
 	case viewEvents:
 		return term.Plural(len(m.events.lines), "event")
 	case viewSessions:
-		return strconv.Itoa(len(m.sessions.order)) + " of " + term.Plural(m.sessions.tally.all, "session")
+		return m.sessions.Result(nil)
 	default:
 	}
 	total := 0

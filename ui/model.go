@@ -8,8 +8,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/dialog"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/sessions"
 	"electop/ui/internal/term"
 )
 
@@ -62,17 +65,16 @@ type Model struct {
 	table    *table
 	events   *eventsView
 	pane     *pane
-	sessions *sessionsView
-	dialog   *dialog
+	sessions sessions.Model
+	dialog   *dialog.Model // nil while none is open
 	prompt   prompt
 	help     *helpPage
 
 	insights *scene.InsightCache
 	note     note
-	actions  *actionLog
+	log      results.Log
 	// quitUntil is until when a second request to quit is accepted.
 	quitUntil time.Time
-	results   *resultsPanel // nil while it is closed
 	// watched are the nodes that WatchChecks was told last, studied the key that
 	// Study was, listing what WatchSessions was.
 	watched, studied string
@@ -82,11 +84,7 @@ type Model struct {
 	wait func() tea.Msg
 	// interlude waits for the next interlude; nil when there are none.
 	interlude tea.Cmd
-	run       runner
-	// search is nil when nobody can search.
-	search scene.Searcher
-	// survey is nil when surroundings cannot be read.
-	survey surveyor
+	tools     dialog.Tools
 }
 
 // New makes the dashboard. Its commands end when ctx does.
@@ -100,14 +98,15 @@ func New(ctx context.Context, opts Options) Model {
 	}
 	now := opts.Now()
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
+	k := keys.Default(opts.ASCII)
+	tools := dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)}
 	return Model{
-		opts: opts, keys: keys.Default(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
+		opts: opts, keys: k, sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
 		profile: "TrueColor", now: now, live: empty, shown: empty,
 		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
-		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
-		rights: newRightsBook(ctx, opts.Rights), search: scene.NewSearcher(ctx, opts.Holdings),
-		survey: newSurveyor(ctx, opts.Survey),
-		wait:   waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
+		insights: &scene.InsightCache{}, sessions: sessions.New(k, tools.Search), log: results.New(ctx, opts.Operator, k), tools: tools,
+		rights:    newRightsBook(ctx, opts.Rights),
+		wait:      waitFor(ctx, opts.Snapshots),
 		interlude: nextInterlude(ctx, opts.Interludes),
 	}
 }
@@ -195,9 +194,9 @@ func (m *Model) scene() *scene.Scene {
 		Stale: m.live.Connection.State == election.Lost, Paused: m.paused,
 		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.table.selected(), NameWidth: m.table.widths.name,
-		Actions: m.actions.events(m.sym, m.live, m.opts.Now()),
 		Missing: func(kind election.ActionKind, t election.Target) string { return m.rights.missing(kind, holdOf(t)) },
 	}
+	s.Actions, s.Earlier = m.log.Events(s), m.sessions.Earlier
 	s.Look(m.insights)
 	return s
 }
@@ -207,7 +206,7 @@ func (m *Model) currentFilter() scene.Filter {
 	case viewEvents:
 		return m.events.filter
 	case viewSessions:
-		return m.sessions.filter
+		return m.sessions.Filter()
 	default:
 		return m.table.filter
 	}
@@ -269,9 +268,9 @@ func (m *Model) frame() []string {
 	case modeHelp:
 		m.help.draw(p, m.keys, lines, m.width)
 	case modeDialog:
-		m.dialog.draw(p, lines, m.width)
+		m.dialog.View(p, lines, m.width)
 	case modeResults:
-		m.results.draw(p, lines, m.width)
+		m.log.View(p, lines, m.width)
 	default:
 	}
 	return lines
@@ -287,7 +286,7 @@ func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
 	case m.view == viewEvents:
 		return m.drawEvents(&data, s, sc.body.W, sc.body.H)
 	case m.view == viewSessions:
-		return m.drawSessions(&data, s, sc.body.W, sc.body.H)
+		return m.sessions.View(s, &data)
 	case !m.hasBoard():
 		return m.drawEmpty(p, s, sc.body.W, sc.body.H)
 	case m.pane.zoom:

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,11 +16,8 @@ func (m *Model) clicked(at tea.Mouse) {
 	switch {
 	case m.view == viewEvents && sc.body.Contains(at.X, at.Y) && at.Y > sc.body.Y:
 		m.events.moveTo(m.events.offset + at.Y - sc.body.Y - 1)
-	case m.view == viewSessions:
-		head := sc.body.H - m.visibleSessions()
-		if row := at.Y - sc.body.Y - head; !m.sessions.open && row >= 0 && sc.body.Contains(at.X, at.Y) {
-			m.sessions.moveTo(m.sessions.offset + row)
-		}
+	case m.view == viewSessions && sc.body.Contains(at.X, at.Y):
+		m.toSessions(scene.Clicked{X: at.X - sc.body.X, Y: at.Y - sc.body.Y})
 	case sc.table.Contains(at.X, at.Y) && at.Y == sc.table.Y:
 		m.clickedHead(at.X-sc.table.X, sc.table.W)
 	case sc.table.Contains(at.X, at.Y):
@@ -73,16 +71,14 @@ func (m *Model) wheeled(at tea.Mouse) {
 	case m.mode == modeHelp:
 		m.help.scroll(step)
 	case m.mode == modeDialog:
-		m.dialog.scroll(step)
+		m.toDialog(scene.Wheeled{Step: step})
 	case m.mode == modeResults:
-		m.results.text.Scroll(step)
+		m.toLog(scene.Wheeled{Step: step})
 	case m.mode != modeBoard:
 	case m.view == viewEvents:
 		m.events.moveTo(m.events.index + step)
-	case m.view == viewSessions && m.sessions.open:
-		m.sessions.top = max(0, m.sessions.top+step)
 	case m.view == viewSessions:
-		m.sessions.moveTo(m.sessions.index + step)
+		m.toSessions(scene.Wheeled{Step: step})
 	case sc.pane.Contains(at.X, at.Y):
 		m.scrollPane(step)
 	default:

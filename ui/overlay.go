@@ -1,9 +1,10 @@
 package ui
 
 import (
-	"electop/ui/internal/term"
-
 	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // resized takes the size of the window. What lies over the board ends when it
@@ -23,7 +24,8 @@ func (m *Model) resized(width, height int) {
 func (m *Model) closeUnseen() {
 	switch m.mode {
 	case modeDialog:
-		m.closeDialog()
+		m.dialog.End()
+		m.dialog, m.mode = nil, modeBoard
 	case modePrompt, modeCopy:
 		m.mode = modeBoard
 		if m.prompt.kind == promptFilter { // it is in effect, and its banner says so
@@ -35,17 +37,16 @@ func (m *Model) closeUnseen() {
 	m.say(term.Delay, "Cancelled: the window became too small.")
 }
 
-// fitOverlay lays out what lies over the board, so that keys are judged by what
-// is drawn.
-func (m *Model) fitOverlay() (cmd tea.Cmd) {
+// resizeComponents gives the components their parts of the screen. What lies over the
+// board is laid out by that, so that keys are judged by what is drawn.
+func (m *Model) resizeComponents() tea.Cmd {
 	if tooSmall(m.width, m.height) {
 		return nil
 	}
-	if m.dialog != nil {
-		cmd = m.dialog.fit(m.sym, m.now, m.width, m.height)
+	if m.view == viewSessions {
+		m.toSessions(scene.Resized{Rect: m.where().body})
 	}
-	if m.results != nil {
-		m.results.fit(m.sym, m.live, m.now, m.width, m.height)
-	}
-	return cmd
+	window := scene.Resized{Rect: term.Rect{W: m.width, H: m.height}}
+	m.toLog(window)
+	return m.toDialog(window)
 }

@@ -22,7 +22,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	switch m.mode {
 	case modeDialog:
-		return m.dialogKey(msg)
+		return m.toDialog(msg)
 	case modePrompt:
 		return m.promptKey(msg)
 	case modeCopy:
@@ -30,7 +30,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	case modeHelp:
 		return m.helpKey(msg)
 	case modeResults:
-		return m.resultsKey(msg)
+		return m.toLog(msg)
 	default:
 		return m.boardKey(msg)
 	}
@@ -46,7 +46,7 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	case m.view == viewEvents:
 		m.eventsKey(msg)
 	case m.view == viewSessions:
-		return m.sessionsKey(msg)
+		return m.toSessions(msg)
 	case m.pane.zoom:
 		m.zoomKey(msg)
 	default:
@@ -75,7 +75,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	case key.Matches(msg, k.Pause):
 		m.setPaused(!m.paused)
 	case key.Matches(msg, k.Results):
-		m.openActions()
+		m.toLog(scene.ListActions{})
 	case key.Matches(msg, k.Back):
 		m.back()
 	case m.view != viewElections:
@@ -101,23 +101,21 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 func (m *Model) show(v view) {
 	m.view = v
 	m.pane.zoom = false
-	m.sessions.open = false
+	if v == viewSessions {
+		m.toSessions(scene.Opened{})
+	}
 	m.refreshView()
 }
 
 // back goes one step back: the nearest thing that can be undone.
 func (m *Model) back() {
 	switch {
-	case m.view == viewSessions && m.sessions.scan.running():
-		m.sessions.scan.run.Stop()
+	case m.view == viewSessions:
+		m.toSessions(scene.Back{})
 	case m.pane.zoom && m.view == viewElections:
 		m.pane.zoom, m.pane.offset = false, 0
-	case m.sessions.open && m.view == viewSessions:
-		m.sessions.open = false
 	case !m.currentFilter().Empty():
 		m.setFilter("")
-	case m.view == viewSessions && len(m.sessions.marks) > 0:
-		clear(m.sessions.marks)
 	case m.view != viewElections:
 		m.show(viewElections)
 	case len(m.table.marks) > 0:
@@ -134,8 +132,7 @@ func (m *Model) setFilter(text string) {
 		m.events.filter = scene.ParseFilter(text)
 		m.refreshView()
 	case viewSessions:
-		m.sessions.filter = scene.ParseFilter(text)
-		m.sessions.refresh(m.shown)
+		m.toSessions(scene.Filtered{Text: text})
 	default:
 		m.table.filter = scene.ParseFilter(text)
 		m.table.refresh(m.shown, m.asOf())

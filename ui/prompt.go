@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -30,7 +31,7 @@ func (m *Model) openPrompt(kind promptKind) {
 	m.mode = modePrompt
 	m.prompt = prompt{kind: kind, cursor: m.table.cursor}
 	if m.view == viewSessions {
-		m.prompt.cursor = m.sessions.cursor
+		m.prompt.cursor = m.sessions.Cursor()
 	}
 	if kind == promptFilter {
 		m.prompt.input.Set(m.currentFilter().Text)
@@ -70,8 +71,8 @@ func (m *Model) walk(step int) {
 	case viewEvents:
 		m.events.moveTo(m.events.index + step)
 	case viewSessions:
-		m.sessions.moveTo(m.sessions.index + step)
-		m.prompt.cursor = m.sessions.cursor
+		m.toSessions(scene.Moved{Step: step})
+		m.prompt.cursor = m.sessions.Cursor()
 	default:
 		m.selectRow(m.table.index + step)
 		m.prompt.cursor = m.table.cursor
@@ -83,8 +84,7 @@ func (m *Model) walk(step int) {
 func (m *Model) returnCursor() {
 	switch {
 	case m.view == viewSessions:
-		m.sessions.cursor = m.prompt.cursor
-		m.sessions.relocate()
+		m.toSessions(scene.GoTo{ID: m.prompt.cursor})
 	case m.shown.Find(m.prompt.cursor) != nil:
 		m.table.cursor = m.prompt.cursor
 		m.table.relocate()

@@ -101,8 +101,8 @@ func (m *Model) askRights() tea.Cmd {
 		return nil
 	}
 	if m.dialog != nil {
-		for i := range m.dialog.targets {
-			if t := m.dialog.targets[i].Target; b.wants(holdOf(t), m.now) {
+		for _, target := range m.dialog.Targets() {
+			if t := target.Target; b.wants(holdOf(t), m.now) {
 				b.asking = true
 				return b.ask(t)
 			}
@@ -118,11 +118,11 @@ func (m *Model) askRights() tea.Cmd {
 // selectedTarget is what r or x would act on if nothing is marked.
 func (m *Model) selectedTarget() (election.Target, bool) {
 	if m.view == viewSessions {
-		s := m.sessions.selected()
+		s := m.sessions.Selected()
 		if s == nil {
 			return election.Target{}, false
 		}
-		return sessionTarget(s.ses), true
+		return scene.BindSession(s, false).Target, true
 	}
 	e := m.table.selected()
 	if m.view != viewElections || e == nil || scene.StandingOf(e, m.asOf()) != scene.StandsLed {

@@ -46,7 +46,7 @@ func describe(e *election.Election, c rowContext) row {
 	r := row{stands: scene.StandingOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
 	r.sign, r.signRole = r.stands.Sign(c.sym)
 	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
-	r.term = termSpan(e, c.sym)
+	r.term = scene.TermSpan(e, c.sym)
 	switch r.stands {
 	case scene.StandsLed:
 		r.describeLed(e, c)
@@ -85,18 +85,6 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 		r.signRole = term.Delay
 		r.extra, r.extraSign = term.Span{term.Delay, "overwritten"}, "!"
 	}
-}
-
-// termSpan is the number of the current term, or of the latest one while there is no
-// leader, as every part of the screen shows it.
-func termSpan(e *election.Election, sym *term.Symbols) term.Span {
-	switch {
-	case e.Overwritten():
-		return term.Span{term.Delay, scene.TermNumber(e.Term) + "!"}
-	case e.Term == 0:
-		return term.Span{term.Faint, sym.Dash}
-	}
-	return term.Span{term.Quiet, scene.Number(e.Term)}
 }
 
 // warn makes a leader that is about to fall meet the eye.

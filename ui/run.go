@@ -5,11 +5,21 @@ import (
 	"errors"
 
 	tea "charm.land/bubbletea/v2"
+
+	"electop/election/insight"
 )
 
 // framesPerSecond is how often Bubble Tea looks for something to draw, idle or
 // not: each of them costs 0.01 % of a core. At 20 an idle dashboard takes 0.5 %.
 const framesPerSecond = 20
+
+// Unfinished is an action that was confirmed and whose end the dashboard did not
+// see.
+type Unfinished struct {
+	// Name is that of the election or the session, safe to show.
+	Name    string
+	Outcome insight.Outcome
+}
 
 // Run shows the dashboard until the user quits or ctx ends, which is no error.
 // It returns the actions whose end it did not see; no action starts afterwards.
@@ -19,7 +29,10 @@ const framesPerSecond = 20
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
 	_, err := newProgram(ctx, m, more...).Run()
-	left := m.actions.unfinished()
+	var left []Unfinished
+	for _, l := range m.log.Unfinished() {
+		left = append(left, Unfinished(l))
+	}
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
 		return left, nil
 	}

@@ -54,14 +54,14 @@ func TestDialogsRefuseStaleElections(t *testing.T) {
 		d := drive(t, staleSnapshot(), 120, 36)
 		d.m.openElection(key)
 		d.keys("r")
-		if d.m.dialog == nil || d.m.dialog.acts() == refused {
+		if d.m.dialog == nil || d.ready() == refused {
 			t.Errorf("%s: refused %v", key, !refused)
 		}
 		// It may become stale while the dialog is open.
 		lost := staleSnapshot()
 		lost.Connection.Stale[0].Range = election.PrefixRange("service/")
 		d.send(snapshotMsg{lost})
-		if d.m.dialog.acts() {
+		if d.ready() {
 			t.Errorf("%s became stale, and the dialog still acts", key)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/dialog"
+	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -16,11 +18,10 @@ import (
 // what the user does.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
-	survey := m.askSurvey()
-	notice := m.fitOverlay()
+	overlay := m.resizeComponents()
 	m.tellWatched()
 	m.tellStudied()
-	return m, tea.Batch(cmd, m.askRights(), survey, notice)
+	return m, tea.Batch(cmd, m.askRights(), overlay)
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -46,19 +47,16 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case snapshotMsg:
 		m.received(msg.snap)
 		return m.wait
-	case actionMsg:
-		m.acted(msg)
+	case results.Answered:
+		m.toLog(msg)
+		m.refreshView()
 	case rightsMsg:
 		m.rights.learned(msg, m.opts.Now())
-		m.checkDialog()
-	case scene.Searched:
-		m.searched(msg)
-	case surveyedMsg:
-		m.surveyed(msg)
-	case noticeMsg:
-		m.notice(msg)
-	case scene.SearchTick:
-		return msg.Of.Ticked()
+		m.toDialog(m.changed())
+	case scene.Searched, scene.SearchTick:
+		return tea.Batch(m.toDialog(msg), m.toSessions(msg))
+	case dialog.Surveyed, dialog.Noticed:
+		return m.toDialog(msg)
 	case tea.PasteMsg:
 		m.pasted(msg.Content)
 	case tea.KeyPressMsg:
@@ -93,9 +91,9 @@ func (m *Model) received(snap *election.Snapshot) {
 			m.showTrouble()
 		}
 	}
-	m.checkDialog()
-	if m.actions.waiting() {
-		m.settle()
+	m.toDialog(m.changed())
+	if m.log.Waiting() {
+		m.toLog(m.changed())
 		m.refreshView()
 	}
 }
@@ -143,9 +141,9 @@ func (m *Model) movesByItself() bool {
 func (m *Model) refreshView() {
 	switch m.view {
 	case viewEvents:
-		m.events.refresh(m.shown, m.actions.events(m.sym, m.live, m.opts.Now()))
+		m.events.refresh(m.shown, m.scene().Actions)
 	case viewSessions:
-		m.sessions.refresh(m.shown)
+		m.toSessions(m.changed())
 	default:
 	}
 }
@@ -156,8 +154,8 @@ func (m *Model) ticked() {
 	if m.movesByItself() {
 		m.refreshBoard()
 	}
-	if m.actions.waiting() {
-		m.settle()
+	if m.log.Waiting() {
+		m.toLog(m.changed())
 		m.refreshView()
 	}
 }
@@ -189,8 +187,8 @@ func (m *Model) tellWatched() {
 			nodes = append(nodes, e.Session.Node)
 		}
 	}
-	if r := m.sessions.selected(); m.view == viewSessions && m.sessions.open && r != nil {
-		nodes = append(nodes, r.ses.Node)
+	if r := m.sessions.Selected(); m.view == viewSessions && m.sessions.Open() && r != nil {
+		nodes = append(nodes, r.Node)
 	} else {
 		add(m.table.selected())
 	}

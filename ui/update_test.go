@@ -277,7 +277,7 @@ func TestActionErrorsAreShown(t *testing.T) {
 	d.wants("billing: nothing was changed: refused␛[2J by ACL")
 	d.keys("j")
 	d.wants("billing: nothing was changed")
-	if d.m.actions.waiting() {
+	if d.m.log.Waiting() {
 		t.Error("a failed release waits for a leader")
 	}
 }

@@ -133,3 +133,15 @@ func Earlier(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// TermSpan is the number of the current term, or of the latest one while there is no
+// leader, as every part of the screen shows it.
+func TermSpan(e *election.Election, sym *term.Symbols) term.Span {
+	switch {
+	case e.Overwritten():
+		return term.Span{term.Delay, TermNumber(e.Term) + "!"}
+	case e.Term == 0:
+		return term.Span{term.Faint, sym.Dash}
+	}
+	return term.Span{term.Quiet, Number(e.Term)}
+}

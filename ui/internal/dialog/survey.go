@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"context"
@@ -12,54 +12,55 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// survey reads once what stands around the elections that a dialog is about. All
+// Survey reads once what stands around the elections that a dialog is about. All
 // of it belongs to the event loop.
-type survey struct {
-	keys   []string
+type Survey struct {
+	// Keys are those of the elections, sorted.
+	Keys   []string
 	cancel context.CancelFunc
 	over   bool
 	found  map[string]*scene.Assessment
 }
 
-// surveyedMsg is the end of a survey.
-type surveyedMsg struct {
-	of    *survey
-	found []election.Surroundings
+// Surveyed is the end of a survey.
+type Surveyed struct {
+	Of    *Survey
+	Found []election.Surroundings
 }
 
 // surveyTime bounds a survey: the user waits for it.
 const surveyTime = 10 * time.Second
 
-// surveyor makes a survey and the command that carries it out.
-type surveyor func(keys []string) (*survey, tea.Cmd)
+// Surveyor makes a survey and the command that carries it out.
+type Surveyor func(keys []string) (*Survey, tea.Cmd)
 
-// newSurveyor binds surveys to the program's context. It is nil when there is
+// NewSurveyor binds surveys to the program's context. It is nil when there is
 // nothing to read with.
-func newSurveyor(ctx context.Context, read func(ctx context.Context, keys []string) []election.Surroundings) surveyor {
+func NewSurveyor(ctx context.Context, read func(ctx context.Context, keys []string) []election.Surroundings) Surveyor {
 	if read == nil {
 		return nil
 	}
-	return func(keys []string) (*survey, tea.Cmd) {
-		s := &survey{keys: slices.Clone(keys)}
+	return func(keys []string) (*Survey, tea.Cmd) {
+		s := &Survey{Keys: slices.Clone(keys)}
 		ctx, cancel := context.WithTimeout(ctx, surveyTime)
 		s.cancel = cancel
 		return s, func() tea.Msg {
 			defer cancel()
-			return surveyedMsg{of: s, found: read(ctx, s.keys)}
+			return Surveyed{Of: s, Found: read(ctx, s.Keys)}
 		}
 	}
 }
 
 // covers reports that the survey is about all of these keys.
-func (s *survey) covers(keys []string) bool {
+func (s *Survey) covers(keys []string) bool {
 	return s != nil && !slices.ContainsFunc(keys, func(key string) bool {
-		_, asked := slices.BinarySearch(s.keys, key)
+		_, asked := slices.BinarySearch(s.Keys, key)
 		return !asked
 	})
 }
 
 // ended infers the candidates. The surroundings of all keys have the same sessions.
-func (s *survey) ended(found []election.Surroundings, live *election.Snapshot) {
+func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
 	s.over, s.found = true, make(map[string]*scene.Assessment, len(found))
 	if len(found) == 0 {
 		return
@@ -73,7 +74,7 @@ func (s *survey) ended(found []election.Surroundings, live *election.Snapshot) {
 }
 
 // of is what was found out about an election, which may be nothing.
-func (s *survey) of(key string) *scene.Assessment {
+func (s *Survey) of(key string) *scene.Assessment {
 	if s != nil && s.found[key] != nil {
 		return s.found[key]
 	}
@@ -81,12 +82,12 @@ func (s *survey) of(key string) *scene.Assessment {
 }
 
 // siblings are the keys beside all elections that were surveyed.
-func (s *survey) siblings() []election.Pair {
+func (s *Survey) siblings() []election.Pair {
 	if s == nil || !s.over {
 		return nil
 	}
 	var all []election.Pair
-	for _, key := range s.keys {
+	for _, key := range s.Keys {
 		if around := s.of(key).Around; around != nil {
 			all = append(all, around.Siblings...)
 		}
@@ -94,29 +95,19 @@ func (s *survey) siblings() []election.Pair {
 	return all
 }
 
-// askSurvey starts a survey if the open dialog is about elections that the latest
-// one is not about.
-func (m *Model) askSurvey() tea.Cmd {
-	d := m.dialog
-	if d == nil || m.survey == nil || !d.acts() || d.survey.covers(d.wanted) {
+// askSurvey starts a survey if the dialog is about elections that the latest one is
+// not about.
+func (d *Model) askSurvey() (run tea.Cmd) {
+	if d.tools.Survey == nil || !d.acts() || d.survey.covers(d.wanted) {
 		return nil
 	}
 	d.endSurvey()
-	var run tea.Cmd
-	d.survey, run = m.survey(d.wanted)
+	d.survey, run = d.tools.Survey(d.wanted)
 	return run
 }
 
-// surveyed takes the end of a survey, if the dialog that it was for is still open.
-func (m *Model) surveyed(msg surveyedMsg) {
-	if m.dialog != nil && m.dialog.survey == msg.of {
-		msg.of.ended(msg.found, m.live)
-		m.checkDialog()
-	}
-}
-
 // endSurvey stops the survey that runs and forgets the latest.
-func (d *dialog) endSurvey() {
+func (d *Model) endSurvey() {
 	if d.survey != nil {
 		d.survey.cancel()
 	}
@@ -124,12 +115,12 @@ func (d *dialog) endSurvey() {
 }
 
 // checking reports that the dialog waits for a survey.
-func (d *dialog) checking() bool {
-	return d.surveys && len(d.wanted) > 0 && (!d.survey.covers(d.wanted) || !d.survey.over)
+func (d *Model) checking() bool {
+	return d.tools.Survey != nil && len(d.wanted) > 0 && (!d.survey.covers(d.wanted) || !d.survey.over)
 }
 
 // wants lists the elections that the action ends, sorted: those are surveyed.
-func (d *dialog) wants() []string {
+func (d *Model) wants() []string {
 	var keys []string
 	if d.kind == election.ActionRelease {
 		for _, t := range d.standing() {

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 )
 
 // effectOn says what the action does to one election, by all that was read.
-func (d *dialog) effectOn(e *election.Election) insight.Effect {
+func (d *Model) effectOn(e *election.Election) insight.Effect {
 	in := d.survey.of(e.Key())
 	f := insight.EffectOf(d.kind, e, in.Around, in.Likely())
 	if unread := in.Unread(); len(unread) > 0 && f.Refusal == "" {
@@ -24,10 +24,10 @@ func (d *dialog) effectOn(e *election.Election) insight.Effect {
 
 // effectOf says what the action does to a target. held are the elections that its
 // session leads: a destroy ends all of them.
-func (d *dialog) effectOf(t *boundTarget, held []*election.Election, live *election.Snapshot) insight.Effect {
+func (d *Model) effectOf(t *target, held []*election.Election, live *election.Snapshot) insight.Effect {
 	var f insight.Effect
-	if d.bare {
-		f = insight.EffectOfSession(t.session, d.heldBy(t, live), d.searchedAll())
+	if d.chosen.Bare {
+		f = insight.EffectOfSession(t.Bare, d.heldBy(t, live), d.searchedAll())
 	} else {
 		f = d.effectOn(live.Find(t.Key))
 	}
@@ -37,29 +37,29 @@ func (d *dialog) effectOf(t *boundTarget, held []*election.Election, live *elect
 	d.addOthers(&f, slices.DeleteFunc(slices.Clone(held), func(e *election.Election) bool {
 		return d.isAbout(e.Key()) // a target tells of itself
 	}))
-	if !d.bare && !d.searchedAll() {
+	if !d.chosen.Bare && !d.searchedAll() {
 		f.Warnings = append(f.Warnings, insight.MayHoldMore)
 	}
 	return f
 }
 
-func (d *dialog) isAbout(key string) bool {
-	return slices.ContainsFunc(d.targets, func(t boundTarget) bool { return t.Key == key })
+func (d *Model) isAbout(key string) bool {
+	return slices.ContainsFunc(d.targets, func(t target) bool { return t.Key == key })
 }
 
 // addOthers adds to a destroy what it does to other elections of the session, which
 // the warnings name. A leader key of Patroni decides whose session it is.
-func (d *dialog) addOthers(f *insight.Effect, others []*election.Election) {
+func (d *Model) addOthers(f *insight.Effect, others []*election.Election) {
 	var warnings []string
 	about := map[string][]string{}
 	for _, e := range others {
 		other := d.effectOn(e)
-		if d.bare && other.Kind == insight.HolderPatroni {
+		if d.chosen.Bare && other.Kind == insight.HolderPatroni {
 			f.Kind, f.Software, f.Holder = other.Kind, other.Software, other.Holder
 		}
 		f.Better = cmp.Or(f.Better, other.Better)
 		for _, w := range other.Warnings {
-			if d.bare && slices.Contains(f.Warnings, w) {
+			if d.chosen.Bare && slices.Contains(f.Warnings, w) {
 				continue
 			}
 			if about[w] == nil {
@@ -76,7 +76,7 @@ func (d *dialog) addOthers(f *insight.Effect, others []*election.Election) {
 }
 
 // writeNext names who would probably lead next where one election ends.
-func (d *dialog) writeNext(page *term.Page) {
+func (d *Model) writeNext(page *term.Page) {
 	if len(d.targets) != 1 || len(d.wanted) != 1 {
 		return
 	}
@@ -87,7 +87,7 @@ func (d *dialog) writeNext(page *term.Page) {
 }
 
 // nextOf names the likeliest next leader of one of several elections.
-func (d *dialog) nextOf(t *boundTarget) []term.Span {
+func (d *Model) nextOf(t *target) []term.Span {
 	in := d.survey.of(t.Key)
 	if len(in.Candidates) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 )
 
 // drawOpen draws one session in full.
-func (v *sessionsView) drawOpen(p *term.Painter, s *scene.Scene, r *sessionRow, width, height int) []string {
+func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height int) []string {
 	sign := r.sign(p.Sym)
 	name := scene.Clean(r.ses.Name)
 	if name == "" {
@@ -19,14 +19,9 @@ func (v *sessionsView) drawOpen(p *term.Painter, s *scene.Scene, r *sessionRow, 
 	title := []term.Span{{sign.Role, sign.Text + " "}, {term.Strong, name}, {term.Quiet, "  on " + scene.Clean(r.ses.Node)}}
 	right := []term.Span{{term.Key, "esc"}, {term.Quiet, " all sessions"}}
 	lines := append(make([]string, 0, height), p.Rule(width, term.Fit(title, width-24, p.Sym), right))
-	d := &term.Page{Width: width - 2, Sym: p.Sym}
-	if v.scan.running() {
-		d.Lines = append(term.Flow(v.scan.run.ProgressSpans(), d.Width), nil)
-	}
-	sessionDoc(d, s, r, &v.scan.result)
-	v.top = max(0, min(v.top, len(d.Lines)-(height-1)))
+	d := v.document(s, r, width)
 	l := term.NewLine(p, width)
-	for i, spans := range d.Lines[v.top:min(len(d.Lines), v.top+height-1)] {
+	for i, spans := range d.Lines[min(v.top, len(d.Lines)):min(len(d.Lines), v.top+height-1)] {
 		l.Reset(p.Tone)
 		l.Gap(1)
 		l.Texts(spans...)
@@ -38,9 +33,19 @@ func (v *sessionsView) drawOpen(p *term.Painter, s *scene.Scene, r *sessionRow, 
 	return p.Pad(lines, width, height)
 }
 
-// sessionDoc tells everything that is known of a session.
-func sessionDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
-	if r.stands == sessionOrphan {
+// document is what an open session shows.
+func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
+	d := &term.Page{Width: width - 2, Sym: s.Sym}
+	if v.scan.running() {
+		d.Lines = append(term.Flow(v.scan.run.ProgressSpans(), d.Width), nil)
+	}
+	describe(d, s, r, &v.scan.result)
+	return d
+}
+
+// describe tells everything that is known of a session.
+func describe(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
+	if r.stands == orphan {
 		d.Para(term.Delay, "Probably an orphan: "+term.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
 			"no known key. A program that restarts may leave its sessions behind.")
 		d.Blank()
@@ -60,7 +65,7 @@ func sessionDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
 	heldDoc(d, s, r, scan)
 }
 
-func heldDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
+func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 	if r.known() == 0 {
 		d.Para(term.Quiet, term.Capital(r.nothing())+r.unknown(scan)+" It may wait as a candidate: Consul does not record waiters.")
 		return
@@ -68,7 +73,7 @@ func heldDoc(d *term.Page, s *scene.Scene, r *sessionRow, scan *scanResult) {
 	for _, e := range r.holds {
 		d.Beside([]term.Span{{term.Led, d.Sym.Led + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},
 			term.Span{term.Quiet, "  " + sanitize.Text(e.Key())},
-			term.Span{term.Text, "  term "}, termSpan(e, d.Sym), term.Span{term.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)})
+			term.Span{term.Text, "  term "}, scene.TermSpan(e, d.Sym), term.Span{term.Text, ", for " + scene.Held(d.Sym, s.AsOf.Sub(e.Since), e.SinceKnown)})
 	}
 	for _, e := range r.slots {
 		d.Beside([]term.Span{{term.TermB, d.Sym.Semaphore + " "}}, 2, term.Span{term.Strong, sanitize.Text(e.Name)},
@@ -99,7 +104,7 @@ const shownOthers = 1000
 
 // unknown ends a sentence with as of when it is known what a session holds outside
 // the patterns, or with how to find out.
-func (r *sessionRow) unknown(scan *scanResult) string {
+func (r *row) unknown(scan *scanResult) string {
 	switch {
 	case r.scanned:
 		return ", as of " + term.ClockTime(scan.at) + "."

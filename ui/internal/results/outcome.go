@@ -1,4 +1,4 @@
-package ui
+package results
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 )
 
 // words say how far an action is, or how it ended.
-func (a *action) words(sym *term.Symbols, live *election.Snapshot, now time.Time) string {
+func (a *action) words(s *scene.Scene) string {
 	text := a.Summary()
 	switch {
 	case a.done.IsZero():
@@ -21,11 +21,11 @@ func (a *action) words(sym *term.Symbols, live *election.Snapshot, now time.Time
 	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
 		return "destroyed"
 	case a.Kind == insight.OutcomeDone:
-		text = a.awaiting(live.Find(a.Target.Key), now)
+		text = a.awaiting(s.Live.Find(a.Target.Key), s.Now)
 	case a.Kind == insight.OutcomeUnknown && a.Target.Key != "":
-		text += "; " + leaderNow(live.Find(a.Target.Key))
+		text += "; " + leaderNow(s.Live.Find(a.Target.Key))
 	}
-	return strings.ReplaceAll(text, "→", sym.Arrow)
+	return strings.ReplaceAll(text, "→", s.Sym.Arrow)
 }
 
 // awaiting says what is known between the action and the next leader.
@@ -172,21 +172,10 @@ func (a *action) result() string {
 }
 
 // event is the action as a line of the Events view.
-func (a *action) event(sym *term.Symbols, live *election.Snapshot, now time.Time) *election.Event {
+func (a *action) event(s *scene.Scene) *election.Event {
 	return &election.Event{
-		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: live.Datacenter,
+		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: s.Live.Datacenter,
 		Term: a.Target.Term, CreateIndex: a.Target.CreateIndex, Leader: a.Target.Leader,
-		Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(sym, live, now),
+		Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(s),
 	}
-}
-
-// events are all actions as lines of the Events view, oldest first.
-func (l *actionLog) events(sym *term.Symbols, live *election.Snapshot, now time.Time) []scene.EventLine {
-	var lines []scene.EventLine
-	for _, b := range l.batches {
-		for _, a := range b {
-			lines = append(lines, scene.EventLine{Ev: a.event(sym, live, now)})
-		}
-	}
-	return lines
 }

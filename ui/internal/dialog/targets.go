@@ -1,23 +1,16 @@
-package ui
+package dialog
 
 import (
-	"cmp"
 	"slices"
-	"time"
 
 	"electop/election"
 	"electop/election/insight"
 	"electop/ui/internal/scene"
 )
 
-// boundTarget is a hold as it was when the dialog was opened, or a session.
-type boundTarget struct {
-	election.Target
-	heldFor string
-	// session is set for a session without an election.
-	session *election.Session
-	// hidden says that the filter hides it.
-	hidden bool
+// target is what the dialog is about, with what became of it.
+type target struct {
+	scene.Target
 	// changed says what became of the hold since, empty while it stands.
 	changed string
 	// denied is the rule that the token lacks, empty when it lacks none.
@@ -26,99 +19,20 @@ type boundTarget struct {
 	effect insight.Effect
 }
 
-// label names a target in one short text.
-func (t *boundTarget) label() string {
-	switch {
-	case t.Election != "":
-		return scene.OneLine(t.Election, 60)
-	case t.session != nil && t.session.Name != "":
-		return "session " + scene.OneLine(t.session.Name, 40)
-	}
-	return "session " + election.ShortID(t.Session)
-}
-
-// title names a target in a list, where several sessions may have one name.
-func (t *boundTarget) title() string {
-	if t.session != nil && t.session.Name != "" {
-		return scene.OneLine(t.session.Name, 40) + " " + election.ShortID(t.Session)
-	}
-	return t.label()
-}
-
-// holdsOf lists the elections that each target's session leads.
-func holdsOf(live *election.Snapshot, targets []boundTarget) map[string][]*election.Election {
-	held := make(map[string][]*election.Election, len(targets))
-	for _, t := range targets {
-		held[t.Session] = nil
-	}
-	for _, e := range live.Elections {
-		if all, wanted := held[e.Pair.Session]; wanted && e.Exists && e.Pair.Held() {
-			held[e.Pair.Session] = append(all, e)
-		}
-	}
-	return held
-}
-
-// bindLed makes targets of the elections that are led, and names the others.
-func (m *Model) bindLed(es []*election.Election) (bound []boundTarget, leaderless []string) {
-	for _, e := range es {
-		if scene.StandingOf(e, m.asOf()) != scene.StandsLed {
-			leaderless = append(leaderless, scene.OneLine(e.Name, 60))
-			continue
-		}
-		bound = append(bound, m.bind(e))
-	}
-	return bound, leaderless
-}
-
-// bind makes a target of a hold as it is now.
-func (m *Model) bind(e *election.Election) boundTarget {
-	return boundTarget{Target: e.Target(), heldFor: scene.Held(m.sym, m.asOf().Sub(e.Since), e.SinceKnown), hidden: !m.table.shows(e, m.asOf())}
-}
-
 // rebind looks up the same keys in the newest snapshot.
-func (m *Model) rebind(old []boundTarget) []boundTarget {
-	bound := make([]boundTarget, 0, len(old))
-	for _, t := range old {
-		if e := m.live.Find(t.Key); e != nil && scene.StandingOf(e, m.asOf()) == scene.StandsLed {
-			t = m.bind(e)
+func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
+	bound := slices.Clone(old)
+	for i, t := range bound {
+		if e := s.Live.Find(t.Key); e != nil && scene.StandingOf(e, s.AsOf) == scene.StandsLed {
+			bound[i] = s.Bind(e, t.Hidden)
 		}
-		bound = append(bound, t)
 	}
 	return bound
 }
 
-// marked are the marked elections in the order of their keys, those that the
-// filter hides apart.
-func (t *table) marked(snap *election.Snapshot, asOf time.Time) (visible, hidden []*election.Election) {
-	for key := range t.marks {
-		switch e := snap.Find(key); {
-		case e == nil:
-		case t.shows(e, asOf):
-			visible = append(visible, e)
-		default:
-			hidden = append(hidden, e)
-		}
-	}
-	byKey := func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) }
-	slices.SortFunc(visible, byKey)
-	slices.SortFunc(hidden, byKey)
-	return visible, hidden
-}
-
-// chosen are the elections that an action is about: the marked ones or, only
-// when there is no mark at all, the one under the cursor.
-func (t *table) chosen(snap *election.Snapshot, asOf time.Time) (visible, hidden []*election.Election) {
-	visible, hidden = t.marked(snap, asOf)
-	if e := t.selected(); e != nil && len(visible)+len(hidden) == 0 {
-		visible = append(visible, e)
-	}
-	return visible, hidden
-}
-
 // changeOf says how a target differs from what was seen, empty when it does not.
-func (d *dialog) changeOf(t election.Target, live *election.Snapshot) string {
-	if d.bare {
+func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
+	if d.chosen.Bare {
 		return sessionChange(t.Session, live.SessionList)
 	}
 	return changeOf(t, live.Find(t.Key))
@@ -154,7 +68,7 @@ func sessionChange(id string, list *election.SessionList) string {
 
 // fallsWith lists the keys that the targets' sessions are known to hold, those of
 // the targets first, those that are not watched last.
-func fallsWith(live *election.Snapshot, targets []boundTarget, beside []election.Pair) []fall {
+func fallsWith(live *election.Snapshot, targets []target, beside []election.Pair) []fall {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		sessions[t.Session], first[t.Key] = true, true

@@ -1,4 +1,4 @@
-package ui
+package sessions
 
 import (
 	"strconv"
@@ -8,27 +8,27 @@ import (
 	"electop/ui/internal/term"
 )
 
-// sessionColumn names a column of the sessions view.
-type sessionColumn uint8
+// column names a column of the sessions view.
+type column uint8
 
 const (
-	sesName sessionColumn = iota
-	sesNode
-	sesHolds
-	sesAge
-	sesTTL
-	sesBehavior
-	sesDelay
-	sesID
-	sesColumns
+	colName column = iota
+	colNode
+	colHolds
+	colAge
+	colTTL
+	colBehavior
+	colDelay
+	colID
+	columns
 )
 
-func (c sessionColumn) title() string {
+func (c column) title() string {
 	return [...]string{"SESSION", "NODE", "HOLDS", "AGE", "TTL", "BEHAVIOR", "LOCK-DELAY", "ID"}[c]
 }
 
 // sortWord is the sort key that belongs to the column, empty for none.
-func (c sessionColumn) sortWord() string {
+func (c column) sortWord() string {
 	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
 
@@ -40,19 +40,19 @@ const (
 )
 
 // widths are those of the columns, 0 for one that has no room.
-func (v *sessionsView) widths(width int) [sesColumns]int {
-	w := [sesColumns]int{sesName: 11, sesNode: 6, sesHolds: leastHolds, sesAge: 8, sesTTL: 6, sesBehavior: 8, sesDelay: 10, sesID: 8}
+func (v *Model) widths(width int) [columns]int {
+	w := [columns]int{colName: 11, colNode: 6, colHolds: leastHolds, colAge: 8, colTTL: 6, colBehavior: 8, colDelay: 10, colID: 8}
 	if v.wide {
-		w[sesID] = 36
+		w[colID] = 36
 	}
-	w[sesHolds] = max(leastHolds, min(mostHolds, v.hold))
-	w[sesName] = max(w[sesName], min(28, 2+v.name))
-	w[sesNode] = max(w[sesNode], min(24, v.node))
+	w[colHolds] = max(leastHolds, min(mostHolds, v.hold))
+	w[colName] = max(w[colName], min(28, 2+v.name))
+	w[colNode] = max(w[colNode], min(24, v.node))
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for _, n := range w {
 		room -= n + term.ColumnGap
 	}
-	for _, c := range []sessionColumn{sesDelay, sesBehavior, sesID, sesTTL, sesAge, sesNode} {
+	for _, c := range []column{colDelay, colBehavior, colID, colTTL, colAge, colNode} {
 		if room >= 0 {
 			break
 		}
@@ -60,21 +60,24 @@ func (v *sessionsView) widths(width int) [sesColumns]int {
 		w[c] = 0
 	}
 	if room < 0 {
-		w[sesName] = max(6, w[sesName]+room)
+		w[colName] = max(6, w[colName]+room)
 	}
-	w[sesHolds] += max(0, min(room, v.hold-w[sesHolds]))
+	w[colHolds] += max(0, min(room, v.hold-w[colHolds]))
 	return w
 }
 
-// drawSessions draws the sessions view, or the session that is open in it.
-func (m *Model) drawSessions(p *term.Painter, s *scene.Scene, width, height int) []string {
-	v := m.sessions
+// View draws the list, or the session that is open in it, in the part of the screen
+// that [scene.Resized] gave.
+func (v Model) View(s *scene.Scene, p *term.Painter) []string {
 	if r := v.selected(); v.open && r != nil {
-		return v.drawOpen(p, s, r, width, height)
+		return v.drawOpen(p, s, r, v.rect.W, v.rect.H)
 	}
-	news := m.sessionNews(s, width)
-	rows := sessionRows(height, len(news))
-	v.scroll(rows)
+	return v.drawList(p, s, v.rect.W, v.rect.H)
+}
+
+func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []string {
+	news := v.news(s, width)
+	rows := rowsIn(height, len(news))
 	lines := append(make([]string, 0, height), p.Rule(width, v.title(), v.position(p.Sym, rows)))
 	for _, spans := range news {
 		lines = append(lines, p.Draw(width, append([]term.Span{{term.Text, " "}}, spans...)...))
@@ -96,26 +99,26 @@ func (m *Model) drawSessions(p *term.Painter, s *scene.Scene, width, height int)
 	return p.Pad(lines, width, height)
 }
 
-// sessionNews are the lines above the list: why it is empty or old, and how a
-// scan of the store is going.
-func (m *Model) sessionNews(s *scene.Scene, width int) [][]term.Span {
+// news are the lines above the list: why it is empty or old, and how a scan of the
+// store is going.
+func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
 	var lines [][]term.Span
-	if text, r := m.sessionTrouble(s); text != "" {
+	if text, r := v.trouble(s); text != "" {
 		for _, part := range term.Wrap(text, width-2) {
 			lines = append(lines, []term.Span{{r, part}})
 		}
 	}
-	for _, spans := range m.sessions.scan.spans(s.Now) {
+	for _, spans := range v.scan.spans(s.Now) {
 		lines = append(lines, term.Flow(spans, width-2)...)
 	}
 	return lines
 }
 
-// sessionRows is how many sessions a view shows under its title, the news and the
+// rowsIn is how many sessions a view shows under its title, the news and the
 // heads of the columns.
-func sessionRows(height, news int) int { return max(0, height-2-news) }
+func rowsIn(height, news int) int { return max(0, height-2-news) }
 
-func (v *sessionsView) title() []term.Span {
+func (v *Model) title() []term.Span {
 	spans := []term.Span{{term.Strong, "Sessions"}}
 	if v.list == nil || len(v.rows) == 0 {
 		return spans
@@ -128,7 +131,7 @@ func (v *sessionsView) title() []term.Span {
 }
 
 // holding says what is counted: watched keys or, after a scan, all keys.
-func (v *sessionsView) holding() string {
+func (v *Model) holding() string {
 	if v.scan.result.at.IsZero() {
 		return " hold a watched key"
 	}
@@ -136,7 +139,7 @@ func (v *sessionsView) holding() string {
 }
 
 // position tells how many rows there are above and below.
-func (v *sessionsView) position(sym *term.Symbols, rows int) []term.Span {
+func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	if len(v.order) <= rows {
 		return nil
 	}
@@ -144,13 +147,12 @@ func (v *sessionsView) position(sym *term.Symbols, rows int) []term.Span {
 	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
 }
 
-// sessionTrouble says why there is nothing to see, or why it is old.
-func (m *Model) sessionTrouble(s *scene.Scene) (string, term.Role) {
-	v := m.sessions
+// trouble says why there is nothing to see, or why it is old.
+func (v *Model) trouble(s *scene.Scene) (string, term.Role) {
 	switch list := v.list; {
-	case m.opts.WatchSessions == nil && list == nil:
+	case !s.Lists && list == nil:
 		return "This screen does not list sessions.", term.Quiet
-	case list == nil && m.paused:
+	case list == nil && s.Paused:
 		return "The board is paused: p continues, and reads the sessions.", term.Delay
 	case list == nil && s.Stale:
 		return "Consul is unreachable: the sessions were not read.", term.Delay
@@ -170,16 +172,16 @@ func (m *Model) sessionTrouble(s *scene.Scene) (string, term.Role) {
 	return "", term.Text
 }
 
-func (v *sessionsView) head(p *term.Painter, widths [sesColumns]int, width int) string {
+func (v *Model) head(p *term.Painter, widths [columns]int, width int) string {
 	l := term.NewLine(p, width)
 	x := term.LeadIn
 	for c, w := range widths {
-		id := sessionColumn(c)
+		id := column(c)
 		if w == 0 {
 			continue
 		}
 		l.To(x)
-		if id == sesName {
+		if id == colName {
 			l.Gap(2)
 		}
 		l.Cell(term.Head, id.title(), min(w, len(id.title())))
@@ -196,7 +198,7 @@ func (v *sessionsView) head(p *term.Painter, widths [sesColumns]int, width int) 
 	return l.Done()
 }
 
-func (v *sessionsView) drawRow(l *term.Line, s *scene.Scene, r *sessionRow, widths [sesColumns]int, selected bool) {
+func (v *Model) drawRow(l *term.Line, s *scene.Scene, r *row, widths [columns]int, selected bool) {
 	mark := v.marks[r.ses.ID]
 	switch {
 	case mark:
@@ -210,14 +212,14 @@ func (v *sessionsView) drawRow(l *term.Line, s *scene.Scene, r *sessionRow, widt
 			continue
 		}
 		l.To(x)
-		drawSessionCell(l, s, r, sessionColumn(c), w, mark)
+		drawCell(l, s, r, column(c), w, mark)
 		x += w + term.ColumnGap
 	}
 }
 
-func drawSessionCell(l *term.Line, s *scene.Scene, r *sessionRow, c sessionColumn, w int, mark bool) {
+func drawCell(l *term.Line, s *scene.Scene, r *row, c column, w int, mark bool) {
 	switch c {
-	case sesName:
+	case colName:
 		sign, name := r.sign(l.Sym), term.Span{term.Text, scene.Clean(r.ses.Name)}
 		if name.Text == "" {
 			name = term.Span{term.Faint, "no name"}
@@ -228,33 +230,33 @@ func drawSessionCell(l *term.Line, s *scene.Scene, r *sessionRow, c sessionColum
 		l.Text(sign.Role, sign.Text)
 		l.Gap(1)
 		l.Cell(name.Role, name.Text, w-2)
-	case sesNode:
+	case colNode:
 		l.Cell(term.Text, scene.Clean(r.ses.Node), w)
-	case sesHolds:
+	case colHolds:
 		text := r.holdsText()
 		l.Cell(text.Role, text.Text, w)
-	case sesAge:
+	case colAge:
 		l.Cell(term.Text, r.age(l.Sym, s), w)
-	case sesTTL:
+	case colTTL:
 		if r.ses.TTL == 0 {
 			l.Cell(term.Quiet, "none", w)
 			return
 		}
 		l.Cell(term.Text, term.Short(r.ses.TTL), w)
-	case sesBehavior:
+	case colBehavior:
 		l.Cell(term.Quiet, scene.Clean(r.ses.Behavior), w)
-	case sesDelay:
+	case colDelay:
 		l.Cell(term.Quiet, term.Short(r.ses.LockDelay), w)
 	default:
 		l.Cell(term.Quiet, scene.SessionText(r.ses.ID, w > 8), w)
 	}
 }
 
-func (r *sessionRow) sign(sym *term.Symbols) term.Span {
+func (r *row) sign(sym *term.Symbols) term.Span {
 	switch r.stands {
-	case sessionHolding:
+	case holding:
 		return term.Span{term.Led, sym.Led}
-	case sessionOrphan:
+	case orphan:
 		return term.Span{term.Delay, sym.Warning}
 	default:
 		return term.Span{term.Quiet, sym.Idle}
@@ -262,7 +264,7 @@ func (r *sessionRow) sign(sym *term.Symbols) term.Span {
 }
 
 // nothing says how much is known of a session without a known key.
-func (r *sessionRow) nothing() string {
+func (r *row) nothing() string {
 	switch {
 	case !r.scanned:
 		return "nothing watched"
@@ -274,11 +276,11 @@ func (r *sessionRow) nothing() string {
 
 // holdsText names what a session holds among the watched elections and counts
 // what a scan found, keys outside the patterns included.
-func (r *sessionRow) holdsText() term.Span {
+func (r *row) holdsText() term.Span {
 	switch r.stands {
-	case sessionOrphan:
+	case orphan:
 		return term.Span{term.Delay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
-	case sessionIdle:
+	case idle:
 		return term.Span{term.Quiet, r.nothing()}
 	default:
 	}
@@ -309,6 +311,6 @@ func (r *sessionRow) holdsText() term.Span {
 }
 
 // age is how long the session has existed, at least as far as electop knows.
-func (r *sessionRow) age(sym *term.Symbols, s *scene.Scene) string {
+func (r *row) age(sym *term.Symbols, s *scene.Scene) string {
 	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

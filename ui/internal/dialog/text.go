@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ const (
 )
 
 // write is the text of the dialog.
-func (d *dialog) write(page *term.Page) {
+func (d *Model) write(page *term.Page) {
 	d.cut = d.cutOthers
 	if len(d.targets) == 1 {
 		d.writeOne(page, &d.targets[0])
@@ -52,10 +52,10 @@ func (d *dialog) write(page *term.Page) {
 	}
 }
 
-func (d *dialog) writeOne(page *term.Page, t *boundTarget) {
-	if !d.bare {
+func (d *Model) writeOne(page *term.Page, t *target) {
+	if !d.chosen.Bare {
 		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
-		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.heldFor})
+		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.HeldFor})
 	}
 	node := term.Span{term.Quiet, "  its node was not read"}
 	if t.Node != "" {
@@ -68,20 +68,20 @@ func (d *dialog) writeOne(page *term.Page, t *boundTarget) {
 }
 
 // writeMany lists every target by name: the user confirms nothing unseen.
-func (d *dialog) writeMany(page *term.Page) {
+func (d *Model) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]
 		name, who := scene.OneLine(t.Election, 24), scene.OneLine(t.Leader, 28)
 		what := "term " + scene.Number(t.Term) + ", " + election.ShortID(t.Session)
-		if d.bare {
-			name, who, what = scene.OneLine(t.session.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
+		if d.chosen.Bare {
+			name, who, what = scene.OneLine(t.Bare.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
 		}
 		if name == "" {
 			name = "no name"
 		}
 		line := []term.Span{{term.Text, who}, {term.Quiet, "  " + what}}
 		line = append(line, d.nextOf(t)...)
-		if t.hidden {
+		if t.Hidden {
 			line = append(line, term.Span{term.Quiet, ", hidden by the filter"})
 		}
 		if skipped := t.skipped(); skipped != "" {
@@ -95,7 +95,7 @@ func (d *dialog) writeMany(page *term.Page) {
 const targetName = 17
 
 // skipped says why the dialog leaves a target out, empty when it does not.
-func (t *boundTarget) skipped() string {
+func (t *target) skipped() string {
 	switch {
 	case t.changed != "":
 		return t.changed
@@ -105,30 +105,30 @@ func (t *boundTarget) skipped() string {
 	return t.effect.Refusal
 }
 
-func (d *dialog) noun() string {
-	if d.bare {
+func (d *Model) noun() string {
+	if d.chosen.Bare {
 		return "session"
 	}
 	return "election"
 }
 
 // writeOthers tells what else is marked and why it is not among the targets.
-func (d *dialog) writeOthers(page *term.Page) {
-	if n := len(d.leaderless); n > 0 && len(d.visible)+n > 1 {
-		page.Para(term.Quiet, "Marked, but without a leader: "+d.names(d.leaderless, shownHidden)+".")
+func (d *Model) writeOthers(page *term.Page) {
+	if n := len(d.chosen.Leaderless); n > 0 && len(d.chosen.Visible)+n > 1 {
+		page.Para(term.Quiet, "Marked, but without a leader: "+d.names(d.chosen.Leaderless, shownHidden)+".")
 	}
-	if len(d.hidden) == 0 {
+	if len(d.chosen.Hidden) == 0 {
 		return
 	}
 	if len(d.targets) > 0 {
 		page.Blank()
 	}
-	names := make([]string, 0, len(d.hidden))
-	for i := range d.hidden {
-		names = append(names, d.hidden[i].title())
+	names := make([]string, 0, len(d.chosen.Hidden))
+	for i := range d.chosen.Hidden {
+		names = append(names, d.chosen.Hidden[i].Title())
 	}
 	n, verb, key := "marked "+d.noun(), " are", " includes them"
-	if len(d.hidden) == 1 {
+	if len(d.chosen.Hidden) == 1 {
 		verb, key = " is", " includes it"
 	}
 	if d.includesHidden {
@@ -136,23 +136,23 @@ func (d *dialog) writeOthers(page *term.Page) {
 	} else {
 		verb += " hidden"
 	}
-	page.Para(term.Delay, term.Plural(len(d.hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
+	page.Para(term.Delay, term.Plural(len(d.chosen.Hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
 	if len(d.targets) > 0 { // else the key stands in place of the action's button
 		page.Indented(2, term.Span{term.Key, "space"}, term.Span{term.Quiet, key})
 	}
 }
 
 // writeNoTarget says that the row under the cursor is not meant instead.
-func (d *dialog) writeNoTarget(page *term.Page) {
+func (d *Model) writeNoTarget(page *term.Page) {
 	text := "Nothing is selected for this action."
-	if d.unmarked != "" {
-		text = d.unmarked + ", under the cursor, is not marked and will not be " + d.past() + "."
+	if d.chosen.Unmarked != "" {
+		text = d.chosen.Unmarked + ", under the cursor, is not marked and will not be " + d.past() + "."
 	}
 	page.Para(term.Bad, text)
 	page.Para(term.Quiet, "To see the marks, close this and clear the filter with esc; esc once more removes them.")
 }
 
-func (d *dialog) past() string {
+func (d *Model) past() string {
 	if d.kind == election.ActionDestroy {
 		return "destroyed"
 	}
@@ -160,8 +160,8 @@ func (d *dialog) past() string {
 }
 
 // writeRefusal says why the dialog does nothing.
-func (d *dialog) writeRefusal(page *term.Page) {
-	if i := slices.IndexFunc(d.targets, func(t boundTarget) bool { return t.effect.Refusal != "" }); i >= 0 {
+func (d *Model) writeRefusal(page *term.Page) {
+	if i := slices.IndexFunc(d.targets, func(t target) bool { return t.effect.Refusal != "" }); i >= 0 {
 		page.Para(term.Bad, "electop refuses this "+string(d.kind)+".")
 		if len(d.targets) == 1 { // a list has the reason beside each target
 			page.Para(term.Bad, d.targets[i].effect.Refusal)
@@ -172,7 +172,7 @@ func (d *dialog) writeRefusal(page *term.Page) {
 	}
 	if d.targets[0].denied == "" || d.targets[0].changed != "" {
 		what := "hold"
-		if d.bare {
+		if d.chosen.Bare {
 			what = "session"
 		}
 		page.Para(term.Bad, "Nothing will be changed: the "+what+" that was selected has ended.")
@@ -192,7 +192,7 @@ func (d *dialog) writeRefusal(page *term.Page) {
 }
 
 // writeEffect says what the action does, in the words of [insight.EffectOf].
-func (d *dialog) writeEffect(page *term.Page) {
+func (d *Model) writeEffect(page *term.Page) {
 	bullet := []term.Span{{term.Quiet, page.Sym.Dot + " "}}
 	write := func(pick func(insight.Effect) []string) {
 		for _, text := range d.shared(pick) {
@@ -210,14 +210,14 @@ func (d *dialog) writeEffect(page *term.Page) {
 	d.writeBetter(page)
 }
 
-func (d *dialog) writeWarnings(page *term.Page) {
+func (d *Model) writeWarnings(page *term.Page) {
 	for _, text := range d.shared(func(f insight.Effect) []string { return f.Warnings }) {
 		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, text})
 	}
 }
 
 // writeBetter names the holders' own commands, each once.
-func (d *dialog) writeBetter(page *term.Page) {
+func (d *Model) writeBetter(page *term.Page) {
 	seen := map[string]bool{"": true}
 	for i := range d.targets {
 		t := &d.targets[i]
@@ -227,7 +227,7 @@ func (d *dialog) writeBetter(page *term.Page) {
 		seen[t.effect.Better] = true
 		better := []term.Span{{term.Accent, scene.Clean(t.effect.Better)}}
 		if len(d.targets) > 1 {
-			better = append(better, term.Span{term.Quiet, "  for " + t.label()})
+			better = append(better, term.Span{term.Quiet, "  for " + t.Label()})
 		}
 		page.Field("Better", better...)
 	}
@@ -235,7 +235,7 @@ func (d *dialog) writeBetter(page *term.Page) {
 
 // shared gives each sentence once, with the names of the targets it is about
 // unless it is about all that the dialog acts on.
-func (d *dialog) shared(pick func(insight.Effect) []string) []string {
+func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	var order []string
 	about, all := map[string][]string{}, 0
 	for i := range d.targets {
@@ -251,7 +251,7 @@ func (d *dialog) shared(pick func(insight.Effect) []string) []string {
 			if about[text] == nil {
 				order = append(order, text)
 			}
-			about[text] = append(about[text], t.label())
+			about[text] = append(about[text], t.Label())
 		}
 	}
 	for i, text := range order {
@@ -264,7 +264,7 @@ func (d *dialog) shared(pick func(insight.Effect) []string) []string {
 
 // writeFalls lists the keys that fall, and how to find those that are not
 // watched.
-func (d *dialog) writeFalls(page *term.Page) {
+func (d *Model) writeFalls(page *term.Page) {
 	falls := d.allFalls()
 	for i, f := range falls {
 		if i == shownFalls && len(falls) > shownFalls+1 {
@@ -278,7 +278,7 @@ func (d *dialog) writeFalls(page *term.Page) {
 	}
 	switch {
 	case d.search != nil:
-		d.search.Write(page, len(falls), d.now)
+		writeSearch(page, d.search, len(falls), d.now)
 	case len(falls) == 0:
 		page.Add(term.Span{term.Quiet, "  nothing watched"})
 	}
@@ -292,7 +292,7 @@ func (d *dialog) writeFalls(page *term.Page) {
 }
 
 // allFalls are the known keys and those that the search found.
-func (d *dialog) allFalls() []fall {
+func (d *Model) allFalls() []fall {
 	if d.search == nil || !d.search.Over {
 		return d.falls
 	}
@@ -310,7 +310,7 @@ func (d *dialog) allFalls() []fall {
 }
 
 // writeFall adds a key and what happens to it.
-func (d *dialog) writeFall(page *term.Page, f fall) {
+func (d *Model) writeFall(page *term.Page, f fall) {
 	fate, r := "is released or deleted (its session was not read)", term.Text
 	switch d.behaviorOf(f.session) {
 	case election.BehaviorDelete:
@@ -328,7 +328,7 @@ func (d *dialog) writeFall(page *term.Page, f fall) {
 	page.Indented(2, spans...)
 }
 
-func (d *dialog) behaviorOf(session string) string {
+func (d *Model) behaviorOf(session string) string {
 	for _, t := range d.targets {
 		if t.Session == session {
 			return t.Behavior
@@ -338,7 +338,7 @@ func (d *dialog) behaviorOf(session string) string {
 }
 
 // names names up to limit things and notes that the list is cut.
-func (d *dialog) names(names []string, limit int) string {
+func (d *Model) names(names []string, limit int) string {
 	text, cut := d.limited(names, limit)
 	d.cut = d.cut || cut
 	return text
@@ -346,7 +346,7 @@ func (d *dialog) names(names []string, limit int) string {
 
 // limited names up to limit things, all of them if the user asked for that. cut
 // says that there are more than limit.
-func (d *dialog) limited(names []string, limit int) (text string, cut bool) {
+func (d *Model) limited(names []string, limit int) (text string, cut bool) {
 	if cut = len(names) > limit; cut && d.full {
 		limit = len(names)
 	}

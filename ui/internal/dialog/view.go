@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"time"
@@ -15,20 +15,20 @@ const dialogWidth = 84
 
 // fit lays the text out for a window. What changed since, or is out of sight in
 // this window, has to be scrolled to before the action is enabled.
-func (d *dialog) fit(sym *term.Symbols, now time.Time, width, height int) tea.Cmd {
-	d.now = now
+func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
+	d.now = s.Now
 	w := min(dialogWidth, width-4)
-	page := &term.Page{Width: w - term.BoxSides, Sym: sym}
+	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
 	d.write(page)
-	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-len(d.foot(sym))))
+	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-len(d.foot(s.Sym))))
 	d.onAction = d.onAction && d.read()
 	if !changed && d.text.Seen <= d.seen {
 		d.seen = d.text.Seen
 		return nil
 	}
 	d.seen, d.noticed = d.text.Seen, false
-	d.changes++
-	msg := noticeMsg{of: d, changes: d.changes}
+	d.change = &Change{number: d.change.next()}
+	msg := Noticed{Of: d.change}
 	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
 }
 
@@ -36,21 +36,21 @@ func (d *dialog) fit(sym *term.Symbols, now time.Time, width, height int) tea.Cm
 // that were typed ahead of it arrive earlier.
 const noticeTime = 300 * time.Millisecond
 
-// noticeMsg says that noticeTime has passed since a change of the visible text.
-type noticeMsg struct {
-	of      *dialog
-	changes int
-}
+// Change is a change of a dialog's visible text.
+type Change struct{ number int }
 
-// notice enables the action unless the text has changed again since.
-func (m *Model) notice(msg noticeMsg) {
-	if msg.of.changes == msg.changes {
-		msg.of.noticed = true
+func (c *Change) next() int {
+	if c == nil {
+		return 1
 	}
+	return c.number + 1
 }
 
-// draw lays the dialog over the lines of the screen.
-func (d *dialog) draw(p *term.Painter, lines []string, width int) {
+// Noticed says that noticeTime has passed since a change of the visible text.
+type Noticed struct{ Of *Change }
+
+// View lays the dialog over the lines of a screen, which are width cells wide.
+func (d Model) View(p *term.Painter, lines []string, width int) {
 	edge := term.Accent
 	if d.kind == election.ActionDestroy {
 		edge = term.Vacant
@@ -59,14 +59,14 @@ func (d *dialog) draw(p *term.Painter, lines []string, width int) {
 	b.Draw(p, lines, d.text.Width, width)
 }
 
-func (d *dialog) title() string {
+func (d *Model) title() string {
 	what := term.Plural(len(d.targets), "election")
 	switch {
 	case len(d.targets) == 0:
 		return term.Capital(string(d.kind)) + " marked " + d.noun() + "s"
-	case d.bare && len(d.targets) == 1:
-		return "Destroy " + d.targets[0].label()
-	case d.bare:
+	case d.chosen.Bare && len(d.targets) == 1:
+		return "Destroy " + d.targets[0].Label()
+	case d.chosen.Bare:
 		return "Destroy " + term.Plural(len(d.targets), "session")
 	case len(d.targets) == 1:
 		what = scene.OneLine(d.targets[0].Election, 40)
@@ -85,16 +85,16 @@ func (d *dialog) title() string {
 
 // foot are the rows that never scroll: the progress of a search, where the text
 // stands, and the buttons.
-func (d *dialog) foot(sym *term.Symbols) [][]term.Span {
+func (d *Model) foot(sym *term.Symbols) [][]term.Span {
 	var rows [][]term.Span
-	if d.searching() {
+	if d.search.Running() {
 		rows = append(rows, d.search.ProgressSpans())
 	}
 	return append(rows, d.positionSpans(sym), d.buttons())
 }
 
 // positionSpans says what is out of sight, and that it withholds the action.
-func (d *dialog) positionSpans(sym *term.Symbols) []term.Span {
+func (d *Model) positionSpans(sym *term.Symbols) []term.Span {
 	where := d.text.Position()
 	if where == "" {
 		return nil
@@ -112,10 +112,10 @@ func (d *dialog) positionSpans(sym *term.Symbols) []term.Span {
 	return []term.Span{{term.Key, sym.KeyMove}, {term.Quiet, " " + where}}
 }
 
-func (d *dialog) word() string { return term.Capital(string(d.kind)) }
+func (d *Model) word() string { return term.Capital(string(d.kind)) }
 
 // buttons end the dialog; brackets mark the one that Enter presses.
-func (d *dialog) buttons() []term.Span {
+func (d *Model) buttons() []term.Span {
 	if len(d.targets) == 0 {
 		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "space"}, {term.Quiet, " include the hidden marks"}}
 	}

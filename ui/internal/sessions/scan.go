@@ -1,11 +1,9 @@
-package ui
+package sessions
 
 import (
 	"slices"
 	"strings"
 	"time"
-
-	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
 	"electop/ui/internal/scene"
@@ -16,7 +14,7 @@ import (
 // result stays until the next one is complete.
 type storeScan struct {
 	run *scene.Search // the latest, nil before the first
-	// asked are the sessions that run was started for.
+	// Asked are the sessions that run was started for.
 	asked map[string]bool
 
 	result scanResult
@@ -38,7 +36,7 @@ const keptValue = 4 << 10
 
 func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
 
-// ended takes over what the latest search found, unless it was cut short.
+// Ended takes over what the latest search found, unless it was cut short.
 func (s *storeScan) ended() {
 	if s.run.Stopped || s.run.Err != nil {
 		return
@@ -57,63 +55,23 @@ func (s *storeScan) ended() {
 }
 
 // covers reports that the result has the keys of all these sessions.
-func (r *scanResult) covers(targets []boundTarget) bool {
-	return !r.at.IsZero() && !slices.ContainsFunc(targets, func(t boundTarget) bool { return !r.of[t.Session] })
+func (r *scanResult) covers(sessions []string) bool {
+	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
 }
 
-// asSearch is the part of the result that is about some sessions, nil when it
-// does not cover them.
-func (r *scanResult) asSearch(targets []boundTarget) *scene.Search {
-	if len(targets) == 0 || !r.covers(targets) {
+// Earlier is the part of the latest scan that is about some sessions, nil when
+// it does not cover them.
+func (v Model) Earlier(sessions []string) *scene.Search {
+	r := &v.scan.result
+	if len(sessions) == 0 || !r.covers(sessions) {
 		return nil
 	}
 	s := &scene.Search{At: r.at, Earlier: true, Over: true, Incomplete: r.partial}
 	s.Progress(int(r.total), int(r.total))
-	seen := make(map[string]bool, len(targets))
-	for _, t := range targets {
-		if !seen[t.Session] {
-			s.Found = append(s.Found, r.keys[t.Session]...)
-		}
-		seen[t.Session] = true
+	for _, id := range sessions {
+		s.Found = append(s.Found, r.keys[id]...)
 	}
 	return s
-}
-
-// earlierSearch is the part of the latest scan that is about a dialog, nil when
-// there is none.
-func (m *Model) earlierSearch(d *dialog) *scene.Search {
-	if d.kind != election.ActionDestroy {
-		return nil
-	}
-	return m.sessions.scan.result.asSearch(d.targets)
-}
-
-// toggleScan scans the store for the keys of all listed sessions, or stops.
-func (m *Model) toggleScan() tea.Cmd {
-	v := m.sessions
-	switch {
-	case v.scan.running():
-		v.scan.run.Stop()
-		return nil
-	case m.search == nil:
-		m.say(term.Delay, "Unavailable: this dashboard cannot scan the store.")
-		return nil
-	case m.live.Connection.State != election.Live:
-		m.say(term.Delay, scene.StaleText(m.live.Connection))
-		return nil
-	case len(v.rows) == 0:
-		m.say(term.Delay, "There is no session to scan for.")
-		return nil
-	}
-	v.scan.asked = make(map[string]bool, len(v.rows))
-	ids := make([]string, 0, len(v.rows))
-	for i := range v.rows {
-		id := v.rows[i].ses.ID
-		ids, v.scan.asked[id] = append(ids, id), true
-	}
-	var run tea.Cmd
-	v.scan.run, run = m.search(ids, m.opts.Now())
-	return tea.Batch(run, v.scan.run.Ticked())
 }
 
 // spans tell how a scan is going, how the latest one failed, and how old the
