@@ -39,15 +39,6 @@ func someKeys() map[string][]string {
 	}
 }
 
-func rowOf(d *driver, text string) string {
-	for line := range strings.Lines(d.text()) {
-		if strings.Contains(line, text) {
-			return line
-		}
-	}
-	return ""
-}
-
 // The dialog lists what the scan found, and says how old that is.
 func TestTheDialogUsesTheScan(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))

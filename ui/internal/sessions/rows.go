@@ -164,7 +164,7 @@ func heldBy(es []*election.Election) (holds, slots map[string][]*election.Electi
 // known counts what the session holds, as far as that is known.
 func (r *row) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
-// Match reports whether every word matches the session.
+// match reports whether every word matches the session.
 func match(f scene.Filter, r *row) bool {
 	for _, w := range f.Words {
 		if matchWord(w, r) == w.Not {

@@ -36,7 +36,7 @@ const keptValue = 4 << 10
 
 func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
 
-// Ended takes over what the latest search found, unless it was cut short.
+// ended takes over what the latest search found, unless it was cut short.
 func (s *storeScan) ended() {
 	if s.run.Stopped || s.run.Err != nil {
 		return
