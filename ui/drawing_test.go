@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -175,4 +176,19 @@ func TestManySnapshotsEndInTheLast(t *testing.T) {
 		rest()
 		wantsDrawn(t, out, "billing")
 	})
+}
+
+// Drawing is a function of the model: it changes nothing, and a second time gives the
+// same.
+func TestDrawingChangesNothing(t *testing.T) {
+	for name, screen := range scenes() {
+		d := screen(t, 120, 36)
+		before, first := fmt.Sprintf("%#v", d.m), d.m.View().Content
+		if d.m.View().Content != first {
+			t.Errorf("%s is drawn differently the second time", name)
+		}
+		if fmt.Sprintf("%#v", d.m) != before {
+			t.Errorf("%s: drawing changed the model", name)
+		}
+	}
 }

@@ -30,12 +30,6 @@ func vacantElection(n int, name string, k int, held, lost, delay time.Duration, 
 	return uitest.Vacant(n, name, k, held, lost, delay, cause, evidence)
 }
 
-func addTerm(e *election.Election, k int, start, end time.Duration, cause election.Cause, evidence string) {
-	uitest.AddTerm(e, k, start, end, cause, evidence)
-}
-
-func semaphoreElection() *election.Election { return uitest.Semaphore() }
-
 func surroundings(s *election.Snapshot, key string) *election.Surroundings {
 	return uitest.Surroundings(s, key)
 }

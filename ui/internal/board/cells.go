@@ -10,9 +10,9 @@ import (
 	"electop/ui/internal/term"
 )
 
-func (t *Model) drawRow(l *term.Line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
+func (m Model) drawRow(l *term.Line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
 	switch {
-	case t.Marks[e.ID()]:
+	case m.marks[e.ID()]:
 		l.Fill(term.Accent, l.Sym.Mark, 1)
 		r.name.Role = term.Accent
 	case selected:
@@ -23,33 +23,33 @@ func (t *Model) drawRow(l *term.Line, e *election.Election, r row, columns []col
 	x := term.LeadIn
 	for _, c := range columns {
 		l.To(x)
-		t.drawCell(l, e, &r, c, asOf)
-		x += c.Width + term.ColumnGap
+		m.drawCell(l, e, &r, c, asOf)
+		x += c.width + term.ColumnGap
 	}
 }
 
-func (t *Model) drawCell(l *term.Line, e *election.Election, r *row, c column, asOf time.Time) {
-	switch c.Id {
+func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, asOf time.Time) {
+	switch c.id {
 	case colElection:
 		l.Fill(r.signRole, r.sign, 1)
 		l.Gap(1)
-		drawName(l, &r.name, &r.mark, c.Width-2)
+		drawName(l, &r.name, &r.mark, c.width-2)
 	case colLeader:
-		drawLeader(l, r, c.Width)
+		drawLeader(l, r, c.width)
 	case colNode:
-		l.Cell(r.node.Role, r.node.Text, c.Width)
+		l.Cell(r.node.Role, r.node.Text, c.width)
 	case colFor:
-		l.Cell(r.since.Role, r.since.Text, c.Width)
+		l.Cell(r.since.Role, r.since.Text, c.width)
 	case colTerm:
-		l.Right(r.term.Role, r.term.Text, c.Width)
+		l.Right(r.term.Role, r.term.Text, c.width)
 	case colSession:
-		l.Cell(r.session.Role, r.session.Text, c.Width)
+		l.Cell(r.session.Role, r.session.Text, c.width)
 	case colChecks:
-		drawChecks(l, r, c.Width, asOf)
+		drawChecks(l, r, c.width, asOf)
 	case colLane:
-		t.drawLane(l, e, c.Width, asOf)
+		drawLane(l, e, c.width, asOf, m.window)
 	case colChanges:
-		drawChanges(l, r.changes, c.Width)
+		drawChanges(l, r.changes, c.width)
 	default:
 	}
 }
@@ -120,18 +120,13 @@ func drawChanges(l *term.Line, n, width int) {
 	l.Right(role, strconv.Itoa(n), width)
 }
 
-func (t *Model) drawLane(l *term.Line, e *election.Election, width int, asOf time.Time) {
-	if cap(t.cells) < width {
-		t.cells = make([]LaneCell, width)
-	}
+func drawLane(l *term.Line, e *election.Election, width int, asOf time.Time, window time.Duration) {
 	if e.IsSemaphore() && len(e.Terms) == 0 {
 		l.Fill(term.Faint, l.Sym.Dash, 1)
 		l.Gap(width - 1)
 		return
 	}
-	cells := t.cells[:width]
-	Lane(cells, e, asOf, t.Widths.Window)
-	WriteLane(l, cells)
+	writeLane(l, lane(width, e, asOf, window))
 }
 
 // writeTally draws "✓ 1 ! 1" into exactly n cells.
@@ -174,15 +169,15 @@ func writeTally(l *term.Line, t scene.Tally, n int) {
 // writeOldTally draws "! 12m ago" into exactly n cells, without the sign where there
 // is no room.
 func writeOldTally(l *term.Line, t scene.Tally, asOf time.Time, n int) {
-	text := Age(asOf.Sub(t.Until)) + " ago"
+	text := age(asOf.Sub(t.Until)) + " ago"
 	if sign := t.Sign(l.Sym); term.Width(sign)+1+len(text) <= n {
 		text = sign + " " + text
 	}
 	l.Cell(term.Quiet, text, n)
 }
 
-// Age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
-func Age(d time.Duration) string {
+// age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
+func age(d time.Duration) string {
 	d = max(0, d)
 	switch {
 	case d < time.Minute:

@@ -10,29 +10,37 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Census is what the screen tells of all elections together: how many stand how,
+// census is what the screen tells of all elections together: how many stand how,
 // how wide their texts are, and how far back they were seen.
-type Census struct {
-	Counts                            scene.Counts
-	name, leader, address, node, term int
+type census struct {
+	counts scene.Counts
+	widths extent
 	// earliest is the first moment of which something is known of any election.
 	earliest time.Time
 }
 
-// TakeCensus looks at every election of a snapshot.
-func TakeCensus(snap *election.Snapshot, asOf time.Time) Census {
-	c := Census{address: addressWidth(snap.Elections)}
+// takeCensus looks at every election of a snapshot.
+func takeCensus(snap *election.Snapshot, asOf time.Time) census {
+	c := census{widths: extent{address: addressWidth(snap.Elections)}}
 	sick := sickNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		stands := scene.StandingOf(e, asOf)
-		c.Counts.Add(stands)
+		c.counts.Add(stands)
 		if stands == scene.StandsLed && e.Session != nil && sick[e.Session.Node] {
-			c.Counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
+			c.counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
-		c.measure(e)
+		c.widths.measure(e)
 		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}))
 	}
 	return c
+}
+
+// seen is for how long something is known.
+func (c *census) seen(asOf time.Time) time.Duration {
+	if c.earliest.IsZero() {
+		return 0
+	}
+	return asOf.Sub(c.earliest)
 }
 
 // sickNodes are the nodes with a check that does not pass.
@@ -47,7 +55,7 @@ func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
 }
 
 // measure notes how wide an election's texts are.
-func (c *Census) measure(e *election.Election) {
+func (c *extent) measure(e *election.Election) {
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, term.Width(e.Leader))
 	if e.IsSemaphore() {

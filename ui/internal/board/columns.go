@@ -7,11 +7,11 @@ import (
 	"electop/ui/internal/term"
 )
 
-// ColumnID names a column of the election table.
-type ColumnID uint8
+// columnID names a column of the election table.
+type columnID uint8
 
 const (
-	colElection ColumnID = iota
+	colElection columnID = iota
 	colLeader
 	colNode
 	colFor
@@ -25,38 +25,36 @@ const (
 
 // column is one column as it is drawn.
 type column struct {
-	Id    ColumnID
-	Title string
-	Width int
+	id    columnID
+	title string
+	width int
 }
 
-// Extent is how wide the content of the table is.
-type Extent struct {
-	Name, Leader, Address, Node, Term int
-	// Window is how far back the lanes reach.
-	Window time.Duration
+// extent is how wide the content of the table is.
+type extent struct {
+	name, leader, address, node, term int
 }
 
 // bounds are the widths a column may have: never below least, want when there
 // is room, most when there is plenty.
 type bounds struct{ least, want, most int }
 
-func columnBounds(c Extent, wide bool) [columnCount]bounds {
-	name := max(12, c.Name+2)   // the title, its sign and its sort marker
-	leader := max(15, c.Leader) // "lock-delay ~60s"
+func columnBounds(c extent, wide bool) [columnCount]bounds {
+	name := max(12, c.name+2)   // the title, its sign and its sort marker
+	leader := max(15, c.leader) // "lock-delay ~60s"
 	both := leader
-	if c.Address > 0 {
-		both = leader + 2 + c.Address
+	if c.address > 0 {
+		both = leader + 2 + c.address
 	}
 	session := 8
 	if wide {
 		session = 36
 	}
-	number := max(4, c.Term)
+	number := max(4, c.term)
 	return [columnCount]bounds{
 		colElection: {min(name, 12), min(name, 34), min(name, 60)},
 		colLeader:   {min(leader, 15), min(leader, 30), min(both, 52)},
-		colNode:     {min(max(6, c.Node), 8), min(max(6, c.Node), 22), min(max(6, c.Node), 40)},
+		colNode:     {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
 		colFor:      {9, 10, 10},
 		colTerm:     {number, number, number},
 		colSession:  {session, session, session},
@@ -68,32 +66,32 @@ func columnBounds(c Extent, wide bool) [columnCount]bounds {
 
 // leastImportant lists the columns in the order in which they go when the
 // window is too narrow.
-func leastImportant() []ColumnID {
-	return []ColumnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
+func leastImportant() []columnID {
+	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
-// FitColumns chooses the columns for a table of this width and shares the room
+// columns chooses the columns for a table of this width and shares the room
 // among them.
-func FitColumns(width int, c Extent, wide bool) []column {
-	return titled(chooseColumns(width, c, wide), c)
+func (m Model) columns(width int) []column {
+	return titled(chooseColumns(width, m.census.widths, m.wide), m.window)
 }
 
 // titled gives the column of lanes its title, which tells how far they reach.
-func titled(columns []column, c Extent) []column {
+func titled(columns []column, window time.Duration) []column {
 	for i := range columns {
-		if columns[i].Id != colLane {
+		if columns[i].id != colLane {
 			continue
 		}
-		minutes := strconv.Itoa(max(1, int(c.Window/time.Minute))) + " MIN"
-		columns[i].Title = "LAST " + minutes
-		if columns[i].Width < len(columns[i].Title) {
-			columns[i].Title = minutes
+		minutes := strconv.Itoa(max(1, int(window/time.Minute))) + " MIN"
+		columns[i].title = "LAST " + minutes
+		if columns[i].width < len(columns[i].title) {
+			columns[i].title = minutes
 		}
 	}
 	return columns
 }
 
-func chooseColumns(width int, c Extent, wide bool) []column {
+func chooseColumns(width int, c extent, wide bool) []column {
 	b := columnBounds(c, wide)
 	shown := [columnCount]bool{}
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
@@ -112,7 +110,7 @@ func chooseColumns(width int, c Extent, wide bool) []column {
 	for id := range columnCount {
 		widths[id] = b[id].least
 	}
-	grow := func(to func(bounds) int, ids ...ColumnID) {
+	grow := func(to func(bounds) int, ids ...columnID) {
 		for _, id := range ids {
 			if n := min(room, to(b[id])-widths[id]); shown[id] && n > 0 {
 				widths[id] += n
@@ -134,13 +132,13 @@ func listColumns(shown [columnCount]bool, widths [columnCount]int) []column {
 	columns := make([]column, 0, columnCount)
 	for id := range columnCount {
 		if shown[id] {
-			columns = append(columns, column{Id: id, Title: columnTitle(id, widths[id]), Width: widths[id]})
+			columns = append(columns, column{id: id, title: columnTitle(id, widths[id]), width: widths[id]})
 		}
 	}
 	return columns
 }
 
-func columnTitle(id ColumnID, width int) string {
+func columnTitle(id columnID, width int) string {
 	title := [columnCount]string{
 		"ELECTION", "LEADER", "NODE", "FOR", "TERM", "SESSION", "CHECKS", "", "CHANGES/h",
 	}[id]
@@ -151,4 +149,4 @@ func columnTitle(id ColumnID, width int) string {
 }
 
 // rightAligned reports columns of numbers.
-func (id ColumnID) rightAligned() bool { return id == colTerm || id == colChanges }
+func (id columnID) rightAligned() bool { return id == colTerm || id == colChanges }

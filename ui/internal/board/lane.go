@@ -31,22 +31,20 @@ const (
 	laneChange                 // the leader changed
 )
 
-type LaneCell struct {
+type laneCell struct {
 	kind laneKind
 	odd  bool // which of two colours: neighbouring terms differ
 }
 
-// Lane draws the terms in the window before asOf into len(cells) cells. The
-// window is moved in whole cells, so that all lanes of a table move together.
-func Lane(cells []LaneCell, e *election.Election, asOf time.Time, window time.Duration) {
-	if len(cells) == 0 {
-		return
-	}
-	step := window / time.Duration(len(cells))
+// lane is the terms in the window before asOf, in n cells: one at least. The window
+// is moved in whole cells, so that all lanes of a table move together.
+func lane(n int, e *election.Election, asOf time.Time, window time.Duration) []laneCell {
+	cells := make([]laneCell, n)
+	step := window / time.Duration(n)
 	from := asOf.Truncate(step).Add(step - window)
 	seen := cellAt(seenSince(e, asOf), from, step)
 	for i := range cells {
-		cells[i] = LaneCell{kind: laneGap}
+		cells[i] = laneCell{kind: laneGap}
 		if i < seen {
 			cells[i].kind = laneUnseen
 		}
@@ -54,6 +52,7 @@ func Lane(cells []LaneCell, e *election.Election, asOf time.Time, window time.Du
 	for _, t := range e.Terms {
 		drawTerm(cells, t, from, step)
 	}
+	return cells
 }
 
 // seenSince is the first moment of which something is known.
@@ -76,14 +75,14 @@ func cellAt(t, from time.Time, step time.Duration) int {
 	return int(d / step)
 }
 
-func drawTerm(cells []LaneCell, t election.Term, from time.Time, step time.Duration) {
+func drawTerm(cells []laneCell, t election.Term, from time.Time, step time.Duration) {
 	last := len(cells) - 1
 	first, end := cellAt(t.Start, from, step), last+1
 	if t.Over() {
 		end = cellAt(t.End, from, step)
 	}
 	for i := max(0, first); i <= min(end, last); i++ {
-		cells[i] = LaneCell{
+		cells[i] = laneCell{
 			kind: termCell(cells[i].kind, i == first && t.StartKnown, i == end),
 			odd:  (t.Number+t.CreateIndex)%2 == 1,
 		}
@@ -104,8 +103,8 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 	return laneLed
 }
 
-// WriteLane draws the cells; the trouble in them has the colour of trouble.
-func WriteLane(l *term.Line, cells []LaneCell) {
+// writeLane draws the cells; the trouble in them has the colour of trouble.
+func writeLane(l *term.Line, cells []laneCell) {
 	for _, c := range cells {
 		led := term.TermA
 		if c.odd {

@@ -1,70 +1,70 @@
 package board
 
 import (
-	"time"
+	"maps"
+	"slices"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
-// Refresh makes the order anew from a snapshot. The cursor stays on its
-// election; when that is gone, it goes to the one that took its place.
-func (t *Model) Refresh(snap *election.Snapshot, asOf time.Time) {
-	if snap == nil {
-		return
-	}
-	t.Order = t.Order[:0]
-	for _, e := range snap.Elections {
-		if t.Shows(e, asOf) {
-			t.Order = append(t.Order, e)
+// refresh makes the order anew. The cursor stays on its election; when that is gone,
+// it goes to the one that took its place.
+func (m *Model) refresh(s *scene.Scene) {
+	m.order = make([]*election.Election, 0, len(s.Shown.Elections))
+	for _, e := range s.Shown.Elections {
+		if m.filter.Match(e, s.AsOf) {
+			m.order = append(m.order, e)
 		}
 	}
-	clear(t.Order[len(t.Order):cap(t.Order)]) // they would keep old elections alive
-	SortElections(t.Order, t.Sort, snap, asOf)
-	t.vacant = t.vacant[:0]
-	for i, e := range t.Order {
+	sortElections(m.order, m.sort, s)
+	m.vacant = nil
+	for i, e := range m.order {
 		if leaderless(e) {
-			t.vacant = append(t.vacant, i)
+			m.vacant = append(m.vacant, i)
 		}
 	}
-	t.forgetMarks(snap)
-	t.Relocate()
+	m.marks = maps.Clone(m.marks)
+	maps.DeleteFunc(m.marks, func(id string, _ bool) bool { return s.Shown.Find(id) == nil })
+	m.relocate()
 }
-
-func (t *Model) Shows(e *election.Election, asOf time.Time) bool { return t.Filter.Match(e, asOf) }
 
 // leaderless reports elections that are vacant, with or without a lock-delay.
 func leaderless(e *election.Election) bool {
 	return !e.Unreadable && (!e.Exists || !e.Pair.Held()) && !e.IsSemaphore()
 }
 
-func (t *Model) forgetMarks(snap *election.Snapshot) {
-	for key := range t.Marks {
-		if snap.Find(key) == nil {
-			delete(t.Marks, key)
-		}
+// relocate finds the cursor's election in a new order.
+func (m *Model) relocate() {
+	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.cursor })
+	if i < 0 {
+		i = m.index
 	}
+	m.moveTo(i)
 }
 
-// Relocate finds the cursor's election in a new order.
-func (t *Model) Relocate() {
-	for i, e := range t.Order {
-		if e.ID() == t.Cursor {
-			t.Index = i
-			return
-		}
+// scroll brings the cursor's row onto the screen.
+func (m *Model) scroll() {
+	rows := m.rows(m.rect.H)
+	if rows == 0 { // it is not visible
+		return
 	}
-	t.MoveTo(t.Index)
+	m.offset = min(m.offset, m.index)
+	m.offset = max(m.offset, m.index-rows+1)
+	m.offset = max(0, min(m.offset, len(m.order)-rows))
 }
 
-// Measure takes over how wide the content is. Lanes reach no less far back than
-// they did.
-func (t *Model) Measure(c *Census, asOf time.Time) {
-	seen := time.Duration(0)
-	if !c.earliest.IsZero() {
-		seen = asOf.Sub(c.earliest)
+// rows is how many elections a table of this height shows: without the head,
+// and without the line that says what is out of sight.
+func (m Model) rows(height int) int {
+	if rows := height - 1; rows >= len(m.order) || rows < 3 {
+		return max(0, rows)
 	}
-	t.Widths = Extent{
-		Name: c.name, Leader: c.leader, Address: c.address, Node: c.node, Term: c.term,
-		Window: max(t.Widths.Window, laneWindow(seen)),
-	}
+	return height - 2
+}
+
+// visible are the elections on a screen of this many rows.
+func (m Model) visible(rows int) []*election.Election {
+	from := min(m.offset, len(m.order))
+	return m.order[from:min(len(m.order), from+max(0, rows))]
 }

@@ -4,58 +4,48 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"electop/election"
 	"electop/ui/internal/scene"
 )
 
-// SortKey is what the table is sorted by.
-type SortKey uint8
+// sortKey is what the table is sorted by.
+type sortKey uint8
 
 const (
-	ByElection SortKey = iota
-	ByState
+	byElection sortKey = iota
+	byState
 	byLeader
 	byNode
-	ByFor
+	byFor
 	byTerm
 	byChecks
-	ByChanges
-	SortKeyCount
+	byChanges
+	sortKeyCount
 )
 
-// Sorting is a sort key and its direction. Each key begins with the direction
+// sorting is a sort key and its direction. Each key begins with the direction
 // that shows the trouble first.
-type Sorting struct {
-	Key     SortKey
-	Reverse bool
+type sorting struct {
+	key     sortKey
+	reverse bool
 }
 
-func (k SortKey) Word() string {
+func (k sortKey) word() string {
 	return [...]string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}[k]
 }
 
 // descending reports keys whose natural order is the greatest first.
-func (k SortKey) descending() bool { return k == byTerm || k == byChecks || k == ByChanges }
+func (k sortKey) descending() bool { return k == byTerm || k == byChecks || k == byChanges }
 
 // up reports whether the column is drawn as ascending.
-func (s Sorting) up() bool { return s.Key.descending() == s.Reverse }
+func (s sorting) up() bool { return s.key.descending() == s.reverse }
 
-// Column is the column that carries the sort's marker.
-func (k SortKey) Column() ColumnID {
-	return [...]ColumnID{
+// column is the column that carries the sort's marker.
+func (k sortKey) column() columnID {
+	return [...]columnID{
 		colElection, colElection, colLeader, colNode, colFor, colTerm, colChecks, colChanges,
 	}[k]
-}
-
-func SortKeyNamed(word string) (SortKey, bool) {
-	for k := range SortKeyCount {
-		if word != "" && strings.HasPrefix(k.Word(), word) {
-			return k, true
-		}
-	}
-	return 0, false
 }
 
 // ranked is an election with what it is sorted by.
@@ -65,74 +55,74 @@ type ranked struct {
 	text string
 }
 
-// SortElections orders the elections. Equal ones stay in the order of their
+// sortElections orders the elections. Equal ones stay in the order of their
 // names, so that a table never shuffles without a reason.
-func SortElections(es []*election.Election, s Sorting, snap *election.Snapshot, asOf time.Time) {
-	if !slices.IsSortedFunc(es, ByName) {
-		slices.SortFunc(es, ByName)
+func sortElections(es []*election.Election, by sorting, s *scene.Scene) {
+	if !slices.IsSortedFunc(es, byName) {
+		slices.SortFunc(es, byName)
 	}
-	if s.Key == ByElection {
-		if s.Reverse {
+	if by.key == byElection {
+		if by.reverse {
 			slices.Reverse(es)
 		}
 		return
 	}
 	list := make([]ranked, len(es))
 	for i, e := range es {
-		list[i] = Rank(e, s.Key, snap, asOf)
+		list[i] = rank(e, by.key, s)
 	}
-	if slices.IsSortedFunc(list, s.Compare) {
+	if slices.IsSortedFunc(list, by.compare) {
 		return
 	}
-	slices.SortStableFunc(list, s.Compare)
+	slices.SortStableFunc(list, by.compare)
 	for i := range list {
 		es[i] = list[i].e
 	}
 }
 
-// ByName orders any two elections: no two are equal, because their keys differ.
-func ByName(a, b *election.Election) int {
+// byName orders any two elections: no two are equal, because their keys differ.
+func byName(a, b *election.Election) int {
 	if c := strings.Compare(a.Name, b.Name); c != 0 {
 		return c
 	}
 	return election.Compare(a, b)
 }
 
-// Compare orders elections by what they are sorted by, and by nothing else.
-func (s Sorting) Compare(a, b ranked) int {
+// compare orders elections by what they are sorted by, and by nothing else.
+func (s sorting) compare(a, b ranked) int {
 	c := cmp.Compare(a.num, b.num)
 	if c == 0 {
 		c = strings.Compare(a.text, b.text)
 	}
-	if s.Key.descending() != s.Reverse {
+	if s.key.descending() != s.reverse {
 		return -c
 	}
 	return c
 }
 
-func Rank(e *election.Election, k SortKey, snap *election.Snapshot, asOf time.Time) ranked {
+func rank(e *election.Election, k sortKey, s *scene.Scene) ranked {
 	r := ranked{e: e}
 	switch k {
-	case ByState:
-		r.num = scene.Trouble(e, snap, asOf)
+	case byState:
+		r.num = scene.Trouble(e, s.Shown, s.AsOf)
 	case byLeader:
 		r.text = e.Leader
 	case byNode:
 		if e.Session != nil {
 			r.text = e.Session.Node
 		}
-	case ByFor:
+	case byFor:
 		since := e.Since
-		if e.State(asOf) != election.Led {
+		if e.State(s.AsOf) != election.Led {
 			since = e.VacantSince
 		}
-		r.num = int64(asOf.Sub(since))
+		r.num = int64(s.AsOf.Sub(since))
 	case byTerm:
 		r.num = int64(min(e.Term, 1<<62))
 	case byChecks:
-		r.num = scene.TallyChecks(e.Session, snap.Checks).Worst()
-	case ByChanges:
-		r.num = int64(e.Changes(asOf, scene.ChangesWindow))
+		r.num = scene.TallyChecks(e.Session, s.Shown.Checks).Worst()
+	case byChanges:
+		r.num = int64(e.Changes(s.AsOf, scene.ChangesWindow))
 	default:
 		r.text = e.Name
 	}

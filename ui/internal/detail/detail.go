@@ -174,7 +174,7 @@ func valueDetail(d *term.Page, e *election.Election) {
 		d.Field("Value", term.Span{term.Text, term.Size(len(v))}, term.Span{term.Quiet, "  see Raw"})
 		return
 	}
-	if lines, ok := JsonFields(v); ok {
+	if lines, ok := jsonFields(v); ok {
 		kind := "JSON"
 		if !e.Pair.Held() {
 			kind += ", left by the last leader"

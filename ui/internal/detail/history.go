@@ -92,35 +92,25 @@ func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 // time, but those about its end may be alike.
 const historyMark = 4
 
-// HistoryTop are the first visible lines of a history that is scrolled down, nil of
-// one that shows the newest.
-func (p *Model) HistoryTop(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
-	lines, offset := p.historyLines(s, sym, e, width), p.Offset
-	if offset >= len(lines) {
-		return nil
-	}
-	return lines[offset:min(len(lines), offset+historyMark)]
-}
-
-// KeepHistoryTop scrolls to the lines that were visible before: what is new is above
-// them.
-func (p *Model) KeepHistoryTop(top [][]term.Span, s *scene.Scene, sym *term.Symbols, e *election.Election, width int) {
-	if top == nil {
+// keepHistory keeps the lines of a history that is scrolled down where they are: what
+// is new is above them.
+func (m *Model) keepHistory(before, s *scene.Scene) {
+	old, e := before.Selected, s.Selected
+	if m.tab != tabHistory || m.offset == 0 || old == e || old == nil || e == nil || old.ID() != e.ID() {
 		return
 	}
-	lines := p.historyLines(s, sym, e, width)
-	for i := p.Offset; i+len(top) <= len(lines); i++ {
+	then := *before
+	then.AsOf, then.Now = s.AsOf, s.Now // the clocks run on in both
+	was, _ := m.lines(&then, old, m.rect.W-2)
+	if m.offset >= len(was) {
+		return
+	}
+	top := was[m.offset:min(len(was), m.offset+historyMark)]
+	lines, _ := m.lines(s, e, m.rect.W-2)
+	for i := m.offset; i+len(top) <= len(lines); i++ {
 		if slices.EqualFunc(lines[i:i+len(top)], top, slices.Equal) {
-			p.Offset = i
+			m.offset = i
 			return
 		}
 	}
-}
-
-// historyLines are those of a history that is scrolled down.
-func (p *Model) historyLines(s *scene.Scene, sym *term.Symbols, e *election.Election, width int) [][]term.Span {
-	if e == nil || p.tab != tabHistory || p.Offset == 0 {
-		return nil
-	}
-	return p.Lines(s, sym, e, width-2)
 }

@@ -14,19 +14,12 @@ import (
 	"electop/ui/internal/term"
 )
 
-// rawCache keeps the lines of the value that was drawn last: a value may have
-// half a megabyte, and a frame a fraction of a second.
-type rawCache struct {
+// rawText is the lines of a value, made once: it may have half a megabyte, and a frame
+// a fraction of a second.
+type rawText struct {
 	of    *election.Election
 	width int
-	text  [][]term.Span
-}
-
-func (c *rawCache) lines(e *election.Election, sym *term.Symbols, width int) [][]term.Span {
-	if c.of != e || c.width != width {
-		c.of, c.width, c.text = e, width, rawLines(e, sym, width)
-	}
-	return c.text
+	lines [][]term.Span
 }
 
 func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span {

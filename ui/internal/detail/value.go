@@ -28,9 +28,9 @@ func (f fieldLine) label() string {
 	return text
 }
 
-// JsonFields writes a JSON object or array as lines of name and value, in the
+// jsonFields writes a JSON object or array as lines of name and value, in the
 // order in which they stand there.
-func JsonFields(v []byte) ([]fieldLine, bool) {
+func jsonFields(v []byte) ([]fieldLine, bool) {
 	if !looksLikeJSON(v) || !json.Valid(v) {
 		return nil, false
 	}
@@ -46,11 +46,11 @@ type fieldWriter struct {
 	lines []fieldLine
 }
 
-// MaxJSONDepth bounds the nesting that is followed; deeper values are marked.
-const MaxJSONDepth = 12
+// maxJSONDepth bounds the nesting that is followed; deeper values are marked.
+const maxJSONDepth = 12
 
 func (w *fieldWriter) value(depth int, name string) {
-	if depth > MaxJSONDepth {
+	if depth > maxJSONDepth {
 		var skipped json.RawMessage
 		if w.dec.Decode(&skipped) == nil {
 			w.add(depth, name, "(deeper)")

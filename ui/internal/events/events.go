@@ -1,81 +1,120 @@
+// Package events is the view of all events, and the strip of the latest ones.
 package events
 
 import (
 	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
 	"electop/election"
-	"electop/election/sanitize"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// drawEvent writes one line of events: time, election, type, what happened.
-func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, nameWidth int) {
-	l.Cell(term.Quiet, term.Clock(el.Ev.Time, s.Now), 8)
-	l.Gap(term.ColumnGap)
-	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), nameWidth)
-	l.Gap(term.ColumnGap)
-	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(10, l.Width/6)))
-	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)
-	if el.Why != nil {
-		l.Texts(scene.WhySpans(l.Sym, el.Why)...)
-	}
+// Model is the view of all events that are kept, newest first.
+type Model struct {
+	keys   keys.Map
+	rect   term.Rect
+	lines  []scene.EventLine
+	filter scene.Filter
+	index  int // the line under the cursor
+	offset int // first line on the screen
+	// follow keeps the cursor on the newest event.
+	follow bool
 }
 
-// DrawStrip draws the latest events under a rule, newest first. How elections
-// were found at the start is no news.
-func DrawStrip(p *term.Painter, s *scene.Scene, width, height, name int) []string {
-	if height <= 0 {
+// New makes a view that is empty until the first [scene.Opened] or [scene.Changed].
+func New(k keys.Map) Model { return Model{keys: k, follow: true} }
+
+// Filter is what was filtered by last.
+func (m Model) Filter() scene.Filter { return m.filter }
+
+// Result says how many events the filter shows.
+func (m Model) Result(*scene.Scene) string { return term.Plural(len(m.lines), "event") }
+
+// Marks is 0: events are not marked.
+func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
+
+// Cursor is empty: a filter does not move the cursor away for good.
+func (m Model) Cursor() string { return "" }
+
+// Update takes a message. The cursor is on the screen afterwards.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	action := m.update(msg, s)
+	m.scroll()
+	return m, action
+}
+
+func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		m.rect = msg.Rect
+	case scene.Opened:
+		m.refresh(s)
+	case scene.Changed:
+		if msg.Before.Shown != s.Shown || !scene.SameSlice(msg.Before.Actions, s.Actions) {
+			m.refresh(s)
+		}
+	case scene.Filtered:
+		m.setFilter(msg.Text, s)
+	case scene.Moved:
+		m.moveTo(m.index + msg.Step)
+	case scene.Wheeled:
+		m.moveTo(m.index + msg.Step)
+	case scene.Clicked:
+		if msg.Y > 0 {
+			m.moveTo(m.offset + msg.Y - 1)
+		}
+	case scene.Back:
+		if m.filter.Empty() {
+			return scene.Pass{}
+		}
+		m.setFilter("", s)
+	case tea.KeyPressMsg:
+		return m.pressed(msg)
+	}
+	return nil
+}
+
+func (m *Model) pressed(msg tea.KeyPressMsg) scene.Action {
+	if step, ok := m.keys.Step(msg, max(1, m.rect.H-1), len(m.lines)); ok {
+		m.moveTo(m.index + step)
 		return nil
 	}
-	lines := append(make([]string, 0, height), p.Rule(width, []term.Span{{term.Head, "Latest events"}}, nil))
-	news := scene.FoldEvents(s.Shown.Events, func(ev *election.Event) bool { return !ev.Initial }, height-1)
-	l := term.NewLine(p, width)
-	for _, el := range news {
-		l.Reset(p.Tone)
-		l.Gap(1)
-		drawEvent(l, s, el, name)
-		lines = append(lines, l.Done())
+	if ev := m.selected(); key.Matches(msg, m.keys.Open) && ev != nil {
+		return scene.ShowElection{ID: ev.ElectionID()}
 	}
-	if len(news) == 0 && height > 1 {
-		lines = append(lines, p.Draw(width, term.Span{term.Quiet, " No changes since electop started."}))
-	}
-	return p.Pad(lines, width, height)
+	return nil
 }
 
-// Model is the second view: all events that are kept, newest first.
-type Model struct {
-	Lines  []scene.EventLine
-	Filter scene.Filter
-	Index  int
-	Offset int
-	// Follow keeps the cursor on the newest event.
-	Follow bool
+func (m *Model) setFilter(text string, s *scene.Scene) {
+	m.filter = scene.ParseFilter(text)
+	m.refresh(s)
 }
 
-// Refresh makes the lines anew, with the operator's actions among the events. Unless
+// refresh makes the lines anew, with the operator's actions among the events. Unless
 // it follows the newest, the cursor stays on its event and that on its row.
-func (v *Model) Refresh(snap *election.Snapshot, actions []scene.EventLine) {
-	at, before := v.Selected(), v.Index
-	v.Lines = InsertActions(scene.FoldEvents(snap.Events, v.Filter.MatchEvent, -1), actions, v.Filter.MatchEvent)
-	if v.Follow || at == nil {
-		v.MoveTo(0)
+func (m *Model) refresh(s *scene.Scene) {
+	at, before := m.selected(), m.index
+	m.lines = insertActions(scene.FoldEvents(s.Shown.Events, m.filter.MatchEvent, -1), s.Actions, m.filter.MatchEvent)
+	if m.follow || at == nil {
+		m.moveTo(0)
 		return
 	}
-	for i := range v.Lines {
-		if scene.SameEvent(at, v.Lines[i].Ev) {
-			v.Index = i
-			break
-		}
+	i := slices.IndexFunc(m.lines, func(l scene.EventLine) bool { return scene.SameEvent(at, l.Ev) })
+	if i >= 0 {
+		m.index = i
 	}
-	v.Index = max(0, min(v.Index, len(v.Lines)-1))
-	v.Offset += v.Index - before
+	m.index = max(0, min(m.index, len(m.lines)-1))
+	m.offset += m.index - before
 }
 
-// InsertActions puts each action that the filter keeps before the first event that
+// insertActions puts each action that the filter keeps before the first event that
 // is not later.
-func InsertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
+func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
 	at := 0
 	for _, a := range slices.Backward(actions) {
 		if !keep(a.Ev) {
@@ -90,54 +129,58 @@ func InsertActions(lines, actions []scene.EventLine, keep func(*election.Event) 
 	return lines
 }
 
-// MoveTo puts the cursor on a line. On the first one it follows the newest.
-func (v *Model) MoveTo(i int) {
-	v.Index = max(0, min(i, len(v.Lines)-1))
-	v.Follow = v.Index == 0
+// moveTo puts the cursor on a line. On the first one it follows the newest.
+func (m *Model) moveTo(i int) {
+	m.index = max(0, min(i, len(m.lines)-1))
+	m.follow = m.index == 0
 }
 
-// Selected is the event under the cursor, nil when there is none.
-func (v *Model) Selected() *election.Event {
-	if v.Index >= len(v.Lines) {
+// selected is the event under the cursor, nil when there is none.
+func (m *Model) selected() *election.Event {
+	if m.index >= len(m.lines) {
 		return nil
 	}
-	return v.Lines[v.Index].Ev
+	return m.lines[m.index].Ev
 }
 
-func (v *Model) scroll(rows int) {
-	v.Offset = min(v.Offset, v.Index)
-	v.Offset = max(v.Offset, v.Index-rows+1)
-	v.Offset = max(0, min(v.Offset, len(v.Lines)-rows))
+func (m *Model) scroll() {
+	rows := m.rect.H - 1
+	if rows <= 0 { // it is not visible
+		return
+	}
+	m.offset = min(m.offset, m.index)
+	m.offset = max(m.offset, m.index-rows+1)
+	m.offset = max(0, min(m.offset, len(m.lines)-rows))
 }
 
-// Draw draws the events view, the names of elections name cells wide.
-func (v *Model) Draw(p *term.Painter, s *scene.Scene, width, height, name int) []string {
-	v.scroll(height - 1)
-	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(v.Lines), "line") + ", newest first"}}
+// View draws a title and as many lines as fit.
+func (m Model) View(s *scene.Scene, p *term.Painter) []string {
+	r := m.rect
+	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(m.lines), "line") + ", newest first"}}
 	state := []term.Span{{term.Quiet, "follows the newest"}}
-	if !v.Follow {
+	if !m.follow {
 		state = []term.Span{{term.Accent, "g follows the newest"}}
 	}
-	lines := append(make([]string, 0, height), p.Rule(width, title, state))
-	l := term.NewLine(p, width)
-	for i := v.Offset; i < min(len(v.Lines), v.Offset+height-1); i++ {
+	lines := append(make([]string, 0, r.H), p.Rule(r.W, title, state))
+	l := term.NewLine(p, r.W)
+	for i := m.offset; i < min(len(m.lines), m.offset+r.H-1); i++ {
 		l.Reset(p.Tone)
-		if i == v.Index {
+		if i == m.index {
 			l.Reset(p.Tone.Selected())
 			l.Text(term.Accent, p.Sym.Cursor)
 		}
 		l.To(term.LeadIn)
-		drawEvent(l, s, v.Lines[i], name)
+		drawEvent(l, s, m.lines[i])
 		lines = append(lines, l.Done())
 	}
-	if len(v.Lines) == 0 && height > 2 {
-		lines = append(lines, p.Draw(width), p.Draw(width, term.Span{term.Quiet, " " + v.noEvents()}))
+	if len(m.lines) == 0 && r.H > 2 {
+		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " " + m.none()}))
 	}
-	return p.Pad(lines, width, height)
+	return p.Pad(lines, r.W, r.H)
 }
 
-func (v *Model) noEvents() string {
-	if text := strings.TrimSpace(v.Filter.Text); text != "" {
+func (m Model) none() string {
+	if text := strings.TrimSpace(m.filter.Text); text != "" {
 		return "No event matches " + scene.OneLine(text, 60) + ". Esc clears the filter."
 	}
 	return "No event so far."

@@ -2,7 +2,6 @@ package scene
 
 import (
 	"context"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -79,6 +78,9 @@ func (s *Search) Ticked() tea.Cmd {
 	return tea.Tick(searchTick, func(time.Time) tea.Msg { return SearchTick{s} })
 }
 
+// Running reports a search whose end is awaited; nil is none.
+func (s *Search) Running() bool { return s != nil && !s.Over }
+
 // Stop ends the search before its time.
 func (s *Search) Stop() {
 	s.Stopped = true
@@ -104,43 +106,4 @@ func (s *Search) ProgressSpans() []term.Span {
 		word = "Stopping: "
 	}
 	return []term.Span{{term.Accent, word}, {term.Text, s.Far()}, {term.Text, "   "}, {term.Key, "f"}, {term.Quiet, " stops"}}
-}
-
-// Write tells in a dialog how the search ended. listed is how many keys are
-// known of.
-func (s *Search) Write(page *term.Page, listed int, now time.Time) {
-	when := ", as of " + term.ClockTime(s.At) + s.ageText(now)
-	count := term.Plural(listed, "key") + " in all"
-	if listed == 0 {
-		count = "no key"
-	}
-	r, text := term.Quiet, ""
-	switch {
-	case !s.Over:
-		return
-	case s.Stopped:
-		r, text = term.Delay, "Stopped after "+s.Far()+": "+count+" so far"+when+"."
-	case s.Err != nil:
-		r, text = term.Bad, "The scan failed after "+s.Far()+": "+Clean(s.Err.Error())
-	case s.Incomplete:
-		r, text = term.Delay, "Scanned "+term.Thousands(s.Total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
-	default:
-		text = "Scanned all " + term.Thousands(s.Total.Load()) + " keys: " + count + when + "."
-	}
-	page.Indented(2, term.Span{r, text})
-}
-
-// ageText tells how old an earlier search is. It changes once a minute at most:
-// each change of a dialog's text withholds the action for a moment.
-func (s *Search) ageText(now time.Time) string {
-	age := now.Sub(s.At)
-	switch {
-	case !s.Earlier:
-		return ""
-	case age < time.Minute:
-		return ", <1m ago"
-	case age < time.Hour:
-		return ", " + strconv.Itoa(int(age/time.Minute)) + "m ago"
-	}
-	return ", " + term.Duration(age) + " ago"
 }

@@ -10,6 +10,7 @@ import (
 	"electop/election"
 )
 
+// Number writes a number without groups.
 func Number(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // textLimit is the longest text from Consul that is considered for one line.
@@ -53,6 +54,7 @@ func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	return term.AtLeast(sym, term.Duration(d), known)
 }
 
+// CauseWords says as a clause why a term ended.
 func CauseWords(c election.Cause) string {
 	switch c {
 	case election.Released:
@@ -119,11 +121,20 @@ func TermNumber(n uint64) string {
 	return Number(n)
 }
 
+// SessionText is the ID of a session, short unless full.
 func SessionText(id string, full bool) string {
 	if full {
 		return Clean(id)
 	}
 	return election.ShortID(id)
+}
+
+// Earlier is the first of two moments; the zero time is none.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // TermSpan is the number of the current term, or of the latest one while there is no
@@ -136,12 +147,4 @@ func TermSpan(e *election.Election, sym *term.Symbols) term.Span {
 		return term.Span{term.Faint, sym.Dash}
 	}
 	return term.Span{term.Quiet, Number(e.Term)}
-}
-
-// Earlier is the first of two moments; the zero time is none.
-func Earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
