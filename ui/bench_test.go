@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"electop/election"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/uitest"
 )
 
 // One frame of 10,000 elections in a large window: what each key press costs.
@@ -36,25 +36,25 @@ func BenchmarkSnapshot(b *testing.B) {
 // A snapshot in which one election of many has another leader.
 func BenchmarkSnapshotWithOneChange(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
-		for _, key := range []sortKey{byElection, byState} {
-			b.Run(fmt.Sprintf("%d/%s", n, key.word()), func(b *testing.B) {
+		for _, key := range []string{"election", "state"} {
+			b.Run(fmt.Sprintf("%d/%s", n, key), func(b *testing.B) {
 				oneChange(b, n, key)
 			})
 		}
 	}
 }
 
-func oneChange(b *testing.B, n int, key sortKey) {
+func oneChange(b *testing.B, n int, key string) {
 	b.Helper()
 	snap := crowd(n)
 	d := drive(b, snap, 200, 50)
-	d.m.setSort(sorting{key: key})
-	h := boardHistory{rnd: rand.New(rand.NewPCG(1, 1)), now: testNow()}
+	d.keys(":", "'sort "+key, "enter")
+	h := uitest.NewHistory(1, 2)
 	next := [2]*election.Snapshot{}
 	for i := range next {
 		s := *snap
 		s.Elections = slices.Clone(snap.Elections)
-		s.Elections[n/2] = h.moved(snap.Elections[n/2])
+		s.Elections[n/2] = h.Moved(snap.Elections[n/2])
 		next[i] = &s
 	}
 	i := 0
@@ -68,12 +68,13 @@ func oneChange(b *testing.B, n int, key sortKey) {
 // Counts, columns and order, which each change and each tick make anew.
 func BenchmarkBoard(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
-		for key := range sortKeyCount {
-			b.Run(fmt.Sprintf("%d/%s", n, key.word()), func(b *testing.B) {
+		for _, key := range []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"} {
+			b.Run(fmt.Sprintf("%d/%s", n, key), func(b *testing.B) {
 				d := drive(b, crowd(n), 200, 50)
-				d.m.setSort(sorting{key: key})
-				for b.Loop() {
-					d.m.refreshBoard()
+				d.keys(":", "'sort "+key, "enter")
+				connecting := &scene.Scene{Shown: &election.Snapshot{}}
+				for b.Loop() { // another connection: everything is derived anew
+					send(&d.m, &d.m.board, scene.Changed{Before: connecting})
 				}
 			})
 		}
@@ -86,7 +87,7 @@ func BenchmarkInsight(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			s := crowd(n)
 			e := s.Elections[n/2]
-			around := &election.Surroundings{Key: e.Key(), Sessions: allSessions(s)}
+			around := &election.Surroundings{Key: e.Key(), Sessions: uitest.AllSessions(s)}
 			b.ReportAllocs()
 			for b.Loop() {
 				var c scene.InsightCache
@@ -138,7 +139,7 @@ func BenchmarkFilter(b *testing.B) {
 	d := drive(b, crowd(10_000), 200, 50)
 	b.ReportAllocs()
 	for b.Loop() {
-		d.m.setFilter("node-2 !svc-000")
-		d.m.setFilter("")
+		d.filter("node-2 !svc-000")
+		d.filter("")
 	}
 }

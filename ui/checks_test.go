@@ -24,7 +24,7 @@ func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
 		d.keys("k") // billing, whose check warned
 		d.lacks("at risk", "At risk")
 		row := d.row("billing")
-		if !strings.Contains(row, "12m ago") || strings.Contains(row, d.m.sym.Warning+" 1") {
+		if !strings.Contains(row, "12m ago") || strings.Contains(row, d.m.scene.Sym.Warning+" 1") {
 			t.Errorf("%d columns: %q", width, row)
 		}
 		d.wants("as of 11:49:04, 12m05s ago", "warning then", "429 Too Many")
@@ -41,7 +41,7 @@ func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
 // row is the line of the table that shows an election.
 func (d *driver) row(name string) string {
 	for _, line := range strings.Split(d.text(), "\n") {
-		if strings.Contains(line, d.m.sym.Led+" "+name) && !strings.Contains(line, "Detail") {
+		if strings.Contains(line, d.m.scene.Sym.Led+" "+name) && !strings.Contains(line, "Detail") {
 			return line
 		}
 	}
@@ -57,33 +57,4 @@ func TestUnreadableChecksShowTheAgeOfWhatWasRead(t *testing.T) {
 	d := drive(t, s, 120, 45)
 	d.keys("k")
 	d.wants("connection refused", "as of 11:58:09, 3m00s ago", "warning then", "unread")
-}
-
-// A row must not move when its node is no longer watched: out of sight its checks
-// would be outdated, and current again once it is back.
-func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
-	names := func(s *election.Snapshot, keys ...string) string {
-		d := drive(t, s, 120, 45)
-		d.keys(keys...)
-		var all []string
-		for _, e := range d.m.table.order {
-			all = append(all, e.Name)
-		}
-		return strings.Join(all, " ")
-	}
-	for _, by := range []string{"state", "checks"} {
-		if now, then := names(mixedSnapshot(), ":", "'sort "+by, "enter"), names(outdatedChecks(time.Hour), ":", "'sort "+by, "enter"); now != then {
-			t.Errorf("by %s: %s; not watched: %s", by, now, then)
-		}
-	}
-}
-
-func TestAge(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 59 * time.Second: "59s", 12*time.Minute + 59*time.Second: "12m", 23*time.Hour + 59*time.Minute: "23h", 50 * time.Hour: "2d",
-	} {
-		if got := age(d); got != want {
-			t.Errorf("age(%s) = %q, want %q", d, got, want)
-		}
-	}
 }

@@ -10,8 +10,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// commandNames is what the command line knows, for the message about what it
-// does not.
+// commandNames is what the command line takes, for the message about what it does
+// not.
 const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :pause  :wide  :release  :destroy  :help"
 
 // command runs a line that was typed after ":".
@@ -23,82 +23,62 @@ func (m *Model) command(text string) tea.Cmd {
 	case "q", "quit":
 		return m.quit()
 	case "1", "elections":
-		m.show(viewElections)
+		return m.show(viewElections)
 	case "2", "events":
-		m.show(viewEvents)
+		return m.show(viewEvents)
 	case "3", "sessions":
-		m.show(viewSessions)
+		return m.show(viewSessions)
 	case "sort":
-		m.sortCommand(rest)
+		return m.toTable(sortBy(rest))
 	case "filter", "f":
-		m.setFilter(rest)
+		return m.toView(scene.Filtered{Text: rest})
 	case "go":
-		m.goCommand(rest)
+		return m.goTo(rest)
 	case "pause":
-		m.setPaused(!m.paused)
+		return m.pause(!m.feed.paused)
 	case "wide":
-		m.toggleWide()
+		return m.toTable(scene.Widen{})
 	case "release":
-		m.openDialog(election.ActionRelease)
+		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease})
 	case "destroy":
-		m.askDestroy()
+		return m.toTable(scene.Choose{Kind: election.ActionDestroy})
 	case "help":
-		m.mode, m.help = modeHelp, &helpPage{}
+		m.focus.mode, m.focus.help = modeHelp, 0
 	default:
 		m.say(term.Delay, "No command :"+scene.OneLine(word, 30)+". There are "+commandNames)
 	}
 	return nil
 }
 
-func (m *Model) toggleWide() {
-	if m.view == viewSessions {
-		m.sessions.wide = !m.sessions.wide
-		return
+// toTable gives a message to the table of the view: in the Events view, which has
+// none, to that of elections.
+func (m *Model) toTable(msg tea.Msg) tea.Cmd {
+	if m.focus.view == viewSessions {
+		return send(m, &m.sessions, msg)
 	}
-	m.table.wide = !m.table.wide
+	return send(m, &m.board, msg)
 }
 
-// askDestroy opens the dialog that destroys what is chosen in the view.
-func (m *Model) askDestroy() {
-	if m.view == viewSessions {
-		m.openSessionDialog()
-		return
-	}
-	m.openDialog(election.ActionDestroy)
-}
-
-func (m *Model) sortCommand(rest string) {
+// sortBy reads the arguments of :sort. Without a word the table says which it takes.
+func sortBy(rest string) scene.SortBy {
 	word, direction, _ := strings.Cut(rest, " ")
-	word = strings.ToLower(word)
-	if m.view == viewSessions {
-		if !isReverse(strings.TrimSpace(direction)) || !m.sortSessionsBy(word, direction != "") {
-			m.say(term.Delay, ":sort takes "+strings.Join(sessionSorts(), ", ")+" here, and reverse after it.")
-		}
-		return
+	direction = strings.TrimSpace(direction)
+	if reverse := "reverse"; !strings.HasPrefix(reverse, direction) {
+		word = ""
 	}
-	k, ok := sortKeyNamed(word)
-	if !ok || direction != "" && !isReverse(strings.TrimSpace(direction)) {
-		m.say(term.Delay, ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it.")
-		return
-	}
-	m.setSort(sorting{key: k, reverse: direction != ""})
+	return scene.SortBy{Word: strings.ToLower(word), Reverse: direction != ""}
 }
 
-// isReverse reports a beginning of the word reverse.
-func isReverse(word string) bool {
-	const whole = "reverse"
-	return len(word) <= len(whole) && whole[:len(word)] == word
-}
-
-// goCommand puts the cursor on an election by its name or key.
-func (m *Model) goCommand(name string) {
-	found := m.shown.Named(name)
+// goTo puts the cursor on an election by its name or key.
+func (m *Model) goTo(name string) tea.Cmd {
+	found := m.scene.Shown.Named(name)
 	switch len(found) {
 	case 0:
 		m.say(term.Delay, "No election is named "+scene.OneLine(name, 60)+".")
 	case 1:
-		m.openElection(found[0].ID())
+		return m.showElection(found[0].ID())
 	default:
 		m.say(term.Delay, scene.OneLine(name, 60)+" names "+term.Plural(len(found), "election")+": give the full key.")
 	}
+	return nil
 }

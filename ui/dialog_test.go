@@ -1,8 +1,8 @@
 package ui
 
 import (
+	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
-	"electop/ui/internal/term"
 )
 
 func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h}) }
@@ -19,7 +17,7 @@ func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h
 // nothingDone fails if any action was carried out.
 func (d *driver) nothingDone(what string) {
 	d.t.Helper()
-	if len(d.op.released)+len(d.op.destroyed) > 0 || len(d.m.actions.batches) > 0 {
+	if len(d.op.released)+len(d.op.destroyed) > 0 || len(d.actions()) > 0 {
 		d.t.Fatalf("%s: released %v, destroyed %v", what, d.op.released, d.op.destroyed)
 	}
 }
@@ -75,7 +73,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 	d.keys("g", "x")
 	d.keys("f")
 	d.resize(120, 9)
-	if d.m.mode != modeBoard {
+	if d.m.focus.mode != modeBoard {
 		t.Error("a dialog that scans is not cancelled")
 	}
 }
@@ -116,7 +114,7 @@ func TestShrinkingEndsOtherModes(t *testing.T) {
 // The user may confirm only what was visible.
 func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
-	d.m.openElection("service/pg/leader")
+	d.open("service/pg/leader")
 	d.keys("x")
 	d.wants("scroll down to enable Destroy", "(Destroy)", "[ Cancel ]")
 	d.keys("y", "tab", "y")
@@ -126,7 +124,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	}
 	d.keys("x", "G", "y") // no key jumps over lines
 	d.nothingDone("after a jump")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("j")
 	}
 	d.wants("more lines above", "[ Cancel ]", "y destroy")
@@ -141,7 +139,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d.wants("y destroy")
 	d.resize(50, 14)
 	d.keys("g")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("pgdown")
 	}
 	if cmd := d.keys("y"); cmd == nil {
@@ -154,35 +152,32 @@ func TestChangesHaveToBeVisible(t *testing.T) {
 	s := studiedSnapshot("service/auth/leader")
 	d := drive(t, s, 60, 16, searches)
 	d.keys("g", "x")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("j")
 	}
 	d.wants("y destroy")
-	above := len(d.m.dialog.text.Lines)
 	d.performSearch() // its keys are listed above the visible lines
-	if len(d.m.dialog.text.Lines) <= above {
-		t.Fatal("the scan adds no line")
-	}
-	if d.m.dialog.ready() {
+	if d.ready() {
 		t.Error("keys that were never visible can be confirmed")
 	}
 	d.keys("y")
 	d.nothingDone("unseen keys")
 	d.keys("g")
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("j")
 	}
-	f := d.m.dialog.targets[0].effect
-	f.Key = "Something else happens to the session."
-	d.effect(f)
-	if d.wants("scroll up: the text changed"); d.m.dialog.ready() {
+	changed := studiedSnapshot("service/auth/leader")
+	ses := changed.Find(keyOf("auth")).Session
+	ses.LockDelay, ses.Behavior = time.Minute, election.BehaviorDelete
+	d.send(snapshotMsg{changed})
+	if d.wants("scroll up: the text changed"); d.ready() {
 		t.Error("an effect that was never visible can be confirmed")
 	}
 }
 
 func TestAWheelScrollsTheDialog(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
-	d.m.openElection("service/pg/leader")
+	d.open("service/pg/leader")
 	d.keys("x")
 	for range 20 {
 		d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
@@ -201,8 +196,8 @@ func TestKeysWhileConnecting(t *testing.T) {
 // names lists the elections that a dialog would act on.
 func (d *driver) targets() string {
 	var names []string
-	for _, t := range d.m.dialog.targets {
-		names = append(names, t.label())
+	for _, t := range d.m.dialog.Targets() {
+		names = append(names, t.Label())
 	}
 	return strings.Join(names, " ")
 }
@@ -219,7 +214,7 @@ func TestHiddenMarksAreNotActedOn(t *testing.T) {
 	}
 	d.wants("1 marked, hidden") // the other mark stays
 	d.keys("esc")
-	if d.lacks("hidden"); len(d.m.table.marks) != 1 {
+	if d.lacks("hidden"); d.marks() != 1 {
 		t.Error("the hidden mark is gone")
 	}
 }
@@ -235,7 +230,7 @@ func TestHiddenMarksCanBeIncluded(t *testing.T) {
 	if len(d.op.released) != 2 || d.op.released[1].Election != "auth" {
 		t.Fatalf("released %v", d.op.released)
 	}
-	if len(d.m.table.marks) > 0 {
+	if d.marks() > 0 {
 		t.Error("marks are left")
 	}
 }
@@ -289,20 +284,11 @@ func TestHiddenMarkedSessions(t *testing.T) {
 	}
 }
 
-// refuse has electop refuse the action of the open dialog.
-func (d *driver) effect(f insight.Effect) {
-	for i := range d.m.dialog.targets {
-		d.m.dialog.targets[i].effect = f
-	}
-	d.m.fitOverlay()
-}
-
 func TestARefusedActionHasNoButton(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
-	d.m.openElection("service/pg/leader")
+	d.open("service/pg/leader")
 	d.keys("r")
-	d.effect(insight.Effect{Refusal: "Patroni names its leader by the key's value.", Better: "patronictl switchover pg"})
-	d.wants("Patroni names its leader by the key's value.", "Better       patronictl switchover pg", "[ Close ]")
+	d.wants("Patroni names its leader by the key's value", "Better       patronictl switchover pg", "[ Close ]")
 	d.lacks("y release")
 	d.keys("tab", "y")
 	d.nothingDone("refused")
@@ -310,7 +296,7 @@ func TestARefusedActionHasNoButton(t *testing.T) {
 
 func TestABatchSkipsWhatIsRefused(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
-	d.m.table.marks[keyOf("pg")], d.m.table.marks[keyOf("auth")] = true, true
+	d.mark("pg", "auth")
 	d.keys("r")
 	d.wants("Release 2 elections", "skipped: Patroni names its leader by the key's value", "patronictl switchover pg  for pg", "y release")
 	d.perform(d.keys("y"))
@@ -325,12 +311,8 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	d.wants("! No other candidate was seen: the election may stay without a leader.")
 	d.keys("esc", "space", "space", "r")
 	d.wants("! auth: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
-	d.effect(insight.Effect{Key: "The key is unlocked.", Warnings: []string{"It hurts."}})
-	d.m.dialog.targets[0].effect.Warnings = append(d.m.dialog.targets[0].effect.Warnings, "It hurts more.")
-	d.m.fitOverlay()
-	d.wants("! It hurts.", "! auth: It hurts more.")
-	if strings.Count(d.text(), "The key is unlocked.") != 1 {
-		t.Error("a sentence that all targets share is repeated")
+	if strings.Count(d.text(), "value and flags are kept") != 1 {
+		t.Errorf("a sentence that all targets share is repeated:\n%s", d.text())
 	}
 }
 
@@ -346,39 +328,13 @@ func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 	d.wants("Destroy session pg-pg1", "patronictl switchover pg")
 }
 
-func TestReaderKnowsWhatWasVisible(t *testing.T) {
-	text := func(lines ...string) (all [][]term.Span) {
-		for _, l := range lines {
-			all = append(all, []term.Span{{term.Text, l}})
-		}
-		return all
-	}
-	var r term.Reader
-	r.Show(text("a", "b", "c", "d", "e"), 10, 2)
-	for _, c := range []struct {
-		step int
-		read bool
-	}{{0, false}, {3, false}, {-3, false}, {2, false}, {1, true}, {-3, true}} {
-		if r.Scroll(c.step); r.Read() != c.read {
-			t.Errorf("step %d: read %v", c.step, r.Read())
-		}
-	}
-	if r.Show(text("a", "b", "x", "d", "e"), 10, 2); r.Read() {
-		t.Error("a changed line counts as seen")
-	}
-	r.Show(text("a", "b"), 10, 2)
-	if !r.Read() || r.Position() != "" {
-		t.Error("a text that fits is not read")
-	}
-	r.Show(text("a", "b", "c"), 10, 2)
-	if r.Read() || !slices.Equal(r.Window()[1], text("b")[0]) {
-		t.Error("a text that grew counts as seen")
-	}
-}
-
 func TestScanErrorsAreShown(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, searches)
-	d.keys("g", "x", "f")
-	d.send(searchedMsg{of: d.m.dialog.search, err: errors.New("boom\x1b[2J")})
+	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
+		o.Holdings = func(context.Context, []string, func(int, int)) ([]election.Pair, bool, error) {
+			return nil, false, errors.New("boom\x1b[2J")
+		}
+	})
+	d.keys("g", "x")
+	d.performSearch()
 	d.wants("The scan failed after", "boom␛[2J")
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -76,13 +77,13 @@ func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapsho
 
 // rest lets a minute pass.
 func rest() {
-	<-time.After(time.Minute)
+	<-time.After(time.Minute) //nolint:forbidigo // in synctest
 	synctest.Wait()
 }
 
 // frame lets a frame be drawn.
 func frame() {
-	<-time.After(time.Second / framesPerSecond)
+	<-time.After(time.Second / framesPerSecond) //nolint:forbidigo // in synctest
 	synctest.Wait()
 }
 
@@ -175,4 +176,19 @@ func TestManySnapshotsEndInTheLast(t *testing.T) {
 		rest()
 		wantsDrawn(t, out, "billing")
 	})
+}
+
+// Drawing is a function of the model: it changes nothing, and a second time gives the
+// same.
+func TestDrawingChangesNothing(t *testing.T) {
+	for name, screen := range scenes() {
+		d := screen(t, 120, 36)
+		before, first := fmt.Sprintf("%#v", d.m), d.m.View().Content
+		if d.m.View().Content != first {
+			t.Errorf("%s is drawn differently the second time", name)
+		}
+		if fmt.Sprintf("%#v", d.m) != before {
+			t.Errorf("%s: drawing changed the model", name)
+		}
+	}
 }

@@ -13,6 +13,8 @@ import (
 	"electop/election"
 	"electop/election/insight"
 	"electop/election/sanitize"
+	"electop/ui/internal/results"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -143,7 +145,7 @@ func FuzzDashboard(f *testing.F) {
 		kinds := []insight.OutcomeKind{insight.OutcomeDone, insight.OutcomeChanged, insight.OutcomeDenied, insight.OutcomeFailed, insight.OutcomeUnknown}
 		d.op.fails(kinds[int(state)%len(kinds)], p.text("no answer"))
 		d.send(tea.ColorProfileMsg{})
-		d.m.prompt.input.Insert(a)
+		d.m.focus.prompt.input.Insert(a)
 		for _, key := range keys {
 			cmd := d.keys(key)
 			d.send(tea.PasteMsg{Content: b})
@@ -169,10 +171,10 @@ func FuzzDashboard(f *testing.F) {
 func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 	switch msg := cmd().(type) {
 	case nil:
-	case searchedMsg:
+	case scene.Searched:
 		d.send(msg)
 		return true
-	case actionMsg, rightsMsg:
+	case results.Answered, rightsMsg:
 		d.send(msg)
 	default:
 		cmds, _ := commandsOf(msg)
@@ -188,7 +190,7 @@ func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 // A terminal that draws ambiguous characters in two cells gets ASCII symbols.
 func TestWideSymbolsAreNotUsed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
-	if wide, ascii := term.Width("●") == 2, d.m.sym.Led == term.ASCII().Led; wide != ascii {
+	if wide, ascii := term.Width("●") == 2, d.m.scene.Sym.Led == term.ASCII().Led; wide != ascii {
 		t.Errorf("wide %v, ASCII %v", wide, ascii)
 	}
 }

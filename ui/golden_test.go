@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/election/insight"
-	"electop/ui/internal/term"
 )
 
 // commandsOf takes the commands out of a tea.Sequence or tea.Batch.
@@ -130,12 +130,12 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"stale": snap(staleSnapshot),
 		"stale-detail": func(t *testing.T, w, h int) *driver {
 			d := drive(t, staleSnapshot(), w, h)
-			d.m.openElection("service/svc-00110/leader")
+			d.open("service/svc-00110/leader")
 			return d
 		},
 		"stale-release": func(t *testing.T, w, h int) *driver {
 			d := drive(t, staleSnapshot(), w, h)
-			d.m.openElection("service/svc-00112/leader")
+			d.open("service/svc-00112/leader")
 			d.keys("r")
 			return d
 		},
@@ -171,7 +171,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"sessions-destroy":     studied("", "3", "/", "'cron", "enter", "space", "space", "x"),
 		"sessions-destroy-1":   studied("", "3", "/", "'billing", "enter", "x"),
 		"release-warned":       studied("service/auth/leader", "r"),
-		"release-refused":      studied("service/pg/leader", "r", "refuse"),
+		"release-refused":      studied("service/pg/leader", "r"),
 		"marks-hidden":         board("g", "space", "space", "/", "'billing", "enter"),
 		"release-hidden":       board("g", "space", "space", "/", "'billing", "enter", "r"),
 		"release-included":     board("g", "space", "space", "/", "'billing", "enter", "r", "space"),
@@ -203,15 +203,22 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
-		d := drive(t, snap, w, h, searches)
+		d := drive(t, snap, w, h, searches, func(o *Options) {
+			if slices.Contains(keys, "search") || slices.Contains(keys, "scan") {
+				o.Holdings = func(_ context.Context, _ []string, progress func(int, int)) ([]election.Pair, bool, error) {
+					progress(1200, 9800)
+					return nil, false, nil
+				}
+			}
+		})
 		if key != "" {
-			d.m.openElection(key)
+			d.open(key)
 		}
 		for _, k := range keys {
 			switch k {
 			case "blind":
 				snap.Surroundings.Sessions, snap.Surroundings.SessionsErr = nil, "sessions: not readable with this token"
-				d.m.insights.In = nil
+				d.m.out.insights.In = nil
 			case "unread":
 				for node := range snap.Checks {
 					snap.Checks[node] = election.NodeChecks{Err: "not readable with this token"}
@@ -219,17 +226,9 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			case "deny":
 				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
 			case "search":
-				d.m.dialog.search, _ = d.m.search([]string{"x"}, testNow())
-				d.m.dialog.search.progress(1200, 9800)
-				d.send(searchTickMsg{d.m.dialog.search})
+				firstOf(t, d.keys("f")) // its end does not arrive
 			case "scan":
-				d.keys("f")
-				d.m.sessions.scan.run.progress(1200, 9800)
-			case "refuse":
-				d.effect(insight.Effect{
-					Refusal: "electop does not release a Patroni key: Patroni names its leader by the key's value, which a release keeps.",
-					Better:  "patronictl switchover pg",
-				})
+				firstOf(t, d.keys("f"))
 			case "searched":
 				d.performSearch()
 			default:
@@ -312,7 +311,7 @@ func TestColoursChangeNoText(t *testing.T) {
 		want := d.text()
 		for _, profile := range []string{"TrueColor", "ANSI256", "ANSI", "Ascii"} {
 			for _, dark := range []bool{true, false} {
-				d.m.styles = term.NewStyles(dark, profile)
+				d.m.look = d.m.look.on(dark, profile)
 				if got := d.text(); got != want {
 					t.Errorf("%s: %s, dark %v: the text differs", name, profile, dark)
 				}

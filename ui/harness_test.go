@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,9 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/dialog"
+	"electop/ui/internal/results"
+	"electop/ui/internal/scene"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -24,13 +28,17 @@ var update = flag.Bool("update", false, "write the golden files anew")
 type fakeOperator struct {
 	released, destroyed []election.Target
 	outcome             insight.Outcome
+	ends                map[string]insight.Outcome // of the elections with these names
 }
 
 func (o *fakeOperator) fails(kind insight.OutcomeKind, reason string) {
 	o.outcome = insight.Outcome{Kind: kind, Reason: reason}
 }
 
-func (o *fakeOperator) end() insight.Outcome {
+func (o *fakeOperator) end(t election.Target) insight.Outcome {
+	if end, found := o.ends[t.Election]; found {
+		return end
+	}
 	if o.outcome.Kind == "" {
 		o.outcome.Kind = insight.OutcomeDone
 	}
@@ -39,12 +47,12 @@ func (o *fakeOperator) end() insight.Outcome {
 
 func (o *fakeOperator) Release(_ context.Context, t election.Target) insight.Outcome {
 	o.released = append(o.released, t)
-	return o.end()
+	return o.end(t)
 }
 
 func (o *fakeOperator) DestroySession(_ context.Context, t election.Target) insight.Outcome {
 	o.destroyed = append(o.destroyed, t)
-	return o.end()
+	return o.end(t)
 }
 
 // driver drives a Model without a terminal.
@@ -82,23 +90,46 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int, change ...func(*Opti
 func (d *driver) send(msg tea.Msg) tea.Cmd {
 	next, cmd := d.m.Update(msg)
 	d.m = next.(Model)
-	if g := d.m.dialog; g != nil && g.survey != nil && !g.survey.over && !d.unanswered {
-		next, _ = d.m.Update(surveyedMsg{of: g.survey, found: d.around(g.survey.keys)})
+	if survey, _ := d.awaited(); survey != nil && !d.unanswered {
+		next, _ = d.m.Update(dialog.Surveyed{Of: survey, Found: d.around(survey.Keys)})
 		d.m = next.(Model)
 	}
-	if g := d.m.dialog; g != nil && !g.noticed && !d.hasty {
-		next, _ = d.m.Update(noticeMsg{of: g, changes: g.changes})
+	if _, change := d.awaited(); change != nil && !d.hasty {
+		next, _ = d.m.Update(dialog.Noticed{Of: change})
 		d.m = next.(Model)
 	}
 	return cmd
 }
+
+// awaited is what the open dialog waits for.
+func (d *driver) awaited() (*dialog.Survey, *dialog.Change) {
+	if d.m.dialog == nil {
+		return nil, nil
+	}
+	return d.m.dialog.Awaits()
+}
+
+// ready reports that the open dialog may be confirmed.
+func (d *driver) ready() bool {
+	text := d.text()
+	return d.m.dialog != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
+}
+
+// below reports that the open dialog has lines below those that are visible.
+func (d *driver) below() bool {
+	text := d.text()
+	return strings.Contains(text, "more line below") || strings.Contains(text, "more lines below") || strings.Contains(text, "scroll down to enable")
+}
+
+// actions are the actions of this run.
+func (d *driver) actions() []scene.EventLine { return d.m.log.Events(d.m.scene) }
 
 // around answers a survey with what the fixture has around the keys.
 func (d *driver) around(keys []string) []election.Surroundings {
 	var all []election.Surroundings
 	for _, key := range keys {
 		s := election.Surroundings{At: d.now, Key: key, SiblingsErr: d.unread}
-		switch live := d.m.live; {
+		switch live := d.m.feed.live; {
 		case d.unread != "":
 		case live.Surroundings != nil && live.Surroundings.Key == key:
 			s = *live.Surroundings
@@ -174,7 +205,7 @@ func (d *driver) perform(cmd tea.Cmd) {
 		d.t.Fatal("there is no command")
 	}
 	switch msg := cmd().(type) {
-	case actionMsg:
+	case results.Answered:
 		d.send(msg)
 	default:
 		for _, c := range sequence(d.t, msg) {
@@ -238,4 +269,23 @@ func firstOf(t testing.TB, cmd tea.Cmd) tea.Msg {
 
 func clickAt(x, y int) tea.MouseClickMsg {
 	return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}
+}
+
+// filter filters the view that is open, whatever lies over it.
+func (d *driver) filter(text string) {
+	d.m.toView(scene.Filtered{Text: text})
+	d.m.layOut(d.m.scene)
+}
+
+// open shows an election of the board.
+func (d *driver) open(id string) {
+	before := d.m.scene
+	d.m.showElection(id)
+	d.m.layOut(before)
+}
+
+// marks counts the marked elections.
+func (d *driver) marks() int {
+	visible, hidden := d.m.board.Marks(d.m.scene)
+	return visible + hidden
 }

@@ -27,17 +27,19 @@ func nextInterlude(ctx context.Context, next func(context.Context) (func(), bool
 	}
 }
 
-// suspend stops the process until the user continues it.
-func (m *Model) suspend() tea.Cmd {
-	if m.opts.Suspend == nil {
+// suspend stops the process until the user continues it, through stop if there is one.
+func suspend(stop func()) tea.Cmd {
+	if stop == nil {
 		return tea.Suspend
 	}
-	return func() tea.Msg { m.opts.Suspend(); return nil }
+	return func() tea.Msg { stop(); return nil }
 }
 
-func (m *Model) giveTerminal(msg interludeMsg) tea.Cmd {
+// lendTerminal gives the terminal to an interlude. A request to draw anew is over at
+// once: next waits for the one after it.
+func lendTerminal(msg interludeMsg, next tea.Cmd) tea.Cmd {
 	if msg.run == nil {
-		return tea.Batch(tea.ClearScreen, m.interlude)
+		return tea.Batch(tea.ClearScreen, next)
 	}
 	return tea.Exec(withTerminal(msg.run), func(error) tea.Msg { return interludeOverMsg{} })
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,7 +45,7 @@ func TestSuspendGivesTheTerminalBack(t *testing.T) {
 	over := make(chan struct{})
 	opts := Options{
 		Snapshots: snaps, Now: testNow,
-		Suspend: func() { requests <- func() { before = out.String(); close(over) } },
+		Suspend: func() { requests <- func() { rendererStops(); before = out.String(); close(over) } },
 		Interludes: func(ctx context.Context) (func(), bool) {
 			select {
 			case run := <-requests:
@@ -60,29 +62,48 @@ func TestSuspendGivesTheTerminalBack(t *testing.T) {
 		_, err := Run(ctx, opts, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 		done <- err
 	}()
+	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
+	awaitText(t, done, out.String, enter, "billing")
 	if _, err := io.WriteString(keyboard, "\x1a"); err != nil { // ctrl-z
 		t.Fatal(err)
 	}
 	<-over
-	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
 	if strings.Count(before, enter) != strings.Count(before, leave) {
 		t.Errorf("the alternate screen was still on: %q", before)
 	}
-	drawn := time.NewTicker(5 * time.Millisecond)
-	defer drawn.Stop()
-	for after := ""; !strings.Contains(after, enter) || !strings.Contains(after, "billing"); {
-		select {
-		case <-drawn.C:
-			after = strings.TrimPrefix(out.String(), before)
-		case err := <-done:
-			t.Fatalf("the dashboard ended: %v", err)
-		case <-time.After(40 * time.Second):
-			t.Fatalf("the board was not drawn anew: %q", after)
-		}
-	}
+	awaitText(t, done, func() string { return strings.TrimPrefix(out.String(), before) }, enter, "billing")
 	cancel()
 	if err := <-done; err != nil {
 		t.Fatal(err)
+	}
+}
+
+// rendererStops waits until the goroutine that draws has ended: it stops the ticker of
+// the next one otherwise.
+func rendererStops() {
+	for stacks := make([]byte, 1<<20); bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("startRenderer.func1")); {
+		runtime.Gosched()
+	}
+}
+
+// awaitText waits until all words are in a text that grows.
+func awaitText(t *testing.T, done <-chan error, text func() string, words ...string) {
+	t.Helper()
+	look, late := time.NewTicker(5*time.Millisecond), time.NewTimer(time.Minute)
+	defer look.Stop()
+	defer late.Stop()
+	for {
+		missing := slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text(), word) })
+		if !missing {
+			return
+		}
+		select {
+		case <-look.C:
+		case err := <-done:
+			t.Fatalf("the dashboard ended: %v", err)
+		case <-late.C:
+			t.Fatalf("not drawn: %q", text())
+		}
 	}
 }
 

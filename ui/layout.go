@@ -10,6 +10,13 @@ const (
 	sideWidth = 160
 )
 
+// window is the terminal's window and how it is divided.
+type window struct {
+	w, h     int
+	tooSmall bool
+	screen   screen
+}
+
 // tooSmall reports a window in which nothing but its size is shown.
 func tooSmall(w, h int) bool { return w < minWidth || h < minHeight }
 

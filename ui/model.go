@@ -2,15 +2,42 @@ package ui
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/board"
+	"electop/ui/internal/chrome"
+	"electop/ui/internal/detail"
+	"electop/ui/internal/dialog"
+	"electop/ui/internal/events"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/sessions"
 	"electop/ui/internal/term"
 )
+
+// Model is the dashboard. It is a [tea.Model].
+type Model struct {
+	opts   Options
+	keys   keys.Map
+	look   look
+	window window
+	feed   feed
+	focus  focus
+	// scene is what everything is drawn from, made at the end of each update.
+	scene    *scene.Scene
+	board    board.Model
+	detail   detail.Model
+	events   events.Model
+	sessions sessions.Model
+	dialog   *dialog.Model // nil while none is open
+	log      results.Log
+	note     note
+	out      *links
+}
 
 // view is what the body of the screen shows.
 type view uint8
@@ -33,59 +60,46 @@ const (
 	modeResults
 )
 
-// Model is the dashboard. It is a [tea.Model].
-type Model struct {
-	opts   Options
-	keys   KeyMap
-	sym    *term.Symbols
-	styles *term.Styles
-	dark   bool
+// focus is what is looked at and who gets the keys.
+type focus struct {
+	view view
+	mode mode
+	// zoom shows the selected election in full.
+	zoom   bool
+	prompt prompt
+	// help is the first line of the help that is shown.
+	help int
+}
+
+// look is how the terminal draws.
+type look struct {
+	dark bool
 	// profile is the name of the terminal's colour profile.
 	profile string
+	painter *term.Painter
+	place   chrome.Place
+	guide   chrome.Guide
+}
 
-	width, height int
-	now           time.Time
-	// latency is what the header shows. It follows the clock: that the link is a
-	// little faster or slower is no reason to draw once more.
-	latency time.Duration
+// on is the look on a terminal with this background and colour profile.
+func (l look) on(dark bool, profile string) look {
+	l.dark, l.profile = dark, profile
+	l.painter = &term.Painter{Styles: term.NewStyles(dark, profile), Sym: l.painter.Sym}
+	return l
+}
 
-	// live is the newest snapshot, shown the one that is drawn: an older one
-	// while the board is paused.
-	live, shown *election.Snapshot
-	paused      bool
-	pausedAt    time.Time
-	census      census
-
-	view     view
-	mode     mode
-	table    *table
-	events   *eventsView
-	pane     *pane
-	sessions *sessionsView
-	dialog   *dialog
-	prompt   prompt
-	help     *helpPage
-
-	insights *scene.InsightCache
-	note     note
-	actions  *actionLog
-	// quitUntil is until when a second request to quit is accepted.
-	quitUntil time.Time
-	results   *resultsPanel // nil while it is closed
+// links is what goes out of the dashboard, and what was asked or told there.
+type links struct {
+	wait func() tea.Msg
+	// interlude waits for the next interlude; nil when there are none.
+	interlude tea.Cmd
+	tools     dialog.Tools
+	rights    *rightsBook
+	insights  scene.InsightCache
 	// watched are the nodes that WatchChecks was told last, studied the key that
 	// Study was, listing what WatchSessions was.
 	watched, studied string
 	listing          bool
-	rights           *rightsBook
-
-	wait func() tea.Msg
-	// interlude waits for the next interlude; nil when there are none.
-	interlude tea.Cmd
-	run       runner
-	// search is nil when nobody can search.
-	search searcher
-	// survey is nil when surroundings cannot be read.
-	survey surveyor
 }
 
 // New makes the dashboard. Its commands end when ctx does.
@@ -97,239 +111,48 @@ func New(ctx context.Context, opts Options) Model {
 	if opts.ASCII || term.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
 		opts.ASCII, sym = true, term.ASCII()
 	}
-	now := opts.Now()
+	now, k := opts.Now(), keys.Default(opts.ASCII)
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
-	return Model{
-		opts: opts, keys: DefaultKeyMap(opts.ASCII), sym: sym, styles: term.NewStyles(true, "TrueColor"), dark: true,
-		profile: "TrueColor", now: now, live: empty, shown: empty,
-		table: newTable(), events: &eventsView{follow: true}, pane: &pane{}, help: &helpPage{},
-		insights: &scene.InsightCache{}, sessions: newSessionsView(), actions: &actionLog{},
-		rights: newRightsBook(ctx, opts.Rights), search: newSearcher(ctx, opts.Holdings),
-		survey: newSurveyor(ctx, opts.Survey),
-		wait:   waitFor(ctx, opts.Snapshots), run: newRunner(ctx, opts.Operator),
-		interlude: nextInterlude(ctx, opts.Interludes),
+	out := &links{
+		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes),
+		tools:  dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
+		rights: newRightsBook(ctx, opts.Rights),
 	}
-}
-
-// snapshotMsg is the newest snapshot.
-type snapshotMsg struct{ snap *election.Snapshot }
-
-// tickMsg is the clock's, once a second.
-type tickMsg time.Time
-
-// snapshotGap is the least time between two snapshots. Each has the board derived
-// anew, 1.3 ms of CPU at 10,000 elections, and a single change waits for nothing.
-const snapshotGap = 100 * time.Millisecond
-
-// waitFor makes the command that waits for the next snapshot. Of several that
-// are ready it takes the last. It ends with the context.
-func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
-	var last time.Time
-	return func() tea.Msg {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(snapshotGap - time.Since(last)):
-		}
-		var snap *election.Snapshot
-		open := true
-		select {
-		case <-ctx.Done():
-			return nil
-		case snap, open = <-snapshots:
-		}
-		for open {
-			select {
-			case newer, more := <-snapshots:
-				if open = more; more {
-					snap = newer
-				}
-				continue
-			default:
-			}
-			break
-		}
-		if snap == nil {
-			return nil
-		}
-		if snap.Loaded { // the first whole board does not wait
-			last = time.Now()
-		}
-		return snapshotMsg{snap}
+	l := look{
+		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames},
+		place: chrome.Place{Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
 	}
-}
-
-// tick waits for the next full second, so that the clock never skips one.
-func (m *Model) tick() tea.Cmd {
-	now := m.opts.Now()
-	return tea.Tick(time.Second-time.Duration(now.Nanosecond()), func(t time.Time) tea.Msg { return tickMsg(t) })
+	m := Model{
+		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
+		board: board.New(k), detail: detail.New(k), events: events.New(k), sessions: sessions.New(k, out.tools.Search),
+		log: results.New(ctx, opts.Operator, k),
+	}
+	m.renew()
+	return m
 }
 
 // Init starts the clock, asks for the terminal's background and waits for the
 // first snapshot.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.wait, m.tick(), tea.RequestBackgroundColor, m.interlude)
+	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.interlude)
 }
 
-// asOf is the moment at which the shown snapshot is looked at. Of what happened
-// after the board was paused or the link was lost nothing is known, so no clock
-// on the board runs on.
-func (m *Model) asOf() time.Time {
-	c := m.live.Connection
-	switch {
-	case m.paused:
-		return m.pausedAt
-	case c.State == election.Lost && !c.LastContact.IsZero() && c.LastContact.Before(m.now):
-		return c.LastContact
+// renew makes the scene anew.
+func (m *Model) renew() {
+	f := &m.feed
+	s := &scene.Scene{
+		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
+		Stale: f.live.Connection.State == election.Lost, Paused: f.paused,
+		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
+		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
+		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier,
 	}
-	return m.now
-}
-
-// hasBoard reports that there is something to show.
-func (m *Model) hasBoard() bool { return len(m.shown.Elections) > 0 }
-
-func (m *Model) scene() *scene.Scene {
-	return &scene.Scene{
-		Snap: m.shown, AsOf: m.asOf(), Now: m.now, Live: m.live,
-		Stale:    m.live.Connection.State == election.Lost,
-		Insights: m.insights, Studies: m.opts.Study != nil,
-	}
-}
-
-func (m *Model) currentFilter() scene.Filter {
-	switch m.view {
+	switch m.focus.view {
+	case viewElections:
+		s.Look(&m.out.insights)
 	case viewEvents:
-		return m.events.filter
-	case viewSessions:
-		return m.sessions.filter
-	default:
-		return m.table.filter
-	}
-}
-
-// screen is where everything stands now.
-func (m *Model) screen(banners int) screen {
-	return arrange(need{
-		w: m.width, h: m.height, banners: banners, rows: len(m.shown.Elections),
-		zoom: m.pane.zoom && m.view == viewElections, full: m.view != viewElections || !m.hasBoard(),
-		wide: m.table.wide,
-	})
-}
-
-// View draws the dashboard.
-func (m Model) View() tea.View {
-	v := tea.NewView("")
-	v.AltScreen = true
-	v.MouseMode = tea.MouseModeCellMotion
-	v.WindowTitle = m.title()
-	if m.width <= 0 || m.height <= 0 {
-		return v
-	}
-	v.SetContent(strings.Join(m.frame(), "\n"))
-	if m.mode == modePrompt && !tooSmall(m.width, m.height) {
-		v.Cursor = tea.NewCursor(m.prompt.cursorX(m.width), 1)
-	}
-	return v
-}
-
-func (m *Model) title() string {
-	if m.opts.Title != "" {
-		return scene.OneLine(m.opts.Title, 120)
-	}
-	return scene.OneLine("electop "+m.sym.Dot+" "+m.opts.Address, 120)
-}
-
-// frame draws every line of the window.
-func (m *Model) frame() []string {
-	s := m.scene()
-	p := &term.Painter{Styles: m.styles, Sym: m.sym}
-	banners := m.banners(s)
-	sc := m.screen(len(banners))
-	if sc.tooSmall {
-		return m.drawTooSmall(p)
-	}
-	lines := make([]string, 0, m.height)
-	lines = append(lines, m.header(p, s, m.width))
-	for i, b := range banners {
-		if i == 0 && m.mode == modePrompt {
-			lines = append(lines, m.prompt.draw(p, m.width, m.view, m.filterResult()))
-			continue
-		}
-		lines = append(lines, p.Draw(m.width, b...))
-	}
-	lines = append(lines, m.body(p, s, sc)...)
-	lines = append(lines, m.footer(p, s, m.width))
-	switch m.mode {
-	case modeHelp:
-		m.help.draw(p, m.keys, lines, m.width)
-	case modeDialog:
-		m.dialog.draw(p, lines, m.width)
-	case modeResults:
-		m.results.draw(p, lines, m.width)
+		s.Actions = m.log.Events(s)
 	default:
 	}
-	return lines
-}
-
-// body draws what is between the banners and the footer.
-func (m *Model) body(p *term.Painter, s *scene.Scene, sc screen) []string {
-	data := *p
-	if s.Stale {
-		data.Tone = term.Stale
-	}
-	switch {
-	case m.view == viewEvents:
-		return m.drawEvents(&data, s, sc.body.W, sc.body.H)
-	case m.view == viewSessions:
-		return m.drawSessions(&data, s, sc.body.W, sc.body.H)
-	case !m.hasBoard():
-		return m.drawEmpty(p, s, sc.body.W, sc.body.H)
-	case m.pane.zoom:
-		return m.pane.draw(&data, s, m.table.selected(), sc.pane.W, sc.pane.H)
-	}
-	lines := m.drawTable(&data, s, sc.table.W, sc.table.H)
-	if !sc.side {
-		lines = append(lines, m.drawPane(&data, s, sc.pane)...)
-		return append(lines, m.drawStrip(&data, s, sc.events.W, sc.events.H)...)
-	}
-	lines = append(lines, m.drawStrip(&data, s, sc.events.W, sc.events.H)...)
-	return joinSides(lines, p.Draw(1, term.Span{term.Faint, p.Sym.Bar}), m.drawPane(&data, s, sc.pane))
-}
-
-// joinSides puts lines beside each other, all in one piece of memory.
-func joinSides(left []string, bar string, right []string) []string {
-	n := 0
-	for i := range right {
-		n += len(left[i]) + len(bar) + len(right[i])
-	}
-	var all strings.Builder
-	all.Grow(n)
-	ends := make([]int, 0, len(right))
-	for i := range right {
-		all.WriteString(left[i])
-		all.WriteString(bar)
-		all.WriteString(right[i])
-		ends = append(ends, all.Len())
-	}
-	text, from := all.String(), 0
-	for i, end := range ends {
-		left[i], from = text[from:end], end
-	}
-	return left
-}
-
-func (m *Model) drawTable(p *term.Painter, s *scene.Scene, width, height int) []string {
-	m.table.scroll(m.table.rows(height))
-	lines := m.table.draw(p, s, width, height)
-	if len(m.table.order) == 0 && height > 3 {
-		lines[2] = p.Draw(width, term.Span{term.Quiet, " No election matches the filter. Esc clears it."})
-	}
-	return lines
-}
-
-func (m *Model) drawPane(p *term.Painter, s *scene.Scene, r term.Rect) []string {
-	if r.H <= 0 {
-		return nil
-	}
-	return m.pane.draw(p, s, m.table.selected(), r.W, r.H)
+	m.scene = s
 }

@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/sanitize"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
@@ -26,78 +28,56 @@ type prompt struct {
 	cursor string
 }
 
-func (m *Model) openPrompt(kind promptKind) {
-	m.mode = modePrompt
-	m.prompt = prompt{kind: kind, cursor: m.table.cursor}
-	if m.view == viewSessions {
-		m.prompt.cursor = m.sessions.cursor
-	}
+// newPrompt begins a line. That of a filter has the one of the view.
+func newPrompt(kind promptKind, of list) prompt {
+	p := prompt{kind: kind, cursor: of.Cursor()}
 	if kind == promptFilter {
-		m.prompt.input.Set(m.currentFilter().Text)
+		p.input.Set(of.Filter().Text)
 	}
+	return p
 }
 
 // promptKey handles the keys that end the line and gives it all others.
 func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
-	filters := m.prompt.kind == promptFilter
+	filters := m.focus.prompt.kind == promptFilter
 	switch name := msg.String(); {
 	case name == "enter":
-		m.mode = modeBoard
+		m.focus.mode = modeBoard
 		if !filters {
-			return m.command(m.prompt.input.String())
+			return m.command(m.focus.prompt.input.String())
 		}
 	case name == "esc", name == "ctrl+c":
-		m.mode = modeBoard
+		m.focus.mode = modeBoard
 		if filters {
-			m.setFilter("")
-			m.returnCursor()
+			return tea.Batch(m.toView(scene.Filtered{}), m.toView(scene.GoTo{ID: m.focus.prompt.cursor}))
 		}
-	case filters && name == "up":
-		m.walk(-1)
-	case filters && name == "down":
-		m.walk(1)
-	case name == "backspace" && m.prompt.input.String() == "":
-		m.mode = modeBoard
+	case filters && (name == "up" || name == "down"):
+		step := scene.Moved{Step: 1}
+		if name == "up" {
+			step.Step = -1
+		}
+		cmd := m.toView(step)
+		m.focus.prompt.cursor = m.list().Cursor()
+		return cmd
+	case name == "backspace" && m.focus.prompt.input.String() == "":
+		m.focus.mode = modeBoard
 	default:
-		m.edit(func(in *term.Input) { in.Press(msg) })
+		return m.edit(func(in *term.Input) { in.Press(msg) })
 	}
 	return nil
 }
 
-// walk moves the cursor while the filter is typed.
-func (m *Model) walk(step int) {
-	switch m.view {
-	case viewEvents:
-		m.events.moveTo(m.events.index + step)
-	case viewSessions:
-		m.sessions.moveTo(m.sessions.index + step)
-		m.prompt.cursor = m.sessions.cursor
-	default:
-		m.selectRow(m.table.index + step)
-		m.prompt.cursor = m.table.cursor
-	}
-}
-
-// returnCursor puts the cursor back to the election it was on before the filter
-// moved it.
-func (m *Model) returnCursor() {
-	switch {
-	case m.view == viewSessions:
-		m.sessions.cursor = m.prompt.cursor
-		m.sessions.relocate()
-	case m.shown.Find(m.prompt.cursor) != nil:
-		m.table.cursor = m.prompt.cursor
-		m.table.relocate()
-	}
-}
-
 // edit changes the line. A filter works while it is typed.
-func (m *Model) edit(change func(*term.Input)) {
-	before := m.prompt.input.String()
-	change(&m.prompt.input)
-	if text := m.prompt.input.String(); m.prompt.kind == promptFilter && text != before {
-		m.setFilter(text)
+func (m *Model) edit(change func(*term.Input)) tea.Cmd {
+	in := m.focus.prompt.input
+	in.Text = slices.Clone(in.Text)
+	change(&in)
+	before := m.focus.prompt.input.String()
+	m.focus.prompt.input = in
+	if text := in.String(); m.focus.prompt.kind == promptFilter && text != before {
+		return m.toView(scene.Filtered{Text: text})
 	}
+	return nil
 }
 
 func (p *prompt) lead() string {

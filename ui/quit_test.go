@@ -36,7 +36,7 @@ func TestQuittingTellsOfRunningWrites(t *testing.T) {
 		if cmd := d.keys(again); cmd == nil || cmd() != tea.Quit() {
 			t.Errorf("the second %s does not quit", again)
 		}
-		left := d.m.actions.unfinished()
+		left := d.m.log.Unfinished()
 		if cmds[1]() != nil || len(d.op.released) != 1 {
 			t.Error("a release started after the end")
 		}
@@ -72,7 +72,7 @@ func TestTheWriteInFlightIsReported(t *testing.T) {
 		ended := make(chan tea.Msg)
 		go func() { ended <- cmd() }()
 		synctest.Wait()
-		left := d.m.actions.unfinished()
+		left := d.m.log.Unfinished()
 		if len(left) != 1 || left[0].Outcome.Kind != insight.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
 			t.Errorf("unfinished: %+v", left)
 		}
@@ -120,7 +120,7 @@ func TestTypedAheadKeysConfirmNothing(t *testing.T) {
 		d.keys("y")
 		d.wants("Release billing", "Nothing was done: the text is new. Read it, then confirm again.")
 		msg := open()
-		if since := time.Since(began); since != noticeTime {
+		if since := time.Since(began); since != 300*time.Millisecond {
 			t.Errorf("enabled after %s", since)
 		}
 		d.send(msg)
@@ -153,14 +153,12 @@ func TestElectionsThatShareASession(t *testing.T) {
 		e.Session, e.Pair.Session = auth.Session, auth.Pair.Session
 	}
 	d := drive(t, s, 120, 40)
-	for _, name := range []string{"auth", "billing", "orders"} {
-		d.m.table.marks[keyOf(name)] = true
-	}
+	d.mark("auth", "billing", "orders")
 	d.keys("x")
 	d.wants("Destroy the session of 3 elections", "auth ", "billing ", "orders ")
 	d.perform(d.keys("y"))
-	if len(d.op.destroyed) != 1 || len(d.m.actions.batches[0]) != 3 {
-		t.Errorf("destroyed %v, actions %v", d.op.destroyed, d.m.actions.batches)
+	if len(d.op.destroyed) != 1 || len(d.actions()) != 3 {
+		t.Errorf("destroyed %v, actions %v", d.op.destroyed, d.actions())
 	}
 	d.wants("Results: destroy the session of 3 elections", "auth-2: its session", "billing-3: its session", "orders-1: its session")
 }
@@ -169,9 +167,10 @@ func TestElectionsThatShareASession(t *testing.T) {
 func TestOnlyTheMarksOfTheTargetsAreRemoved(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "/", "'billing", "enter", "r")
-	d.m.setFilter("")
+	d.filter("")
 	d.keys("y")
-	if m := d.m.table.marks; len(m) != 1 || !m[keyOf("auth")] {
-		t.Errorf("marks %v", m)
+	d.filter("auth")
+	if visible, hidden := d.m.board.Marks(d.m.scene); visible != 1 || hidden != 0 {
+		t.Errorf("%d marks of auth, %d others", visible, hidden)
 	}
 }

@@ -43,25 +43,18 @@ func keyOf(name string) string { return "service/" + name + "/leader" }
 // answers carries out the actions of a batch; those that fail are named.
 func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 	d.t.Helper()
+	d.op.ends = fails
 	for _, c := range sequence(d.t, cmd()) {
-		msg := c().(actionMsg)
-		for i := range msg {
-			if o, found := fails[msg[i].of.Target.Election]; found {
-				msg[i].outcome = o
-			}
-		}
-		d.send(msg)
+		d.send(c())
 	}
 }
 
 // batchResults releases five elections: each ends in another way.
 func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 	d := drive(t, mixedSnapshot(), w, h, change...)
-	for _, name := range []string{"auth", "billing", "orders", "shop", "users"} {
-		d.m.table.marks[keyOf(name)] = true
-	}
+	d.mark("auth", "billing", "orders", "shop", "users")
 	d.keys("r")
-	for d.m.dialog != nil && !d.m.dialog.ready() {
+	for d.m.dialog != nil && !d.ready() {
 		d.keys("j")
 	}
 	cmd := d.keys("y")
@@ -85,7 +78,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 		"shop     nothing was changed: service/shop/leader is held by another session",
 		"users    not known whether the release was applied: no answer came", "users-1 leads now",
 		"2 waiting", "[ Close ]")
-	d.now = d.now.Add(nextLeaderTime)
+	d.now = d.now.Add(election.MaxLockDelay + 30*time.Second)
 	d.send(tickMsg(d.now))
 	d.wants("orders-1 → no leader: none within 1m30s", "complete")
 	d.keys("j", "x", "r", "y", "space")
@@ -152,9 +145,9 @@ func TestAwaitingALeader(t *testing.T) {
 	d.wants("billing: billing-3 → no leader yet, 4s; lock-delay for about 11s more")
 	lost := *s
 	lost.Connection = lostSnapshot().Connection
-	d.now = d.now.Add(2 * nextLeaderTime)
+	d.now = d.now.Add(2 * (election.MaxLockDelay + 30*time.Second))
 	d.send(snapshotMsg{&lost}) // without a connection nobody knows
-	if !d.m.actions.waiting() {
+	if !d.m.log.Waiting() {
 		t.Error("given up without a connection")
 	}
 	d.send(snapshotMsg{s})
@@ -211,32 +204,14 @@ func TestNoActionYet(t *testing.T) {
 	d.wants("No action was confirmed since electop started.")
 }
 
-// The log of a long run is bounded; what is still awaited stays.
-func TestTheLogIsBounded(t *testing.T) {
-	var l actionLog
-	target := []boundTarget{{Target: election.Target{Key: "k", Election: "e"}}}
-	first := l.start(election.ActionRelease, target, testNow())
-	for range actionLimit + 10 {
-		b := l.start(election.ActionRelease, target, testNow())
-		b[0].answered(insight.Outcome{Kind: insight.OutcomeFailed}, testNow())
-	}
-	if l.count() != actionLimit+11 || l.batchOf(first[0]) == nil {
-		t.Errorf("%d actions, the first is %v", l.count(), l.batchOf(first[0]))
-	}
-	first[0].answered(insight.Outcome{Kind: insight.OutcomeFailed}, testNow())
-	l.start(election.ActionRelease, target, testNow())
-	if l.count() != actionLimit || l.batchOf(first[0]) != nil {
-		t.Errorf("%d actions are kept", l.count())
-	}
-}
-
 func TestManyResultsScroll(t *testing.T) {
 	d := drive(t, crowd(60), 80, 24)
-	for _, e := range d.m.table.order {
-		d.m.table.marks[e.Key()] = true
+	d.keys("g")
+	for range d.m.feed.shown.Elections {
+		d.keys("space")
 	}
 	d.keys("r")
-	for d.m.dialog != nil && !d.m.dialog.ready() {
+	for d.m.dialog != nil && !d.ready() {
 		d.keys("pgdown")
 	}
 	d.answers(d.keys("y"), nil)
@@ -263,8 +238,8 @@ func TestTheElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session != sessionID(0) {
 		t.Fatalf("destroyed %v", d.op.destroyed)
 	}
-	if len(d.m.table.marks) != 1 || len(d.m.sessions.marks) != 0 {
-		t.Errorf("marks %v, %v", d.m.table.marks, d.m.sessions.marks)
+	if d.marks() != 1 || strings.Contains(d.text(), "session marked") {
+		t.Errorf("%d marks:\n%s", d.marks(), d.text())
 	}
 	d.now = d.now.Add(2 * time.Second)
 	d.send(snapshotMsg{released(takenOver(studiedSnapshot(""), keyOf("auth")), keyOf("billing"), false)})
@@ -293,7 +268,7 @@ func TestShortTermsAreNotZero(t *testing.T) {
 			s.Events[i].Held, s.Events[i].HeldKnown = c.held, c.known
 		}
 		d := drive(t, s, 120, 36, studies)
-		d.m.openElection(keyOf("mail"))
+		d.open(keyOf("mail"))
 		d.wants("led for "+c.want+" ", "term 31, led for "+c.want)
 		d.keys("tab", "tab")
 		d.wants(c.want + "  ")

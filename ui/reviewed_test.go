@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,10 +16,10 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	d.keys("k", "x")
 	d.wants("Destroy the session of billing")
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.m.setFilter("auth") // billing is out of sight
+	d.filter("auth") // billing is out of sight
 	d.keys("r")
 	d.wants("Destroy the session of billing", "billing-9", "[ Cancel ]")
-	d.m.setFilter("")
+	d.filter("")
 	s := mixedSnapshot()
 	s.Elections = slices.Delete(s.Elections, 1, 2)
 	d.send(snapshotMsg{s})
@@ -39,13 +38,13 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 func TestLookAgainKeepsTheSession(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, studies)
 	d.keys("3", "/", "'users", "enter", "x")
-	id := d.m.dialog.targets[0].Session
+	id := d.m.dialog.Targets()[0].Session
 	gone := studiedSnapshot("")
 	gone.SessionList.Sessions = slices.DeleteFunc(slices.Clone(gone.SessionList.Sessions), func(s *election.Session) bool { return s.ID == id })
-	d.m.setFilter("")
+	d.filter("")
 	d.send(snapshotMsg{gone})
 	d.keys("r")
-	if d.m.dialog == nil || len(d.m.dialog.targets) != 1 || d.m.dialog.targets[0].Session != id {
+	if d.m.dialog == nil || len(d.m.dialog.Targets()) != 1 || d.m.dialog.Targets()[0].Session != id {
 		t.Fatal("the dialog is about another session")
 	}
 	d.wants("the session is gone", "[ Close ]")
@@ -122,45 +121,6 @@ func TestDestroyListsKeysBeside(t *testing.T) {
 	d.lacks("members/pg2")
 }
 
-// Whoever led, or looks like a leader's session, may wait.
-func TestWaitingSessionsAreNoOrphans(t *testing.T) {
-	for what, change := range map[string]func(s *election.Snapshot, left []*election.Session){
-		"the name of the holder's": func(s *election.Snapshot, _ []*election.Session) {
-			s.Find("service/auth/leader").Session.Name = "report-cron"
-		},
-		"a service check like the holder's": func(_ *election.Snapshot, left []*election.Session) {
-			for _, ses := range left {
-				ses.ServiceChecks = []string{"service:auth-7"}
-			}
-		},
-		"former leaders": func(s *election.Snapshot, left []*election.Session) {
-			for _, ses := range left {
-				e := s.Find("service/auth/leader")
-				addTerm(e, 1, 3*time.Hour, 2*time.Hour, election.Released, "")
-				e.Terms[0].Session = ses.ID
-			}
-		},
-		"the name of an election": func(_ *election.Snapshot, left []*election.Session) {
-			for _, ses := range left {
-				ses.Name = "waits for auth-host17"
-			}
-		},
-	} {
-		s := studiedSnapshot("")
-		var left []*election.Session
-		for _, ses := range s.SessionList.Sessions {
-			if ses.Name == "report-cron" {
-				left = append(left, ses)
-			}
-		}
-		change(s, left)
-		d := drive(t, s, 120, 36, studies)
-		if d.keys("3"); strings.Contains(d.text(), "orphan") {
-			t.Errorf("%s: taken for orphans", what)
-		}
-	}
-}
-
 func TestCandidatesThatLookAlikeAreToldApart(t *testing.T) {
 	s := studiedSnapshot("service/billing/leader")
 	for i := range 2 {
@@ -168,7 +128,7 @@ func TestCandidatesThatLookAlikeAreToldApart(t *testing.T) {
 	}
 	s.Surroundings.Sessions = s.SessionList.Sessions
 	d := drive(t, s, 200, 50, studies)
-	d.m.openElection("service/billing/leader")
+	d.open("service/billing/leader")
 	d.keys("enter")
 	d.wants("(w1, "+election.ShortID(sessionID(400))+")", "(w1, "+election.ShortID(sessionID(401))+")")
 }

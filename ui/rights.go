@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 )
 
@@ -69,16 +70,23 @@ func (b *rightsBook) learned(msg rightsMsg, now time.Time) {
 	b.known[msg.of] = rightsEntry{msg.rights, now}
 }
 
-// wants reports that nothing fresh is known of a hold.
-func (b *rightsBook) wants(of hold, now time.Time) bool {
+// forget has the rights to targets asked for anew.
+func (b *rightsBook) forget(targets []scene.Target) {
+	for _, t := range targets {
+		delete(b.known, holdOf(t.Target))
+	}
+}
+
+// unknown reports that nothing fresh is known of a hold.
+func (b *rightsBook) unknown(of hold, now time.Time) bool {
 	entry, ok := b.known[of]
 	return !ok || now.Sub(entry.at) > rightsAge
 }
 
 // missing is the rule that the token lacks for an action, empty when nothing is
 // known to be missing.
-func (b *rightsBook) missing(kind election.ActionKind, of hold) string {
-	r := b.known[of].rights
+func (b *rightsBook) missing(kind election.ActionKind, of election.Target) string {
+	r := b.known[holdOf(of)].rights
 	allowed, rule := r.Release, r.ReleaseRule
 	if kind == election.ActionDestroy {
 		allowed, rule = r.Destroy, r.DestroyRule
@@ -95,46 +103,52 @@ func (b *rightsBook) missing(kind election.ActionKind, of hold) string {
 // askRights asks for the rights that matter next: those of the open dialog's
 // targets, then those of the selected hold. It is nil when there is nothing to ask.
 func (m *Model) askRights() tea.Cmd {
-	b := m.rights
-	if b.ask == nil || b.asking || m.opts.ReadOnly || m.opts.Operator == nil || m.live.Connection.State != election.Live {
+	b := m.out.rights
+	if b.ask == nil || b.asking || m.scene.Refusal(election.ActionRelease) != "" {
 		return nil
 	}
+	var targets []election.Target
 	if m.dialog != nil {
-		for i := range m.dialog.targets {
-			if t := m.dialog.targets[i].Target; b.wants(holdOf(t), m.now) {
-				b.asking = true
-				return b.ask(t)
-			}
+		for _, t := range m.dialog.Targets() {
+			targets = append(targets, t.Target)
 		}
 	}
-	if t, ok := m.selectedTarget(); ok && b.wants(holdOf(t), m.now) {
-		b.asking = true
-		return b.ask(t)
+	if t := m.selectedTarget(); t != nil {
+		targets = append(targets, *t)
+	}
+	for _, t := range targets {
+		if b.unknown(holdOf(t), m.feed.now) {
+			b.asking = true
+			return b.ask(t)
+		}
 	}
 	return nil
 }
 
-// selectedTarget is what r or x would act on if nothing is marked.
-func (m *Model) selectedTarget() (election.Target, bool) {
-	if m.view == viewSessions {
-		s := m.sessions.selected()
+// selectedTarget is what r or x would act on if nothing is marked, nil for nothing.
+func (m *Model) selectedTarget() *election.Target {
+	var t election.Target
+	if m.focus.view == viewSessions {
+		s := m.sessions.Selected()
 		if s == nil {
-			return election.Target{}, false
+			return nil
 		}
-		return sessionTarget(s.ses), true
+		t = scene.BindSession(s, false).Target
+		return &t
 	}
-	e := m.table.selected()
-	if m.view != viewElections || e == nil || scene.StandingOf(e, m.asOf()) != scene.StandsLed {
-		return election.Target{}, false
+	e := m.scene.Selected
+	if m.focus.view != viewElections || e == nil || scene.StandingOf(e, m.scene.AsOf) != scene.StandsLed {
+		return nil
 	}
-	return e.Target(), true
+	t = e.Target()
+	return &t
 }
 
-// greyed marks the keys of actions that the token may not carry out.
-func (m *Model) greyed(keys KeyMap) KeyMap {
-	if t, ok := m.selectedTarget(); ok {
-		keys.Release.SetEnabled(m.rights.missing(election.ActionRelease, holdOf(t)) == "")
-		keys.Destroy.SetEnabled(m.rights.missing(election.ActionDestroy, holdOf(t)) == "")
+// greyed are the keys, those of actions disabled that the token may not carry out.
+func greyed(k keys.Map, s *scene.Scene, t *election.Target) keys.Map {
+	if t != nil {
+		k.Release.SetEnabled(s.Missing(election.ActionRelease, *t) == "")
+		k.Destroy.SetEnabled(s.Missing(election.ActionDestroy, *t) == "")
 	}
-	return keys
+	return k
 }

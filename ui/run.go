@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	tea "charm.land/bubbletea/v2"
+
+	"electop/election/insight"
 )
 
 // framesPerSecond is how often Bubble Tea looks for something to draw, idle or
@@ -19,11 +21,22 @@ const framesPerSecond = 20
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
 	_, err := newProgram(ctx, m, more...).Run()
-	left := m.actions.unfinished()
+	var left []Unfinished
+	for _, a := range m.log.Unfinished() {
+		left = append(left, Unfinished(a))
+	}
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
 		return left, nil
 	}
 	return left, err
+}
+
+// Unfinished is an action that was confirmed and whose end the dashboard did not
+// see.
+type Unfinished struct {
+	// Name is that of the election or the session, safe to show.
+	Name    string
+	Outcome insight.Outcome
 }
 
 func newProgram(ctx context.Context, m Model, more ...tea.ProgramOption) *tea.Program {

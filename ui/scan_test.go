@@ -2,9 +2,7 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,117 +39,6 @@ func someKeys() map[string][]string {
 	}
 }
 
-func rowOf(d *driver, text string) string {
-	for line := range strings.Lines(d.text()) {
-		if strings.Contains(line, text) {
-			return line
-		}
-	}
-	return ""
-}
-
-func TestNothingIsClaimedBeforeAScan(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.wants("nothing watched", "f scan all keys")
-	d.lacks("holds nothing", "no key")
-	d.keys("/", "'"+sessionID(200), "enter", "enter")
-	d.wants("Nothing watched. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
-	d.keys("esc", "x")
-	d.wants("nothing watched", "f scans the whole store for keys outside the patterns")
-	d.lacks("holds nothing")
-}
-
-func TestAScanFillsHolds(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	d.wants("HOLDS has all keys as of 12:01:09, 0s ago, of 9,800 scanned")
-	for id, want := range map[string]string{
-		sessionID(0): "2 keys: auth, 1 unwatched", sessionID(200): "252 keys, none watched", sessionID(201): " no key ",
-	} {
-		if got := rowOf(d, election.ShortID(id)); !strings.Contains(got, want) {
-			t.Errorf("%q lacks %q", got, want)
-		}
-	}
-	d.lacks("nothing watched")
-	d.now = d.now.Add(35 * time.Second)
-	d.send(tickMsg(d.now))
-	d.wants("as of 12:01:09, 35s ago")
-
-	// A session that holds a key outside the patterns is no orphan.
-	if got := rowOf(d, election.ShortID(sessionID(320))); strings.Contains(got, "orphan") {
-		t.Error(got)
-	}
-	d.keys("s", "s", "s") // by what they hold
-	if r := d.m.sessions.order[0]; r.ses.ID != sessionID(200) {
-		t.Errorf("%s holds the most", r.ses.Name)
-	}
-	d.keys("/", "'key:locks/nightly", "enter", "enter")
-	d.wants("Not watched, as of 12:01:09, 35s ago", "locks/nightly", "service/auth/leader")
-}
-
-func TestNewerSessionsAreNotCovered(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
-	d.keys("3")
-	d.performSearch()
-	s := studiedSnapshot("")
-	s.SessionList.Sessions = append(slices.Clone(s.SessionList.Sessions), testSession(700, "newcomer", "node-1"))
-	d.send(snapshotMsg{s})
-	if got := rowOf(d, "newcomer"); !strings.Contains(got, "nothing watched") {
-		t.Errorf("of a newer session: %q", got)
-	}
-	d.keys("/", "'newcomer", "enter", "enter")
-	d.wants("The session is newer than the latest scan: it may hold keys", "(f scans again)")
-}
-
-func TestAScanShowsProgressAndStops(t *testing.T) {
-	started, end := make(chan struct{}), make(chan struct{})
-	d := drive(t, studiedSnapshot(""), 120, 36, searches, func(o *Options) {
-		o.Holdings = func(ctx context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {
-			progress(1200, 9800)
-			close(started)
-			<-ctx.Done()
-			<-end
-			return []election.Pair{{Key: "locks/x", Session: sessions[0]}}, true, ctx.Err()
-		}
-	})
-	d.keys("3")
-	cmds := sequence(t, d.keys("f")())
-	ended := make(chan searchedMsg, 1)
-	go func() { ended <- cmds[0]().(searchedMsg) }()
-	<-started
-	d.wants("Scanning: 1,200 of 9,800 keys   f stops")
-	d.keys("enter")
-	d.wants("Scanning: 1,200 of 9,800 keys   f stops", "esc all sessions")
-	d.keys("esc") // stops the scan, not the view
-	d.wants("Stopping: 1,200 of 9,800 keys", "esc all sessions")
-	close(end)
-	d.send(<-ended)
-	d.keys("esc")
-	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "nothing watched")
-	d.lacks("locks/x", "HOLDS has all keys")
-}
-
-func TestAFailedScanKeepsTheResult(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), false))
-	d.keys("3")
-	d.performSearch()
-	d.wants("this token may not read all keys", "no readable key")
-	d.keys("f")
-	d.send(searchedMsg{of: d.m.sessions.scan.run, err: errors.New("no \x1b[2J answer")})
-	d.wants("The scan failed after 0 of 0 keys: no ␛[2J answer", "HOLDS has all keys as of 12:01:09", "252 keys, none watched")
-	d.send(snapshotMsg{func() *election.Snapshot {
-		s := studiedSnapshot("")
-		s.Connection = lostSnapshot().Connection
-		return s
-	}()})
-	if cmd := d.keys("f"); cmd != nil {
-		t.Error("a scan without a connection")
-	}
-	d.wants("Unavailable while Consul is unreachable")
-}
-
 // The dialog lists what the scan found, and says how old that is.
 func TestTheDialogUsesTheScan(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
@@ -186,7 +73,7 @@ func TestClicksHitTheRowUnderTheNews(t *testing.T) {
 			d.send(clickAt(10, y))
 		}
 	}
-	if d.m.sessions.cursor != sessionID(204) {
+	if d.m.sessions.Cursor() != sessionID(204) {
 		t.Errorf("clicked another session than pg-pg2")
 	}
 }

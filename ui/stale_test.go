@@ -23,7 +23,7 @@ func lineOf(t *testing.T, d *driver, name string) string {
 
 func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	d := drive(t, staleSnapshot(), 120, 36)
-	led := d.m.styles.Ink(term.Plain, term.Led)
+	led := d.m.look.painter.Styles.Ink(term.Plain, term.Led)
 	if line := lineOf(t, d, "svc-00009 "); strings.Contains(line, led) || !strings.Contains(line, "stale") {
 		t.Errorf("a stale row looks current: %q", line)
 	}
@@ -52,16 +52,16 @@ func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 func TestDialogsRefuseStaleElections(t *testing.T) {
 	for key, refused := range map[string]bool{"service/svc-00112/leader": true, "service/svc-00012/leader": false} {
 		d := drive(t, staleSnapshot(), 120, 36)
-		d.m.openElection(key)
+		d.open(key)
 		d.keys("r")
-		if d.m.dialog == nil || d.m.dialog.acts() == refused {
+		if d.m.dialog == nil || d.ready() == refused {
 			t.Errorf("%s: refused %v", key, !refused)
 		}
 		// It may become stale while the dialog is open.
 		lost := staleSnapshot()
 		lost.Connection.Stale[0].Range = election.PrefixRange("service/")
 		d.send(snapshotMsg{lost})
-		if d.m.dialog.acts() {
+		if d.ready() {
 			t.Errorf("%s became stale, and the dialog still acts", key)
 		}
 	}

@@ -8,8 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/dialog"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
 )
 
 // hiddenPatroni is a snapshot in which nothing but the keys beside it tells that
@@ -22,15 +27,28 @@ func hiddenPatroni() *election.Snapshot {
 
 // mark marks elections and removes every other mark.
 func (d *driver) mark(names ...string) {
-	clear(d.m.table.marks)
-	for _, name := range names {
-		d.m.table.marks[keyOf(name)] = true
+	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.window.screen.table
+	toBoard := func(msg tea.Msg) { send(&d.m, &d.m.board, msg) }
+	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // where nothing scrolls
+	toBoard(scene.Filtered{})
+	var all []scene.Target
+	for _, e := range d.m.feed.shown.Elections {
+		all = append(all, scene.Target{Target: e.Target()})
 	}
+	toBoard(scene.Unmark{Targets: all})
+	for _, name := range names {
+		toBoard(scene.GoTo{ID: keyOf(name)})
+		toBoard(press("space"))
+	}
+	toBoard(scene.Filtered{Text: filter})
+	toBoard(scene.GoTo{ID: was})
+	toBoard(scene.Resized{Rect: part})
+	d.m.layOut(d.m.scene)
 }
 
 // readOn scrolls the dialog to its end.
 func (d *driver) readOn() {
-	for d.m.dialog.text.Below() > 0 {
+	for d.below() {
 		d.keys("j")
 	}
 }
@@ -48,11 +66,9 @@ func TestPatroniIsRecognisedByTheKeysBesideIt(t *testing.T) {
 		d.keys("r")
 		d.wants(c.wants...)
 		d.keys("y")
-		for _, b := range d.m.actions.batches {
-			for _, a := range b {
-				if a.Target.Election == "pg" {
-					t.Errorf("%v: pg is released", c.marks)
-				}
+		for _, a := range d.actions() {
+			if a.Ev.Election == "pg" {
+				t.Errorf("%v: pg is released", c.marks)
 			}
 		}
 		d = drive(t, hiddenPatroni(), 120, 50, searches)
@@ -189,13 +205,13 @@ func TestAFailedCheckIsTold(t *testing.T) {
 // The check has a time limit, after which it counts as failed.
 func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, run := newSurveyor(t.Context(), func(ctx context.Context, keys []string) []election.Surroundings {
+		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, keys []string) []election.Surroundings {
 			<-ctx.Done()
 			return []election.Surroundings{{Key: keys[0], SiblingsErr: "keys beside the election: timeout"}}
 		})([]string{"a"})
 		began := time.Now()
-		if msg := run().(surveyedMsg); len(msg.found) != 1 || time.Since(began) != surveyTime {
-			t.Errorf("%v after %s", msg.found, time.Since(began))
+		if msg := run().(dialog.Surveyed); len(msg.Found) != 1 || time.Since(began) != 10*time.Second {
+			t.Errorf("%v after %s", msg.Found, time.Since(began))
 		}
 	})
 }
@@ -216,12 +232,13 @@ func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	firstOf(t, d.keys("r"))
 	d.keys("space")
 	d.send(tickMsg(d.now))
-	got := d.m.dialog.survey.keys
+	before, _ := d.awaited()
+	got := before.Keys
 	if want := []string{keyOf("auth"), keyOf("billing"), keyOf("users")}; !slices.Equal(got, want) {
 		t.Errorf("surveyed %v, want %v", got, want)
 	}
-	before := d.m.dialog.survey
-	if d.keys("space"); d.m.dialog.survey != before {
+	d.keys("space")
+	if after, _ := d.awaited(); after != before {
 		t.Error("fewer targets are surveyed again")
 	}
 	if len(asked) == 0 || !slices.Equal(asked[0], []string{keyOf("billing")}) {
@@ -302,11 +319,12 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 		s.Elections = append(s.Elections, ledElection(400+i, "zz-"+string(rune('a'+i)), 1, time.Hour))
 	}
 	d := drive(t, s, 120, 46, searches)
-	d.m.setFilter("auth")
-	d.mark("auth", "billing")
+	names := []string{"auth", "billing"}
 	for i := range 14 {
-		d.m.table.marks[keyOf("zz-"+string(rune('a'+i)))] = true
+		names = append(names, "zz-"+string(rune('a'+i)))
 	}
+	d.filter("auth")
+	d.mark(names...)
 	d.keys("r")
 	d.wants("zz-k and 3 more", "a shows all keys and names")
 	d.keys("a")
@@ -322,12 +340,12 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d.unanswered = true
 	d.mark("auth")
 	d.keys("r")
-	first := d.m.dialog.survey
+	first, _ := d.awaited()
 	lost := studiedSnapshot("")
 	lost.Connection = lostSnapshot().Connection
 	d.send(snapshotMsg{lost})
 	d.wants("The connection to Consul is lost")
-	d.send(surveyedMsg{of: first, found: []election.Surroundings{{Key: keyOf("auth"), SiblingsErr: "cannot reach Consul"}}})
+	d.send(dialog.Surveyed{Of: first, Found: []election.Surroundings{{Key: keyOf("auth"), SiblingsErr: "cannot reach Consul"}}})
 	d.send(snapshotMsg{studiedSnapshot("")})
 	d.wants("Checking 1 election")
 	d.unanswered = false

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // overwrittenSnapshot has an election that was written without the lock; 0 is a term whose number was
@@ -43,7 +44,7 @@ func TestTermOfALedAndAVacantElection(t *testing.T) {
 	if row := d.row("billing"); !strings.Contains(row, " 18 ") {
 		t.Errorf("%q", row)
 	}
-	if got := termSpan(never, d.m.sym).Text; got != d.m.sym.Dash {
+	if got := scene.TermSpan(never, d.m.scene.Sym).Text; got != d.m.scene.Sym.Dash {
 		t.Errorf("an election without a term has term %q", got)
 	}
 }

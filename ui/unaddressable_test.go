@@ -6,34 +6,6 @@ import (
 	"electop/election"
 )
 
-// Keys that look the same are rows of their own: the cursor and the marks tell
-// them apart, and the board says that they cannot be acted on.
-func TestKeysThatLookTheSameHaveRowsOfTheirOwn(t *testing.T) {
-	s := mixedSnapshot()
-	for i, e := range s.Elections[:2] {
-		twin := *e
-		twin.Name, twin.Pair.Key, twin.Unaddressable = "a\uFFFDb", "service/a\uFFFDb/leader", true
-		twin.Pair.CreateIndex = uint64(40 + i)
-		s.Elections[i] = &twin
-	}
-	d := drive(t, s, 200, 40)
-	d.keys("g")
-	first := d.m.table.selected()
-	d.keys("space")
-	if second := d.m.table.selected(); second == first || second.Key() != first.Key() || len(d.m.table.marks) != 1 {
-		t.Errorf("the cursor went from %q to %q, %d marks", first.ID(), second.ID(), len(d.m.table.marks))
-	}
-	d.keys("space", "g")
-	if len(d.m.table.marks) != 2 {
-		t.Errorf("%d marks", len(d.m.table.marks))
-	}
-	d.wants("unaddressable", "is not UTF-8")
-	d.send(snapshotMsg{s})
-	if d.m.table.selected().ID() != d.m.table.cursor || len(d.m.table.marks) != 2 {
-		t.Errorf("the cursor is on %q, %d marks", d.m.table.cursor, len(d.m.table.marks))
-	}
-}
-
 // Semaphores and lost permissions have events of their own.
 func TestNewEventsAreShown(t *testing.T) {
 	s := mixedSnapshot()

@@ -1,13 +1,9 @@
 package ui
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election"
+	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -15,233 +11,128 @@ import (
 // Update takes a message: what the terminal says of itself, then data, then
 // what the user does.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.feed.now = m.opts.Now()
+	m.renew()
+	before := m.scene
 	cmd := m.update(msg)
-	survey := m.askSurvey()
-	notice := m.fitOverlay()
-	m.tellWatched()
-	m.tellStudied()
-	return m, tea.Batch(cmd, m.askRights(), survey, notice)
+	laid := m.layOut(before)
+	m.tell()
+	return m, tea.Batch(cmd, m.askRights(), laid)
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.resized(msg.Width, msg.Height)
+		return m.resized(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
-		m.dark = msg.IsDark()
-		m.styles = term.NewStyles(m.dark, m.profile)
+		m.look = m.look.on(msg.IsDark(), m.look.profile)
 	case tea.ColorProfileMsg:
-		m.profile = msg.String()
-		m.styles = term.NewStyles(m.dark, m.profile)
+		m.look = m.look.on(m.look.dark, msg.String())
 	case tea.ResumeMsg:
-		m.refresh()
+		return m.changed()
 	case interludeMsg:
-		return m.giveTerminal(msg)
+		return lendTerminal(msg, m.out.interlude)
 	case interludeOverMsg:
-		m.refresh()
-		return m.interlude
+		return tea.Batch(m.changed(), m.out.interlude)
 	case tickMsg:
-		m.ticked()
-		return m.tick()
+		m.feed.latency = m.feed.live.Connection.Latency
+		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
-		m.received(msg.snap)
-		return m.wait
-	case actionMsg:
-		m.acted(msg)
+		m.feed.take(msg.snap)
+		return tea.Batch(m.changed(), m.out.wait)
 	case rightsMsg:
-		m.rights.learned(msg, m.opts.Now())
-		m.checkDialog()
-	case searchedMsg:
-		m.searched(msg)
-	case surveyedMsg:
-		m.surveyed(msg)
-	case noticeMsg:
-		m.notice(msg)
-	case searchTickMsg:
-		return msg.of.ticked()
+		m.out.rights.learned(msg, m.feed.now)
+		return m.changed()
+	case results.Answered:
+		return tea.Batch(send(m, &m.log, msg), m.changed())
 	case tea.PasteMsg:
-		m.pasted(msg.Content)
+		if m.focus.mode == modePrompt && !m.window.tooSmall {
+			return m.edit(func(in *term.Input) { in.Insert(msg.Content) })
+		}
 	case tea.KeyPressMsg:
 		return m.pressed(msg)
 	case tea.MouseClickMsg:
-		m.clicked(msg.Mouse())
+		return m.clicked(msg.Mouse())
 	case tea.MouseWheelMsg:
-		m.wheeled(msg.Mouse())
+		return m.wheeled(msg.Mouse())
+	default: // perhaps what a component awaits
+		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg))
 	}
 	return nil
 }
 
-// received takes a snapshot. It becomes the board at once unless that is
-// paused; dialogs and waiting actions look at the newest in any case.
-func (m *Model) received(snap *election.Snapshot) {
-	m.now = m.opts.Now()
-	first := !m.shown.Loaded && snap.Loaded
-	m.live = snap
-	if m.latency == 0 {
-		m.latency = snap.Connection.Latency
-	}
-	if !m.paused {
-		top := m.historyTop()
-		same := sameBoard(m.shown, snap) && !m.movesByItself()
-		m.shown = snap
-		if !same {
-			m.refreshBoard()
-		}
-		m.refreshView()
-		m.keepHistoryTop(top)
-		if first && m.table.offset == 0 && m.table.index == 0 {
-			m.showTrouble()
-		}
-	}
-	m.checkDialog()
-	if m.actions.waiting() {
-		m.settle()
-		m.refreshView()
-	}
+// component is a part of the screen.
+type component[T any] interface {
+	Update(msg tea.Msg, s *scene.Scene) (T, scene.Action)
 }
 
-// showTrouble puts the cursor on the first election without a leader, so that
-// the first screen tells about it without a key.
-func (m *Model) showTrouble() {
-	for i, e := range m.table.order {
-		if st := scene.StandingOf(e, m.asOf()); st == scene.StandsVacant || st == scene.StandsDelay {
-			m.table.moveTo(i)
-			return
-		}
-	}
+// send gives a message to a component and carries out what it asks for.
+func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
+	next, action := (*to).Update(msg, m.scene)
+	*to = next
+	m.renew()
+	return m.do(action)
 }
 
-// refresh derives everything from the shown snapshot.
-func (m *Model) refresh() {
-	m.refreshBoard()
-	m.refreshView()
-}
-
-// refreshBoard derives what the first view shows as of now.
-func (m *Model) refreshBoard() {
-	m.census = takeCensus(m.shown, m.asOf())
-	m.table.measure(&m.census, m.asOf())
-	m.table.refresh(m.shown, m.asOf())
-}
-
-// sameBoard reports that a snapshot tells nothing new of elections and checks, as
-// one does that brings the latency of the link.
-func sameBoard(a, b *election.Snapshot) bool {
-	return scene.SameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
-		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
-			return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
-		})
-}
-
-// movesByItself reports that time alone may change counts or order: lock-delays
-// end, and changes become too old to count.
-func (m *Model) movesByItself() bool {
-	return m.census.counts.delay > 0 || m.table.sort.key == byChanges
-}
-
-// refreshView derives anew what views other than the first one show.
-func (m *Model) refreshView() {
-	switch m.view {
+// toView gives a message to the component that the view shows.
+func (m *Model) toView(msg tea.Msg) tea.Cmd {
+	switch m.focus.view {
 	case viewEvents:
-		m.events.refresh(m.shown, m.actions.events(m.sym, m.live, m.opts.Now()))
+		return send(m, &m.events, msg)
 	case viewSessions:
-		m.sessions.refresh(m.shown)
+		return send(m, &m.sessions, msg)
 	default:
+		return send(m, &m.board, msg)
 	}
 }
 
-func (m *Model) ticked() {
-	m.now, m.latency = m.opts.Now(), m.live.Connection.Latency
-	m.table.measure(&m.census, m.asOf())
-	if m.movesByItself() {
-		m.refreshBoard()
+// toDialog gives a message to the dialog if one is open.
+func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
+	if m.dialog == nil {
+		return nil
 	}
-	if m.actions.waiting() {
-		m.settle()
-		m.refreshView()
-	}
+	return send(m, m.dialog, msg)
 }
 
-// setPaused freezes the board or lets it go on with the newest snapshot.
-func (m *Model) setPaused(on bool) {
-	if on == m.paused {
-		return
+// changed tells the components that what is looked at is another than in the scene.
+func (m *Model) changed() tea.Cmd {
+	msg := scene.Changed{Before: m.scene}
+	m.renew()
+	cmds := []tea.Cmd{send(m, &m.log, msg), send(m, &m.board, msg)}
+	if m.focus.view != viewElections {
+		cmds = append(cmds, m.toView(msg))
 	}
-	m.pausedAt = m.asOf()
-	m.paused = on
-	if !on {
-		m.shown = m.live
-		m.refresh()
-	}
+	return tea.Batch(append(cmds, m.toDialog(msg))...)
 }
 
-// where is the layout of the screen as it is now.
-func (m *Model) where() screen { return m.screen(len(m.banners(m.scene()))) }
-
-// tellWatched tells which nodes' checks are worth watching, when that changed.
-func (m *Model) tellWatched() {
-	if m.opts.WatchChecks == nil || m.width == 0 {
-		return
+// layOut gives the components their parts of the screen, and lays out what lies
+// over the board, so that keys are judged by what is drawn.
+func (m *Model) layOut(before *scene.Scene) tea.Cmd {
+	m.renew()
+	if m.window.tooSmall {
+		return nil
 	}
-	var nodes []string
-	add := func(e *election.Election) {
-		if e != nil && e.Session != nil && e.Pair.Held() && len(e.Session.NodeChecks)+len(e.Session.ServiceChecks) > 0 {
-			nodes = append(nodes, e.Session.Node)
-		}
-	}
-	if r := m.sessions.selected(); m.view == viewSessions && m.sessions.open && r != nil {
-		nodes = append(nodes, r.ses.Node)
-	} else {
-		add(m.table.selected())
-	}
-	if m.view == viewElections && !m.pane.zoom {
-		rows := m.table.rows(m.where().table.H)
-		m.table.scroll(rows)
-		for _, e := range m.table.visible(rows) {
-			add(e)
-		}
-	}
-	nodes = distinct(nodes)
-	if all := strings.Join(nodes, "\x00"); all != m.watched {
-		m.watched = all
-		m.opts.WatchChecks(nodes)
-	}
-}
-
-// distinct keeps the first of each, in order: what is watched is bounded, and
-// the selected election's node must be within.
-func distinct(nodes []string) []string {
-	seen := make(map[string]bool, len(nodes))
-	return slices.DeleteFunc(nodes, func(node string) bool {
-		again := seen[node]
-		seen[node] = true
-		return again
+	old := m.window.screen
+	m.window.screen = arrange(need{
+		w: m.window.w, h: m.window.h, banners: len(m.banners()), rows: len(m.scene.Shown.Elections),
+		zoom: m.focus.zoom && m.focus.view == viewElections, wide: m.board.Wide(),
+		full: m.focus.view != viewElections || len(m.scene.Shown.Elections) == 0,
 	})
-}
-
-// tellStudied tells whose surroundings are wanted and whether the sessions are,
-// when that changed.
-func (m *Model) tellStudied() {
-	if key := m.studyKey(); m.opts.Study != nil && key != m.studied {
-		m.studied = key
-		m.opts.Study(key)
+	var cmds []tea.Cmd
+	now := m.window.screen
+	if now.table.H > 0 && now.table != old.table {
+		cmds = append(cmds, send(m, &m.board, scene.Resized{Rect: now.table}))
 	}
-	if on := m.view == viewSessions; m.opts.WatchSessions != nil && on != m.listing {
-		m.listing = on
-		m.opts.WatchSessions(on)
+	if now.pane != old.pane {
+		cmds = append(cmds, send(m, &m.detail, scene.Resized{Rect: now.pane}))
 	}
-}
-
-// studyKey is the election that is looked at.
-func (m *Model) studyKey() string {
-	if e := m.table.selected(); e != nil && m.view == viewElections {
-		return e.Key()
+	if now.body != old.body {
+		cmds = append(cmds, send(m, &m.events, scene.Resized{Rect: now.body}), send(m, &m.sessions, scene.Resized{Rect: now.body}))
 	}
-	return ""
-}
-
-func (m *Model) pasted(text string) {
-	if m.mode == modePrompt && !tooSmall(m.width, m.height) {
-		m.edit(func(in *term.Input) { in.Insert(text) })
+	whole := scene.Resized{Rect: term.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
+	cmds = append(cmds, send(m, &m.detail, scene.Changed{Before: before}), m.toDialog(whole))
+	if m.focus.mode == modeResults {
+		cmds = append(cmds, send(m, &m.log, whole))
 	}
+	return tea.Batch(cmds...)
 }

@@ -13,58 +13,10 @@ import (
 )
 
 func (d *driver) selected() string {
-	if e := d.m.table.selected(); e != nil {
+	if e := d.m.board.Selected(); e != nil {
 		return e.Name
 	}
 	return ""
-}
-
-func TestCursorFollowsTheElection(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36)
-	d.keys("G", "k") // users
-	steps := []struct {
-		what string
-		do   func()
-	}{
-		{"sorted by state", func() { d.keys("s") }},
-		{"reversed", func() { d.keys("S") }},
-		{"sorted by leader", func() { d.keys("s") }},
-		{"elections inserted before", func() {
-			s := mixedSnapshot()
-			s.Elections = append([]*election.Election{ledElection(20, "aaa", 1, time.Minute)}, s.Elections...)
-			d.send(snapshotMsg{s})
-		}},
-		{"elections deleted", func() {
-			s := mixedSnapshot()
-			s.Elections = s.Elections[3:]
-			d.send(snapshotMsg{s})
-		}},
-		{"filtered", func() { d.keys("/", "'us", "enter") }},
-		{"filter cleared", func() { d.keys("esc") }},
-		{"window resized", func() { d.send(tea.WindowSizeMsg{Width: 60, Height: 12}) }},
-	}
-	for _, s := range steps {
-		if s.do(); d.selected() != "users" {
-			t.Errorf("%s: the cursor is on %q", s.what, d.selected())
-		}
-		d.wants("users")
-	}
-}
-
-func TestCursorAfterItsElectionIsGone(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36)
-	d.keys("g", "j") // billing
-	s := mixedSnapshot()
-	s.Elections = slices.Delete(s.Elections, 1, 2)
-	d.send(snapshotMsg{s})
-	if d.selected() != "mail" {
-		t.Errorf("the cursor is on %q, not on what took the place", d.selected())
-	}
-	d.send(snapshotMsg{emptySnapshot(false)})
-	d.send(snapshotMsg{mixedSnapshot()})
-	if d.selected() == "" {
-		t.Error("nothing is selected after the board was empty")
-	}
 }
 
 func TestFirstSnapshotShowsTrouble(t *testing.T) {
@@ -105,9 +57,7 @@ func TestMouse(t *testing.T) {
 	}
 	x := strings.Index(strings.Split(d.text(), "\n")[1], "FOR")
 	d.send(tea.MouseClickMsg{X: x, Y: 1, Button: tea.MouseLeft})
-	if d.m.table.sort.key != byFor {
-		t.Errorf("sorted by %s", d.m.table.sort.key.word())
-	}
+	d.wants("Sorted by for.")
 }
 
 func TestPauseFreezesTheBoard(t *testing.T) {
@@ -131,38 +81,6 @@ func TestLostLinkStopsTheClocks(t *testing.T) {
 	d.wants("Unavailable while Consul is unreachable: this data is stale.")
 }
 
-func TestFilter(t *testing.T) {
-	d := drive(t, mixedSnapshot(), 120, 36)
-	for _, c := range []struct {
-		text string
-		want string
-	}{
-		{"", "auth billing mail orders search shop users web"},
-		{"s", "auth billing mail orders search shop users web"}, // every key has "service"
-		{"BILL", "billing"},
-		{"!node-1 !node-2", "billing shop"},
-		{"state:vacant", "mail"},
-		{"state:lock_delay", "search"},
-		{"!state:led", "mail search web"},
-		{"state:led node:node-1", "orders users"},
-		{"node:node-3", "billing shop"},
-		{"leader:auth-2", "auth"},
-		{"key:service/web/", "web"},
-		{"session:4f5ada57", "auth"},
-		{"foo:bar", ""},
-		{"!", "auth billing mail orders search shop users web"},
-	} {
-		d.m.setFilter(c.text)
-		var names []string
-		for _, e := range d.m.table.order {
-			names = append(names, e.Name)
-		}
-		if got := strings.Join(names, " "); got != c.want {
-			t.Errorf("%q gives %q, want %q", c.text, got, c.want)
-		}
-	}
-}
-
 func TestFilterKeys(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "/", "'web")
@@ -171,8 +89,8 @@ func TestFilterKeys(t *testing.T) {
 		t.Errorf("selected %q", d.selected())
 	}
 	d.keys("esc")
-	if d.selected() != "auth" || !d.m.table.filter.Empty() {
-		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.table.filter.Text)
+	if d.selected() != "auth" || !d.m.board.Filter().Empty() {
+		t.Errorf("after esc: %q, filter %q", d.selected(), d.m.board.Filter().Text)
 	}
 	d.keys("/", "'webx", "backspace", "enter", "q")
 	d.wants("/ web", "esc clears")
@@ -192,8 +110,8 @@ func TestEventsView(t *testing.T) {
 	d.wants("Events  2 lines")
 	d.lacks("overwritten  orders")
 	d.keys("enter")
-	if d.m.view != viewElections || d.selected() != "mail" && d.selected() != "search" {
-		t.Errorf("enter shows view %d, %q", d.m.view, d.selected())
+	if d.m.focus.view != viewElections || d.selected() != "mail" && d.selected() != "search" {
+		t.Errorf("enter shows view %d, %q", d.m.focus.view, d.selected())
 	}
 }
 
@@ -248,8 +166,9 @@ func TestManyTargets(t *testing.T) {
 	if len(d.op.released) != 1 || d.op.released[0].Election != "auth" {
 		t.Errorf("released %+v", d.op.released)
 	}
-	if m := d.m.table.marks; len(m) != 2 || m[keyOf("auth")] {
-		t.Errorf("marked after the action: %v, want those it did not act on", m)
+	d.keys("enter", "/", "'auth", "enter")
+	if visible, hidden := d.m.board.Marks(d.m.scene); visible != 0 || hidden != 2 {
+		t.Errorf("%d marks of what it acted on, %d others", visible, hidden)
 	}
 }
 
@@ -277,7 +196,7 @@ func TestActionErrorsAreShown(t *testing.T) {
 	d.wants("billing: nothing was changed: refused␛[2J by ACL")
 	d.keys("j")
 	d.wants("billing: nothing was changed")
-	if d.m.actions.waiting() {
+	if d.m.log.Waiting() {
 		t.Error("a failed release waits for a leader")
 	}
 }
@@ -303,7 +222,7 @@ func TestWatchChecks(t *testing.T) {
 		t.Fatalf("told %v", calls)
 	}
 	d.keys("g")
-	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != d.m.table.selected().Session.Node {
+	if last := calls[len(calls)-1]; len(last) != 3 || last[0] != d.m.board.Selected().Session.Node {
 		t.Errorf("the selected node is not the first: %v", last)
 	}
 	before := len(calls)
@@ -320,9 +239,7 @@ func TestWatchChecks(t *testing.T) {
 func TestCommands(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys(":", "'sort for rev", "enter")
-	if d.m.table.sort != (sorting{key: byFor, reverse: true}) {
-		t.Errorf("sort %+v", d.m.table.sort)
-	}
+	d.wants("Sorted by for, reversed.")
 	d.keys(":", "'go users", "enter")
 	if d.selected() != "users" {
 		t.Errorf(":go selects %q", d.selected())
@@ -354,13 +271,13 @@ func TestCopy(t *testing.T) {
 func TestEscGoesOneStepBack(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("/", "'o", "enter", "space", "enter")
-	if d.keys("esc"); d.m.pane.zoom {
+	if d.keys("esc"); d.m.focus.zoom {
 		t.Error("still zoomed")
 	}
-	if d.keys("esc"); !d.m.table.filter.Empty() || len(d.m.table.marks) != 1 {
+	if d.keys("esc"); !d.m.board.Filter().Empty() || d.marks() != 1 {
 		t.Error("the second esc clears the filter and keeps the marks")
 	}
-	if d.keys("esc"); len(d.m.table.marks) > 0 {
+	if d.keys("esc"); d.marks() > 0 {
 		t.Error("the third esc clears the marks")
 	}
 }

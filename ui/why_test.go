@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -70,20 +69,20 @@ func TestWhyIsThatOfShow(t *testing.T) {
 func TestSemaphoresAreNoAlarm(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/jobs/leader"), 200, 50, studies)
 	d.wants("1 vacant", "1 semaphore", "semaphore 2 of 3")
-	d.m.setFilter("state:semaphore")
-	if len(d.m.table.order) != 1 || d.selected() != "jobs" {
-		t.Errorf("the filter shows %d elections", len(d.m.table.order))
+	d.filter("state:semaphore")
+	if len(d.m.board.Visible()) != 1 || d.selected() != "jobs" {
+		t.Errorf("the filter shows %d elections", len(d.m.board.Visible()))
 	}
 	d.wants("2 of 3 slots taken", "1 by a holder that is gone", "2 waiting")
 	d.keys("r")
 	d.wants("jobs is a semaphore: it has no single holder to release.")
-	d.m.setFilter("")
-	for range len(d.m.table.order) {
+	d.filter("")
+	for range len(d.m.board.Visible()) {
 		if d.keys("n"); d.selected() == "jobs" {
 			t.Error("n goes to a semaphore")
 		}
 	}
-	d.m.openElection("service/jobs/leader")
+	d.open("service/jobs/leader")
 	d.keys("[", "[")
 	d.wants("A semaphore has no terms")
 }
@@ -146,7 +145,7 @@ func TestMissingRights(t *testing.T) {
 func TestHostileRules(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 80, 24, searches)
 	d.keys("g")
-	e := d.m.table.selected()
+	e := d.m.board.Selected()
 	d.send(rightsMsg{hold{e.Key(), e.Pair.Session}, election.Rights{Known: true, DestroyRule: strings.Repeat("key \"\x1b[2J世\u202e\" ", 30)}})
 	d.keys("x")
 	checkFrame(t, d, 80, 24, "a hostile rule")
@@ -175,7 +174,7 @@ func TestRightsAreAskedOneAtATime(t *testing.T) {
 
 func TestDialogForesees(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
-	d.m.openElection("service/pg/leader")
+	d.open("service/pg/leader")
 	d.keys("x")
 	d.wants("Likely next  pg2 (node-2), pg3 (node-3)", "patronictl switchover pg", "service/pg/leader is deleted with its value")
 	d.keys("esc", "r")
@@ -203,26 +202,22 @@ func TestSearchShowsProgressAndStops(t *testing.T) {
 	ended := make(chan tea.Msg, 1)
 	go func() { ended <- firstOf(t, cmd) }()
 	<-started
-	if d.send(searchTickMsg{d.m.dialog.search}) == nil {
-		t.Error("the progress is drawn once only")
-	}
 	d.wants("Scanning: 1,200 of 9,800 keys")
 	d.keys("esc")
 	d.wants("Stopping: 1,200 of 9,800 keys", "Destroy the session of auth")
 	close(release)
-	tick := searchTickMsg{d.m.dialog.search}
-	d.send(<-ended)
+	late := <-ended
+	d.send(late)
 	d.wants("Stopped after 1,200 of 9,800 keys: 2 keys in all so far, as of 12:01:09.", "locks/␛[2J is released")
-	if d.send(tick) != nil {
+	if d.send(scene.SearchTick{Of: late.(scene.Searched).Of}) != nil {
 		t.Error("the tick goes on after the end")
 	}
 	if d.keys("f") == nil {
 		t.Error("a stopped search can't be started again")
 	}
-	stale := d.m.dialog.search
 	d.keys("esc", "esc")
-	d.send(searchedMsg{of: stale, err: errors.New("late")})
-	d.lacks("late")
+	d.send(late)
+	d.lacks("locks/")
 }
 
 func TestSearchResult(t *testing.T) {
@@ -230,9 +225,6 @@ func TestSearchResult(t *testing.T) {
 	d.keys("g", "x")
 	d.performSearch()
 	d.wants("service/auth/leader is released", "locks/nightly is released", "Scanned 9,800 keys: 3 keys in all, as of 12:01:09.", "there may be more")
-	d.m.dialog.search.err = errors.New("boom\x1b")
-	d.send(tickMsg(d.now))
-	d.wants("The scan failed after 9,800 of 9,800 keys: boom␛")
 }
 
 func TestSessionsView(t *testing.T) {
@@ -251,52 +243,9 @@ func TestSessionsView(t *testing.T) {
 	d.keys("G", "enter")
 	d.wants("First seen", "Holds", "service/web/leader", "esc all sessions")
 	d.keys("esc", "esc")
-	if d.m.view != viewElections {
+	if d.m.focus.view != viewElections {
 		t.Error("esc does not lead back")
 	}
-}
-
-func TestSessionCursorFollowsItsSession(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, studies)
-	d.keys("3", "/", "'users", "enter", "esc")
-	id := d.m.sessions.cursor
-	for range sessionSorts() {
-		d.keys("s")
-	}
-	d.keys("S")
-	s := studiedSnapshot("")
-	s.SessionList.Sessions = slices.Delete(slices.Clone(s.SessionList.Sessions), 0, 2)
-	d.send(snapshotMsg{s})
-	if r := d.m.sessions.selected(); r == nil || r.ses.ID != id || r.ses.Name != "users" {
-		t.Error("the cursor left its session")
-	}
-	d.keys("x")
-	gone := studiedSnapshot("")
-	gone.SessionList.Sessions = slices.DeleteFunc(slices.Clone(gone.SessionList.Sessions), func(s *election.Session) bool { return s.ID == id })
-	d.send(snapshotMsg{gone})
-	d.wants("the session is gone", "Nothing will be changed", "[ Close ]")
-}
-
-func TestSessionCommands(t *testing.T) {
-	d := drive(t, studiedSnapshot(""), 120, 36, studies)
-	d.keys(":", "'3", "enter", ":", "'sort ttl rev", "enter")
-	if got := d.m.sessions.sort; got.word() != "ttl" || !got.reverse {
-		t.Errorf("sorted by %s", got.word())
-	}
-	d.keys(":", "'sort term", "enter")
-	d.wants(":sort takes name, node, state, holds, age, ttl here")
-	d.m.setFilter("state:idle node:node-3")
-	for _, r := range d.m.sessions.order {
-		if r.stands != sessionIdle || r.ses.Node != "node-3" {
-			t.Errorf("the filter shows %s on %s", r.ses.Name, r.ses.Node)
-		}
-	}
-	if cmd := d.keys("c"); cmd == nil {
-		t.Error("no session is copied")
-	}
-	d = drive(t, studiedSnapshot(""), 120, 36, studies, func(o *Options) { o.ReadOnly = true })
-	d.keys("3", "x")
-	d.wants("Read-only: destroy is disabled")
 }
 
 // What a slot's holder loses is told, though no key is bound to it.
@@ -304,29 +253,4 @@ func TestDestroyOfASlotHolder(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, studies)
 	d.keys("3", "/", "'jobs", "enter", "g", "x")
 	d.wants("service/jobs/leader keeps its other holders; one slot becomes free")
-}
-
-// A waiting candidate must not be taken for an orphan.
-func TestFewIdleSessionsAreNoOrphans(t *testing.T) {
-	s := studiedSnapshot("")
-	s.SessionList.Sessions = slices.DeleteFunc(slices.Clone(s.SessionList.Sessions), func(x *election.Session) bool { return x.ID == sessionID(320) })
-	d := drive(t, s, 120, 36, studies)
-	d.keys("3")
-	d.lacks("orphan")
-}
-
-func TestInsightIsInferredOnce(t *testing.T) {
-	d := drive(t, studiedSnapshot("service/mail/leader"), 120, 36, studies)
-	d.text()
-	first := d.m.insights.In
-	d.now = d.now.Add(time.Second)
-	d.send(tickMsg(d.now))
-	if d.text(); d.m.insights.In != first {
-		t.Error("inferred anew without a change")
-	}
-	d.now = d.now.Add(scene.AdviceAge)
-	d.send(tickMsg(d.now))
-	if d.text(); d.m.insights.In == first {
-		t.Error("never inferred anew")
-	}
 }

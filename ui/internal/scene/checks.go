@@ -15,6 +15,7 @@ type Tally struct {
 	Until time.Time
 }
 
+// Total is how many checks keep the session alive.
 func (t Tally) Total() int { return t.Passing + t.Warning + t.Critical + t.Unknown }
 
 // Risk are the checks that endanger a leader now, as far as is known.

@@ -60,6 +60,7 @@ func EventWord(ev *election.Event) string {
 	return string(ev.Type)
 }
 
+// EventRole is how important an event is.
 func EventRole(ev *election.Event) term.Role {
 	switch ev.Type {
 	case election.Vacated, election.Deleted:
@@ -134,6 +135,7 @@ func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " led for " + Held(sym, ev.Held, ev.HeldKnown)})
 }
 
+// WhySpans tell the cause that an explanation gives.
 func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
 	if ev.Evidence != "" && !ByOperator(ev.Cause) {
@@ -142,6 +144,7 @@ func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	return spans
 }
 
+// SameEvent reports events of two snapshots that are one.
 func SameEvent(a, b *election.Event) bool {
 	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
 }

@@ -50,6 +50,7 @@ func isField(s string) bool {
 	return false
 }
 
+// Empty reports that nothing was typed that filters.
 func (f Filter) Empty() bool { return len(f.Words) == 0 }
 
 // Match reports whether every word matches the election.

@@ -28,6 +28,7 @@ func NobodyNext(s *Scene, in *Assessment) string {
 // shownNext is how many likely candidates are named in one line.
 const shownNext = 5
 
+// NextSpans name who is likely to lead next, or say why nobody is named.
 func NextSpans(s *Scene, in *Assessment) []term.Span {
 	if len(in.Candidates) == 0 {
 		r := term.Text
@@ -131,6 +132,7 @@ const (
 	AdviceAge  = time.Minute
 )
 
+// Look infers anew what it does not keep.
 func (c *InsightCache) Look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *Assessment {
 	if around != nil && around.Key != e.Key() {
 		around = nil

@@ -11,6 +11,7 @@ import (
 // Standing is what an election is in, as the screen tells it apart.
 type Standing uint8
 
+// The standings of an election.
 const (
 	StandsLed Standing = iota
 	StandsDelay
@@ -19,6 +20,7 @@ const (
 	StandsUnreadable
 )
 
+// StandingOf is what an election is in at a moment.
 func StandingOf(e *election.Election, asOf time.Time) Standing {
 	if e.Unreadable {
 		return StandsUnreadable
@@ -40,6 +42,7 @@ func (s Standing) Word() string {
 	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
 }
 
+// Sign is the symbol of the standing and its role.
 func (s Standing) Sign(sym *term.Symbols) (string, term.Role) {
 	switch s {
 	case StandsLed:
@@ -54,3 +57,6 @@ func (s Standing) Sign(sym *term.Symbols) (string, term.Role) {
 		return sym.Unreadable, term.Quiet
 	}
 }
+
+// SemaphoreWord stands before a semaphore's numbers.
+const SemaphoreWord = "semaphore "

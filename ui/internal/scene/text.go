@@ -10,6 +10,7 @@ import (
 	"electop/election"
 )
 
+// Number writes a number without groups.
 func Number(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // textLimit is the longest text from Consul that is considered for one line.
@@ -53,6 +54,7 @@ func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	return term.AtLeast(sym, term.Duration(d), known)
 }
 
+// CauseWords says as a clause why a term ended.
 func CauseWords(c election.Cause) string {
 	switch c {
 	case election.Released:
@@ -119,9 +121,30 @@ func TermNumber(n uint64) string {
 	return Number(n)
 }
 
+// SessionText is the ID of a session, short unless full.
 func SessionText(id string, full bool) string {
 	if full {
 		return Clean(id)
 	}
 	return election.ShortID(id)
+}
+
+// Earlier is the first of two moments; the zero time is none.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// TermSpan is the number of the current term, or of the latest one while there is no
+// leader, as every part of the screen shows it.
+func TermSpan(e *election.Election, sym *term.Symbols) term.Span {
+	switch {
+	case e.Overwritten():
+		return term.Span{term.Delay, TermNumber(e.Term) + "!"}
+	case e.Term == 0:
+		return term.Span{term.Faint, sym.Dash}
+	}
+	return term.Span{term.Quiet, Number(e.Term)}
 }

@@ -1,0 +1,190 @@
+package ui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// pressed gives a key to whoever has the keys now.
+func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case m.window.tooSmall: // nothing is visible that a key could be meant for
+		if key.Matches(msg, m.keys.Quit) {
+			return m.quit()
+		}
+		return nil
+	case key.Matches(msg, m.keys.Suspend):
+		return suspend(m.opts.Suspend)
+	}
+	switch m.focus.mode {
+	case modeDialog:
+		return m.toDialog(msg)
+	case modePrompt:
+		return m.promptKey(msg)
+	case modeCopy:
+		return m.copyKey(msg)
+	case modeHelp:
+		return m.helpKey(msg)
+	case modeResults:
+		return send(m, &m.log, msg)
+	default:
+		return m.boardKey(msg)
+	}
+}
+
+// boardKey gives a key to the board: first those that mean the same everywhere,
+// then those of what is shown.
+func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
+	if cmd, done := m.globalKey(msg); done {
+		return cmd
+	}
+	if m.focus.view != viewElections {
+		return m.toView(msg)
+	}
+	switch k := &m.keys; {
+	case key.Matches(msg, k.Release):
+		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease})
+	case key.Matches(msg, k.Destroy):
+		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy})
+	case key.Matches(msg, k.Wide):
+		return send(m, &m.board, scene.Widen{})
+	case key.Matches(msg, k.Copy):
+		if m.scene.Selected == nil {
+			return m.do(scene.Say{Role: term.Delay, Text: "There is no election to copy from."})
+		}
+		m.focus.mode = modeCopy
+		return nil
+	case m.focus.zoom, key.Matches(msg, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp):
+		return send(m, &m.detail, msg)
+	}
+	return send(m, &m.board, msg)
+}
+
+// globalKey handles the keys that mean the same everywhere on the board.
+func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
+	switch k := &m.keys; {
+	case key.Matches(msg, k.Quit):
+		return m.quit(), true
+	case key.Matches(msg, k.Help):
+		m.focus.mode, m.focus.help = modeHelp, 0
+	case key.Matches(msg, k.Filter):
+		m.focus.mode, m.focus.prompt = modePrompt, newPrompt(promptFilter, m.list())
+	case key.Matches(msg, k.Command):
+		m.focus.mode, m.focus.prompt = modePrompt, newPrompt(promptCommand, m.list())
+	case key.Matches(msg, k.Elections):
+		return m.show(viewElections), true
+	case key.Matches(msg, k.Events):
+		return m.show(viewEvents), true
+	case key.Matches(msg, k.Sessions):
+		return m.show(viewSessions), true
+	case key.Matches(msg, k.Pause):
+		return m.pause(!m.feed.paused), true
+	case key.Matches(msg, k.Results):
+		return send(m, &m.log, scene.ListActions{}), true
+	case key.Matches(msg, k.Back) && m.focus.zoom: // one step back: the nearest thing that can be undone
+		m.focus.zoom = false
+		return send(m, &m.detail, scene.Back{}), true
+	case key.Matches(msg, k.Back):
+		return m.toView(scene.Back{}), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// helpKey scrolls the help; every other key closes it.
+func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
+	if step, ok := m.keys.Step(msg, max(1, m.window.h-3), 1000); ok {
+		m.focus.help = m.look.guide.Scroll(m.scene.Sym, m.focus.help, step, m.window.w, m.window.h)
+		return nil
+	}
+	m.focus.mode = modeBoard
+	if msg.String() == "ctrl+c" {
+		return m.quit()
+	}
+	return nil
+}
+
+// copyMenu lists what of the selected election can be copied.
+func copyMenu() []term.Span {
+	menu := []term.Span{{term.Accent, "Copy:   "}}
+	for _, i := range [][2]string{
+		{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}, {"esc", "nothing"},
+	} {
+		menu = append(menu, term.Span{term.Key, i[0]}, term.Span{term.Quiet, " " + i[1] + "   "})
+	}
+	return menu
+}
+
+// copyKey copies what was chosen.
+func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
+	m.focus.mode = modeBoard
+	e := m.scene.Selected
+	if e == nil {
+		return nil
+	}
+	switch msg.String() {
+	case "k":
+		return m.copyText("key", e.Key())
+	case "n":
+		return m.copyText("name", e.Name)
+	case "l":
+		return m.copyText("leader", e.Leader)
+	case "s":
+		return m.copyText("session", e.Pair.Session)
+	case "o":
+		return m.copyText("node", scene.NodeOf(e))
+	case "v":
+		return m.copyText("value", string(e.Pair.Value))
+	}
+	return nil
+}
+
+// clicked gives a click to the part of the board that was clicked on.
+func (m *Model) clicked(at tea.Mouse) tea.Cmd {
+	if m.focus.mode != modeBoard || at.Button != tea.MouseLeft || m.window.tooSmall {
+		return nil
+	}
+	switch sc := &m.window.screen; {
+	case m.focus.view != viewElections && sc.body.Contains(at.X, at.Y):
+		return m.toView(scene.Clicked{X: at.X - sc.body.X, Y: at.Y - sc.body.Y})
+	case sc.table.Contains(at.X, at.Y):
+		return send(m, &m.board, scene.Clicked{X: at.X - sc.table.X, Y: at.Y - sc.table.Y})
+	case sc.pane.Contains(at.X, at.Y):
+		return send(m, &m.detail, scene.Clicked{X: at.X - sc.pane.X, Y: at.Y - sc.pane.Y})
+	}
+	return nil
+}
+
+// wheelStep is how many lines a turn of the mouse's wheel moves.
+const wheelStep = 3
+
+// wheeled scrolls what is under the pointer.
+func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
+	turn := scene.Wheeled{Step: wheelStep}
+	switch {
+	case at.Button == tea.MouseWheelUp:
+		turn.Step = -wheelStep
+	case at.Button != tea.MouseWheelDown:
+		return nil
+	}
+	switch {
+	case m.window.tooSmall:
+	case m.focus.mode == modeHelp:
+		m.focus.help = m.look.guide.Scroll(m.scene.Sym, m.focus.help, turn.Step, m.window.w, m.window.h)
+	case m.focus.mode == modeDialog:
+		return m.toDialog(turn)
+	case m.focus.mode == modeResults:
+		return send(m, &m.log, turn)
+	case m.focus.mode != modeBoard:
+	case m.focus.view == viewElections && m.window.screen.pane.Contains(at.X, at.Y):
+		return send(m, &m.detail, turn)
+	default:
+		return m.toView(turn)
+	}
+	return nil
+}

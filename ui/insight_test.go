@@ -1,0 +1,49 @@
+package ui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"electop/ui/internal/scene"
+)
+
+// What happens to other elections is taken up with the clock, not with each
+// snapshot: an insight among 10,000 elections costs 20 ms.
+func TestOtherElectionsCountAfterAWhile(t *testing.T) {
+	s := studiedSnapshot("service/mail/leader")
+	d := drive(t, s, 120, 36, studies)
+	d.text()
+	first := d.m.out.insights.In
+	other := *s
+	other.Elections = slices.Clone(s.Elections)
+	changed := *s.Elections[0]
+	changed.Term++
+	other.Elections[0] = &changed
+	d.now = d.now.Add(scene.InsightAge / 2)
+	d.send(snapshotMsg{&other})
+	if d.text(); d.m.out.insights.In != first {
+		t.Error("inferred anew at once")
+	}
+	d.now = d.now.Add(scene.InsightAge)
+	d.send(tickMsg(d.now))
+	if d.text(); d.m.out.insights.In == first {
+		t.Error("what changed is never taken up")
+	}
+}
+
+func TestInsightIsInferredOnce(t *testing.T) {
+	d := drive(t, studiedSnapshot("service/mail/leader"), 120, 36, studies)
+	d.text()
+	first := d.m.out.insights.In
+	d.now = d.now.Add(time.Second)
+	d.send(tickMsg(d.now))
+	if d.text(); d.m.out.insights.In != first {
+		t.Error("inferred anew without a change")
+	}
+	d.now = d.now.Add(scene.AdviceAge)
+	d.send(tickMsg(d.now))
+	if d.text(); d.m.out.insights.In == first {
+		t.Error("never inferred anew")
+	}
+}

@@ -1,0 +1,472 @@
+package board_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/board"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+	"electop/ui/internal/uitest"
+)
+
+// driver drives a board as the program does.
+type driver struct {
+	t    testing.TB
+	m    board.Model
+	s    *scene.Scene
+	rect term.Rect
+}
+
+func drive(t testing.TB, snap *election.Snapshot, w, h int) *driver {
+	t.Helper()
+	d := &driver{
+		t: t, m: board.New(keys.Default(false)), rect: term.Rect{W: w, H: h},
+		s: uitest.Scene(&election.Snapshot{At: uitest.Now()}, uitest.Now()),
+	}
+	d.send(scene.Resized{Rect: d.rect})
+	d.show(snap, uitest.Now())
+	return d
+}
+
+// show gives the board a snapshot.
+func (d *driver) show(snap *election.Snapshot, now time.Time) {
+	before := d.s
+	d.s = uitest.Scene(snap, now)
+	d.send(scene.Changed{Before: before})
+}
+
+func (d *driver) send(msg tea.Msg) scene.Action {
+	var action scene.Action
+	d.m, action = d.m.Update(msg, d.s)
+	d.s.Selected = d.m.Selected()
+	return action
+}
+
+// keys presses keys; it returns what the last one asked for.
+func (d *driver) keys(names ...string) (action scene.Action) {
+	for _, name := range names {
+		action = d.send(uitest.Press(name))
+	}
+	return action
+}
+
+func (d *driver) lines() []string {
+	d.t.Helper()
+	lines := d.m.View(d.s, uitest.Painter())
+	if len(lines) != d.rect.H {
+		d.t.Errorf("%d lines, want %d", len(lines), d.rect.H)
+	}
+	for _, line := range lines {
+		if w := term.Width(line); w != d.rect.W {
+			d.t.Errorf("%d cells, want %d: %q", w, d.rect.W, line)
+		}
+	}
+	return lines
+}
+
+// row is the line of an election.
+func (d *driver) row(name string) string {
+	d.t.Helper()
+	for _, line := range d.lines() {
+		if strings.Contains(line, " "+name+" ") {
+			return line
+		}
+	}
+	d.t.Fatalf("%s is not visible", name)
+	return ""
+}
+
+func (d *driver) selected() string {
+	if e := d.m.Selected(); e != nil {
+		return e.Name
+	}
+	return ""
+}
+
+// names are the visible elections, from the top.
+func (d *driver) names() string {
+	var all []string
+	for _, e := range d.m.Visible() {
+		all = append(all, e.Name)
+	}
+	return strings.Join(all, " ")
+}
+
+func (d *driver) wantsNote(action scene.Action, text string) {
+	d.t.Helper()
+	if say, ok := action.(scene.Say); !ok || !strings.Contains(say.Text, text) {
+		d.t.Errorf("it says %+v, want %q", action, text)
+	}
+}
+
+func TestCursorFollowsTheElection(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 20)
+	d.keys("G", "k") // users
+	steps := []struct {
+		what string
+		do   func()
+	}{
+		{"sorted by state", func() { d.keys("s") }},
+		{"reversed", func() { d.keys("S") }},
+		{"sorted by leader", func() { d.keys("s") }},
+		{"elections inserted before", func() {
+			s := uitest.Mixed()
+			s.Elections = append([]*election.Election{uitest.Led(20, "aaa", 1, time.Minute)}, s.Elections...)
+			d.show(s, uitest.Now())
+		}},
+		{"elections deleted", func() {
+			s := uitest.Mixed()
+			s.Elections = s.Elections[3:]
+			d.show(s, uitest.Now())
+		}},
+		{"filtered", func() { d.send(scene.Filtered{Text: "us"}) }},
+		{"filter cleared", func() { d.send(scene.Back{}) }},
+		{"resized", func() { d.rect = term.Rect{W: 60, H: 4}; d.send(scene.Resized{Rect: d.rect}) }},
+	}
+	for _, s := range steps {
+		if s.do(); d.selected() != "users" {
+			t.Errorf("%s: the cursor is on %q", s.what, d.selected())
+		}
+		d.row("users")
+	}
+}
+
+func TestCursorAfterItsElectionIsGone(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 20)
+	d.keys("g", "j") // billing
+	s := uitest.Mixed()
+	s.Elections = slices.Delete(s.Elections, 1, 2)
+	d.show(s, uitest.Now())
+	if d.selected() != "mail" {
+		t.Errorf("the cursor is on %q, not on what took the place", d.selected())
+	}
+	d.show(&election.Snapshot{Loaded: true}, uitest.Now())
+	d.show(uitest.Mixed(), uitest.Now())
+	if d.selected() == "" {
+		t.Error("nothing is selected after the board was empty")
+	}
+}
+
+func TestFirstSnapshotShowsTrouble(t *testing.T) {
+	if d := drive(t, uitest.Mixed(), 80, 20); d.selected() != "mail" {
+		t.Errorf("selected %q", d.selected())
+	}
+	if d := drive(t, uitest.Crowd(12), 80, 20); d.selected() != "svc-00000" {
+		t.Errorf("without trouble %q is selected", d.selected())
+	}
+}
+
+func TestMovement(t *testing.T) {
+	d := drive(t, uitest.Crowd(300), 80, 20)
+	for _, c := range []struct{ keys, want string }{
+		{"g", "svc-00000"}, {"j j k", "svc-00001"}, {"G", "svc-00299"}, {"home", "svc-00000"}, {"end", "svc-00299"},
+		{"g pgdown pgup", "svc-00000"}, {"ctrl+d ctrl+u", "svc-00000"}, {"n", "svc-00013"}, {"n", "svc-00110"},
+		{"N", "svc-00013"}, {"down up", "svc-00013"},
+	} {
+		if d.keys(strings.Fields(c.keys)...); d.selected() != c.want {
+			t.Errorf("after %s: %s, want %s", c.keys, d.selected(), c.want)
+		}
+		d.row(c.want)
+	}
+	d = drive(t, uitest.Crowd(5), 80, 20)
+	d.wantsNote(d.keys("n"), "No election has a problem.")
+	if _, zooms := d.keys("enter").(scene.Zoom); !zooms {
+		t.Error("enter does not open the election")
+	}
+}
+
+func TestMouse(t *testing.T) {
+	d := drive(t, uitest.Crowd(300), 120, 20)
+	if d.send(scene.Clicked{X: 10, Y: 3}); d.selected() != "svc-00002" {
+		t.Errorf("clicked: %s", d.selected())
+	}
+	if d.send(scene.Wheeled{Step: 3}); d.selected() != "svc-00005" {
+		t.Errorf("wheel: %s", d.selected())
+	}
+	x := strings.Index(d.lines()[0], "FOR")
+	d.wantsNote(d.send(scene.Clicked{X: x}), "Sorted by for.")
+	d.wantsNote(d.send(scene.Clicked{X: x}), "Sorted by for, reversed.")
+	before := d.selected()
+	if d.send(scene.Clicked{X: 10, Y: 19}); d.selected() != before {
+		t.Error("a click on the line that counts the hidden rows selects one")
+	}
+}
+
+func TestFilter(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 20)
+	for _, c := range []struct{ text, want string }{
+		{"", "auth billing mail orders search shop users web"},
+		{"s", "auth billing mail orders search shop users web"}, // every key has "service"
+		{"BILL", "billing"},
+		{"!node-1 !node-2", "billing shop"},
+		{"state:vacant", "mail"},
+		{"state:lock_delay", "search"},
+		{"!state:led", "mail search web"},
+		{"state:led node:node-1", "orders users"},
+		{"node:node-3", "billing shop"},
+		{"leader:auth-2", "auth"},
+		{"key:service/web/", "web"},
+		{"session:4f5ada57", "auth"},
+		{"foo:bar", ""},
+		{"!", "auth billing mail orders search shop users web"},
+	} {
+		if d.send(scene.Filtered{Text: c.text}); d.names() != c.want {
+			t.Errorf("%q gives %q, want %q", c.text, d.names(), c.want)
+		}
+	}
+	d.send(scene.Filtered{Text: "nothing"})
+	if lines := d.lines(); !strings.Contains(lines[2], "No election matches the filter.") {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestBackUndoesOneThingAtATime(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 20)
+	d.send(scene.Filtered{Text: "o"})
+	d.keys("space")
+	marks := func() int { visible, hidden := d.m.Marks(d.s); return visible + hidden }
+	if d.send(scene.Back{}); !d.m.Filter().Empty() || marks() != 1 {
+		t.Error("the first step clears the filter and keeps the marks")
+	}
+	if d.send(scene.Back{}); marks() > 0 {
+		t.Error("the second step clears the marks")
+	}
+	if _, passes := d.send(scene.Back{}).(scene.Pass); !passes {
+		t.Error("the third step is not passed on")
+	}
+}
+
+func TestGoToShowsWhatTheFilterHides(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 20)
+	d.send(scene.Filtered{Text: "web"})
+	if d.send(scene.GoTo{ID: "service/auth/leader"}); d.selected() != "web" {
+		t.Errorf("the cursor went to %s", d.selected())
+	}
+	if d.send(scene.GoTo{ID: "service/auth/leader", Reveal: true}); d.selected() != "auth" || !d.m.Filter().Empty() {
+		t.Errorf("the cursor is on %s, filter %q", d.selected(), d.m.Filter().Text)
+	}
+	d.wantsNote(d.send(scene.GoTo{ID: "service/gone", Reveal: true}), "not on the board")
+}
+
+func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
+	d := drive(t, uitest.Mixed(), 120, 20)
+	d.wantsNote(d.keys("r"), "mail has no leader: there is nothing to release.")
+	d.keys("g", "j")
+	ask, ok := d.keys("x").(scene.Ask)
+	if !ok || ask.Kind != election.ActionDestroy || len(ask.Visible) != 1 || ask.Visible[0].Target != d.m.Selected().Target() {
+		t.Errorf("nothing marked: %+v", ask)
+	}
+	d.keys("g", "space", "space", "space") // auth, billing, mail
+	d.send(scene.Filtered{Text: "!auth"})
+	ask, _ = d.send(scene.Choose{Kind: election.ActionRelease}).(scene.Ask)
+	if len(ask.Visible) != 1 || ask.Visible[0].Election != "billing" || len(ask.Hidden) != 1 || !ask.Hidden[0].Hidden ||
+		!slices.Equal(ask.Leaderless, []string{"mail"}) {
+		t.Errorf("three marked: %+v", ask)
+	}
+	d.send(scene.Filtered{Text: "shop"})
+	if ask, _ = d.keys("r").(scene.Ask); ask.Unmarked != "shop" || len(ask.Visible) > 0 {
+		t.Errorf("all hidden: %+v", ask)
+	}
+	d.send(scene.Unmark{Targets: ask.Hidden})
+	if visible, hidden := d.m.Marks(d.s); visible != 0 || hidden != 1 {
+		t.Errorf("%d and %d are marked after the action, want the vacant one", visible, hidden)
+	}
+	d.s.ReadOnly = true
+	d.wantsNote(d.keys("r"), "Read-only")
+}
+
+// Keys that look the same are rows of their own: the cursor and the marks tell them
+// apart.
+func TestKeysThatLookTheSameHaveRowsOfTheirOwn(t *testing.T) {
+	s := uitest.Mixed()
+	for i, e := range s.Elections[:2] {
+		twin := *e
+		twin.Name, twin.Pair.Key, twin.Unaddressable = "a\uFFFDb", "service/a\uFFFDb/leader", true
+		twin.Pair.CreateIndex = uint64(40 + i)
+		s.Elections[i] = &twin
+	}
+	d := drive(t, s, 200, 20)
+	d.keys("g")
+	first := d.m.Selected()
+	d.keys("space")
+	if second := d.m.Selected(); second == first || second.Key() != first.Key() {
+		t.Errorf("the cursor went from %q to %q", first.ID(), second.ID())
+	}
+	d.keys("space", "g")
+	d.show(s, uitest.Now())
+	if visible, _ := d.m.Marks(d.s); visible != 2 || d.m.Selected() != first {
+		t.Errorf("%d marks, the cursor is on %q", visible, d.m.Selected().ID())
+	}
+	if !strings.Contains(d.lines()[1], "unaddressable") {
+		t.Errorf("%q", d.lines()[1])
+	}
+}
+
+func TestSort(t *testing.T) {
+	snap := uitest.Crowd(200)
+	d := drive(t, snap, 120, 300)
+	for word, by := range map[string]func(a, b *election.Election) int{
+		"election": func(a, b *election.Election) int { return cmp.Compare(a.Name, b.Name) },
+		"leader":   func(a, b *election.Election) int { return cmp.Compare(a.Leader, b.Leader) },
+		"term":     func(a, b *election.Election) int { return cmp.Compare(b.Term, a.Term) },
+		"changes": func(a, b *election.Election) int {
+			return cmp.Compare(b.Changes(uitest.Now(), time.Hour), a.Changes(uitest.Now(), time.Hour))
+		},
+		"state": func(a, b *election.Election) int {
+			return cmp.Compare(scene.Trouble(a, snap, uitest.Now()), scene.Trouble(b, snap, uitest.Now()))
+		},
+	} {
+		d.wantsNote(d.send(scene.SortBy{Word: word[:3]}), "Sorted by "+word+".")
+		up := slices.Clone(d.m.Visible())
+		if !slices.IsSortedFunc(up, by) || len(up) != 200 {
+			t.Errorf("not sorted by %s: %s", word, d.names())
+		}
+		d.send(scene.SortBy{Word: word, Reverse: true})
+		down := func(a, b *election.Election) int { return by(b, a) }
+		if !slices.IsSortedFunc(d.m.Visible(), down) {
+			t.Errorf("not sorted by %s, reversed: %s", word, d.names())
+		}
+	}
+	d.wantsNote(d.send(scene.SortBy{Word: "x"}), ":sort takes election, state")
+}
+
+// Equal rows are in the order of their names, whatever they were sorted by before.
+func TestSortIsTotal(t *testing.T) {
+	words := []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}
+	d := drive(t, uitest.Crowd(60), 120, 300)
+	for _, word := range words {
+		d.send(scene.SortBy{Word: word})
+		want := d.names()
+		for _, other := range words {
+			d.send(scene.SortBy{Word: other, Reverse: true})
+			if d.send(scene.SortBy{Word: word}); d.names() != want {
+				t.Errorf("%s after %s: %s, want %s", word, other, d.names(), want)
+			}
+		}
+	}
+}
+
+// Whatever happens, the cursor stays on its election as long as that is shown, and
+// the board is that of somebody who only sees the last snapshot.
+func TestCursorStaysOnItsElection(t *testing.T) {
+	filters := []string{"", "state:lock", "!state:vacant", "node-2", "!new"}
+	words := []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}
+	for seed := range 8 * len(filters) {
+		h := uitest.NewHistory(uint64(seed), 60)
+		d := drive(t, h.Snap, 200, 100)
+		filter, by := scene.Filtered{Text: filters[seed%len(filters)]}, scene.SortBy{Word: words[seed%len(words)], Reverse: seed%3 == 0}
+		d.send(filter)
+		d.send(by)
+		for range 40 {
+			h.Step()
+			d.keys([]string{"j", "k", "G", "g", "space"}[h.Rnd.IntN(5)])
+			was := d.m.Selected()
+			d.show(h.Snap, h.Now)
+			shown := was != nil && slices.ContainsFunc(d.m.Visible(), func(e *election.Election) bool { return e.ID() == was.ID() })
+			if got := d.m.Selected(); shown && (got == nil || got.ID() != was.ID()) {
+				t.Fatalf("seed %d, %+v, %+v: the cursor left %q", seed, filter, by, was.ID())
+			}
+			if h.Rnd.IntN(8) > 0 {
+				continue
+			}
+			fresh := drive(t, h.Snap, 200, 100)
+			fresh.show(h.Snap, h.Now)
+			fresh.send(filter)
+			fresh.send(by)
+			if d.names() != fresh.names() || d.m.Counts() != fresh.m.Counts() {
+				t.Fatalf("seed %d, %+v, %+v: %s, a new board has %s", seed, filter, by, d.names(), fresh.names())
+			}
+		}
+	}
+}
+
+func TestColumnsByWidth(t *testing.T) {
+	snap := uitest.Mixed()
+	snap.Elections = []*election.Election{uitest.Led(1, "auth-token", 1, time.Hour)}
+	for w := 40; w <= 240; w++ {
+		drive(t, snap, w, 5).lines()
+	}
+	for w, want := range map[int]string{
+		40:  "ELECTION LEADER FOR",
+		80:  "ELECTION LEADER NODE FOR CHECKS LAST 15 MIN CHG/h",
+		120: "ELECTION LEADER NODE FOR TERM SESSION CHECKS LAST 15 MIN CHANGES/h",
+	} {
+		head := strings.ReplaceAll(drive(t, snap, w, 5).lines()[0], "▲", "")
+		if got := strings.Join(strings.Fields(head), " "); got != want {
+			t.Errorf("at %d: %s, want %s", w, got, want)
+		}
+	}
+	d := drive(t, snap, 200, 5)
+	d.keys("w")
+	if !d.m.Wide() || !strings.Contains(d.row("auth-token"), uitest.SessionID(1)) {
+		t.Errorf("the wide table lacks the whole session: %s", d.row("auth-token"))
+	}
+	if d.send(scene.Widen{}); d.m.Wide() {
+		t.Error("still wide")
+	}
+}
+
+// A row must not move when its node is no longer watched: out of sight its checks
+// would be outdated, and current again once it is back.
+func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
+	for _, by := range []string{"state", "checks"} {
+		now, then := drive(t, uitest.Mixed(), 120, 20), drive(t, outdated(time.Hour), 120, 20)
+		now.send(scene.SortBy{Word: by})
+		then.send(scene.SortBy{Word: by})
+		if now.names() != then.names() {
+			t.Errorf("by %s: %s; not watched: %s", by, now.names(), then.names())
+		}
+	}
+}
+
+// outdated is a snapshot whose nodes are not watched since a while.
+func outdated(since time.Duration) *election.Snapshot {
+	s := uitest.Mixed()
+	for node, known := range s.Checks {
+		known.Until = uitest.Now().Add(-since)
+		s.Checks[node] = known
+	}
+	return s
+}
+
+func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
+	for age, want := range map[time.Duration]string{
+		-time.Second: "0s ago", 59 * time.Second: "59s ago", 12*time.Minute + 59*time.Second: "12m ago",
+		23*time.Hour + 59*time.Minute: "23h ago", 50 * time.Hour: "2d ago",
+	} {
+		for _, width := range []int{80, 120, 160} {
+			d := drive(t, outdated(age), width, 20)
+			if row := d.row("billing"); !strings.Contains(row, want) || strings.Contains(row, "! 1 ") {
+				t.Errorf("%d columns: %q lacks %s", width, row, want)
+			}
+			if c := d.m.Counts(); c.Warning+c.Critical > 0 {
+				t.Errorf("old checks put %d leaders at risk", c.Warning+c.Critical)
+			}
+		}
+	}
+	if c := drive(t, uitest.Mixed(), 120, 20).m.Counts(); c.Warning+c.Critical != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestViewChangesNothing(t *testing.T) {
+	d := drive(t, uitest.Crowd(300), 120, 20)
+	d.keys("G", "space", "k")
+	before := fmt.Sprintf("%#v", d.m)
+	first := strings.Join(d.lines(), "\n")
+	if again := strings.Join(d.lines(), "\n"); again != first {
+		t.Errorf("drawn twice:\n%s\nthen\n%s", first, again)
+	}
+	if fmt.Sprintf("%#v", d.m) != before {
+		t.Error("drawing changed the board")
+	}
+}

@@ -1,0 +1,191 @@
+package board
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+func (m Model) drawRow(l *term.Line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
+	switch {
+	case m.marks[e.ID()]:
+		l.Fill(term.Accent, l.Sym.Mark, 1)
+		r.name.Role = term.Accent
+	case selected:
+		l.Fill(term.Accent, l.Sym.Cursor, 1)
+	default:
+		l.Gap(term.LeadIn)
+	}
+	x := term.LeadIn
+	for _, c := range columns {
+		l.To(x)
+		m.drawCell(l, e, &r, c, asOf)
+		x += c.width + term.ColumnGap
+	}
+}
+
+func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, asOf time.Time) {
+	switch c.id {
+	case colElection:
+		l.Fill(r.signRole, r.sign, 1)
+		l.Gap(1)
+		drawName(l, &r.name, &r.mark, c.width-2)
+	case colLeader:
+		drawLeader(l, r, c.width)
+	case colNode:
+		l.Cell(r.node.Role, r.node.Text, c.width)
+	case colFor:
+		l.Cell(r.since.Role, r.since.Text, c.width)
+	case colTerm:
+		l.Right(r.term.Role, r.term.Text, c.width)
+	case colSession:
+		l.Cell(r.session.Role, r.session.Text, c.width)
+	case colChecks:
+		drawChecks(l, r, c.width, asOf)
+	case colLane:
+		drawLane(l, e, c.width, asOf, m.window)
+	case colChanges:
+		drawChanges(l, r.changes, c.width)
+	default:
+	}
+}
+
+// drawName writes the name and the mark behind it, which may stand in the gap
+// between the columns.
+func drawName(l *term.Line, name, mark *term.Span, width int) {
+	if mark.Text == "" {
+		l.Cell(name.Role, name.Text, width)
+		return
+	}
+	used := min(width, term.Width(name.Text))
+	l.Cell(name.Role, name.Text, used)
+	if used < width {
+		l.Gap(1)
+	}
+	l.Text(mark.Role, mark.Text)
+}
+
+// drawLeader writes the leader and what is to be said beside it, if there is
+// room for that; a warning that does not fit shrinks to a sign.
+func drawLeader(l *term.Line, r *row, width int) {
+	end := l.Used + width
+	extra := r.extra
+	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.stands == scene.StandsSemaphore && term.Width(r.leader.Text) > width {
+		r.leader.Text = short
+	}
+	left := width - term.Width(r.leader.Text) - term.ColumnGap
+	if term.Width(extra.Text) > left {
+		extra.Text = r.extraSign
+	}
+	if extra.Text == "" {
+		l.Cell(r.leader.Role, r.leader.Text, width)
+		return
+	}
+	lead := min(term.Width(r.leader.Text), width-term.ColumnGap-term.Width(extra.Text))
+	l.Cell(r.leader.Role, r.leader.Text, lead)
+	l.Gap(term.ColumnGap)
+	l.Cell(extra.Role, extra.Text, end-l.Used)
+}
+
+func drawChecks(l *term.Line, r *row, width int, asOf time.Time) {
+	switch {
+	case r.stands != scene.StandsLed:
+		l.Fill(term.Faint, l.Sym.Dash, 1)
+		l.Gap(width - 1)
+	case !r.checksKnown:
+		l.Cell(term.Quiet, l.Sym.Unknown, width)
+	case r.checksUnread && r.checks.Total() > 0:
+		l.Cell(term.Quiet, "unread", width)
+	case r.checks.Total() == 0:
+		l.Cell(term.Quiet, "none", width)
+	case !r.checks.Until.IsZero():
+		writeOldTally(l, r.checks, asOf, width)
+	default:
+		writeTally(l, r.checks, width)
+	}
+}
+
+func drawChanges(l *term.Line, n, width int) {
+	role := term.Text
+	switch {
+	case n == 0:
+		role = term.Faint
+	case n > 3:
+		role = term.Delay
+	}
+	l.Right(role, strconv.Itoa(n), width)
+}
+
+func drawLane(l *term.Line, e *election.Election, width int, asOf time.Time, window time.Duration) {
+	if e.IsSemaphore() && len(e.Terms) == 0 {
+		l.Fill(term.Faint, l.Sym.Dash, 1)
+		l.Gap(width - 1)
+		return
+	}
+	writeLane(l, lane(width, e, asOf, window))
+}
+
+// writeTally draws "✓ 1 ! 1" into exactly n cells.
+func writeTally(l *term.Line, t scene.Tally, n int) {
+	end := min(l.Used+n, l.Width)
+	parts := [...]struct {
+		count int
+		role  term.Role
+		sign  string
+	}{
+		{t.Critical, term.Bad, l.Sym.Critical},
+		{t.Warning, term.Delay, l.Sym.Warning},
+		{t.Passing, term.Led, l.Sym.Passing},
+		{t.Unknown, term.Quiet, l.Sym.Unknown},
+	}
+	first := true
+	for _, p := range parts {
+		if p.count == 0 {
+			continue
+		}
+		number := strconv.Itoa(p.count)
+		width := term.Width(p.sign) + 1 + len(number)
+		if !first {
+			width++
+		}
+		if l.Used+width > end {
+			break
+		}
+		if !first {
+			l.Gap(1)
+		}
+		l.Text(p.role, p.sign)
+		l.Text(p.role, " ")
+		l.Text(p.role, number)
+		first = false
+	}
+	l.Gap(end - l.Used)
+}
+
+// writeOldTally draws "! 12m ago" into exactly n cells, without the sign where there
+// is no room.
+func writeOldTally(l *term.Line, t scene.Tally, asOf time.Time, n int) {
+	text := age(asOf.Sub(t.Until)) + " ago"
+	if sign := t.Sign(l.Sym); term.Width(sign)+1+len(text) <= n {
+		text = sign + " " + text
+	}
+	l.Cell(term.Quiet, text, n)
+}
+
+// age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
+func age(d time.Duration) string {
+	d = max(0, d)
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 24*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+}

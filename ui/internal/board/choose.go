@@ -1,0 +1,80 @@
+package board
+
+import (
+	"cmp"
+	"slices"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// choose asks to act on the marked elections or, only when there is no mark at all,
+// on the one under the cursor.
+func (m *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
+	if reason := s.Refusal(kind); reason != "" {
+		return scene.Say{Role: term.Delay, Text: reason}
+	}
+	visible, hidden := m.marked(s)
+	e := m.Selected()
+	if e != nil && len(visible)+len(hidden) == 0 {
+		visible = append(visible, e)
+	}
+	ask := scene.Ask{Kind: kind}
+	ask.Visible, ask.Leaderless = bindLed(visible, false, s)
+	ask.Hidden, _ = bindLed(hidden, true, s)
+	if len(ask.Visible)+len(ask.Hidden) == 0 {
+		return scene.Say{Role: term.Delay, Text: nothingToDo(kind, visible, s)}
+	}
+	if e != nil && len(visible) == 0 {
+		ask.Unmarked = scene.OneLine(e.Name, 60)
+	}
+	return ask
+}
+
+// marked are the marked elections in the order of their keys, those that the
+// filter hides apart.
+func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
+	for id := range m.marks {
+		switch e := s.Shown.Find(id); {
+		case e == nil:
+		case m.filter.Match(e, s.AsOf):
+			visible = append(visible, e)
+		default:
+			hidden = append(hidden, e)
+		}
+	}
+	byKey := func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) }
+	slices.SortFunc(visible, byKey)
+	slices.SortFunc(hidden, byKey)
+	return visible, hidden
+}
+
+// bindLed makes targets of the elections that are led, and names the others.
+func bindLed(es []*election.Election, hidden bool, s *scene.Scene) (bound []scene.Target, leaderless []string) {
+	for _, e := range es {
+		if scene.StandingOf(e, s.AsOf) != scene.StandsLed {
+			leaderless = append(leaderless, scene.OneLine(e.Name, 60))
+			continue
+		}
+		bound = append(bound, s.Bind(e, hidden))
+	}
+	return bound, leaderless
+}
+
+// nothingToDo says why none of the chosen elections can be acted on.
+func nothingToDo(kind election.ActionKind, chosen []*election.Election, s *scene.Scene) string {
+	if len(chosen) != 1 {
+		return "There is nothing to " + string(kind) + "."
+	}
+	name := scene.OneLine(chosen[0].Name, 60)
+	switch stands := scene.StandingOf(chosen[0], s.AsOf); {
+	case stands == scene.StandsUnreadable:
+		return name + " is not readable with this token: there is nothing to " + string(kind) + "."
+	case stands != scene.StandsSemaphore:
+		return name + " has no leader: there is nothing to " + string(kind) + "."
+	case kind == election.ActionDestroy:
+		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."
+	}
+	return name + " is a semaphore: it has no single holder to release."
+}

@@ -1,0 +1,152 @@
+package board
+
+import (
+	"strconv"
+	"time"
+
+	"electop/ui/internal/term"
+)
+
+// columnID names a column of the election table.
+type columnID uint8
+
+const (
+	colElection columnID = iota
+	colLeader
+	colNode
+	colFor
+	colTerm
+	colSession
+	colChecks
+	colLane
+	colChanges
+	columnCount
+)
+
+// column is one column as it is drawn.
+type column struct {
+	id    columnID
+	title string
+	width int
+}
+
+// extent is how wide the content of the table is.
+type extent struct {
+	name, leader, address, node, term int
+}
+
+// bounds are the widths a column may have: never below least, want when there
+// is room, most when there is plenty.
+type bounds struct{ least, want, most int }
+
+func columnBounds(c extent, wide bool) [columnCount]bounds {
+	name := max(12, c.name+2)   // the title, its sign and its sort marker
+	leader := max(15, c.leader) // "lock-delay ~60s"
+	both := leader
+	if c.address > 0 {
+		both = leader + 2 + c.address
+	}
+	session := 8
+	if wide {
+		session = 36
+	}
+	number := max(4, c.term)
+	return [columnCount]bounds{
+		colElection: {min(name, 12), min(name, 34), min(name, 60)},
+		colLeader:   {min(leader, 15), min(leader, 30), min(both, 52)},
+		colNode:     {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
+		colFor:      {9, 10, 10},
+		colTerm:     {number, number, number},
+		colSession:  {session, session, session},
+		colChecks:   {7, 7, 11},
+		colLane:     {10, 20, 60},
+		colChanges:  {5, 9, 9},
+	}
+}
+
+// leastImportant lists the columns in the order in which they go when the
+// window is too narrow.
+func leastImportant() []columnID {
+	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
+}
+
+// columns chooses the columns for a table of this width and shares the room
+// among them.
+func (m Model) columns(width int) []column {
+	return titled(chooseColumns(width, m.census.widths, m.wide), m.window)
+}
+
+// titled gives the column of lanes its title, which tells how far they reach.
+func titled(columns []column, window time.Duration) []column {
+	for i := range columns {
+		if columns[i].id != colLane {
+			continue
+		}
+		minutes := strconv.Itoa(max(1, int(window/time.Minute))) + " MIN"
+		columns[i].title = "LAST " + minutes
+		if columns[i].width < len(columns[i].title) {
+			columns[i].title = minutes
+		}
+	}
+	return columns
+}
+
+func chooseColumns(width int, c extent, wide bool) []column {
+	b := columnBounds(c, wide)
+	shown := [columnCount]bool{}
+	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
+	for id := range columnCount {
+		shown[id] = true
+		room -= b[id].least + term.ColumnGap
+	}
+	for _, id := range leastImportant() {
+		if room >= 0 {
+			break
+		}
+		shown[id] = false
+		room += b[id].least + term.ColumnGap
+	}
+	widths := [columnCount]int{}
+	for id := range columnCount {
+		widths[id] = b[id].least
+	}
+	grow := func(to func(bounds) int, ids ...columnID) {
+		for _, id := range ids {
+			if n := min(room, to(b[id])-widths[id]); shown[id] && n > 0 {
+				widths[id] += n
+				room -= n
+			}
+		}
+	}
+	want := func(b bounds) int { return b.want }
+	most := func(b bounds) int { return b.most }
+	grow(want, colFor, colElection, colLeader, colNode, colLane, colChanges)
+	grow(most, colLeader, colElection, colChecks, colNode, colLane)
+	if room < 0 { // narrower than the least: the first columns are cut
+		widths[colElection] = max(6, widths[colElection]+room)
+	}
+	return listColumns(shown, widths)
+}
+
+func listColumns(shown [columnCount]bool, widths [columnCount]int) []column {
+	columns := make([]column, 0, columnCount)
+	for id := range columnCount {
+		if shown[id] {
+			columns = append(columns, column{id: id, title: columnTitle(id, widths[id]), width: widths[id]})
+		}
+	}
+	return columns
+}
+
+func columnTitle(id columnID, width int) string {
+	title := [columnCount]string{
+		"ELECTION", "LEADER", "NODE", "FOR", "TERM", "SESSION", "CHECKS", "", "CHANGES/h",
+	}[id]
+	if id == colChanges && width < len(title) {
+		return "CHG/h"
+	}
+	return title
+}
+
+// rightAligned reports columns of numbers.
+func (id columnID) rightAligned() bool { return id == colTerm || id == colChanges }

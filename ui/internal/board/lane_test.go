@@ -1,0 +1,88 @@
+package board_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/term"
+	"electop/ui/internal/uitest"
+)
+
+// laneCells are all that a lane is drawn with.
+const laneCells = "━╾─╼┿·"
+
+// laneText is the lane of a row in a table in which it has 15 cells, a minute each.
+func laneText(t *testing.T, e *election.Election, now time.Time) string {
+	t.Helper()
+	snap := &election.Snapshot{Loaded: true, Elections: []*election.Election{e, uitest.Led(3, "old", 1, 24*time.Hour)}}
+	snap.Elections[0].Name, snap.Elections[0].Pair.Key = "lane", "service/lane/leader"
+	for w := 60; w < 240; w++ {
+		d := drive(t, snap, w, 4)
+		d.show(snap, now)
+		text := strings.TrimFunc(d.row("lane"), func(r rune) bool { return !strings.ContainsRune(laneCells, r) })
+		if term.Width(text) == 15 {
+			return text
+		}
+	}
+	t.Fatal("no table has lanes of 15 cells")
+	return ""
+}
+
+func TestLane(t *testing.T) {
+	end := uitest.Now().Truncate(time.Minute).Add(time.Minute) // where the last cell ends
+	at := func(minutes float64) time.Time { return end.Add(-time.Duration(minutes * float64(time.Minute))) }
+	never := time.Time{}
+	term := func(start, end time.Time, known bool) election.Term {
+		return election.Term{Start: start, StartKnown: known, End: end}
+	}
+	for _, c := range []struct {
+		what  string
+		terms []election.Term
+		want  string
+	}{
+		{"led all the time", []election.Term{term(at(60), never, false)}, "━━━━━━━━━━━━━━━"},
+		{"lost for good", []election.Term{term(at(60), at(4.5), true)}, "━━━━━━━━━━╾────"},
+		{"vacancy between", []election.Term{term(at(60), at(8.5), true), term(at(4.5), never, true)}, "━━━━━━╾───╼━━━━"},
+		{"changed at once", []election.Term{term(at(60), at(8.5), true), term(at(8.49), never, true)}, "━━━━━━┿━━━━━━━━"},
+		{"short term", []election.Term{term(at(60), at(12.5), true), term(at(8.5), at(8.4), true)}, "━━╾───┿────────"},
+		{"seen since", []election.Term{term(at(5.5), never, false)}, "·········━━━━━━"},
+		{"elected just now", []election.Term{term(at(0.9), never, true)}, "··············╼"},
+		{"never led", nil, "··············─"},
+		{"long ago", []election.Term{term(at(90), at(60), true)}, "───────────────"},
+	} {
+		e := &election.Election{Terms: c.terms, VacantSince: at(0.5)}
+		if got := laneText(t, e, uitest.Now()); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// A lane must not depend on where the second hand stands within one cell.
+func TestLaneMovesInWholeCells(t *testing.T) {
+	base := uitest.Now().Truncate(time.Minute)
+	billing := func() *election.Election { return uitest.Mixed().Find("service/billing/leader") }
+	if now, later := laneText(t, billing(), base), laneText(t, billing(), base.Add(59*time.Second)); now != later {
+		t.Errorf("the lane moved within a cell: %s, then %s", now, later)
+	}
+}
+
+// In the first minutes the lanes show less time, never less than was seen.
+func TestLaneWindowGrows(t *testing.T) {
+	snap := uitest.Mixed()
+	snap.Elections = []*election.Election{uitest.Led(1, "young", 1, 20*time.Second)}
+	d := drive(t, snap, 120, 5)
+	for after, want := range map[time.Duration]string{0: "LAST 1 MIN", time.Minute: "LAST 5 MIN", 6 * time.Minute: "LAST 15 MIN"} {
+		d = drive(t, snap, 120, 5)
+		d.show(snap, uitest.Now().Add(after))
+		if head := d.lines()[0]; !strings.Contains(head, want) {
+			t.Errorf("after %s: %s", after, head)
+		}
+	}
+	d.show(snap, uitest.Now().Add(6*time.Minute))
+	d.show(snap, uitest.Now()) // the link was lost: the board is as of then
+	if head := d.lines()[0]; !strings.Contains(head, "LAST 15 MIN") {
+		t.Errorf("less is shown than was seen: %s", head)
+	}
+}

@@ -1,0 +1,184 @@
+// Package board is the table of elections: what the user did to it, the order of its
+// rows, and what an action would be about.
+package board
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Model is the table of elections. The cursor and the marks belong to elections, not
+// to rows: they stay whatever happens around them.
+type Model struct {
+	keys   keys.Map
+	rect   term.Rect
+	census census
+	// window is how far back the lanes reach.
+	window time.Duration
+
+	order  []*election.Election // filtered and sorted
+	vacant []int                // the rows without a leader
+	cursor string               // ID of the election under the cursor
+	index  int                  // its row
+	offset int                  // first row on the screen
+	marks  map[string]bool      // by ID
+	filter scene.Filter
+	sort   sorting
+	wide   bool
+}
+
+// New makes a table that is empty until the first [scene.Changed].
+func New(k keys.Map) Model { return Model{keys: k} }
+
+// Update takes a message. The cursor is on the screen afterwards.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	action := m.update(msg, s)
+	m.scroll()
+	return m, action
+}
+
+func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		m.rect = msg.Rect
+	case scene.Changed:
+		m.changed(msg.Before, s)
+	case scene.Filtered:
+		m.setFilter(msg.Text, s)
+	case scene.Moved:
+		m.moveTo(m.index + msg.Step)
+	case scene.Wheeled:
+		m.moveTo(m.index + msg.Step)
+	case scene.Clicked:
+		return m.clicked(msg, s)
+	case scene.SortBy:
+		return m.sortBy(msg, s)
+	case scene.Widen:
+		m.wide = !m.wide
+	case scene.GoTo:
+		return m.goTo(msg, s)
+	case scene.Choose:
+		return m.choose(msg.Kind, s)
+	case scene.Unmark:
+		m.unmark(msg.Targets)
+	case scene.Back:
+		return m.back(s)
+	case tea.KeyPressMsg:
+		return m.pressed(msg, s)
+	}
+	return nil
+}
+
+// changed takes over what the snapshot or the time changed. Most snapshots only bring
+// the latency of the link.
+func (m *Model) changed(before, s *scene.Scene) {
+	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
+		m.census = takeCensus(s.Shown, s.AsOf)
+		m.refresh(s)
+	}
+	m.window = max(m.window, laneWindow(m.census.seen(s.AsOf)))
+	if !before.Shown.Loaded && s.Shown.Loaded && m.offset == 0 && m.index == 0 {
+		m.showTrouble(s)
+	}
+}
+
+// sameBoard reports that a snapshot tells nothing new of elections and checks.
+func sameBoard(a, b *election.Snapshot) bool {
+	return scene.SameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
+		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
+			return x.At.Equal(y.At) && x.Until.Equal(y.Until) && x.Err == y.Err
+		})
+}
+
+// movesByItself reports that time alone may change counts or order: lock-delays
+// end, and changes become too old to count.
+func (m *Model) movesByItself() bool {
+	return m.census.counts.Delay > 0 || m.sort.key == byChanges
+}
+
+// showTrouble puts the cursor on the first election without a leader, so that
+// the first screen tells about it without a key.
+func (m *Model) showTrouble(s *scene.Scene) {
+	i := slices.IndexFunc(m.order, func(e *election.Election) bool {
+		st := scene.StandingOf(e, s.AsOf)
+		return st == scene.StandsVacant || st == scene.StandsDelay
+	})
+	m.moveTo(max(m.index, i))
+}
+
+func (m *Model) setFilter(text string, s *scene.Scene) {
+	m.filter = scene.ParseFilter(text)
+	m.refresh(s)
+}
+
+func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
+	m.cursor = to.ID
+	m.relocate()
+	switch {
+	case m.cursor == to.ID || !to.Reveal:
+	case s.Shown.Find(to.ID) == nil:
+		return scene.Say{Role: term.Delay, Text: "That election is not on the board."}
+	default:
+		m.cursor = to.ID
+		m.setFilter("", s)
+	}
+	return nil
+}
+
+func (m *Model) back(s *scene.Scene) scene.Action {
+	switch {
+	case !m.filter.Empty():
+		m.setFilter("", s)
+	case len(m.marks) > 0:
+		m.marks = nil
+	default:
+		return scene.Pass{}
+	}
+	return nil
+}
+
+// Selected is the election under the cursor, nil when there is none.
+func (m Model) Selected() *election.Election {
+	if m.index < 0 || m.index >= len(m.order) {
+		return nil
+	}
+	return m.order[m.index]
+}
+
+// Visible are the elections on the screen.
+func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H)) }
+
+// Counts are all elections by how they stand, whatever the filter shows.
+func (m Model) Counts() scene.Counts { return m.census.counts }
+
+// NameWidth is how wide the longest name is, in cells.
+func (m Model) NameWidth() int { return m.census.widths.name }
+
+// Filter is what was filtered by last.
+func (m Model) Filter() scene.Filter { return m.filter }
+
+// Result says how many elections the filter shows.
+func (m Model) Result(s *scene.Scene) string {
+	return strconv.Itoa(len(m.order)) + " of " + term.Plural(len(s.Shown.Elections), "election")
+}
+
+// Cursor is the ID of the selected election, empty for none.
+func (m Model) Cursor() string { return m.cursor }
+
+// Wide reports that the table takes the whole width.
+func (m Model) Wide() bool { return m.wide }
+
+// Marks counts the marked elections that the filter shows and hides.
+func (m Model) Marks(s *scene.Scene) (visible, hidden int) {
+	shown, out := m.marked(s)
+	return len(shown), len(out)
+}

@@ -1,0 +1,70 @@
+package board
+
+import (
+	"maps"
+	"slices"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+)
+
+// refresh makes the order anew. The cursor stays on its election; when that is gone,
+// it goes to the one that took its place.
+func (m *Model) refresh(s *scene.Scene) {
+	m.order = make([]*election.Election, 0, len(s.Shown.Elections))
+	for _, e := range s.Shown.Elections {
+		if m.filter.Match(e, s.AsOf) {
+			m.order = append(m.order, e)
+		}
+	}
+	sortElections(m.order, m.sort, s)
+	m.vacant = nil
+	for i, e := range m.order {
+		if leaderless(e) {
+			m.vacant = append(m.vacant, i)
+		}
+	}
+	m.marks = maps.Clone(m.marks)
+	maps.DeleteFunc(m.marks, func(id string, _ bool) bool { return s.Shown.Find(id) == nil })
+	m.relocate()
+}
+
+// leaderless reports elections that are vacant, with or without a lock-delay.
+func leaderless(e *election.Election) bool {
+	return !e.Unreadable && (!e.Exists || !e.Pair.Held()) && !e.IsSemaphore()
+}
+
+// relocate finds the cursor's election in a new order.
+func (m *Model) relocate() {
+	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.cursor })
+	if i < 0 {
+		i = m.index
+	}
+	m.moveTo(i)
+}
+
+// scroll brings the cursor's row onto the screen.
+func (m *Model) scroll() {
+	rows := m.rows(m.rect.H)
+	if rows == 0 { // it is not visible
+		return
+	}
+	m.offset = min(m.offset, m.index)
+	m.offset = max(m.offset, m.index-rows+1)
+	m.offset = max(0, min(m.offset, len(m.order)-rows))
+}
+
+// rows is how many elections a table of this height shows: without the head,
+// and without the line that says what is out of sight.
+func (m Model) rows(height int) int {
+	if rows := height - 1; rows >= len(m.order) || rows < 3 {
+		return max(0, rows)
+	}
+	return height - 2
+}
+
+// visible are the elections on a screen of this many rows.
+func (m Model) visible(rows int) []*election.Election {
+	from := min(m.offset, len(m.order))
+	return m.order[from:min(len(m.order), from+max(0, rows))]
+}

@@ -1,0 +1,140 @@
+package board
+
+import (
+	"maps"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	if step, ok := m.keys.Step(msg, max(1, m.rows(m.rect.H)), len(m.order)); ok {
+		m.moveTo(m.index + step)
+		return nil
+	}
+	switch k := &m.keys; {
+	case key.Matches(msg, k.NextTrouble):
+		return m.jump(1, s)
+	case key.Matches(msg, k.PrevTrouble):
+		return m.jump(-1, s)
+	case key.Matches(msg, k.Open) && m.Selected() != nil:
+		return scene.Zoom{}
+	case key.Matches(msg, k.Mark):
+		m.mark()
+	case key.Matches(msg, k.Sort):
+		return m.setSort(sorting{key: (m.sort.key + 1) % sortKeyCount}, s)
+	case key.Matches(msg, k.Reverse):
+		return m.setSort(sorting{key: m.sort.key, reverse: !m.sort.reverse}, s)
+	case key.Matches(msg, k.Wide):
+		m.wide = !m.wide
+	case key.Matches(msg, k.Release):
+		return m.choose(election.ActionRelease, s)
+	case key.Matches(msg, k.Destroy):
+		return m.choose(election.ActionDestroy, s)
+	}
+	return nil
+}
+
+// moveTo puts the cursor on a row, or on the nearest that there is.
+func (m *Model) moveTo(i int) {
+	m.index = max(0, min(i, len(m.order)-1))
+	m.cursor = ""
+	if e := m.Selected(); e != nil {
+		m.cursor = e.ID()
+	}
+}
+
+// jump puts the cursor on the next election in direction step that is in trouble.
+func (m *Model) jump(step int, s *scene.Scene) scene.Action {
+	n := len(m.order)
+	for k := 1; k <= n; k++ {
+		i := ((m.index+step*k)%n + n) % n
+		if scene.Trouble(m.order[i], s.Shown, s.AsOf) < scene.NoTrouble {
+			m.moveTo(i)
+			return nil
+		}
+	}
+	return scene.Say{Role: term.Led, Text: "No election has a problem."}
+}
+
+// mark marks the selected election or unmarks it, and goes to the next.
+func (m *Model) mark() {
+	e := m.Selected()
+	if e == nil {
+		return
+	}
+	marks := maps.Clone(m.marks)
+	switch {
+	case marks == nil:
+		marks = map[string]bool{e.ID(): true}
+	case marks[e.ID()]:
+		delete(marks, e.ID())
+	default:
+		marks[e.ID()] = true
+	}
+	m.marks = marks
+	m.moveTo(m.index + 1)
+}
+
+func (m *Model) unmark(targets []scene.Target) {
+	m.marks = maps.Clone(m.marks)
+	for _, t := range targets {
+		delete(m.marks, t.Key)
+	}
+}
+
+func (m *Model) setSort(by sorting, s *scene.Scene) scene.Action {
+	m.sort = by
+	m.refresh(s)
+	direction := ""
+	if by.reverse {
+		direction = ", reversed"
+	}
+	return scene.Say{Role: term.Quiet, Text: "Sorted by " + by.key.word() + direction + "."}
+}
+
+func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
+	for k := range sortKeyCount {
+		if by.Word != "" && strings.HasPrefix(k.word(), by.Word) {
+			return m.setSort(sorting{key: k, reverse: by.Reverse}, s)
+		}
+	}
+	return scene.Say{Role: term.Delay, Text: ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it."}
+}
+
+// clicked selects the row that was clicked on, or sorts by the column.
+func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
+	if at.Y == 0 {
+		return m.clickedHead(at.X, s)
+	}
+	if row := at.Y - 1; row < min(m.rows(m.rect.H), len(m.order)-m.offset) {
+		m.moveTo(m.offset + row)
+	}
+	return nil
+}
+
+func (m *Model) clickedHead(x int, s *scene.Scene) scene.Action {
+	at := term.LeadIn
+	for _, c := range m.columns(m.rect.W) {
+		if x >= at && x < at+c.width {
+			return m.sortByColumn(c.id, s)
+		}
+		at += c.width + term.ColumnGap
+	}
+	return nil
+}
+
+// sortByColumn sorts by a column, and the other way round at the second time.
+func (m *Model) sortByColumn(id columnID, s *scene.Scene) scene.Action {
+	for k := range sortKeyCount {
+		if k != byState && k.column() == id {
+			return m.setSort(sorting{key: k, reverse: m.sort.key == k && !m.sort.reverse}, s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package board
+
+import (
+	"net"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// row is one election in the words of the table.
+type row struct {
+	stands      scene.Standing
+	sign        string
+	signRole    term.Role
+	name        term.Span
+	mark        term.Span // a sign after the name, its text empty for none
+	leader      term.Span
+	extra       term.Span // what is to be said beside the leader
+	extraSign   string    // the same where there is no room, empty if it may go
+	node        term.Span
+	since       term.Span
+	term        term.Span
+	session     term.Span
+	checks      scene.Tally
+	checksKnown bool // there is a session whose checks can be counted
+	// checksUnread says that they could not be read.
+	checksUnread bool
+	changes      int
+}
+
+// rowContext is what turning an election into a row needs beside the election.
+type rowContext struct {
+	asOf   time.Time
+	sym    *term.Symbols
+	checks map[string]election.NodeChecks
+	fullID bool
+	// stale says that the election is stale and others are not.
+	stale bool
+}
+
+func describe(e *election.Election, c rowContext) row {
+	r := row{stands: scene.StandingOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
+	r.sign, r.signRole = r.stands.Sign(c.sym)
+	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
+	r.term = scene.TermSpan(e, c.sym)
+	switch r.stands {
+	case scene.StandsLed:
+		r.describeLed(e, c)
+	case scene.StandsUnreadable:
+		r.describeUnreadable(e, c)
+	case scene.StandsSemaphore:
+		r.describeSemaphore(e, c)
+	default:
+		r.describeVacant(e, c)
+	}
+	if e.Unaddressable {
+		r.extra, r.extraSign = term.Span{term.Delay, "unaddressable"}, "!"
+	}
+	if c.stale {
+		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
+	}
+	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && judge(e, c.asOf).urgent {
+		r.mark = term.Span{term.Delay, c.sym.Urgent}
+	}
+	return r
+}
+
+func (r *row) describeLed(e *election.Election, c rowContext) {
+	r.leader = term.Span{term.Text, e.Leader}
+	r.extra = term.Span{term.Quiet, valueAddress(e)}
+	r.since = term.Span{term.Text, term.AtLeast(c.sym, term.Duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
+	r.session = term.Span{term.Quiet, scene.SessionText(e.Pair.Session, c.fullID)}
+	r.node = term.Span{term.Quiet, "?"}
+	if e.Session != nil {
+		r.node = term.Span{term.Text, scene.Clean(e.Session.Node)}
+		r.checks, r.checksKnown = scene.TallyChecks(e.Session, c.checks), true
+		r.checksUnread = c.checks[e.Session.Node].Err != ""
+		r.warn(c.sym)
+	}
+	if e.Overwritten() {
+		r.signRole = term.Delay
+		r.extra, r.extraSign = term.Span{term.Delay, "overwritten"}, "!"
+	}
+}
+
+// warn makes a leader that is about to fall meet the eye.
+func (r *row) warn(sym *term.Symbols) {
+	switch critical, warning := r.checks.Risk(); {
+	case critical:
+		r.name.Role, r.signRole, r.mark = term.Bad, term.Bad, term.Span{term.Bad, sym.Critical}
+	case warning:
+		r.name.Role, r.signRole, r.mark = term.Delay, term.Delay, term.Span{term.Delay, sym.Warning}
+	}
+}
+
+func (r *row) describeSemaphore(e *election.Election, c rowContext) {
+	r.leader = term.Span{term.Text, judge(e, c.asOf).semaphore}
+	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
+	r.session, r.term = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
+}
+
+func (r *row) describeVacant(e *election.Election, c rowContext) {
+	r.name.Role = r.signRole
+	r.leader = term.Span{r.signRole, "no leader"}
+	if r.stands == scene.StandsDelay {
+		r.leader.Text = doubt(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
+	}
+	switch {
+	case !e.Exists:
+		r.extra = term.Span{term.Quiet, "key deleted"}
+	case r.stands == scene.StandsVacant && !e.LockDelayUntil.IsZero():
+		r.extra = term.Span{term.Quiet, "may be taken"}
+	}
+	r.node = term.Span{term.Quiet, c.sym.Dash}
+	if last := e.LastTerm(); last != nil && last.Node != "" {
+		r.node.Text = "(" + scene.Clean(last.Node) + ")"
+	}
+	ago := term.Duration(c.asOf.Sub(e.VacantSince)) + " ago"
+	r.since = term.Span{r.signRole, term.AtLeast(c.sym, ago, e.VacantSinceKnown)}
+	r.session = term.Span{term.Faint, c.sym.Dash}
+}
+
+func (r *row) describeUnreadable(e *election.Election, c rowContext) {
+	r.name.Role = term.Quiet
+	r.leader = term.Span{term.Quiet, "unreadable"}
+	if e.Leader != "" {
+		r.extra = term.Span{term.Quiet, "was " + e.Leader}
+	}
+	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
+	r.session = term.Span{term.Faint, c.sym.Dash}
+}
+
+// addressLimit is the largest value that is searched for an address.
+const addressLimit = 4096
+
+// valueAddress is the address[:port] in a JSON value, empty when there is none
+// or when the label shows it already.
+func valueAddress(e *election.Election) string {
+	v := e.Pair.Value
+	if len(v) == 0 || len(v) > addressLimit {
+		return ""
+	}
+	address := election.JSONMember(v, "address")
+	if address == "" {
+		address = election.JSONMember(v, "addr")
+	}
+	if address == "" {
+		return ""
+	}
+	if port := election.JSONMember(v, "port"); port != "" && !strings.Contains(address, ":") {
+		address = net.JoinHostPort(address, port)
+	}
+	if address = scene.Clean(address); strings.Contains(e.Leader, address) {
+		return ""
+	}
+	return address
+}
+
+// doubt names the lock-delay, with a question mark where it is not known whether
+// one follows at all.
+func doubt(e *election.Election) string {
+	if e.LockDelayDoubtful {
+		return "lock-delay? "
+	}
+	return "lock-delay "
+}

@@ -1,0 +1,102 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// View draws the head and as many rows as fit.
+func (m Model) View(s *scene.Scene, p *term.Painter) []string {
+	r := m.rect
+	lines := make([]string, 0, r.H)
+	columns := m.columns(r.W)
+	lines = append(lines, m.head(p, columns, r.W))
+	l := term.NewLine(p, r.W)
+	ctx := rowContext{sym: p.Sym, checks: s.Shown.Checks, fullID: m.wide}
+	rows := m.rows(r.H)
+	for i, e := range m.visible(rows) {
+		ground := p.Tone
+		selected := m.offset+i == m.index
+		if selected {
+			ground = ground.Selected()
+		}
+		s := s.Of(e)
+		if s.PartStale() {
+			ground += term.Stale - term.Plain
+		}
+		l.Reset(ground)
+		ctx.asOf, ctx.stale = s.AsOf, s.PartStale()
+		m.drawRow(l, e, describe(e, ctx), columns, s.AsOf, selected)
+		lines = append(lines, l.Done())
+	}
+	switch {
+	case rows < len(m.order) && rows == r.H-2:
+		lines = append(lines, m.outOfSight(p, r.W, rows))
+	case len(m.order) == 0 && r.H > 3:
+		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " No election matches the filter. Esc clears it."}))
+	}
+	return p.Pad(lines, r.W, r.H)
+}
+
+// head draws the titles of the columns with the sort's marker.
+func (m Model) head(p *term.Painter, columns []column, width int) string {
+	l := term.NewLine(p, width)
+	marker := p.Sym.Down
+	if m.sort.up() {
+		marker = p.Sym.Up
+	}
+	x := term.LeadIn
+	for _, c := range columns {
+		l.To(x)
+		sorted := m.sort.key.column() == c.id
+		if c.id == colElection {
+			sign := " "
+			if m.sort.key == byState {
+				sign, sorted = marker, false
+			}
+			l.Texts(term.Span{term.Accent, sign}, term.Span{term.Head, " "})
+		}
+		writeTitle(l, c, x+c.width, sorted, marker)
+		x += c.width + term.ColumnGap
+	}
+	return l.Done()
+}
+
+// writeTitle writes one title; its marker may stand in the gap after the column.
+func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
+	w := term.Width(c.title)
+	if c.id.rightAligned() {
+		l.To(end - w)
+	}
+	l.Cell(term.Head, c.title, min(w, end-l.Used))
+	if !sorted {
+		return
+	}
+	if l.Used < end {
+		l.Gap(1)
+	}
+	l.Text(term.Accent, marker)
+}
+
+// outOfSight says how many rows there are above and below, and how many of them
+// have no leader.
+func (m Model) outOfSight(p *term.Painter, width, rows int) string {
+	end := min(len(m.order), m.offset+rows)
+	first, _ := slices.BinarySearch(m.vacant, m.offset)
+	last, _ := slices.BinarySearch(m.vacant, end)
+	spans := []term.Span{{term.Quiet, fmt.Sprintf("   %s %d above  %s %d below", p.Sym.Up, m.offset, p.Sym.Down, len(m.order)-end)}}
+	hidden := len(m.vacant) - (last - first)
+	if hidden > 0 && width < 70 {
+		spans = []term.Span{{term.Quiet, fmt.Sprintf(" %s%d %s%d ", p.Sym.Up, m.offset, p.Sym.Down, len(m.order)-end)},
+			{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " vacant out of sight"}}
+	} else if hidden > 0 {
+		spans = append(spans, term.Span{term.Text, "   "},
+			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " out of sight without a leader"},
+			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " goes there"})
+	}
+	return p.Draw(width, spans...)
+}

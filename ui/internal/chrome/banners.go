@@ -1,0 +1,84 @@
+package chrome
+
+import (
+	"time"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Filtering is the filter of the view that is open.
+type Filtering struct {
+	scene.Filter
+	// Result counts what matches, Hidden the marks that do not.
+	Result string
+	Hidden int
+	// Typing says that a line is typed: its banner is nil, the prompt draws it.
+	Typing bool
+}
+
+// Banners are the lines between header and body that say what is special now: what
+// is filtered, that the link is lost, that the board is paused, what the
+// demonstration does. Demo is empty in none.
+func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span {
+	var lines [][]term.Span
+	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
+	if f.Typing {
+		lines = append(lines, nil)
+	} else if !f.Empty() {
+		lines = append(lines, filterBanner(sym, f))
+	}
+	if s.Stale && hasBoard {
+		lines = append(lines, lostBanner(s))
+	}
+	if b := staleBanner(s, width); b != nil {
+		lines = append(lines, b)
+	}
+	if s.Paused {
+		lines = append(lines, []term.Span{
+			{term.Badge, " " + sym.Paused + " PAUSED "},
+			{term.Text, " at " + term.Clock(s.AsOf, s.Now) + ", " + term.Duration(s.Now.Sub(s.AsOf)) + " ago; Consul is still watched"},
+			{term.Quiet, "   p continues"},
+		})
+	}
+	if hasBoard && !s.Live.Loaded {
+		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + " Still reading: not every election is here yet."}})
+	}
+	if demo != "" {
+		lines = append(lines, []term.Span{{term.Accent, " " + sym.Note + " "}, {term.Quiet, scene.OneLine(demo, 200)}})
+	}
+	return lines
+}
+
+// filterBanner says what the filter shows, and how many marks it hides.
+func filterBanner(sym *term.Symbols, f Filtering) []term.Span {
+	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + f.Result}}
+	if f.Hidden > 0 {
+		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, sym.Mark + hiddenMarks(f.Hidden)})
+	}
+	return append(b, term.Span{term.Quiet, "   esc clears"})
+}
+
+// lostBanner says how old the board is, what failed and when the next try is.
+func lostBanner(s *scene.Scene) []term.Span {
+	c := s.Live.Connection
+	text := " Consul is unreachable. "
+	if c.Refused {
+		text = " Consul rejects this token. "
+	}
+	if !c.LastContact.IsZero() {
+		text += "The board is " + term.Duration(s.Now.Sub(c.LastContact)) + " old. "
+	}
+	b := []term.Span{{term.Alarm, text}, {term.Text, " "}, {term.Bad, retryText(s, c.RetryAt)}}
+	if c.Error != "" {
+		b = append(b, term.Span{term.Text, "  " + scene.OneLine(c.Error, 200)})
+	}
+	return b
+}
+
+func retryText(s *scene.Scene, at time.Time) string {
+	if left := at.Sub(s.Now); !at.IsZero() && left > 0 {
+		return "next try in " + term.Duration(left+time.Second-1)
+	}
+	return "trying now"
+}

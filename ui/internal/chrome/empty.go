@@ -1,0 +1,93 @@
+package chrome
+
+import (
+	"strings"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// TooSmall fills a window with a text that says why nothing is drawn.
+func TooSmall(p *term.Painter, text string, width, height int) []string {
+	var lines []string
+	for _, part := range term.Wrap(text, width) {
+		lines = append(lines, p.Draw(width, term.Span{term.Text, part}))
+	}
+	return p.Pad(lines, width, height)
+}
+
+// Empty says why there is no election to show, and what can be done.
+func Empty(p *term.Painter, s *scene.Scene, at Place, width, height int) []string {
+	d := &term.Page{Width: min(width-4, 84), Sym: p.Sym}
+	switch {
+	case s.Stale:
+		unreachable(d, s, at.Address)
+	case !s.Live.Loaded:
+		d.Add(term.Span{term.Delay, p.Sym.Connecting + " Connecting to Consul at " + scene.Clean(at.Address)})
+		d.Blank()
+		d.Para(term.Quiet, "Elections appear here as soon as they are read.")
+	default:
+		nothingFound(d, s, at.Patterns)
+	}
+	left := max(0, (width-d.Width)/2)
+	top := max(0, (height-len(d.Lines))/3)
+	lines := p.Pad(make([]string, 0, height), width, top)
+	l := term.NewLine(p, width)
+	for _, spans := range d.Lines {
+		l.Reset(term.Plain)
+		l.Gap(left)
+		l.Texts(spans...)
+		lines = append(lines, l.Done())
+	}
+	return p.Pad(lines, width, height)
+}
+
+func unreachable(d *term.Page, s *scene.Scene, address string) {
+	c := s.Live.Connection
+	title, silence := "Cannot reach Consul at "+scene.Clean(address), "No answer for "
+	if c.Refused {
+		title, silence = "Consul at "+scene.Clean(address)+" rejects the token", "Rejected for "
+	}
+	d.Add(term.Span{term.Bad, d.Sym.Lost + " " + title})
+	d.Blank()
+	if c.Error != "" {
+		d.Para(term.Text, scene.OneLine(c.Error, 400))
+		d.Blank()
+	}
+	d.Para(term.Quiet, silence+term.Duration(s.Now.Sub(c.Since))+"; "+retryText(s, c.RetryAt)+". This screen recovers by itself.")
+	d.Blank()
+	source := "The address comes from --http-addr or CONSUL_HTTP_ADDR."
+	if c.Refused {
+		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE."
+	}
+	d.Para(term.Quiet, source+" `electop doctor` says what this address and token may read.")
+}
+
+// nothingFound tells an empty place from one that may not be seen.
+func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
+	cleaned := make([]string, 0, len(patterns))
+	for _, p := range patterns {
+		cleaned = append(cleaned, scene.Clean(p))
+	}
+	what := strings.Join(cleaned, ", ")
+	if what == "" {
+		what = election.DefaultPattern
+	}
+	if s.Live.Filtered {
+		d.Add(term.Span{term.Delay, "No election is visible under " + what})
+		d.Blank()
+		d.Para(term.Text, "They may be hidden by the token's ACL: Consul leaves out keys that a token may not read. "+
+			"That nothing is here is no proof that there is nothing.")
+		d.Blank()
+		d.Para(term.Quiet, "Reading elections needs key_prefix, session_prefix, node_prefix and service_prefix with "+
+			"policy read. `electop doctor` says which of them are missing.")
+		return
+	}
+	d.Add(term.Span{term.Strong, "No key matches " + what})
+	d.Blank()
+	d.Para(term.Text, "Elections appear here as soon as a client creates such a key.")
+	d.Blank()
+	d.Para(term.Quiet, "Other keys are watched with -k PATTERN: * stands for one segment of a key, ** for any number. "+
+		"`electop demo` shows a board with elections.")
+}

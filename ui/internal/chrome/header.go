@@ -1,0 +1,184 @@
+package chrome
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Place is what the program was started with, as the first line and the empty screen
+// tell it.
+type Place struct {
+	Address  string
+	Patterns []string
+	// Demo says what happens in a demonstration, empty in none.
+	Demo string
+}
+
+// Header draws the first line: where, how many, how the link does, what time.
+func Header(p *term.Painter, s *scene.Scene, at Place, c scene.Counts, width int) string {
+	right := stateSpans(s, c, width, true)
+	if width-term.SpansWidth(right) < len(" electop  ") {
+		right = stateSpans(s, c, width, false)
+	}
+	room := width - term.SpansWidth(right)
+	l := term.NewLine(p, width)
+	l.Texts(term.Fit(placeSpans(s, at, room), room-1, p.Sym)...)
+	l.To(room)
+	l.Texts(right...)
+	return l.Done()
+}
+
+// stateSpans are the right half of the header, the counts with words or with
+// signs only.
+func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []term.Span {
+	detail := countSigns
+	if words && width >= 64 {
+		detail = countWords
+	}
+	if words && width >= 150 {
+		detail = countAll
+	}
+	spans := append(append(make([]term.Span, 0, 18), term.Span{term.Text, "  "}), countSpans(s, c, detail)...)
+	spans = append(spans, linkSpans(s, width)...)
+	return append(spans, term.Span{term.Text, "  " + s.Now.Format("15:04:05") + " "})
+}
+
+// placeSpans says which program looks at which Consul, and the marks of a
+// demonstration and of a program that may only look.
+func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
+	spans := []term.Span{{term.Accent, " electop"}, {term.Text, " "}}
+	if room <= term.SpansWidth(spans) {
+		return nil
+	}
+	if at.Demo != "" {
+		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " DEMO "})
+	}
+	if s.ReadOnly {
+		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " READ-ONLY "})
+	}
+	var where []string
+	if dc := s.Live.Datacenter; dc != "" {
+		where = append(where, scene.Clean(dc))
+	}
+	where = append(where, scene.Clean(at.Address))
+	for _, pattern := range at.Patterns {
+		where = append(where, scene.Clean(pattern))
+	}
+	text := strings.Join(where, " "+s.Sym.Dot+" ")
+	if used := term.SpansWidth(spans) + 1; used+8 > room {
+		return spans
+	}
+	return append(spans, term.Span{term.Text, " "}, term.Span{term.Quiet, text})
+}
+
+// countDetail is how much room the numbers of elections have.
+type countDetail uint8
+
+const (
+	countSigns countDetail = iota // signs only
+	countWords                    // words for what may need a person
+	countAll                      // words for everything
+)
+
+// countSpans are the numbers of elections. What needs a person stands out.
+func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span {
+	spans := make([]term.Span, 0, 12)
+	for _, part := range []struct {
+		n      int
+		stands scene.Standing
+		role   term.Role
+	}{
+		{c.Led, scene.StandsLed, term.Led}, {c.Vacant, scene.StandsVacant, term.Alarm}, {c.Delay, scene.StandsDelay, term.Delay},
+		{c.Semaphore, scene.StandsSemaphore, term.Quiet}, {c.Unreadable, scene.StandsUnreadable, term.Quiet},
+	} {
+		if part.n == 0 && part.stands != scene.StandsLed {
+			continue
+		}
+		sign, _ := part.stands.Sign(s.Sym)
+		text := strconv.Itoa(part.n) + " " + part.stands.Word()
+		if part.stands == scene.StandsSemaphore {
+			text = term.Plural(part.n, part.stands.Word())
+		}
+		if detail == countSigns || detail == countWords && part.role == term.Quiet {
+			text = strconv.Itoa(part.n) + sign
+		}
+		if part.role == term.Alarm {
+			text = " " + text + " "
+		}
+		r := part.role
+		if s.Stale {
+			r = term.Quiet // old numbers must not look like news
+		}
+		spans = append(spans, term.Span{r, text}, term.Span{term.Text, "  "})
+		if part.stands == scene.StandsLed {
+			spans = append(spans, riskSpans(s, c, detail != countSigns)...)
+		}
+	}
+	if !s.Live.Loaded && len(s.Live.Elections) == 0 {
+		return nil
+	}
+	return spans
+}
+
+// riskSpans warn of leaders that may fall: their sign is that of their checks.
+func riskSpans(s *scene.Scene, c scene.Counts, words bool) []term.Span {
+	n, r, sign := c.Critical+c.Warning, term.Delay, s.Sym.Warning
+	if n == 0 {
+		return nil
+	}
+	if c.Critical > 0 {
+		r, sign = term.Bad, s.Sym.Critical
+	}
+	if s.Stale {
+		r = term.Quiet
+	}
+	text := strconv.Itoa(n) + sign
+	if words {
+		text = sign + " " + strconv.Itoa(n) + " at risk"
+	}
+	return []term.Span{{r, text}, {term.Text, "  "}}
+}
+
+// linkSpans tell how the link to Consul does.
+func linkSpans(s *scene.Scene, width int) []term.Span {
+	c, sym := s.Live.Connection, s.Sym
+	lead := "  "
+	if width < 80 {
+		lead = ""
+	}
+	switch c.State {
+	case election.Live:
+		if stale := staleSpans(s, width); stale != nil {
+			return append([]term.Span{{term.Text, lead}}, stale...)
+		}
+		spans := []term.Span{{term.Text, lead}, {term.Led, sym.Live + " live"}}
+		if s.Latency > 0 && width >= 80 {
+			spans = append(spans, term.Span{term.Quiet, " " + latency(s.Latency)})
+		}
+		return spans
+	case election.Lost:
+		return []term.Span{{term.Text, lead}, {term.Bad, sym.Lost + " " + lostWord(c) + " " + term.Duration(s.Now.Sub(c.Since))}}
+	default:
+		return []term.Span{{term.Text, lead}, {term.Delay, sym.Connecting + " connecting"}}
+	}
+}
+
+// lostWord tells a link that was lost from one that never was there.
+func lostWord(c election.Connection) string {
+	if c.LastContact.IsZero() {
+		return "no answer"
+	}
+	return "lost"
+}
+
+func latency(d time.Duration) string {
+	if d < time.Millisecond {
+		return "<1ms"
+	}
+	return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + "ms"
+}

@@ -1,0 +1,118 @@
+package chrome
+
+import (
+	"charm.land/bubbles/v2/key"
+
+	"electop/ui/internal/keys"
+	"electop/ui/internal/term"
+)
+
+// Guide is the page with every key and sign.
+type Guide struct {
+	Keys keys.Map
+	// Commands is the line that lists what can be typed after ":".
+	Commands string
+}
+
+// Scroll is the offset that is step lines further, in a window of this size.
+func (g Guide) Scroll(sym *term.Symbols, offset, step, width, height int) int {
+	return max(0, min(offset+step, len(g.lines(sym, width-2))-(height-3)))
+}
+
+// Draw lays the page, from the line at the offset on, over all lines but the first
+// and the last.
+func (g Guide) Draw(p *term.Painter, lines []string, offset, width int) {
+	height := len(lines) - 2
+	text := g.lines(p.Sym, width-2)
+	offset = g.Scroll(p.Sym, offset, 0, width, len(lines))
+	right := []term.Span{{term.Quiet, "any key closes"}}
+	if len(text) > height-1 {
+		right = []term.Span{{term.Key, p.Sym.KeyMove}, {term.Quiet, " scroll, any other key closes"}}
+	}
+	lines[1] = p.Rule(width, []term.Span{{term.Strong, "Help"}}, right)
+	l := term.NewLine(p, width)
+	for i := range height - 1 {
+		l.Reset(term.Plain)
+		l.Gap(1)
+		if at := offset + i; at < len(text) {
+			l.Texts(text[at]...)
+		}
+		lines[2+i] = l.Done()
+	}
+}
+
+// lines are the keys in as many columns as fit, and the signs below.
+func (g Guide) lines(sym *term.Symbols, width int) [][]term.Span {
+	titles := []string{"Move", "Look", "Act"}
+	groups := make([][][]term.Span, 0, len(titles))
+	for i, bindings := range g.Keys.All() {
+		groups = append(groups, helpGroup(titles[i], bindings))
+	}
+	signs := append([][]term.Span{{}}, g.signLines(sym)...)
+	if width < 96 {
+		var all [][]term.Span
+		for _, g := range groups {
+			all = append(append(all, g...), nil)
+		}
+		return append(all, signs...)
+	}
+	return append(sideBySide(groups, width/len(groups)), signs...)
+}
+
+func helpGroup(title string, bindings []key.Binding) [][]term.Span {
+	lines := [][]term.Span{{{term.Head, title}}}
+	for _, b := range bindings {
+		h := b.Help()
+		lines = append(lines, []term.Span{{term.Key, term.PadTo(h.Key, 8)}, {term.Text, h.Desc}})
+	}
+	return lines
+}
+
+// sideBySide puts columns of equal width beside each other.
+func sideBySide(groups [][][]term.Span, width int) [][]term.Span {
+	var rows [][]term.Span
+	for i := 0; ; i++ {
+		var row []term.Span
+		more := false
+		for _, g := range groups {
+			var cell []term.Span
+			if i < len(g) {
+				cell, more = g[i], true
+			}
+			row = append(row, cell...)
+			row = append(row, term.Span{term.Text, term.PadTo("", width-term.SpansWidth(cell))})
+		}
+		if !more {
+			return rows
+		}
+		rows = append(rows, row)
+	}
+}
+
+// signLines explains what the signs of the board mean.
+func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
+	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, 10)} }
+	return [][]term.Span{
+		{label("States"), {term.Led, sym.Led}, {term.Text, " led   "}, {term.Delay, sym.Delay},
+			{term.Text, " lock-delay: Consul refuses new holders   "}, {term.Vacant, sym.Vacant}, {term.Text, " vacant   "},
+			{term.TermB, sym.Semaphore}, {term.Text, " semaphore: several holders   "}, {term.Quiet, sym.Unreadable}, {term.Text, " unreadable"}},
+		{label("Checks"), {term.Led, sym.Passing}, {term.Text, " passing   "}, {term.Delay, sym.Warning},
+			{term.Text, " warning   "}, {term.Bad, sym.Critical}, {term.Text, " critical   "}, {term.Quiet, sym.Unknown},
+			{term.Text, " unknown: the checks that keep the leader's session alive. "},
+			{term.Delay, sym.Warning}, {term.Text, " or "}, {term.Bad, sym.Critical}, {term.Text, " behind a name: at risk"}},
+		{label(""), {term.Quiet, "12m ago"}, {term.Text, " the age of checks that are no longer watched; those of visible leaders are"}},
+		{label("Lane"), {term.TermA, sym.LaneLed}, {term.Text, " led   "}, {term.Vacant, sym.LaneLost},
+			{term.Text, " lost   "}, {term.Vacant, sym.LaneGap}, {term.Text, " no leader   "}, {term.Vacant, sym.LaneWon},
+			{term.Text, " elected   "}, {term.Vacant, sym.LaneChange}, {term.Text, " another leader   "},
+			{term.Faint, sym.LaneUnseen}, {term.Text, " not seen"}},
+		{label("Marks"), {term.Text, sym.AtLeast + " at least: it began unseen   " + sym.Tilde +
+			" an estimate   ! written without the lock   (node) of the last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
+		{label("Events"), {term.Text, "newest first. At the top ("}, {term.Key, "g"}, {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
+		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " nothing watched, may wait   "},
+			{term.Delay, sym.Warning}, {term.Text, " orphan? idle, without a TTL, and several alike"}},
+		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: this token may not; pressed, it names the missing ACL rule   "},
+			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
+		{label("Filter"), {term.Text, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
+		{label("Command"), {term.Text, g.Commands}},
+	}
+}

@@ -1,0 +1,132 @@
+package chrome
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// staleParts are the stale parts of one kind, with the oldest of their times.
+type staleParts struct {
+	kind    election.PartKind
+	parts   []election.StalePart
+	since   time.Time
+	retryAt time.Time // zero: an attempt is under way
+}
+
+// staleOf collects the stale parts of the first of some kinds that has any.
+func staleOf(c election.Connection, kinds ...election.PartKind) (found staleParts, ok bool) {
+	if c.State == election.Lost {
+		return found, false // everything is stale
+	}
+	for _, kind := range kinds {
+		for _, p := range c.Stale {
+			if p.Kind == kind {
+				found.add(p)
+			}
+		}
+		if found.kind = kind; len(found.parts) > 0 {
+			return found, true
+		}
+	}
+	return found, false
+}
+
+func (s *staleParts) add(p election.StalePart) {
+	if len(s.parts) == 0 || p.Since.Before(s.since) {
+		s.since = p.Since
+	}
+	if len(s.parts) == 0 || p.RetryAt.Before(s.retryAt) {
+		s.retryAt = p.RetryAt
+	}
+	s.parts = append(s.parts, p)
+}
+
+// where names the keys of the parts, from the first to the last, in width cells.
+// What both begin with is left out if there is no room for it.
+func (s *staleParts) where(sym *term.Symbols, width int) string {
+	first, last := s.parts[0].Range, s.parts[len(s.parts)-1].Range
+	text := rangeName(sym, first, 0)
+	if first != last {
+		shared := 0
+		for i := 0; i < min(len(first.From), len(last.From)) && first.From[i] == last.From[i]; i++ {
+			if first.From[i] == '/' {
+				shared = i + 1
+			}
+		}
+		text += " to " + rangeName(sym, last, 0)
+		if term.Width(text) > width {
+			text = rangeName(sym, first, shared) + " to " + rangeName(sym, last, shared)
+		}
+	}
+	text, _ = term.Cut(text, width, sym.Ellipsis)
+	return text
+}
+
+// rangeName is a key, or a prefix with an ellipsis, without its first bytes.
+func rangeName(sym *term.Symbols, r election.Range, from int) string {
+	if r == election.KeyRange(r.From) {
+		return scene.Clean(r.From[from:])
+	}
+	return scene.Clean(r.From[from:]) + sym.Ellipsis
+}
+
+// staleWord says beside "live" what is stale, empty if nothing is.
+func staleWord(s *scene.Scene) string {
+	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames, election.PartSessions, election.PartChecks)
+	if !ok {
+		return ""
+	}
+	what := "list"
+	switch n := s.Live.CountStale(); stale.kind {
+	case election.PartKeys:
+		what = "part"
+		if n > 0 {
+			what = strconv.Itoa(n)
+		}
+	case election.PartSessions, election.PartChecks:
+		what = string(stale.kind)
+	default:
+	}
+	return what + " stale " + term.Duration(s.Now.Sub(stale.since))
+}
+
+// staleSpans put what is stale in the place of the link's latency.
+func staleSpans(s *scene.Scene, width int) []term.Span {
+	word, sym := staleWord(s), s.Sym
+	switch {
+	case word == "":
+		return nil
+	case width < 64:
+		_, word, _ = strings.Cut(word, " ") // the banner says what
+		return []term.Span{{term.Delay, sym.Warning + " " + word}}
+	}
+	return []term.Span{{term.Led, sym.Live + " live"}, {term.Quiet, " " + sym.Dot + " "}, {term.Delay, word}}
+}
+
+// staleBanner says which elections are stale and since when, what failed and when
+// the next try is. It is empty if none is.
+func staleBanner(s *scene.Scene, width int) []term.Span {
+	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames)
+	if !ok {
+		return nil
+	}
+	age, retry := "stale for "+term.Duration(s.Now.Sub(stale.since)), retryText(s, stale.retryAt)
+	text := "Keys " + age
+	switch n := s.Live.CountStale(); {
+	case stale.kind == election.PartNames:
+		text = "List of keys " + age + ": new ones are not seen"
+	case n > 0:
+		text = strconv.Itoa(n) + " of " + term.Plural(len(s.Live.Elections), "election") + " " + age
+	}
+	room := width - term.Width("  () "+text+retry)
+	b := []term.Span{{term.Alarm, " " + text + " (" + stale.where(s.Sym, max(12, room)) + ") "}, {term.Text, " "}, {term.Bad, retry}}
+	if text := stale.parts[0].Error; text != "" {
+		b = append(b, term.Span{term.Text, "  " + scene.OneLine(text, 200)})
+	}
+	return b
+}

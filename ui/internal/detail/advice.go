@@ -1,0 +1,26 @@
+package detail
+
+import (
+	"electop/election/insight"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// adviceDetail tells what is risky about an election: a line why, a line what to
+// do about it.
+func adviceDetail(d *term.Page, all []insight.Advice) {
+	if len(all) == 0 {
+		return
+	}
+	d.Head("Advice")
+	d.Mark = len(d.Lines)
+	for _, a := range all {
+		sign, why := term.Span{term.Quiet, d.Sym.Idle + " "}, term.Text
+		if a.Urgent {
+			sign, why = term.Span{term.Delay, d.Sym.Urgent + " "}, term.Delay
+		}
+		d.Beside([]term.Span{sign}, 2, term.Span{why, scene.Clean(a.Why)})
+		d.Beside(nil, 2, term.Span{term.Quiet, d.Sym.Arrow + " " + scene.Clean(a.Do)})
+	}
+}

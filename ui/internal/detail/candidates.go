@@ -1,0 +1,92 @@
+package detail
+
+import (
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// candidatesDoc lists who probably competes, and from what that is inferred.
+func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
+	in := s.Insight(e)
+	if scene.StandingOf(e, s.AsOf) == scene.StandsSemaphore {
+		d.Para(term.Quiet, "A semaphore records its contenders: nothing here is inferred.")
+		d.Blank()
+		semaphoreLists(d, in.Semaphore)
+		return
+	}
+	d.Para(term.Quiet, "Likely, not certain: Consul does not record waiters. Each is inferred, for the reason given.")
+	d.Blank()
+	list := candidateList(d, e, in)
+	if len(in.Candidates) == 0 {
+		d.Para(term.Text, term.Capital(scene.NobodyNext(s, in))+".")
+		return
+	}
+	list.write(d, in.Candidates)
+	for _, text := range in.Unread() {
+		d.Para(term.Delay, text)
+	}
+	if in.Around.SiblingsCut {
+		d.Para(term.Quiet, "There are more keys beside it than were read.")
+	}
+}
+
+// candidateColumns are the widths of the list's columns.
+type candidateColumns struct{ name, node int }
+
+// candidateList measures the columns and writes the holder, who is no candidate.
+func candidateList(d *term.Page, e *election.Election, in *scene.Assessment) candidateColumns {
+	c := candidateColumns{name: term.Width(e.Leader)}
+	node := ""
+	if e.Session != nil && e.Pair.Held() {
+		node = scene.Clean(e.Session.Node)
+		c.node = term.Width(node)
+	}
+	for _, found := range in.Candidates {
+		c.name = max(c.name, term.Width(scene.CandidateName(found)))
+		c.node = max(c.node, term.Width(scene.Clean(found.Session.Node)))
+	}
+	c.name, c.node = min(c.name, max(12, d.Width/4)), min(c.node, max(8, d.Width/6))
+	if e.Exists && e.Pair.Held() {
+		c.line(d, term.Span{term.Led, d.Sym.Led}, [3]string{e.Leader, node, e.Pair.Session}, term.Span{term.Led, "holds it now"})
+	}
+	return c
+}
+
+func (c candidateColumns) write(d *term.Page, all []insight.Candidate) {
+	for _, found := range all {
+		reason, r := scene.Clean(found.Reason), term.Text
+		if found.Weak {
+			reason, r = "perhaps: "+reason, term.Quiet
+		}
+		c.line(d, term.Span{term.Quiet, d.Sym.Idle}, [3]string{scene.CandidateName(found), scene.Clean(found.Session.Node), found.Session.ID}, term.Span{r, reason})
+	}
+}
+
+// line writes name, node, session and reason, the reason under the rest where
+// there is little room.
+func (c candidateColumns) line(d *term.Page, sign term.Span, cells [3]string, reason term.Span) {
+	name, _ := term.Cut(cells[0], c.name, d.Sym.Ellipsis)
+	node, _ := term.Cut(cells[1], c.node, d.Sym.Ellipsis)
+	first := []term.Span{sign, {term.Text, " "}, {term.Strong, term.PadTo(name, c.name)}, {term.Text, "  " + term.PadTo(node, c.node)}}
+	if session := election.ShortID(cells[2]); session != "" {
+		first = append(first, term.Span{term.Quiet, "  " + term.PadTo(session, 8)})
+	}
+	n := c.name + c.node + 16
+	if d.Width-n >= 24 {
+		d.Beside(first, n, reason)
+		return
+	}
+	d.Add(first...)
+	d.Indented(2, reason)
+}
+
+// nextDetail names who would probably lead next.
+func nextDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	in := s.Insight(e)
+	if in.Around == nil {
+		return
+	}
+	d.Field("Likely next", scene.NextSpans(s, in)...)
+}

@@ -1,0 +1,215 @@
+package detail
+
+import (
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// detailDoc tells what an election is in, why, and what keeps it there.
+func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
+	if e.Unaddressable {
+		d.Para(term.Delay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
+	}
+	staleDetail(d, s)
+	switch scene.StandingOf(e, s.AsOf) {
+	case scene.StandsLed:
+		ledDetail(d, s, e)
+	case scene.StandsUnreadable:
+		d.Para(term.Delay, "The token may no longer read this key: what is shown is what was read before.")
+		d.Field("Last read", append([]term.Span{{term.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
+		valueDetail(d, e)
+	case scene.StandsSemaphore:
+		semaphoreDetail(d, s, e)
+	default:
+		vacantDetail(d, s, e)
+	}
+	adviceDetail(d, s.Insight(e).Advice)
+}
+
+func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	if e.Overwritten() {
+		d.Para(term.Delay, "A client wrote this key without the lock while it is held (its LockIndex is 0): "+
+			"the value may not be the leader's.")
+	}
+	riskDetail(d, s, e)
+	d.Field("Leader", append([]term.Span{{term.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
+	since := []term.Span{{term.Text, sinceText(s, e.Since)}, {term.Quiet, "  for " + term.Duration(s.AsOf.Sub(e.Since))}}
+	if !e.SinceKnown {
+		since = []term.Span{{term.Text, term.Clock(e.Since, s.Now) + " or earlier"},
+			{term.Quiet, "  " + d.Sym.AtLeast + term.Duration(s.AsOf.Sub(e.Since)) + "; it began " + unseenText(e)}}
+	}
+	d.Field("Since", since...)
+	sessionDetail(d, s, e)
+	nextDetail(d, s, e)
+	valueDetail(d, e)
+	if last := e.LastTerm(); last != nil {
+		d.Head("Before")
+		lastTermDetail(d, s, last)
+	}
+}
+
+func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
+	return []term.Span{{term.Quiet, "  term "}, scene.TermSpan(e, sym)}
+}
+
+// unseenText says why the beginning of the current term was not seen.
+func unseenText(e *election.Election) string {
+	if e.LastTerm() != nil {
+		return "while Consul was out of reach"
+	}
+	return "before electop started"
+}
+
+func sinceText(s *scene.Scene, t time.Time) string { return term.Clock(t, s.Now) }
+
+func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	if e.Session == nil {
+		why := whyUnread(s, e)
+		d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Delay, "  " + why})
+		d.Field("Checks", term.Span{term.Delay, "not known"}, term.Span{term.Quiet, "  its session: " + why})
+		return
+	}
+	ses := e.Session
+	name := []term.Span{{term.Text, scene.Clean(ses.ID)}}
+	if ses.Name != "" {
+		name = append(name, term.Span{term.Quiet, "  " + scene.Clean(ses.Name)})
+	}
+	d.Field("Session", name...)
+	d.Field("Node", term.Span{term.Text, scene.Clean(ses.Node)})
+	scene.SessionSettings(d, s, ses)
+}
+
+// sessionWait is how long reading the session of a new leader may take.
+const sessionWait = 2 * time.Second
+
+// whyUnread says why nothing is known of the session that holds a key. Consul
+// does not tell a session that a token may not read from none, but a key is never
+// held by none: one that is still missing after a while is hidden.
+func whyUnread(s *scene.Scene, e *election.Election) string {
+	switch {
+	case s.Stale:
+		return "not read"
+	case s.AsOf.Sub(e.Since) < sessionWait:
+		return "being read"
+	}
+	return scene.NotReadable
+}
+
+func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	r := term.Vacant
+	if scene.StandingOf(e, s.AsOf) == scene.StandsDelay {
+		r = term.Delay
+	}
+	d.Para(r, whyVacant(s, e))
+	if last := e.LastTerm(); last != nil {
+		d.Blank()
+		lastTermDetail(d, s, last)
+	}
+	nextDetail(d, s, e)
+	if e.Exists {
+		valueDetail(d, e)
+	}
+}
+
+// whyVacant is one sentence or two on why nobody leads and what that means: the
+// same as `electop show` says.
+func whyVacant(s *scene.Scene, e *election.Election) string {
+	link := s.Live.Connection
+	// How long Consul has been silent counts up to now, all else up to asOf.
+	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
+	if s.Live.Connection.LastContact.IsZero() {
+		link.LastContact = time.Time{}
+	}
+	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
+}
+
+// lastTermDetail tells of the latest term that ended.
+func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
+	who := append(make([]term.Span, 0, 3), term.Span{term.Strong, last.Leader})
+	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
+		who = append(who, term.Span{term.Text, " on " + scene.Clean(last.Node)})
+	}
+	who = append(who, term.Span{term.Quiet, ", term " + scene.TermNumber(last.Number) + ", led for " + scene.Held(d.Sym, last.Held(s.AsOf), last.HeldKnown())})
+	d.Field("Last leader", who...)
+	d.Field("Lost at", term.Span{term.Text, endText(s, last)})
+	d.Field("Lost because", causeSpans(s, last)...)
+}
+
+// endText is when a term ended, as far as that was seen.
+func endText(s *scene.Scene, t *election.Term) string {
+	if t.SeenUntil.IsZero() {
+		return term.Clock(t.End, s.Now)
+	}
+	return "before " + term.Clock(t.End, s.Now) + ", while Consul was out of reach"
+}
+
+// causeWait is how long the evidence of a cause may take.
+const causeWait = 2 * time.Second
+
+func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
+	if t.Cause == "" && s.AsOf.Sub(t.End) < causeWait {
+		return []term.Span{{term.Quiet, "looking for the cause"}}
+	}
+	spans := []term.Span{{term.Text, scene.CauseWords(t.Cause)}}
+	if t.Evidence != "" && !scene.ByOperator(t.Cause) {
+		spans = append(spans, term.Span{term.Quiet, ": " + scene.OneLine(t.Evidence, 300)})
+	}
+	return spans
+}
+
+// valueLines is how many lines of a value the detail shows; Raw has them all.
+const valueLines = 24
+
+func valueDetail(d *term.Page, e *election.Election) {
+	v := e.Pair.Value
+	switch {
+	case len(v) == 0:
+		d.Field("Value", term.Span{term.Quiet, "empty"})
+		return
+	case len(v) > valueLimit:
+		d.Field("Value", term.Span{term.Text, term.Size(len(v))}, term.Span{term.Quiet, "  see Raw"})
+		return
+	}
+	if lines, ok := jsonFields(v); ok {
+		kind := "JSON"
+		if !e.Pair.Held() {
+			kind += ", left by the last leader"
+		}
+		d.Field("Value", term.Span{term.Quiet, kind})
+		for i, l := range lines {
+			if i == valueLines {
+				d.Add(term.Span{term.Quiet, term.Plural(len(lines)-i, "more line") + ", see Raw"})
+				break
+			}
+			d.Field(l.label(), term.Span{term.Text, l.Value})
+		}
+		return
+	}
+	if text, ok := plainText(v); ok {
+		d.Field("Value", term.Span{term.Text, scene.OneLine(text, 600)})
+		return
+	}
+	d.Field("Value", term.Span{term.Text, term.Size(len(v)) + " of binary data"}, term.Span{term.Quiet, "  see Raw"})
+}
+
+// riskDetail warns of a leader that may fall.
+func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
+	case critical:
+		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
+	case warning:
+		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
+	}
+}
+
+// staleDetail says that an election is shown as it was.
+func staleDetail(d *term.Page, s *scene.Scene) {
+	if s.PartStale() {
+		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+
+			term.Clock(s.AsOf, s.Now)+":")
+	}
+}

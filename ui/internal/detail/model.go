@@ -1,0 +1,204 @@
+// Package detail is one election in depth, on several pages: why it is as it is, who
+// may lead it next, its history and its raw value.
+package detail
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// tab is one page.
+type tab uint8
+
+const (
+	tabDetail tab = iota
+	tabCandidates
+	tabHistory
+	tabRaw
+	tabCount
+)
+
+func (t tab) title() string { return [...]string{"Detail", "Candidates", "History", "Raw"}[t] }
+
+// Model is the pages about the selected election.
+type Model struct {
+	keys   keys.Map
+	rect   term.Rect
+	tab    tab
+	of     string // ID of the election
+	offset int    // first line on the screen
+	raw    rawText
+}
+
+// New makes the pages, of which the detail is open.
+func New(k keys.Map) Model { return Model{keys: k} }
+
+// Update takes a message. What is scrolled to exists afterwards; another election is
+// shown from its beginning.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		m.rect = msg.Rect
+	case scene.Opened, scene.Back:
+		m.offset = 0
+	case scene.Changed:
+		m.keepHistory(msg.Before, s)
+	case scene.Wheeled:
+		m.scroll(msg.Step)
+	case scene.Clicked:
+		if msg.Y == 0 {
+			m.turn(1)
+		}
+	case tea.KeyPressMsg:
+		m.pressed(msg)
+	}
+	m.settle(s)
+	return m, nil
+}
+
+func (m *Model) pressed(msg tea.KeyPressMsg) {
+	switch k := &m.keys; {
+	case key.Matches(msg, k.NextTab):
+		m.turn(1)
+	case key.Matches(msg, k.PrevTab):
+		m.turn(tabCount - 1)
+	case key.Matches(msg, k.PaneDown):
+		m.scroll(1)
+	case key.Matches(msg, k.PaneUp):
+		m.scroll(-1)
+	default:
+		step, _ := k.Step(msg, max(1, m.rect.H-1), 1<<20)
+		m.scroll(step)
+	}
+}
+
+// turn opens the page that is so many pages on; after the last one comes the first.
+func (m *Model) turn(pages tab) {
+	m.tab = (m.tab + pages) % tabCount
+	m.offset = 0
+}
+
+// scroll moves the text by lines, unless no line of it is visible.
+func (m *Model) scroll(step int) {
+	if m.rect.H > 1 {
+		m.offset += step
+	}
+}
+
+// settle fits the state to the election that is selected.
+func (m *Model) settle(s *scene.Scene) {
+	e := s.Selected
+	if e == nil {
+		m.of, m.offset, m.raw = "", 0, rawText{}
+		return
+	}
+	if id := e.ID(); id != m.of {
+		m.of, m.offset = id, 0
+	}
+	width := m.rect.W - 2
+	switch {
+	case m.tab != tabRaw:
+		m.raw = rawText{}
+	case m.raw.of != e || m.raw.width != width:
+		m.raw = rawText{of: e, width: width, lines: rawLines(e, s.Sym, width)}
+	}
+	if m.offset != 0 && m.rect.H > 1 {
+		text, _ := m.lines(s, e, width)
+		m.offset = max(0, min(m.offset, len(text)-(m.rect.H-1)))
+	}
+}
+
+// lines are all lines of the page. advice is where advice begins among them, 0 for
+// nowhere.
+func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][]term.Span, advice int) {
+	s = s.Of(e)
+	d := &term.Page{Width: width, Sym: s.Sym, Lines: make([][]term.Span, 0, 40)}
+	switch m.tab {
+	case tabCandidates:
+		candidatesDoc(d, s, e)
+	case tabHistory:
+		historyDoc(d, s, e)
+	case tabRaw:
+		if m.raw.of == e && m.raw.width == width {
+			return m.raw.lines, 0
+		}
+		return rawLines(e, s.Sym, width), 0
+	default:
+		detailDoc(d, s, e)
+	}
+	return d.Lines, d.Mark
+}
+
+// View draws the title and the part of the page that is scrolled to.
+func (m Model) View(s *scene.Scene, p *term.Painter) []string {
+	r := m.rect
+	if r.H <= 0 {
+		return nil
+	}
+	e := s.Selected
+	part := s.Of(e)
+	if part.PartStale() {
+		stale := *p
+		stale.Tone, p = term.Stale, &stale
+	}
+	lines := append(make([]string, 0, r.H), m.title(p, part, r.W))
+	if e == nil || r.H == 1 {
+		return p.Pad(lines, r.W, r.H)
+	}
+	text, advice := m.lines(s, e, r.W-2)
+	end := min(len(text), m.offset+r.H-1)
+	l := term.NewLine(p, r.W)
+	for i := m.offset; i < end; i++ {
+		l.Reset(p.Tone)
+		l.Gap(1)
+		l.Texts(text[i]...)
+		if left := len(text) - end; i == end-1 && left > 0 {
+			term.MoreMark(l, p.Sym, left, advice > end)
+		}
+		lines = append(lines, l.Done())
+	}
+	return p.Pad(lines, r.W, r.H)
+}
+
+// sign is the sign of an election, in the colour that it has in the table.
+func sign(s *scene.Scene, e *election.Election) term.Span {
+	stands := scene.StandingOf(e, s.AsOf)
+	text, r := stands.Sign(s.Sym)
+	if stands != scene.StandsLed {
+		return term.Span{r, text}
+	}
+	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
+	case critical:
+		r = term.Bad
+	case warning || e.Overwritten():
+		r = term.Delay
+	}
+	return term.Span{r, text}
+}
+
+func (m Model) title(p *term.Painter, s *scene.Scene, width int) string {
+	left, right := make([]term.Span, 0, 3), make([]term.Span, 0, 2*tabCount)
+	if e := s.Selected; e != nil {
+		left = append(left, sign(s, e), term.Span{term.Strong, " " + sanitize.Text(e.Name)})
+		if e.Key() != e.Name {
+			left = append(left, term.Span{term.Quiet, "  " + sanitize.Text(e.Key())})
+		}
+	}
+	for t := range tabCount {
+		r := term.Quiet
+		if t == m.tab {
+			r = term.Accent
+		}
+		if t > 0 {
+			right = append(right, term.Span{term.Faint, " " + p.Sym.Dot + " "})
+		}
+		right = append(right, term.Span{r, t.title()})
+	}
+	return p.Rule(width, term.Fit(left, width-term.SpansWidth(right)-8, p.Sym), right)
+}

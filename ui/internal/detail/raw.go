@@ -1,0 +1,133 @@
+package detail
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// rawText is the lines of a value, made once: it may have half a megabyte, and a frame
+// a fraction of a second.
+type rawText struct {
+	of    *election.Election
+	width int
+	lines [][]term.Span
+}
+
+func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span {
+	d := &term.Page{Width: width, Sym: sym}
+	p := e.Pair
+	d.Field("Key", term.Span{term.Text, sanitize.Text(p.Key)})
+	d.Field("Flags", term.Span{term.Text, scene.Number(p.Flags)}, term.Span{term.Quiet, flagsWords(p.Flags)})
+	d.Field("Indexes", term.Span{term.Text, fmt.Sprintf("lock %d %s modify %d %s create %d",
+		p.LockIndex, sym.Dot, p.ModifyIndex, sym.Dot, p.CreateIndex)})
+	if p.Session != "" {
+		d.Field("Session", term.Span{term.Text, scene.Clean(p.Session)})
+	}
+	kind, lines := valueText(p.Value, width)
+	d.Field("Value", term.Span{term.Text, term.Size(len(p.Value))}, term.Span{term.Quiet, kind})
+	d.Blank()
+	for _, l := range lines {
+		d.Add(term.Span{term.Text, l})
+	}
+	return d.Lines
+}
+
+func flagsWords(flags uint64) string {
+	switch flags {
+	case election.LockFlag:
+		return "  the mark of api.Lock and consul lock"
+	case election.SemaphoreFlag:
+		return "  the mark of api.Semaphore and consul lock -n"
+	}
+	return ""
+}
+
+// valueText is a value as lines: pretty JSON, text, or a hex dump.
+func valueText(v []byte, width int) (kind string, lines []string) {
+	if len(v) == 0 {
+		return "  empty", nil
+	}
+	if pretty := new(bytes.Buffer); looksLikeJSON(v) && json.Indent(pretty, v, "", "  ") == nil {
+		return "  JSON", textLines(pretty.String(), width)
+	}
+	if text, ok := plainText(v); ok {
+		return "  text", textLines(text, width)
+	}
+	return "  binary", hexLines(v, width)
+}
+
+func looksLikeJSON(v []byte) bool {
+	v = bytes.TrimSpace(v)
+	return len(v) > 1 && (v[0] == '{' || v[0] == '[')
+}
+
+// plainText is a value as text, if a person could have typed it: valid UTF-8
+// with few control characters.
+func plainText(v []byte) (string, bool) {
+	if !utf8.Valid(v) {
+		return "", false
+	}
+	controls := 0
+	for _, r := range string(v) {
+		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' {
+			controls++
+		}
+	}
+	return string(v), controls == 0 || controls*8 < len(v)
+}
+
+func textLines(text string, width int) []string {
+	var lines []string
+	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		l = sanitize.Text(strings.ReplaceAll(l, "\t", "    "))
+		if term.Width(l) <= width {
+			lines = append(lines, l)
+			continue
+		}
+		lines = append(lines, term.HardWrap(l, width)...)
+	}
+	return lines
+}
+
+// hexLines draws bytes as hexdump -C does, with as many to a line as fit.
+func hexLines(v []byte, width int) []string {
+	per := 16
+	if width < 8+2+per*3+2+per+1 {
+		per = 8
+	}
+	if width < 8+2+per*3+2+per+1 {
+		per = 4
+	}
+	lines := make([]string, 0, len(v)/per+1)
+	for at := 0; at < len(v); at += per {
+		part := v[at:min(at+per, len(v))]
+		text := bytes.Map(func(r rune) rune {
+			if r < 0x20 || r > 0x7e {
+				return '.'
+			}
+			return r
+		}, latin(part))
+		lines = append(lines, fmt.Sprintf("%08x  %-*s |%s|", at, per*3, fmt.Sprintf("% x", part), text))
+	}
+	return lines
+}
+
+// latin replaces bytes that are not ASCII, so that each stays one character.
+func latin(v []byte) []byte {
+	out := bytes.Clone(v)
+	for i, b := range out {
+		if b >= utf8.RuneSelf {
+			out[i] = '.'
+		}
+	}
+	return out
+}

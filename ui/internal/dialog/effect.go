@@ -1,0 +1,100 @@
+package dialog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// effectOn says what the action does to one election, by all that was read.
+func (d *Model) effectOn(e *election.Election) insight.Effect {
+	in := d.survey.of(e.Key())
+	f := insight.EffectOf(d.kind, e, in.Around, in.Likely())
+	if unread := in.Unread(); len(unread) > 0 && f.Refusal == "" {
+		f.Warnings = append(f.Warnings, "The check is incomplete ("+strings.Join(unread, "; ")+
+			"): candidates and the holder's software may not be recognised.")
+	}
+	return f
+}
+
+// effectOf says what the action does to a target. held are the elections that its
+// session leads: a destroy ends all of them.
+func (d *Model) effectOf(t *target, held []*election.Election, live *election.Snapshot) insight.Effect {
+	var f insight.Effect
+	if d.chosen.Bare {
+		f = insight.EffectOfSession(t.Bare, d.heldBy(t, live), d.searchedAll())
+	} else {
+		f = d.effectOn(live.Find(t.Key))
+	}
+	if d.kind == election.ActionRelease {
+		return f
+	}
+	d.addOthers(&f, slices.DeleteFunc(slices.Clone(held), func(e *election.Election) bool {
+		return d.isAbout(e.Key()) // a target tells of itself
+	}))
+	if !d.chosen.Bare && !d.searchedAll() {
+		f.Warnings = append(f.Warnings, insight.MayHoldMore)
+	}
+	return f
+}
+
+func (d *Model) isAbout(key string) bool {
+	return slices.ContainsFunc(d.targets, func(t target) bool { return t.Key == key })
+}
+
+// addOthers adds to a destroy what it does to other elections of the session, which
+// the warnings name. A leader key of Patroni decides whose session it is.
+func (d *Model) addOthers(f *insight.Effect, others []*election.Election) {
+	var warnings []string
+	about := map[string][]string{}
+	for _, e := range others {
+		other := d.effectOn(e)
+		if d.chosen.Bare && other.Kind == insight.HolderPatroni {
+			f.Kind, f.Software, f.Holder = other.Kind, other.Software, other.Holder
+		}
+		f.Better = cmp.Or(f.Better, other.Better)
+		for _, w := range other.Warnings {
+			if d.chosen.Bare && slices.Contains(f.Warnings, w) {
+				continue
+			}
+			if about[w] == nil {
+				warnings = append(warnings, w)
+			}
+			about[w] = append(about[w], scene.OneLine(e.Name, 60))
+		}
+	}
+	for _, w := range warnings {
+		names, cut := d.limited(about[w], shownNames)
+		d.cutOthers = d.cutOthers || cut
+		f.Warnings = append(f.Warnings, names+": "+w)
+	}
+}
+
+// writeNext names who would probably lead next where one election ends.
+func (d *Model) writeNext(page *term.Page) {
+	if len(d.targets) != 1 || len(d.wanted) != 1 {
+		return
+	}
+	in := d.survey.of(d.wanted[0])
+	if in.Around != nil && (len(in.Candidates) > 0 || len(in.Unread()) == 0) {
+		page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in)...)
+	}
+}
+
+// nextOf names the likeliest next leader of one of several elections.
+func (d *Model) nextOf(t *target) []term.Span {
+	in := d.survey.of(t.Key)
+	if len(in.Candidates) == 0 {
+		return nil
+	}
+	word := ", next likely "
+	if in.Candidates[0].Weak {
+		word = ", next perhaps "
+	}
+	return []term.Span{{term.Quiet, word + scene.NextNames(in.Candidates)[0]}}
+}

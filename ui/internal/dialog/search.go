@@ -1,0 +1,48 @@
+package dialog
+
+import (
+	"strconv"
+	"time"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// writeSearch tells in a dialog how the search ended. listed is how many keys are
+// known of.
+func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
+	when := ", as of " + term.ClockTime(s.At) + searchAge(s, now)
+	count := term.Plural(listed, "key") + " in all"
+	if listed == 0 {
+		count = "no key"
+	}
+	r, text := term.Quiet, ""
+	switch {
+	case !s.Over:
+		return
+	case s.Stopped:
+		r, text = term.Delay, "Stopped after "+s.Far()+": "+count+" so far"+when+"."
+	case s.Err != nil:
+		r, text = term.Bad, "The scan failed after "+s.Far()+": "+scene.Clean(s.Err.Error())
+	case s.Incomplete:
+		r, text = term.Delay, "Scanned "+term.Thousands(s.Total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
+	default:
+		text = "Scanned all " + term.Thousands(s.Total.Load()) + " keys: " + count + when + "."
+	}
+	page.Indented(2, term.Span{r, text})
+}
+
+// searchAge tells how old an earlier search is. It changes once a minute at most:
+// each change of a dialog's text withholds the action for a moment.
+func searchAge(s *scene.Search, now time.Time) string {
+	age := now.Sub(s.At)
+	switch {
+	case !s.Earlier:
+		return ""
+	case age < time.Minute:
+		return ", <1m ago"
+	case age < time.Hour:
+		return ", " + strconv.Itoa(int(age/time.Minute)) + "m ago"
+	}
+	return ", " + term.Duration(age) + " ago"
+}

@@ -1,0 +1,137 @@
+package dialog
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/scene"
+)
+
+// Survey reads once what stands around the elections that a dialog is about. All
+// of it belongs to the event loop.
+type Survey struct {
+	// Keys are those of the elections, sorted.
+	Keys   []string
+	cancel context.CancelFunc
+	over   bool
+	found  map[string]*scene.Assessment
+}
+
+// Surveyed is the end of a survey.
+type Surveyed struct {
+	Of    *Survey
+	Found []election.Surroundings
+}
+
+// surveyTime bounds a survey: the user waits for it.
+const surveyTime = 10 * time.Second
+
+// Surveyor makes a survey and the command that carries it out.
+type Surveyor func(keys []string) (*Survey, tea.Cmd)
+
+// NewSurveyor binds surveys to the program's context. It is nil when there is
+// nothing to read with.
+func NewSurveyor(ctx context.Context, read func(ctx context.Context, keys []string) []election.Surroundings) Surveyor {
+	if read == nil {
+		return nil
+	}
+	return func(keys []string) (*Survey, tea.Cmd) {
+		s := &Survey{Keys: slices.Clone(keys)}
+		ctx, cancel := context.WithTimeout(ctx, surveyTime)
+		s.cancel = cancel
+		return s, func() tea.Msg {
+			defer cancel()
+			return Surveyed{Of: s, Found: read(ctx, s.Keys)}
+		}
+	}
+}
+
+// covers reports that the survey is about all of these keys.
+func (s *Survey) covers(keys []string) bool {
+	return s != nil && !slices.ContainsFunc(keys, func(key string) bool {
+		_, asked := slices.BinarySearch(s.Keys, key)
+		return !asked
+	})
+}
+
+// ended infers the candidates. The surroundings of all keys have the same sessions.
+func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
+	s.over, s.found = true, make(map[string]*scene.Assessment, len(found))
+	if len(found) == 0 {
+		return
+	}
+	board := insight.NewBoard(live.Elections, found[0].Sessions)
+	for i := range found {
+		if e := live.Find(found[i].Key); e != nil {
+			s.found[e.Key()] = &scene.Assessment{Around: &found[i], Candidates: board.Candidates(e, &found[i])}
+		}
+	}
+}
+
+// of is what was found out about an election, which may be nothing.
+func (s *Survey) of(key string) *scene.Assessment {
+	if s != nil && s.found[key] != nil {
+		return s.found[key]
+	}
+	return &scene.Assessment{}
+}
+
+// siblings are the keys beside all elections that were surveyed.
+func (s *Survey) siblings() []election.Pair {
+	if s == nil || !s.over {
+		return nil
+	}
+	var all []election.Pair
+	for _, key := range s.Keys {
+		if around := s.of(key).Around; around != nil {
+			all = append(all, around.Siblings...)
+		}
+	}
+	return all
+}
+
+// askSurvey starts a survey if the dialog is about elections that the latest one is
+// not about.
+func (d *Model) askSurvey() (run tea.Cmd) {
+	if d.tools.Survey == nil || !d.acts() || d.survey.covers(d.wanted) {
+		return nil
+	}
+	d.endSurvey()
+	d.survey, run = d.tools.Survey(d.wanted)
+	return run
+}
+
+// endSurvey stops the survey that runs and forgets the latest.
+func (d *Model) endSurvey() {
+	if d.survey != nil {
+		d.survey.cancel()
+	}
+	d.survey = nil
+}
+
+// checking reports that the dialog waits for a survey.
+func (d *Model) checking() bool {
+	return d.tools.Survey != nil && len(d.wanted) > 0 && (!d.survey.covers(d.wanted) || !d.survey.over)
+}
+
+// wants lists the elections that the action ends, sorted: those are surveyed.
+func (d *Model) wants() []string {
+	var keys []string
+	if d.kind == election.ActionRelease {
+		for _, t := range d.standing() {
+			keys = append(keys, t.Key)
+		}
+	}
+	for _, f := range d.falls {
+		if !f.slot && !f.unwatched {
+			keys = append(keys, f.key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}

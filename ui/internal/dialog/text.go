@@ -1,0 +1,354 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// shownFalls is how many keys a dialog lists, shownHidden how many names of
+// hidden elections, shownNames how many before a sentence.
+const (
+	shownFalls  = 10
+	shownHidden = 12
+	shownNames  = 3
+)
+
+// write is the text of the dialog.
+func (d *Model) write(page *term.Page) {
+	d.cut = d.cutOthers
+	if len(d.targets) == 1 {
+		d.writeOne(page, &d.targets[0])
+	} else {
+		d.writeMany(page)
+	}
+	d.writeOthers(page)
+	page.Blank()
+	switch {
+	case d.offline:
+		page.Para(term.Bad, "The connection to Consul is lost: no action is possible until it is restored.")
+	case len(d.targets) == 0:
+		d.writeNoTarget(page)
+	case !d.acts():
+		d.writeRefusal(page)
+	case d.checking():
+		page.Para(term.Accent, "Checking "+term.Plural(len(d.wanted), "election")+": reading sibling keys and all sessions.")
+		page.Para(term.Text, d.word()+" is disabled until the check is complete.")
+	default:
+		d.writeEffect(page)
+	}
+	if d.cut {
+		what := " shows all keys and names"
+		if d.full {
+			what = " shows the first only"
+		}
+		page.Blank()
+		page.Add(term.Span{term.Key, "a"}, term.Span{term.Quiet, what})
+	}
+}
+
+func (d *Model) writeOne(page *term.Page, t *target) {
+	if !d.chosen.Bare {
+		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
+		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.HeldFor})
+	}
+	node := term.Span{term.Quiet, "  its node was not read"}
+	if t.Node != "" {
+		node = term.Span{term.Text, "  on " + scene.Clean(t.Node)}
+	}
+	page.Field("Session", term.Span{term.Text, scene.Clean(t.Session)}, node)
+	if t.changed != "" {
+		page.Field("Changed", term.Span{term.Bad, t.changed})
+	}
+}
+
+// writeMany lists every target by name: the user confirms nothing unseen.
+func (d *Model) writeMany(page *term.Page) {
+	for i := range d.targets {
+		t := &d.targets[i]
+		name, who := scene.OneLine(t.Election, 24), scene.OneLine(t.Leader, 28)
+		what := "term " + scene.Number(t.Term) + ", " + election.ShortID(t.Session)
+		if d.chosen.Bare {
+			name, who, what = scene.OneLine(t.Bare.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
+		}
+		if name == "" {
+			name = "no name"
+		}
+		line := []term.Span{{term.Text, who}, {term.Quiet, "  " + what}}
+		line = append(line, d.nextOf(t)...)
+		if t.Hidden {
+			line = append(line, term.Span{term.Quiet, ", hidden by the filter"})
+		}
+		if skipped := t.skipped(); skipped != "" {
+			line = []term.Span{{term.Bad, "skipped: " + skipped}}
+		}
+		page.Beside([]term.Span{{term.Strong, name + " "}}, max(targetName, term.Width(name)+1), line...)
+	}
+}
+
+// targetName is the width of the column of names.
+const targetName = 17
+
+// skipped says why the dialog leaves a target out, empty when it does not.
+func (t *target) skipped() string {
+	switch {
+	case t.changed != "":
+		return t.changed
+	case t.denied != "":
+		return "token lacks " + t.denied
+	}
+	return t.effect.Refusal
+}
+
+func (d *Model) noun() string {
+	if d.chosen.Bare {
+		return "session"
+	}
+	return "election"
+}
+
+// writeOthers tells what else is marked and why it is not among the targets.
+func (d *Model) writeOthers(page *term.Page) {
+	if n := len(d.chosen.Leaderless); n > 0 && len(d.chosen.Visible)+n > 1 {
+		page.Para(term.Quiet, "Marked, but without a leader: "+d.names(d.chosen.Leaderless, shownHidden)+".")
+	}
+	if len(d.chosen.Hidden) == 0 {
+		return
+	}
+	if len(d.targets) > 0 {
+		page.Blank()
+	}
+	names := make([]string, 0, len(d.chosen.Hidden))
+	for i := range d.chosen.Hidden {
+		names = append(names, d.chosen.Hidden[i].Title())
+	}
+	n, verb, key := "marked "+d.noun(), " are", " includes them"
+	if len(d.chosen.Hidden) == 1 {
+		verb, key = " is", " includes it"
+	}
+	if d.includesHidden {
+		verb, key = verb+" included although hidden", strings.Replace(key, "includes", "excludes", 1)
+	} else {
+		verb += " hidden"
+	}
+	page.Para(term.Delay, term.Plural(len(d.chosen.Hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
+	if len(d.targets) > 0 { // else the key stands in place of the action's button
+		page.Indented(2, term.Span{term.Key, "space"}, term.Span{term.Quiet, key})
+	}
+}
+
+// writeNoTarget says that the row under the cursor is not meant instead.
+func (d *Model) writeNoTarget(page *term.Page) {
+	text := "Nothing is selected for this action."
+	if d.chosen.Unmarked != "" {
+		text = d.chosen.Unmarked + ", under the cursor, is not marked and will not be " + d.past() + "."
+	}
+	page.Para(term.Bad, text)
+	page.Para(term.Quiet, "To see the marks, close this and clear the filter with esc; esc once more removes them.")
+}
+
+func (d *Model) past() string {
+	if d.kind == election.ActionDestroy {
+		return "destroyed"
+	}
+	return "released"
+}
+
+// writeRefusal says why the dialog does nothing.
+func (d *Model) writeRefusal(page *term.Page) {
+	if i := slices.IndexFunc(d.targets, func(t target) bool { return t.effect.Refusal != "" }); i >= 0 {
+		page.Para(term.Bad, "electop refuses this "+string(d.kind)+".")
+		if len(d.targets) == 1 { // a list has the reason beside each target
+			page.Para(term.Bad, d.targets[i].effect.Refusal)
+		}
+		d.writeWarnings(page)
+		d.writeBetter(page)
+		return
+	}
+	if d.targets[0].denied == "" || d.targets[0].changed != "" {
+		what := "hold"
+		if d.chosen.Bare {
+			what = "session"
+		}
+		page.Para(term.Bad, "Nothing will be changed: the "+what+" that was selected has ended.")
+		return
+	}
+	page.Para(term.Bad, "Missing ACL rule:")
+	page.Blank()
+	seen := map[string]bool{}
+	for _, t := range d.targets {
+		if t.denied != "" && !seen[t.denied] {
+			for _, part := range term.HardWrap(t.denied, page.Width) {
+				page.Add(term.Span{term.Strong, part})
+			}
+		}
+		seen[t.denied] = true
+	}
+}
+
+// writeEffect says what the action does, in the words of [insight.EffectOf].
+func (d *Model) writeEffect(page *term.Page) {
+	bullet := []term.Span{{term.Quiet, page.Sym.Dot + " "}}
+	write := func(pick func(insight.Effect) []string) {
+		for _, text := range d.shared(pick) {
+			page.Beside(bullet, 2, term.Span{term.Text, text})
+		}
+	}
+	write(func(f insight.Effect) []string { return []string{f.Key} })
+	if d.kind == election.ActionDestroy {
+		d.writeFalls(page)
+	}
+	write(func(f insight.Effect) []string { return []string{f.Holder} })
+	write(func(f insight.Effect) []string { return []string{f.Delay} })
+	d.writeNext(page)
+	d.writeWarnings(page)
+	d.writeBetter(page)
+}
+
+func (d *Model) writeWarnings(page *term.Page) {
+	for _, text := range d.shared(func(f insight.Effect) []string { return f.Warnings }) {
+		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, text})
+	}
+}
+
+// writeBetter names the holders' own commands, each once.
+func (d *Model) writeBetter(page *term.Page) {
+	seen := map[string]bool{"": true}
+	for i := range d.targets {
+		t := &d.targets[i]
+		if seen[t.effect.Better] {
+			continue
+		}
+		seen[t.effect.Better] = true
+		better := []term.Span{{term.Accent, scene.Clean(t.effect.Better)}}
+		if len(d.targets) > 1 {
+			better = append(better, term.Span{term.Quiet, "  for " + t.Label()})
+		}
+		page.Field("Better", better...)
+	}
+}
+
+// shared gives each sentence once, with the names of the targets it is about
+// unless it is about all that the dialog acts on.
+func (d *Model) shared(pick func(insight.Effect) []string) []string {
+	var order []string
+	about, all := map[string][]string{}, 0
+	for i := range d.targets {
+		t := &d.targets[i]
+		if t.changed != "" || t.denied != "" || t.effect.Refusal != "" && len(d.targets) > 1 {
+			continue
+		}
+		all++
+		for _, text := range pick(t.effect) {
+			if text == "" {
+				continue
+			}
+			if about[text] == nil {
+				order = append(order, text)
+			}
+			about[text] = append(about[text], t.Label())
+		}
+	}
+	for i, text := range order {
+		if names := about[text]; len(names) < all {
+			order[i] = d.names(names, shownNames) + ": " + text
+		}
+	}
+	return order
+}
+
+// writeFalls lists the keys that fall, and how to find those that are not
+// watched.
+func (d *Model) writeFalls(page *term.Page) {
+	falls := d.allFalls()
+	for i, f := range falls {
+		if i == shownFalls && len(falls) > shownFalls+1 {
+			d.cut = true
+			if !d.full {
+				page.Add(term.Span{term.Strong, "  and " + term.Plural(len(falls)-i, "more key")})
+				break
+			}
+		}
+		d.writeFall(page, f)
+	}
+	switch {
+	case d.search != nil:
+		writeSearch(page, d.search, len(falls), d.now)
+	case len(falls) == 0:
+		page.Add(term.Span{term.Quiet, "  nothing watched"})
+	}
+	if d.maySearch() {
+		what := " scans the whole store for keys outside the patterns"
+		if d.search != nil {
+			what = " scans the store again"
+		}
+		page.Indented(2, term.Span{term.Key, "f"}, term.Span{term.Quiet, what})
+	}
+}
+
+// allFalls are the known keys and those that the search found.
+func (d *Model) allFalls() []fall {
+	if d.search == nil || !d.search.Over {
+		return d.falls
+	}
+	listed := make(map[string]bool, len(d.falls))
+	for _, f := range d.falls {
+		listed[f.key] = true
+	}
+	falls := slices.Clone(d.falls)
+	for _, p := range d.scanned {
+		if !listed[p.Key] {
+			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+		}
+	}
+	return falls
+}
+
+// writeFall adds a key and what happens to it.
+func (d *Model) writeFall(page *term.Page, f fall) {
+	fate, r := "is released or deleted (its session was not read)", term.Text
+	switch d.behaviorOf(f.session) {
+	case election.BehaviorDelete:
+		fate, r = "is deleted with its value", term.Vacant
+	case election.BehaviorRelease:
+		fate = "is released"
+	}
+	if f.slot {
+		fate, r = "keeps its other holders; one slot becomes free", term.Text
+	}
+	spans := []term.Span{{term.Strong, sanitize.Text(f.key)}, {r, " " + fate}}
+	if f.unwatched {
+		spans = append(spans, term.Span{term.Quiet, ", not watched"})
+	}
+	page.Indented(2, spans...)
+}
+
+func (d *Model) behaviorOf(session string) string {
+	for _, t := range d.targets {
+		if t.Session == session {
+			return t.Behavior
+		}
+	}
+	return ""
+}
+
+// names names up to limit things and notes that the list is cut.
+func (d *Model) names(names []string, limit int) string {
+	text, cut := d.limited(names, limit)
+	d.cut = d.cut || cut
+	return text
+}
+
+// limited names up to limit things, all of them if the user asked for that. cut
+// says that there are more than limit.
+func (d *Model) limited(names []string, limit int) (text string, cut bool) {
+	if cut = len(names) > limit; cut && d.full {
+		limit = len(names)
+	}
+	return term.NameList(names, limit), cut
+}

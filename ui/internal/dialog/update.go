@@ -1,0 +1,173 @@
+package dialog
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Update takes a message. What it returns is for the program to do.
+func (d Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	action := d.update(msg, s)
+	return d, action
+}
+
+func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		survey := d.askSurvey()
+		return scene.Run{Cmd: tea.Batch(survey, d.fit(s, msg.W, msg.H))}
+	case scene.Changed:
+		d.check(s)
+	case scene.Refreshed:
+		d.bindAnew(s)
+	case scene.Searched:
+		if msg.Of == d.search {
+			msg.Of.Ended(msg)
+			d.check(s)
+		}
+	case scene.SearchTick:
+		if msg.Of == d.search {
+			return scene.Run{Cmd: msg.Of.Ticked()}
+		}
+	case Surveyed:
+		if msg.Of == d.survey {
+			d.survey.ended(msg.Found, s.Live)
+			d.check(s)
+		}
+	case Noticed:
+		d.noticed = d.noticed || msg.Of == d.change
+	case scene.Wheeled:
+		d.scroll(msg.Step)
+	case tea.KeyPressMsg:
+		return d.pressed(msg, s)
+	}
+	return nil
+}
+
+func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	switch msg.String() {
+	case "esc", "n", "q", "ctrl+c":
+		if d.search.Running() {
+			d.search.Stop()
+			return nil
+		}
+		return d.cancel()
+	case "left", "h", "right", "l", "tab", "shift+tab":
+		d.onAction = !d.onAction && d.ready()
+	case "y":
+		return d.confirm()
+	case "enter":
+		if d.onAction {
+			return d.confirm()
+		}
+		return d.cancel()
+	case "space":
+		d.toggleHidden(s)
+	case "f":
+		return d.toggleSearch(s)
+	case "a":
+		d.full = !d.full && d.cut
+		d.check(s)
+	case "r":
+		if !d.acts() {
+			return d.refresh()
+		}
+	default:
+		if step, ok := d.tools.Keys.Step(msg, max(1, d.text.Rows), len(d.text.Lines)); ok {
+			d.scroll(step)
+		}
+	}
+	return nil
+}
+
+// scroll moves the text by at most a page, so that no line is skipped unseen.
+func (d *Model) scroll(step int) { d.text.Scroll(min(step, d.text.Rows)) }
+
+// maySearch reports a dialog in which f does something.
+func (d *Model) maySearch() bool {
+	return d.tools.Search != nil && d.acts() && !d.checking() && d.kind == election.ActionDestroy &&
+		(d.search == nil || d.search.Stopped || d.search.Err != nil || d.search.Earlier)
+}
+
+// toggleSearch searches the whole KV store for what else would fall, or stops.
+func (d *Model) toggleSearch(s *scene.Scene) scene.Action {
+	switch {
+	case d.search.Running():
+		d.search.Stop()
+	case d.maySearch():
+		var run tea.Cmd
+		d.search, run = d.tools.Search(sessionsOf(d.standing()), s.Now)
+		return scene.Run{Cmd: tea.Batch(run, d.search.Ticked())}
+	}
+	return nil
+}
+
+// toggleHidden makes targets of the marked elections or sessions that the filter
+// hides, or leaves them out again. A search that went on was for other targets.
+func (d *Model) toggleHidden(s *scene.Scene) {
+	if len(d.chosen.Hidden) == 0 {
+		return
+	}
+	d.stopSearch()
+	d.includesHidden = !d.includesHidden
+	d.choose(s)
+}
+
+func (d *Model) stopSearch() {
+	if d.search.Running() {
+		d.search.Stop()
+	}
+}
+
+// End ends what the dialog started. It has to be called before the dialog is closed
+// other than by its own actions.
+func (d *Model) End() {
+	d.stopSearch()
+	d.endSurvey()
+}
+
+func (d *Model) cancel() scene.Action {
+	text := ""
+	if d.acts() {
+		text = "Cancelled: nothing was changed."
+	}
+	d.End()
+	return scene.Close{Text: text}
+}
+
+// refresh asks for the rights to the targets anew, and for the newest snapshot.
+func (d *Model) refresh() scene.Action {
+	d.stopSearch()
+	d.endSurvey()
+	return scene.Refresh{Targets: d.Targets()}
+}
+
+// bindAnew binds the dialog to the holds of the same keys as they are now. It never
+// chooses anew: the cursor may be on another row by now.
+func (d *Model) bindAnew(s *scene.Scene) {
+	if !d.chosen.Bare { // a session never changes: it is there or gone
+		d.chosen.Visible, d.chosen.Hidden = rebind(s, d.chosen.Visible), rebind(s, d.chosen.Hidden)
+	}
+	d.choose(s)
+}
+
+// confirm has the action carried out, on the holds that still stand.
+func (d *Model) confirm() scene.Action {
+	switch {
+	case d.ready():
+		targets := make([]scene.Target, 0, len(d.targets))
+		for _, t := range d.standing() {
+			targets = append(targets, t.Target)
+		}
+		d.End()
+		return scene.Confirm{Kind: d.kind, Targets: targets}
+	case d.acts() && d.checking():
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the check is still running."}
+	case d.read():
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package dialog
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// dialogWidth is the widest a dialog becomes.
+const dialogWidth = 84
+
+// fit lays the text out for a window. What changed since, or is out of sight in
+// this window, has to be scrolled to before the action is enabled.
+func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
+	d.now = s.Now
+	w := min(dialogWidth, width-4)
+	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
+	d.write(page)
+	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-len(d.foot(s.Sym))))
+	d.onAction = d.onAction && d.read()
+	if !changed && d.text.Seen <= d.seen {
+		d.seen = d.text.Seen
+		return nil
+	}
+	d.seen, d.noticed = d.text.Seen, false
+	d.change = &Change{number: d.change.next()}
+	msg := Noticed{Of: d.change}
+	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
+}
+
+// noticeTime is how long a text must be visible before it can be confirmed. Keys
+// that were typed ahead of it arrive earlier.
+const noticeTime = 300 * time.Millisecond
+
+// Change is a change of a dialog's visible text.
+type Change struct{ number int }
+
+func (c *Change) next() int {
+	if c == nil {
+		return 1
+	}
+	return c.number + 1
+}
+
+// Noticed says that noticeTime has passed since a change of the visible text.
+type Noticed struct{ Of *Change }
+
+// View lays the dialog over the lines of a screen, which are width cells wide.
+func (d Model) View(p *term.Painter, lines []string, width int) {
+	edge := term.Accent
+	if d.kind == election.ActionDestroy {
+		edge = term.Vacant
+	}
+	b := term.Box{Edge: edge, Title: d.title(), Body: d.text.Window(), Foot: d.foot(p.Sym)}
+	b.Draw(p, lines, d.text.Width, width)
+}
+
+func (d *Model) title() string {
+	what := term.Plural(len(d.targets), "election")
+	switch {
+	case len(d.targets) == 0:
+		return term.Capital(string(d.kind)) + " marked " + d.noun() + "s"
+	case d.chosen.Bare && len(d.targets) == 1:
+		return "Destroy " + d.targets[0].Label()
+	case d.chosen.Bare:
+		return "Destroy " + term.Plural(len(d.targets), "session")
+	case len(d.targets) == 1:
+		what = scene.OneLine(d.targets[0].Election, 40)
+	}
+	if d.refused() {
+		what += ": refused"
+	}
+	switch {
+	case d.kind == election.ActionRelease:
+		return "Release " + what
+	case len(d.sessions()) > 1:
+		return "Destroy the sessions of " + what
+	}
+	return "Destroy the session of " + what
+}
+
+// foot are the rows that never scroll: the progress of a search, where the text
+// stands, and the buttons.
+func (d *Model) foot(sym *term.Symbols) [][]term.Span {
+	var rows [][]term.Span
+	if d.search.Running() {
+		rows = append(rows, d.search.ProgressSpans())
+	}
+	return append(rows, d.positionSpans(sym), d.buttons())
+}
+
+// positionSpans says what is out of sight, and that it withholds the action.
+func (d *Model) positionSpans(sym *term.Symbols) []term.Span {
+	where := d.text.Position()
+	if where == "" {
+		return nil
+	}
+	if d.acts() && !d.read() {
+		text, short := "scroll to the end to enable "+d.word(), "scroll down to enable "+d.word()
+		if d.text.Seen < d.text.Offset { // a line above changed since it was visible
+			text, short = "scroll up: the text changed", "scroll up: the text changed"
+		}
+		if d.text.Width < 60 {
+			return []term.Span{{term.Key, sym.KeyMove}, {term.Delay, " " + short}}
+		}
+		return []term.Span{{term.Key, sym.KeyMove}, {term.Quiet, " " + where + "; "}, {term.Delay, text}}
+	}
+	return []term.Span{{term.Key, sym.KeyMove}, {term.Quiet, " " + where}}
+}
+
+func (d *Model) word() string { return term.Capital(string(d.kind)) }
+
+// buttons end the dialog; brackets mark the one that Enter presses.
+func (d *Model) buttons() []term.Span {
+	if len(d.targets) == 0 {
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "space"}, {term.Quiet, " include the hidden marks"}}
+	}
+	if !d.acts() {
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "r"}, {term.Quiet, " refresh"}}
+	}
+	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  " + d.word() + "  "}
+	if !d.ready() {
+		action = term.Span{term.Faint, " (" + d.word() + ") "}
+		if d.onAction { // it keeps the focus until the action is enabled again
+			cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Faint, "[(" + d.word() + ")]"}
+		}
+		return []term.Span{cancel, {term.Text, "  "}, action, {term.Text, "    "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+	}
+	if d.onAction {
+		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ " + d.word() + " ]"}
+	}
+	return []term.Span{
+		cancel, {term.Text, "  "}, action, {term.Text, "    "},
+		{term.Key, "y"}, {term.Quiet, " " + string(d.kind) + "  "}, {term.Key, "esc"}, {term.Quiet, " cancel"},
+	}
+}

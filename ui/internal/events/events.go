@@ -1,0 +1,187 @@
+// Package events is the view of all events, and the strip of the latest ones.
+package events
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Model is the view of all events that are kept, newest first.
+type Model struct {
+	keys   keys.Map
+	rect   term.Rect
+	lines  []scene.EventLine
+	filter scene.Filter
+	index  int // the line under the cursor
+	offset int // first line on the screen
+	// follow keeps the cursor on the newest event.
+	follow bool
+}
+
+// New makes a view that is empty until the first [scene.Opened] or [scene.Changed].
+func New(k keys.Map) Model { return Model{keys: k, follow: true} }
+
+// Filter is what was filtered by last.
+func (m Model) Filter() scene.Filter { return m.filter }
+
+// Result says how many events the filter shows.
+func (m Model) Result(*scene.Scene) string { return term.Plural(len(m.lines), "event") }
+
+// Marks is 0: events are not marked.
+func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
+
+// Cursor is empty: a filter does not move the cursor away for good.
+func (m Model) Cursor() string { return "" }
+
+// Update takes a message. The cursor is on the screen afterwards.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	action := m.update(msg, s)
+	m.scroll()
+	return m, action
+}
+
+func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		m.rect = msg.Rect
+	case scene.Opened:
+		m.refresh(s)
+	case scene.Changed:
+		if msg.Before.Shown != s.Shown || !scene.SameSlice(msg.Before.Actions, s.Actions) {
+			m.refresh(s)
+		}
+	case scene.Filtered:
+		m.setFilter(msg.Text, s)
+	case scene.Moved:
+		m.moveTo(m.index + msg.Step)
+	case scene.Wheeled:
+		m.moveTo(m.index + msg.Step)
+	case scene.Clicked:
+		if msg.Y > 0 {
+			m.moveTo(m.offset + msg.Y - 1)
+		}
+	case scene.Back:
+		if m.filter.Empty() {
+			return scene.Pass{}
+		}
+		m.setFilter("", s)
+	case tea.KeyPressMsg:
+		return m.pressed(msg)
+	}
+	return nil
+}
+
+func (m *Model) pressed(msg tea.KeyPressMsg) scene.Action {
+	if step, ok := m.keys.Step(msg, max(1, m.rect.H-1), len(m.lines)); ok {
+		m.moveTo(m.index + step)
+		return nil
+	}
+	if ev := m.selected(); key.Matches(msg, m.keys.Open) && ev != nil {
+		return scene.ShowElection{ID: ev.ElectionID()}
+	}
+	return nil
+}
+
+func (m *Model) setFilter(text string, s *scene.Scene) {
+	m.filter = scene.ParseFilter(text)
+	m.refresh(s)
+}
+
+// refresh makes the lines anew, with the operator's actions among the events. Unless
+// it follows the newest, the cursor stays on its event and that on its row.
+func (m *Model) refresh(s *scene.Scene) {
+	at, before := m.selected(), m.index
+	m.lines = insertActions(scene.FoldEvents(s.Shown.Events, m.filter.MatchEvent, -1), s.Actions, m.filter.MatchEvent)
+	if m.follow || at == nil {
+		m.moveTo(0)
+		return
+	}
+	i := slices.IndexFunc(m.lines, func(l scene.EventLine) bool { return scene.SameEvent(at, l.Ev) })
+	if i >= 0 {
+		m.index = i
+	}
+	m.index = max(0, min(m.index, len(m.lines)-1))
+	m.offset += m.index - before
+}
+
+// insertActions puts each action that the filter keeps before the first event that
+// is not later.
+func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
+	at := 0
+	for _, a := range slices.Backward(actions) {
+		if !keep(a.Ev) {
+			continue
+		}
+		for at < len(lines) && lines[at].Ev.Time.After(a.Ev.Time) {
+			at++
+		}
+		lines = slices.Insert(lines, at, a)
+		at++
+	}
+	return lines
+}
+
+// moveTo puts the cursor on a line. On the first one it follows the newest.
+func (m *Model) moveTo(i int) {
+	m.index = max(0, min(i, len(m.lines)-1))
+	m.follow = m.index == 0
+}
+
+// selected is the event under the cursor, nil when there is none.
+func (m *Model) selected() *election.Event {
+	if m.index >= len(m.lines) {
+		return nil
+	}
+	return m.lines[m.index].Ev
+}
+
+func (m *Model) scroll() {
+	rows := m.rect.H - 1
+	if rows <= 0 { // it is not visible
+		return
+	}
+	m.offset = min(m.offset, m.index)
+	m.offset = max(m.offset, m.index-rows+1)
+	m.offset = max(0, min(m.offset, len(m.lines)-rows))
+}
+
+// View draws a title and as many lines as fit.
+func (m Model) View(s *scene.Scene, p *term.Painter) []string {
+	r := m.rect
+	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(m.lines), "line") + ", newest first"}}
+	state := []term.Span{{term.Quiet, "follows the newest"}}
+	if !m.follow {
+		state = []term.Span{{term.Accent, "g follows the newest"}}
+	}
+	lines := append(make([]string, 0, r.H), p.Rule(r.W, title, state))
+	l := term.NewLine(p, r.W)
+	for i := m.offset; i < min(len(m.lines), m.offset+r.H-1); i++ {
+		l.Reset(p.Tone)
+		if i == m.index {
+			l.Reset(p.Tone.Selected())
+			l.Text(term.Accent, p.Sym.Cursor)
+		}
+		l.To(term.LeadIn)
+		drawEvent(l, s, m.lines[i])
+		lines = append(lines, l.Done())
+	}
+	if len(m.lines) == 0 && r.H > 2 {
+		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " " + m.none()}))
+	}
+	return p.Pad(lines, r.W, r.H)
+}
+
+func (m Model) none() string {
+	if text := strings.TrimSpace(m.filter.Text); text != "" {
+		return "No event matches " + scene.OneLine(text, 60) + ". Esc clears the filter."
+	}
+	return "No event so far."
+}

@@ -1,0 +1,196 @@
+package events_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/events"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+	"electop/ui/internal/uitest"
+)
+
+// driver drives the view as the program does.
+type driver struct {
+	t testing.TB
+	m events.Model
+	s *scene.Scene
+}
+
+func drive(t testing.TB, snap *election.Snapshot) *driver {
+	t.Helper()
+	d := &driver{t: t, m: events.New(keys.Default(false)), s: uitest.Scene(snap, uitest.Now())}
+	d.send(scene.Resized{Rect: term.Rect{W: 80, H: 20}})
+	d.send(scene.Opened{})
+	return d
+}
+
+func (d *driver) show(snap *election.Snapshot) {
+	before := d.s
+	d.s = uitest.Scene(snap, uitest.Now())
+	d.send(scene.Changed{Before: before})
+}
+
+func (d *driver) send(msg tea.Msg) scene.Action {
+	var action scene.Action
+	d.m, action = d.m.Update(msg, d.s)
+	return action
+}
+
+func (d *driver) keys(names ...string) (action scene.Action) {
+	for _, name := range names {
+		action = d.send(uitest.Press(name))
+	}
+	return action
+}
+
+func (d *driver) text() string { return strings.Join(d.m.View(d.s, uitest.Painter()), "\n") }
+
+func (d *driver) wants(text string) {
+	d.t.Helper()
+	if got := d.text(); !strings.Contains(got, text) {
+		d.t.Errorf("%q is not on the screen:\n%s", text, got)
+	}
+}
+
+// eventful is a snapshot with n events, a second apart; the last is the newest.
+func eventful(n int) *election.Snapshot {
+	s := uitest.Mixed()
+	s.Events = nil
+	for i := range n {
+		s.Events = append(s.Events, election.Event{
+			Time: uitest.Now().Add(time.Duration(i-1000) * time.Second), Type: election.Elected, Election: "web", Key: "service/web/leader",
+			Term: uint64(i), CreateIndex: 40, Leader: fmt.Sprintf("web-%03d", i), Session: uitest.SessionID(i),
+		})
+	}
+	return s
+}
+
+// leaders are the leaders of the events on the screen, from the top; marked is the
+// one under the cursor, and its row.
+func (d *driver) leaders() (all []string, marked string, row int) {
+	for y, text := range strings.Split(d.text(), "\n") {
+		i := strings.Index(text, "web-")
+		if i < 0 {
+			continue
+		}
+		name := text[i : i+len("web-000")]
+		if all = append(all, name); strings.HasPrefix(text, term.Unicode().Cursor) {
+			marked, row = name, y
+		}
+	}
+	return all, marked, row
+}
+
+func TestEventsAreNewestFirst(t *testing.T) {
+	d := drive(t, eventful(100))
+	d.wants("newest first")
+	d.wants(" follows the newest")
+	all, marked, top := d.leaders()
+	if all[0] != "web-099" || all[1] != "web-098" || marked != "web-099" {
+		t.Errorf("%v, cursor on %s", all, marked)
+	}
+	d.show(eventful(103))
+	if all, marked, row := d.leaders(); all[0] != "web-102" || marked != "web-102" || row != top {
+		t.Errorf("it does not follow: %v, cursor on %s", all, marked)
+	}
+}
+
+func TestCursorStaysOnItsEvent(t *testing.T) {
+	for name, away := range map[string]func(*driver){
+		"j":      func(d *driver) { d.keys("j", "j") },
+		"ctrl+d": func(d *driver) { d.keys("ctrl+d", "ctrl+d") },
+		"G":      func(d *driver) { d.keys("G") },
+		"click":  func(d *driver) { d.send(scene.Clicked{X: 5, Y: 8}) },
+		"wheel":  func(d *driver) { d.send(scene.Wheeled{Step: 3}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := drive(t, eventful(100))
+			away(d)
+			d.wants("g follows the newest")
+			all, marked, row := d.leaders()
+			for n := 101; n < 140; n += 3 {
+				d.show(eventful(n))
+				if now, still, at := d.leaders(); still != marked || n > 120 && at != row || len(now) != len(all) {
+					t.Fatalf("with %d events the cursor is on %s in row %d, was on %s in row %d", n, still, at, marked, row)
+				}
+			}
+			d.keys("j", "g")
+			if _, marked, _ := d.leaders(); marked != "web-136" {
+				t.Errorf("g goes to %s", marked)
+			}
+			d.show(eventful(150))
+			if _, marked, _ := d.leaders(); marked != "web-149" {
+				t.Errorf("it does not follow: cursor on %s", marked)
+			}
+		})
+	}
+}
+
+func TestFilterKeepsTheCursorOnItsEvent(t *testing.T) {
+	d := drive(t, eventful(100))
+	d.keys("j", "j", "j")
+	for _, msg := range []tea.Msg{scene.Filtered{Text: "web"}, scene.Back{}} {
+		d.send(msg)
+		if _, marked, _ := d.leaders(); marked != "web-096" {
+			t.Errorf("after %#v: %s", msg, marked)
+		}
+	}
+	if _, passes := d.send(scene.Back{}).(scene.Pass); !passes {
+		t.Error("without a filter there is nothing to undo")
+	}
+	d.send(scene.Filtered{Text: "nothing"})
+	d.wants("No event matches nothing")
+	if got := d.m.Result(d.s); got != "0 events" {
+		t.Error(got)
+	}
+}
+
+func TestOpenShowsTheElection(t *testing.T) {
+	d := drive(t, eventful(3))
+	if show, ok := d.keys("enter").(scene.ShowElection); !ok || show.ID != "service/web/leader" {
+		t.Errorf("%+v", show)
+	}
+}
+
+func TestActionsStandAmongEventsNewestFirst(t *testing.T) {
+	d := drive(t, eventful(0))
+	at := func(n int, name string) *election.Event {
+		return &election.Event{Time: uitest.Now().Add(time.Duration(n) * time.Second), Type: election.Elected, Election: "web", Leader: "web-" + name}
+	}
+	for _, n := range []int{4, 6, 9} {
+		d.s.Shown.Events = append(d.s.Shown.Events, *at(n, fmt.Sprintf("00%d", n)))
+	}
+	for _, n := range []int{1, 5, 6, 12} {
+		d.s.Actions = append(d.s.Actions, scene.EventLine{Ev: at(n, fmt.Sprintf("a%02d", n))})
+	}
+	d.send(scene.Filtered{Text: "!a05"})
+	all, _, _ := d.leaders()
+	if want := []string{"web-a12", "web-009", "web-a06", "web-006", "web-004", "web-a01"}; !slices.Equal(all, want) {
+		t.Errorf("%v, want %v", all, want)
+	}
+}
+
+func TestStripShowsTheLatest(t *testing.T) {
+	s := uitest.Scene(eventful(100), uitest.Now())
+	lines := events.Strip(s, uitest.Painter(), term.Rect{W: 80, H: 4})
+	if len(lines) != 4 || !strings.Contains(lines[1], "web-099") || !strings.Contains(lines[3], "web-097") {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestViewChangesNothing(t *testing.T) {
+	d := drive(t, eventful(100))
+	d.keys("G", "k")
+	before, first := fmt.Sprintf("%#v", d.m), d.text()
+	if d.text() != first || fmt.Sprintf("%#v", d.m) != before {
+		t.Error("drawing changed the view")
+	}
+}

@@ -1,0 +1,42 @@
+package events
+
+import (
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Strip draws the latest events under a rule, newest first. How elections were found
+// at the start is no news.
+func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
+	if r.H <= 0 {
+		return nil
+	}
+	lines := append(make([]string, 0, r.H), p.Rule(r.W, []term.Span{{term.Head, "Latest events"}}, nil))
+	news := scene.FoldEvents(s.Shown.Events, func(ev *election.Event) bool { return !ev.Initial }, r.H-1)
+	l := term.NewLine(p, r.W)
+	for _, el := range news {
+		l.Reset(p.Tone)
+		l.Gap(1)
+		drawEvent(l, s, el)
+		lines = append(lines, l.Done())
+	}
+	if len(news) == 0 && r.H > 1 {
+		lines = append(lines, p.Draw(r.W, term.Span{term.Quiet, " No changes since electop started."}))
+	}
+	return p.Pad(lines, r.W, r.H)
+}
+
+// drawEvent writes one line of events: time, election, type, what happened.
+func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine) {
+	l.Cell(term.Quiet, term.Clock(el.Ev.Time, s.Now), 8)
+	l.Gap(term.ColumnGap)
+	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), max(6, min(s.NameWidth, l.Width/5)))
+	l.Gap(term.ColumnGap)
+	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(10, l.Width/6)))
+	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)
+	if el.Why != nil {
+		l.Texts(scene.WhySpans(l.Sym, el.Why)...)
+	}
+}

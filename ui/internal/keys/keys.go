@@ -1,0 +1,144 @@
+// Package keys is every key of the dashboard and what it means.
+package keys
+
+import (
+	"charm.land/bubbles/v2/key"
+)
+
+// Map is every key of the dashboard.
+type Map struct {
+	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
+	NextTrouble, PrevTrouble                                  key.Binding
+	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
+	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
+	Release, Destroy, Results, Scan                           key.Binding
+	Elections, Events, Sessions                               key.Binding
+	Help, Suspend, Quit                                       key.Binding
+}
+
+// Default gives the keys that people know from k9s, lazygit and vim.
+func Default(ascii bool) Map {
+	move, enter := "↑↓", "⏎"
+	if ascii {
+		move, enter = "j/k", "enter"
+	}
+	bind := func(short, what string, keys ...string) key.Binding {
+		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(short, what))
+	}
+	return Map{
+		Up: bind("k", "up", "k", "up"), Down: bind(move, "move", "j", "down"),
+		HalfUp:   bind("ctrl-u", "half a page up", "ctrl+u"),
+		HalfDown: bind("ctrl-d", "half a page down", "ctrl+d"),
+		PageUp:   bind("pgup", "a page up", "pgup", "ctrl+b"),
+		PageDown: bind("pgdn", "a page down", "pgdown", "ctrl+f"),
+		Top:      bind("g", "first", "g", "home"), Bottom: bind("G", "last", "G", "end"),
+		NextTrouble: bind("n", "next problem", "n"), PrevTrouble: bind("N", "previous problem", "N"),
+		Open: bind(enter, "open", "enter"), Back: bind("esc", "back", "esc"),
+		NextTab: bind("tab", "next page", "tab", "]"), PrevTab: bind("[", "previous page", "shift+tab", "["),
+		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane", "J", "shift+down"),
+		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
+		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
+		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
+		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
+		Scan:      bind("f", "scan all keys", "f"),
+		Results:   bind("u", "actions and their results", "u"),
+		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
+		Sessions: bind("3", "sessions", "3"),
+		Help:     bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+	}
+}
+
+// Board lists the keys of the footer while the board has the keys.
+func (k Map) Board() []key.Binding {
+	page := k.NextTab
+	page.SetHelp(page.Help().Key, "page")
+	return []key.Binding{
+		k.Down, k.Open, k.Filter, k.Release, k.Destroy, k.Sort, page, k.Mark, k.Events, k.Sessions, k.Pause, k.Help, k.Quit,
+	}
+}
+
+// All lists all keys in groups: moving, looking, acting.
+func (k Map) All() [][]key.Binding {
+	move := k.Down
+	move.SetHelp("j k", "down and up, arrows too")
+	return [][]key.Binding{
+		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
+		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause},
+		{k.Release, k.Destroy, k.Results, k.Mark, k.Scan, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
+	}
+}
+
+// Zoom are the keys of the footer while the pane takes the screen.
+func (k Map) Zoom() []key.Binding {
+	down := k.Down
+	down.SetHelp(down.Help().Key, "scroll")
+	return []key.Binding{k.Back, down, k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
+}
+
+// EventList are the keys of the footer in the events view.
+func (k Map) EventList() []key.Binding {
+	open, newest := k.Open, k.Top
+	open.SetHelp(open.Help().Key, "its election")
+	newest.SetHelp(newest.Help().Key, "newest")
+	return []key.Binding{k.Down, open, k.Filter, newest, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
+}
+
+// SessionList are the keys of the footer in the sessions view, or while one
+// session is open in it.
+func (k Map) SessionList(open bool) []key.Binding {
+	if open {
+		down := k.Down
+		down.SetHelp(down.Help().Key, "scroll")
+		return []key.Binding{k.Back, down, k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
+	}
+	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
+}
+
+// Prompt are the keys of the footer while a filter or a command is typed.
+func (k Map) Prompt(filter bool) []key.Binding {
+	done, leave := k.Open, k.Back
+	done.SetHelp(done.Help().Key, "run it")
+	leave.SetHelp(leave.Help().Key, "leave")
+	if filter {
+		done.SetHelp(done.Help().Key, "keep the filter")
+		leave.SetHelp(leave.Help().Key, "clear it")
+	}
+	return []key.Binding{done, leave}
+}
+
+// Dialog are the keys of the footer while a dialog asks: searching while the store is
+// searched for it, mayScan when it can be.
+func (k Map) Dialog(searching, mayScan bool) []key.Binding {
+	choose, done, leave := k.NextTab, k.Open, k.Back
+	choose.SetHelp(choose.Help().Key, "choose")
+	done.SetHelp(done.Help().Key, "press the button")
+	leave.SetHelp(leave.Help().Key, "cancel")
+	switch {
+	case searching:
+		leave.SetHelp(leave.Help().Key, "stop the scan")
+	case mayScan:
+		f := key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "scan all keys"))
+		return []key.Binding{choose, done, f, leave}
+	}
+	return []key.Binding{choose, done, leave}
+}
+
+// HelpPage are the keys of the footer while the help is shown.
+func (k Map) HelpPage() []key.Binding {
+	scroll := k.Down
+	scroll.SetHelp(scroll.Help().Key, "scroll")
+	return []key.Binding{scroll, k.Back}
+}
+
+// ResultList are the keys of the footer while results are shown.
+func (k Map) ResultList() []key.Binding {
+	scroll, leave := k.Down, k.Back
+	scroll.SetHelp(scroll.Help().Key, "scroll")
+	leave.SetHelp(leave.Help().Key, "close")
+	return []key.Binding{scroll, leave}
+}
+
+// Empty are the keys of the footer while there is no election.
+func (k Map) Empty() []key.Binding {
+	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}
+}

@@ -1,0 +1,30 @@
+package keys
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// Step translates a key of movement into a number of rows, in a list of all rows of
+// which a page is visible. The second result is false for any other key.
+func (k Map) Step(msg tea.KeyPressMsg, page, all int) (int, bool) {
+	switch {
+	case key.Matches(msg, k.Down):
+		return 1, true
+	case key.Matches(msg, k.Up):
+		return -1, true
+	case key.Matches(msg, k.HalfDown):
+		return max(1, page/2), true
+	case key.Matches(msg, k.HalfUp):
+		return -max(1, page/2), true
+	case key.Matches(msg, k.PageDown):
+		return page, true
+	case key.Matches(msg, k.PageUp):
+		return -page, true
+	case key.Matches(msg, k.Top):
+		return -all, true
+	case key.Matches(msg, k.Bottom):
+		return all, true
+	}
+	return 0, false
+}

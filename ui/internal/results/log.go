@@ -1,0 +1,220 @@
+// Package results follows the operator's actions of this run and shows what became
+// of them.
+package results
+
+import (
+	"context"
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Log is every action of this run, and the panel that lists them.
+type Log struct {
+	keys keys.Map
+	run  runner
+	*record
+	open  bool
+	panel panel
+}
+
+// record is shared by all copies of a log: what was started is not forgotten with the
+// copy that a program loses when it panics.
+type record struct{ batches []batch } // oldest first
+
+// New makes an empty log. The operator's calls end with ctx.
+func New(ctx context.Context, op Operator, k keys.Map) Log {
+	return Log{keys: k, run: newRunner(ctx, op), record: &record{}}
+}
+
+// Keys are the keys of the footer while the panel is shown.
+func (l Log) Keys(k keys.Map) []key.Binding { return k.ResultList() }
+
+// Start has the actions carried out that the user confirmed, one after the other; a
+// session is destroyed once. Several open the panel.
+func (l Log) Start(kind election.ActionKind, targets []scene.Target, s *scene.Scene) (Log, scene.Action) {
+	b := newBatch(kind, withElections(targets, s.Live), s.Now)
+	l.batches = append(l.batches, b)
+	for l.count() > actionLimit && len(l.batches) > 1 && l.batches[0].waiting() == 0 {
+		l.batches = l.batches[1:]
+	}
+	var cmds []tea.Cmd
+	for _, group := range b.groups() {
+		cmds = append(cmds, l.run(group))
+	}
+	started := scene.Run{Cmd: tea.Sequence(cmds...)}
+	if len(b) == 1 {
+		return l, started
+	}
+	l.open, l.panel = true, panel{title: "Results: " + b.what(), batches: []batch{b}}
+	return l, scene.All{started, scene.ShowResults{}}
+}
+
+// withElections adds the elections that destroyed sessions lead: their next leaders
+// are followed. The session stands before them, so that it is destroyed whatever
+// it holds by then.
+func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
+	var ids []string
+	for _, t := range targets {
+		if t.Bare != nil {
+			ids = append(ids, t.Session)
+		}
+	}
+	led := scene.Led(live, ids)
+	var all []scene.Target
+	for _, t := range targets {
+		all = append(all, t)
+		if t.Bare == nil {
+			continue
+		}
+		for _, e := range led[t.Session] {
+			all = append(all, scene.Target{Target: e.Target()})
+		}
+	}
+	return all
+}
+
+// Update takes a message. What it returns is for the program to do.
+func (l Log) Update(msg tea.Msg, s *scene.Scene) (Log, scene.Action) {
+	var action scene.Action
+	switch msg := msg.(type) {
+	case Answered:
+		action = l.answered(msg, s)
+	case scene.Changed:
+		action = l.settle(s)
+	case scene.ListActions:
+		action = l.list()
+	case scene.Resized:
+		if l.open {
+			l.panel.fit(s, msg.W, msg.H)
+		}
+	case scene.Wheeled:
+		l.panel.text.Scroll(msg.Step)
+	case tea.KeyPressMsg:
+		action = l.pressed(msg)
+	}
+	return l, action
+}
+
+func (l *Log) pressed(msg tea.KeyPressMsg) scene.Action {
+	step, moves := l.keys.Step(msg, max(1, l.panel.text.Rows), len(l.panel.text.Lines))
+	switch name := msg.String(); {
+	case name == "ctrl+c":
+		return scene.Quit{}
+	case moves:
+		l.panel.text.Scroll(step)
+	case key.Matches(msg, l.keys.Results), name == "esc", name == "enter", name == "q":
+		text := ""
+		if l.panel.waiting() == 0 {
+			text = "Closed; " + hint + " again."
+		}
+		l.open, l.panel = false, panel{}
+		return scene.Close{Text: text}
+	}
+	return nil
+}
+
+// list opens the panel with every action of this run.
+func (l *Log) list() scene.Action {
+	if len(l.batches) == 0 {
+		return scene.Say{Role: term.Quiet, Text: "No action was confirmed since electop started."}
+	}
+	newest := slices.Clone(l.batches)
+	slices.Reverse(newest)
+	l.open, l.panel = true, panel{title: "Actions since electop started", times: true, batches: newest}
+	return scene.ShowResults{}
+}
+
+// answered takes the outcomes of actions. The board is not touched: it changes
+// when a snapshot says so.
+func (l *Log) answered(msg Answered, s *scene.Scene) scene.Action {
+	var all scene.All
+	for _, x := range msg {
+		if x.of.answered(x.outcome, s.Now); x.of.over {
+			all = l.tell(all, x.of, s)
+		}
+	}
+	return append(all, l.settle(s)...)
+}
+
+// settle looks in the newest snapshot for the leaders that are awaited.
+func (l *Log) settle(s *scene.Scene) scene.All {
+	var all scene.All
+	for _, b := range l.batches {
+		for _, a := range b {
+			if a.follow(s.Live, s.Now) {
+				all = l.tell(all, a, s)
+			}
+		}
+	}
+	return all
+}
+
+// tell says in the footer how an action ended; of a batch only the last one, and
+// not while its results are open.
+func (l *Log) tell(all scene.All, a *action, s *scene.Scene) scene.All {
+	switch b := l.batchOf(a); {
+	case len(b) == 1:
+		return append(all, scene.Say{Role: a.role(), Text: a.name + ": " + a.words(s)})
+	case !l.open && b.waiting() == 0:
+		return append(all, scene.Say{Role: b.worst().role(), Text: b.summary() + "  " + s.Sym.Dot + "  " + hint})
+	}
+	return all
+}
+
+const hint = "u lists the results"
+
+// Pending says what is awaited, empty when nothing is or the panel tells it.
+func (l Log) Pending(s *scene.Scene) string {
+	if l.open {
+		return ""
+	}
+	for _, b := range slices.Backward(l.batches) {
+		switch {
+		case b.waiting() == 0:
+		case len(b) == 1:
+			return b[0].name + ": " + b[0].words(s)
+		default:
+			return b.summary() + "  " + s.Sym.Dot + "  " + hint
+		}
+	}
+	return ""
+}
+
+// Waiting reports that the end of an action is awaited.
+func (l Log) Waiting() bool {
+	return slices.ContainsFunc(l.batches, func(b batch) bool { return b.waiting() > 0 })
+}
+
+// Events are all actions as lines of the Events view, oldest first.
+func (l Log) Events(s *scene.Scene) []scene.EventLine {
+	var lines []scene.EventLine
+	for _, b := range l.batches {
+		for _, a := range b {
+			lines = append(lines, scene.EventLine{Ev: a.event(s)})
+		}
+	}
+	return lines
+}
+
+func (l *Log) count() int {
+	n := 0
+	for _, b := range l.batches {
+		n += len(b)
+	}
+	return n
+}
+
+func (l *Log) batchOf(a *action) batch {
+	i := slices.IndexFunc(l.batches, func(b batch) bool { return slices.Contains(b, a) })
+	if i < 0 {
+		return nil
+	}
+	return l.batches[i]
+}

@@ -1,0 +1,181 @@
+package results
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// words say how far an action is, or how it ended.
+func (a *action) words(s *scene.Scene) string {
+	text := a.Summary()
+	switch {
+	case a.done.IsZero():
+		return "waiting for Consul's answer"
+	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
+		return "destroyed"
+	case a.Kind == insight.OutcomeDone:
+		text = a.awaiting(s.Live.Find(a.Target.Key), s.Now)
+	case a.Kind == insight.OutcomeUnknown && a.Target.Key != "":
+		text += "; " + leaderNow(s.Live.Find(a.Target.Key))
+	}
+	return strings.ReplaceAll(text, "→", s.Sym.Arrow)
+}
+
+// awaiting says what is known between the action and the next leader.
+func (a *action) awaiting(e *election.Election, now time.Time) string {
+	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is not known yet
+		return a.Summary()
+	}
+	text := a.Target.Leader + " → no leader yet, " + term.Duration(now.Sub(a.done))
+	if left := e.LockDelayUntil.Sub(now); left > 0 {
+		text += "; lock-delay for about " + term.Duration(left+time.Second-1) + " more"
+	}
+	if a.Reason != "" {
+		text += ": " + scene.Clean(a.Reason)
+	}
+	if a.Note != "" {
+		text += "; " + scene.Clean(a.Note)
+	}
+	return text
+}
+
+func leaderNow(e *election.Election) string {
+	switch {
+	case e == nil || !e.Exists:
+		return "the key does not exist now"
+	case e.Pair.Held():
+		return scene.OneLine(e.Leader, 60) + " leads now"
+	}
+	return "it has no leader now"
+}
+
+// outcomeOrder ranks outcomes: what an operator has to look at comes first.
+func (a *action) outcomeOrder() int {
+	switch a.Kind {
+	case insight.OutcomeMoved, insight.OutcomeDone:
+		return 2
+	case insight.OutcomeReturned, insight.OutcomeVacant:
+		return 1
+	default:
+		return 0
+	}
+}
+
+func (a *action) role() term.Role {
+	switch {
+	case a.Kind == insight.OutcomeUnknown:
+		return term.Bad
+	case !a.over:
+		return term.Accent
+	case a.outcomeOrder() == 2:
+		return term.Led
+	case a.outcomeOrder() == 1:
+		return term.Delay
+	}
+	return term.Bad
+}
+
+// textRole is that of the words, which stay plain where all went well.
+func (a *action) textRole() term.Role {
+	if r := a.role(); r != term.Led && r != term.Accent {
+		return r
+	}
+	return term.Text
+}
+
+func (a *action) sign(sym *term.Symbols) string {
+	switch {
+	case a.Kind == insight.OutcomeUnknown:
+		return sym.Unknown
+	case !a.over:
+		return sym.Connecting
+	case a.Kind == insight.OutcomeVacant:
+		return sym.Vacant
+	case a.outcomeOrder() == 2:
+		return sym.Led
+	case a.outcomeOrder() == 1:
+		return sym.Warning
+	}
+	return sym.Critical
+}
+
+// what names a batch: "release 3 elections".
+func (b batch) what() string {
+	noun, of := "election", ""
+	switch {
+	case b[0].Target.Key == "":
+		text := string(b[0].Action) + " " + term.Plural(len(b.groups()), "session")
+		if led := len(b) - len(b.groups()); led > 0 {
+			text += " and follow " + term.Plural(led, "election")
+		}
+		return text
+	case b[0].Action == election.ActionDestroy:
+		of = "the sessions of "
+		if !slices.ContainsFunc(b, func(a *action) bool { return a.Target.Session != b[0].Target.Session }) {
+			of = "the session of "
+		}
+	}
+	return string(b[0].Action) + " " + of + term.Plural(len(b), noun)
+}
+
+// worst is the action that an operator has to look at first.
+func (b batch) worst() *action {
+	worst := b[0]
+	for _, a := range b {
+		if a.outcomeOrder() < worst.outcomeOrder() {
+			worst = a
+		}
+	}
+	return worst
+}
+
+// summary counts how the actions of a batch ended: "release 3 elections: 2 moved,
+// 1 failed".
+func (b batch) summary() string {
+	counts := map[string]int{}
+	for _, a := range b {
+		counts[a.result()]++
+	}
+	var parts []string
+	for _, result := range []string{"moved", "destroyed", "same leader again", "no leader", "not known", "failed", "waiting"} {
+		if n := counts[result]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+result)
+		}
+	}
+	return term.Capital(b.what()) + ": " + strings.Join(parts, ", ")
+}
+
+// result is the kind of an outcome in one or two words.
+func (a *action) result() string {
+	switch {
+	case !a.over:
+		return "waiting"
+	case a.Kind == insight.OutcomeMoved:
+		return "moved"
+	case a.Kind == insight.OutcomeDone && a.Target.Key == "":
+		return "destroyed"
+	case a.Kind == insight.OutcomeReturned:
+		return "same leader again"
+	case a.Kind == insight.OutcomeVacant:
+		return "no leader"
+	case a.Kind == insight.OutcomeDone, a.Kind == insight.OutcomeUnknown:
+		return "not known"
+	}
+	return "failed"
+}
+
+// event is the action as a line of the Events view.
+func (a *action) event(s *scene.Scene) *election.Event {
+	return &election.Event{
+		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: s.Live.Datacenter,
+		Term: a.Target.Term, CreateIndex: a.Target.CreateIndex, Leader: a.Target.Leader,
+		Session: a.Target.Session, Node: a.Target.Node, Evidence: string(a.Action) + ": " + a.words(s),
+	}
+}

@@ -1,0 +1,83 @@
+package results
+
+import (
+	"strconv"
+
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// panel lists actions and what became of each, until it is closed.
+type panel struct {
+	title string
+	// batches are those that it lists, the newest first.
+	batches []batch
+	// times says that each action is shown with its kind and time.
+	times bool
+	text  term.Reader
+}
+
+func (p *panel) waiting() int {
+	n := 0
+	for _, b := range p.batches {
+		n += b.waiting()
+	}
+	return n
+}
+
+// resultsWidth is the widest the panel becomes; resultName the widest name.
+const (
+	resultsWidth = 112
+	resultName   = 24
+)
+
+// fit lays the results out for a window, as they are now.
+func (p *panel) fit(s *scene.Scene, width, height int) {
+	w := min(resultsWidth, width-4)
+	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
+	column := 0
+	for _, b := range p.batches {
+		for _, a := range b {
+			column = max(column, term.Width(a.name))
+		}
+	}
+	column = min(column, resultName, max(8, page.Width/4))
+	for _, b := range p.batches {
+		for _, a := range b {
+			p.write(page, a, column, s)
+		}
+	}
+	p.text.Show(page.Lines, w, max(1, height-term.BoxFrame-2))
+}
+
+func (p *panel) write(page *term.Page, a *action, column int, s *scene.Scene) {
+	name, _ := term.Cut(a.name, column, page.Sym.Ellipsis)
+	first := []term.Span{{a.role(), a.sign(page.Sym) + " "}, {term.Strong, term.PadTo(name, column) + "  "}}
+	if p.times {
+		first = append([]term.Span{{term.Quiet, term.ClockTime(a.at) + " "}}, first...)
+		first = append(first, term.Span{term.Quiet, term.PadTo(string(a.Action), 7) + "  "})
+	}
+	words := term.Span{a.textRole(), a.words(s)}
+	if n := term.SpansWidth(first); n <= page.Width/2 {
+		page.Beside(first, n, words)
+		return
+	}
+	page.Add(first...)
+	page.Indented(2, words)
+}
+
+// View lays the panel over the lines of a screen, which are width cells wide.
+func (l Log) View(pt *term.Painter, lines []string, width int) {
+	p := &l.panel
+	state := term.Span{term.Quiet, "complete"}
+	if n := p.waiting(); n > 0 {
+		state = term.Span{term.Accent, strconv.Itoa(n) + " waiting"}
+	}
+	buttons := []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, state}
+	var where []term.Span
+	if text := p.text.Position(); text != "" {
+		where = []term.Span{{term.Key, pt.Sym.KeyMove}, {term.Quiet, " " + text}}
+	}
+	b := term.Box{Edge: term.Accent, Title: p.title, Body: p.text.Window(), Foot: [][]term.Span{where, buttons}}
+	b.Draw(pt, lines, p.text.Width, width)
+}

@@ -1,0 +1,68 @@
+package results
+
+import (
+	"sync/atomic"
+
+	"electop/election/insight"
+	"electop/ui/internal/term"
+)
+
+// Running says which writes are under way, empty when none is.
+func (l Log) Running() string {
+	n, noun := 0, ""
+	for _, b := range l.batches {
+		for _, group := range b.groups() { // one write each
+			a := group[0]
+			if !a.done.IsZero() {
+				continue
+			}
+			if n++; noun == "" {
+				noun = string(a.Action)
+			}
+			if noun != string(a.Action) {
+				noun = "action"
+			}
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 " + noun + " is still running; press again to quit."
+	}
+	return term.Plural(n, noun) + " are still running; press again to quit."
+}
+
+// Left is an action that was confirmed and whose end was not seen.
+type Left struct {
+	// Name is that of the election or the session, safe to show.
+	Name    string
+	Outcome insight.Outcome
+}
+
+// Unfinished lists the actions without a final outcome after the program ended.
+// Those that were not started never will be.
+func (l Log) Unfinished() []Left {
+	var all []Left
+	withdrawn := map[*atomic.Bool]bool{}
+	for _, b := range l.batches {
+		for _, a := range b {
+			if a.over {
+				continue
+			}
+			if a.done.IsZero() && a.claimed.CompareAndSwap(false, true) {
+				withdrawn[a.claimed] = true
+			}
+			o := a.Outcome
+			switch {
+			case !a.done.IsZero():
+			case withdrawn[a.claimed]:
+				o.Kind, o.Reason = insight.OutcomeFailed, "not started, because the dashboard ended"
+			default:
+				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul answered; it may have been applied"
+			}
+			all = append(all, Left{Name: a.name, Outcome: o})
+		}
+	}
+	return all
+}

@@ -1,4 +1,0 @@
-package scene
-
-// SemaphoreWord stands before a semaphore's numbers.
-const SemaphoreWord = "semaphore "

@@ -1,0 +1,41 @@
+package scene_test
+
+import (
+	"testing"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+	"electop/ui/internal/uitest"
+)
+
+func TestCausesHaveWords(t *testing.T) {
+	for _, c := range []election.Cause{
+		election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
+		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy,
+	} {
+		if scene.CauseWords(c) == scene.CauseWords(election.Unknown) || scene.CauseLabel(c) == scene.CauseLabel(election.Unknown) {
+			t.Errorf("%s has no words", c)
+		}
+	}
+}
+
+func FuzzOneLineIsLine(f *testing.F) {
+	f.Add("plain", 3)
+	f.Add(" a\x1b\n", 10)
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		limit &= 0x3ff
+		if got, want := scene.OneLine(s, limit), sanitize.Line(s, limit); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+func TestTermOfAnElectionWithoutATerm(t *testing.T) {
+	never := uitest.Vacant(9, "zero", 1, 0, 0, 0, "", "")
+	never.Term, never.Terms = 0, nil
+	if got := scene.TermSpan(never, term.Unicode()).Text; got != term.Unicode().Dash {
+		t.Errorf("an election without a term has term %q", got)
+	}
+}

@@ -1,0 +1,162 @@
+// Package sessions is the view of all sessions of the datacenter.
+package sessions
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+
+	"electop/election"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Model lists the sessions. Rows are known by the session's ID, so the cursor stays
+// on its session.
+type Model struct {
+	keys   keys.Map
+	search scene.Searcher // nil if the store cannot be searched
+	rect   term.Rect
+
+	order  []*row // filtered and sorted
+	cursor string
+	index  int
+	offset int
+	marks  map[string]bool
+	filter scene.Filter
+	sort   sorting
+	wide   bool
+	// open shows the session under the cursor in full, from line top on.
+	open bool
+	top  int
+	// rows are all sessions, made from list, board and the scan that ended at
+	// scanned.
+	rows    []row
+	list    *election.SessionList
+	board   **election.Election
+	scan    storeScan
+	scanned time.Time
+	tally   tally
+	// name, node and hold are how wide these columns are at most.
+	name, node, hold int
+}
+
+// New makes a view without sessions. search is nil if the store cannot be searched.
+func New(k keys.Map, search scene.Searcher) Model {
+	return Model{keys: k, search: search, marks: map[string]bool{}}
+}
+
+// Cursor is the ID of the session under the cursor, empty for none.
+func (v Model) Cursor() string { return v.cursor }
+
+// Selected is the session under the cursor, nil for none.
+func (v Model) Selected() *election.Session {
+	if r := v.selected(); r != nil {
+		return r.ses
+	}
+	return nil
+}
+
+// Open reports that the selected session is shown in full.
+func (v Model) Open() bool { return v.open }
+
+// Filter is what the list is filtered by.
+func (v Model) Filter() scene.Filter { return v.filter }
+
+// Result says how many sessions the filter shows: "3 of 9 sessions".
+func (v Model) Result(*scene.Scene) string {
+	return strconv.Itoa(len(v.order)) + " of " + term.Plural(v.tally.all, "session")
+}
+
+// Marks counts the marked sessions that the filter shows and hides.
+func (v Model) Marks(*scene.Scene) (visible, hidden int) {
+	for _, r := range v.order {
+		if v.marks[r.ses.ID] {
+			visible++
+		}
+	}
+	return visible, len(v.marks) - visible
+}
+
+// Keys are the keys of the footer.
+func (v Model) Keys(k keys.Map) []key.Binding { return k.SessionList(v.open) }
+
+// refresh makes the rows anew when the sessions or the elections changed, and
+// the order in any case.
+func (v *Model) refresh(snap *election.Snapshot) {
+	var board **election.Election
+	if len(snap.Elections) > 0 {
+		board = &snap.Elections[0]
+	}
+	if v.list != snap.SessionList || v.board != board || !v.scanned.Equal(v.scan.result.at) {
+		v.list, v.board, v.scanned = snap.SessionList, board, v.scan.result.at
+		v.build(snap)
+	}
+	v.order = make([]*row, 0, len(v.rows))
+	for i := range v.rows {
+		if r := &v.rows[i]; v.filter.Empty() || match(v.filter, r) {
+			v.order = append(v.order, r)
+		}
+	}
+	sortRows(v.order, v.sort)
+	v.relocate()
+}
+
+// relocate finds the cursor's session in a new order; when it is gone, the one
+// that took its place is selected.
+func (v *Model) relocate() {
+	i := slices.IndexFunc(v.order, func(r *row) bool { return r.ses.ID == v.cursor })
+	if i >= 0 {
+		v.index = i
+		return
+	}
+	v.open = false // what was open is gone
+	v.moveTo(v.index)
+}
+
+func (v *Model) moveTo(i int) {
+	v.index = max(0, min(i, len(v.order)-1))
+	v.cursor = ""
+	if r := v.selected(); r != nil {
+		v.cursor = r.ses.ID
+	}
+}
+
+func (v *Model) selected() *row {
+	if v.index < 0 || v.index >= len(v.order) {
+		return nil
+	}
+	return v.order[v.index]
+}
+
+// scroll keeps what has the cursor, or the open session, within the part of the
+// screen.
+func (v *Model) scroll(s *scene.Scene) {
+	if r := v.selected(); v.open && r != nil {
+		lines := len(v.document(s, r, v.rect.W).Lines)
+		v.top = max(0, min(v.top, lines-(v.rect.H-1)))
+		return
+	}
+	rows := v.shownRows(s)
+	v.offset = max(min(v.offset, v.index), v.index-rows+1)
+	v.offset = max(0, min(v.offset, len(v.order)-rows))
+}
+
+// shownRows is how many rows of the list are on the screen.
+func (v *Model) shownRows(s *scene.Scene) int { return rowsIn(v.rect.H, len(v.news(s, v.rect.W))) }
+
+// mark marks sessions or removes their marks.
+func (v *Model) mark(on bool, ids ...string) {
+	v.marks = maps.Clone(v.marks)
+	for _, id := range ids {
+		if on {
+			v.marks[id] = true
+		} else {
+			delete(v.marks, id)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package sessions
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// tally counts the sessions by how they stand.
+type tally struct{ all, holding, orphans int }
+
+// standing is what a session is good for, as far as the board tells.
+type standing uint8
+
+const (
+	orphan  standing = iota // probably left behind by a program
+	idle                    // no key of it is known; it may wait
+	holding                 // holds a known key
+)
+
+func (s standing) word() string { return [...]string{"orphan", "idle", "holding"}[s] }
+
+// row is one session with what it holds among the watched elections.
+type row struct {
+	ses    *election.Session
+	stands standing
+	holds  []*election.Election
+	// slots are the semaphores in which it holds a slot.
+	slots []*election.Election
+	// others are the keys outside the patterns that a scan found; scanned says
+	// that one covered the session, partly that it may have missed keys.
+	others          []string
+	scanned, partly bool
+	alike           int // sessions that look left behind, this one too
+	seen            time.Time
+	// created says that its creation was observed: before seen it did not exist.
+	created bool
+}
+
+// manyAlike is from how many idle sessions of one name, node and checks on they
+// look left behind: one or two may be candidates that wait. It is the number
+// from which election's advice speaks of it.
+const manyAlike = 3
+
+// kin are sessions that one program on one node makes again and again.
+type kin struct{ name, node, checks string }
+
+func kinOf(s *election.Session) kin {
+	return kin{s.Name, s.Node, strings.Join(s.Checks(), "\x00")}
+}
+
+// measure finds out how wide the content is.
+func (v *Model) measure() {
+	v.name, v.node, v.hold = 0, 0, 0
+	for i := range v.rows {
+		r := &v.rows[i]
+		v.name = max(v.name, term.Width(scene.Clean(r.ses.Name)))
+		v.node = max(v.node, term.Width(scene.Clean(r.ses.Node)))
+		if r.stands != idle {
+			v.hold = max(v.hold, term.Width(r.holdsText().Text))
+		}
+	}
+}
+
+// build makes the rows.
+func (v *Model) build(snap *election.Snapshot) {
+	v.rows, v.tally = nil, tally{}
+	if v.list == nil {
+		return
+	}
+	holds, slots := heldBy(snap.Elections)
+	kins := map[kin]int{}
+	v.rows = make([]row, 0, len(v.list.Sessions))
+	for _, s := range v.list.Sessions {
+		r := row{ses: s, stands: holding, holds: holds[s.ID], slots: slots[s.ID]}
+		r.remember(v.list.FirstSeen[s.ID])
+		v.addScanned(&r, snap)
+		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
+			r.stands = idle
+			if s.TTL == 0 && s.Name != "" { // one with a TTL ends by itself
+				kins[kinOf(s)]++
+			}
+		}
+		v.rows = append(v.rows, r)
+	}
+	v.count(kins, snap.Elections)
+	v.measure()
+	v.marks = maps.Clone(v.marks)
+	maps.DeleteFunc(v.marks, func(id string, _ bool) bool {
+		return !slices.ContainsFunc(v.list.Sessions, func(s *election.Session) bool { return s.ID == id })
+	})
+}
+
+// remember takes over when the session was first seen. It is at least as old as the
+// terms that it leads.
+func (r *row) remember(first election.Seen) {
+	r.seen, r.created = first.At, first.Created
+	for i := 0; i < len(r.holds) && !r.created; i++ {
+		if since := r.holds[i].Since; r.seen.IsZero() || !since.IsZero() && since.Before(r.seen) {
+			r.seen = since
+		}
+	}
+}
+
+// addScanned adds what the latest scan found beside the watched keys, which the
+// board has newer.
+func (v *Model) addScanned(r *row, snap *election.Snapshot) {
+	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
+	for _, p := range v.scan.result.keys[r.ses.ID] {
+		if snap.Find(p.Key) == nil {
+			r.others = append(r.others, p.Key)
+		}
+	}
+}
+
+// count finds the orphans and counts all. Who may wait for a watched election is
+// asked only when there are suspects.
+func (v *Model) count(kins map[kin]int, es []*election.Election) {
+	v.tally.all = len(v.rows)
+	var waiting *waiters
+	for i := range v.rows {
+		r := &v.rows[i]
+		if r.stands == holding {
+			v.tally.holding++
+			continue
+		}
+		if n := kins[kinOf(r.ses)]; n >= manyAlike && r.ses.TTL == 0 {
+			if waiting == nil {
+				waiting = newWaiters(es)
+			}
+			if waiting.mayWait(r.ses) {
+				continue
+			}
+			r.stands, r.alike = orphan, n
+			v.tally.orphans++
+		}
+	}
+}
+
+// heldBy tells which elections each session leads and in which semaphores it
+// has a slot.
+func heldBy(es []*election.Election) (holds, slots map[string][]*election.Election) {
+	holds, slots = make(map[string][]*election.Election, len(es)), map[string][]*election.Election{}
+	for _, e := range es {
+		switch {
+		case e.Exists && e.Pair.Held():
+			holds[e.Pair.Session] = append(holds[e.Pair.Session], e)
+		case e.IsSemaphore():
+			sem := election.ReadSemaphore(e, nil)
+			for i := 0; sem != nil && i < len(sem.Holders); i++ {
+				id := sem.Holders[i].Session
+				slots[id] = append(slots[id], e)
+			}
+		}
+	}
+	return holds, slots
+}
+
+// known counts what the session holds, as far as that is known.
+func (r *row) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
+
+// match reports whether every word matches the session.
+func match(f scene.Filter, r *row) bool {
+	for _, w := range f.Words {
+		if matchWord(w, r) == w.Not {
+			return false
+		}
+	}
+	return true
+}
+
+func matchWord(w scene.FilterWord, r *row) bool {
+	held := func(text func(*election.Election) string) bool {
+		match := func(e *election.Election) bool { return scene.ContainsFold(text(e), w.Value) }
+		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
+	}
+	other := slices.ContainsFunc(r.others, func(key string) bool { return scene.ContainsFold(key, w.Value) })
+	name := func(e *election.Election) string { return e.Name }
+	switch w.Field {
+	case "state":
+		return strings.HasPrefix(r.stands.word(), w.Value)
+	case "node":
+		return scene.ContainsFold(r.ses.Node, w.Value)
+	case "session":
+		return strings.HasPrefix(r.ses.ID, w.Value) || scene.ContainsFold(r.ses.Name, w.Value)
+	case "key":
+		return held((*election.Election).Key) || other
+	case "leader", "type":
+		return false
+	}
+	return scene.ContainsFold(r.ses.Name, w.Value) || scene.ContainsFold(r.ses.Node, w.Value) || scene.ContainsFold(r.ses.ID, w.Value) || held(name) || other
+}

@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// storeScan searches the whole KV store for what the listed sessions hold. Its
+// result stays until the next one is complete.
+type storeScan struct {
+	run *scene.Search // the latest, nil before the first
+	// Asked are the sessions that run was started for.
+	asked map[string]bool
+
+	result scanResult
+}
+
+// scanResult is what a complete scan found.
+type scanResult struct {
+	at    time.Time // when it began, zero without a result
+	of    map[string]bool
+	keys  map[string][]election.Pair // of each session, sorted
+	total int64
+	// partial says that the token may not read all keys.
+	partial bool
+}
+
+// keptValue is the longest value that a result keeps, in bytes: those by which
+// software is recognised are short, others would stay in memory for days.
+const keptValue = 4 << 10
+
+func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
+
+// ended takes over what the latest search found, unless it was cut short.
+func (s *storeScan) ended() {
+	if s.run.Stopped || s.run.Err != nil {
+		return
+	}
+	keys := make(map[string][]election.Pair, len(s.run.Found))
+	for _, p := range s.run.Found {
+		if len(p.Value) > keptValue {
+			p.Value = nil
+		}
+		keys[p.Session] = append(keys[p.Session], p)
+	}
+	for _, of := range keys {
+		slices.SortFunc(of, func(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) })
+	}
+	s.result = scanResult{at: s.run.At, of: s.asked, keys: keys, total: s.run.Total.Load(), partial: s.run.Incomplete}
+}
+
+// covers reports that the result has the keys of all these sessions.
+func (r *scanResult) covers(sessions []string) bool {
+	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
+}
+
+// Earlier is the part of the latest scan that is about some sessions, nil when
+// it does not cover them.
+func (v Model) Earlier(sessions []string) *scene.Search {
+	r := &v.scan.result
+	if len(sessions) == 0 || !r.covers(sessions) {
+		return nil
+	}
+	s := &scene.Search{At: r.at, Earlier: true, Over: true, Incomplete: r.partial}
+	s.Progress(int(r.total), int(r.total))
+	for _, id := range sessions {
+		s.Found = append(s.Found, r.keys[id]...)
+	}
+	return s
+}
+
+// spans tell how a scan is going, how the latest one failed, and how old the
+// result is. They are empty before the first.
+func (s *storeScan) spans(now time.Time) [][]term.Span {
+	var lines [][]term.Span
+	switch run := s.run; {
+	case run == nil:
+		return nil
+	case !run.Over:
+		lines = append(lines, run.ProgressSpans())
+	case run.Stopped:
+		lines = append(lines, []term.Span{{term.Delay, "The scan was stopped after " + run.Far() + "."}})
+	case run.Err != nil:
+		lines = append(lines, []term.Span{{term.Bad, "The scan failed after " + run.Far() + ": " + scene.Clean(run.Err.Error())}})
+	}
+	r := &s.result
+	if r.at.IsZero() {
+		return lines
+	}
+	text := []term.Span{{term.Text, "HOLDS has all keys as of " + term.ClockTime(r.at)},
+		{term.Quiet, ", " + term.Duration(now.Sub(r.at)) + " ago, of " + term.Thousands(r.total) + " scanned"}}
+	if r.partial {
+		text = append(text, term.Span{term.Delay, "; this token may not read all keys"})
+	}
+	return append(lines, text)
+}

@@ -1,0 +1,46 @@
+package sessions
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// sorting is what the sessions are sorted by. Each key begins with the
+// direction that shows the remarkable first.
+type sorting struct {
+	key     int
+	reverse bool
+}
+
+// sortWords are the words of the sort keys.
+func sortWords() []string { return []string{"name", "node", "state", "holds", "age", "ttl"} }
+
+func (s sorting) word() string { return sortWords()[s.key] }
+
+func (s sorting) compare(a, b *row) int {
+	switch s.word() {
+	case "node":
+		return strings.Compare(a.ses.Node, b.ses.Node)
+	case "state":
+		return cmp.Compare(a.stands, b.stands)
+	case "holds":
+		return cmp.Compare(b.known(), a.known())
+	case "age":
+		return a.seen.Compare(b.seen)
+	case "ttl":
+		return cmp.Compare(a.ses.TTL, b.ses.TTL)
+	}
+	return strings.Compare(a.ses.Name, b.ses.Name)
+}
+
+// sortRows orders sessions; equal ones by name, node and id.
+func sortRows(rows []*row, s sorting) {
+	slices.SortFunc(rows, func(a, b *row) int {
+		c := s.compare(a, b)
+		if s.reverse {
+			c = -c
+		}
+		return cmp.Or(c, strings.Compare(a.ses.Name, b.ses.Name), strings.Compare(a.ses.Node, b.ses.Node), strings.Compare(a.ses.ID, b.ses.ID))
+	})
+}

@@ -1,0 +1,245 @@
+package sessions
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Update takes a message. What it returns is for the program to do.
+func (v Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	action := v.update(msg, s)
+	v.scroll(s)
+	return v, action
+}
+
+func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		v.rect = msg.Rect
+	case scene.Changed:
+		v.refresh(s.Shown)
+	case scene.Opened:
+		v.open = false
+		v.refresh(s.Shown)
+	case scene.Searched:
+		v.searched(msg, s)
+	case scene.SearchTick:
+		if msg.Of == v.scan.run {
+			return run(msg.Of.Ticked())
+		}
+	case scene.Unmark:
+		for _, t := range msg.Targets {
+			if t.Bare != nil {
+				v.mark(false, t.Session)
+			}
+		}
+	case scene.Filtered:
+		v.filter = scene.ParseFilter(msg.Text)
+		v.refresh(s.Shown)
+	case scene.GoTo:
+		v.cursor = msg.ID
+		v.relocate()
+	default:
+		return v.used(msg, s)
+	}
+	return nil
+}
+
+// used handles what the user does.
+func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return v.pressed(msg, s)
+	case scene.Clicked:
+		if row := msg.Y - (v.rect.H - v.shownRows(s)); !v.open && row >= 0 {
+			v.moveTo(v.offset + row)
+		}
+	case scene.Wheeled:
+		if v.open {
+			v.top += msg.Step
+			break
+		}
+		v.moveTo(v.index + msg.Step)
+	case scene.Moved:
+		v.moveTo(v.index + msg.Step)
+	case scene.Widen:
+		v.wide = !v.wide
+	case scene.SortBy:
+		return v.sortBy(msg, s)
+	case scene.Choose:
+		return v.choose(msg.Kind, s)
+	case scene.Back:
+		return v.back(s)
+	}
+	return nil
+}
+
+// back takes one step back: the nearest thing that can be undone.
+func (v *Model) back(s *scene.Scene) scene.Action {
+	switch {
+	case v.scan.running():
+		v.scan.run.Stop()
+	case v.open:
+		v.open = false
+	case !v.filter.Empty():
+		v.filter = scene.Filter{}
+		v.refresh(s.Shown)
+	case len(v.marks) > 0:
+		v.marks = map[string]bool{}
+	default:
+		return scene.Pass{}
+	}
+	return nil
+}
+
+func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	r := v.selected()
+	switch k := &v.keys; {
+	case key.Matches(msg, k.Scan):
+		return v.toggleScan(s)
+	case key.Matches(msg, k.Destroy):
+		return v.choose(election.ActionDestroy, s)
+	case key.Matches(msg, k.Release):
+		return v.choose(election.ActionRelease, s)
+	case key.Matches(msg, k.Copy):
+		if r != nil {
+			return scene.Copy{What: "session", Text: r.ses.ID}
+		}
+	case v.open:
+		v.readOn(msg)
+	default:
+		return v.listKey(msg, r, s)
+	}
+	return nil
+}
+
+func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Action {
+	if step, ok := v.keys.Step(msg, max(1, v.shownRows(s)), len(v.order)); ok {
+		v.moveTo(v.index + step)
+		return nil
+	}
+	switch k := &v.keys; {
+	case key.Matches(msg, k.Open):
+		v.open, v.top = r != nil, 0
+	case key.Matches(msg, k.Mark) && r != nil:
+		v.mark(!v.marks[r.ses.ID], r.ses.ID)
+		v.moveTo(v.index + 1)
+	case key.Matches(msg, k.Sort):
+		return v.resort(sorting{key: (v.sort.key + 1) % len(sortWords())}, s)
+	case key.Matches(msg, k.Reverse):
+		return v.resort(sorting{key: v.sort.key, reverse: !v.sort.reverse}, s)
+	case key.Matches(msg, k.Wide):
+		v.wide = !v.wide
+	}
+	return nil
+}
+
+// readOn scrolls the open session.
+func (v *Model) readOn(msg tea.KeyPressMsg) {
+	step, _ := v.keys.Step(msg, max(1, v.rect.H-1), 1<<20)
+	switch {
+	case key.Matches(msg, v.keys.PaneDown):
+		step = 1
+	case key.Matches(msg, v.keys.PaneUp):
+		step = -1
+	}
+	v.top += step
+}
+
+func (v *Model) resort(to sorting, s *scene.Scene) scene.Action {
+	v.sort = to
+	v.refresh(s.Shown)
+	direction := ""
+	if to.reverse {
+		direction = ", reversed"
+	}
+	return scene.Say{Role: term.Quiet, Text: "Sorted by " + to.word() + direction + "."}
+}
+
+func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
+	i := slices.IndexFunc(sortWords(), func(w string) bool { return msg.Word != "" && strings.HasPrefix(w, msg.Word) })
+	if i < 0 {
+		return scene.Say{Role: term.Delay, Text: ":sort takes " + strings.Join(sortWords(), ", ") + " here, and reverse after it."}
+	}
+	return v.resort(sorting{key: i, reverse: msg.Reverse}, s)
+}
+
+// choose chooses the marked sessions, or else the selected one, to be destroyed.
+func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
+	refusal := s.Refusal(kind)
+	switch {
+	case kind == election.ActionRelease:
+		refusal = "A session can be destroyed (x) but not released. Release an election in view 1."
+	case refusal == "" && len(v.order) == 0 && len(v.marks) == 0:
+		refusal = "There is no session to destroy."
+	}
+	if refusal != "" {
+		return scene.Say{Role: term.Delay, Text: refusal}
+	}
+	c := scene.Chosen{Bare: true}
+	for i := range v.rows {
+		switch r := &v.rows[i]; {
+		case !v.marks[r.ses.ID]:
+		case match(v.filter, r):
+			c.Visible = append(c.Visible, scene.BindSession(r.ses, false))
+		default:
+			c.Hidden = append(c.Hidden, scene.BindSession(r.ses, true))
+		}
+	}
+	if r := v.selected(); r != nil && len(c.Visible) == 0 {
+		t := scene.BindSession(r.ses, false)
+		if len(c.Hidden) == 0 {
+			c.Visible = append(c.Visible, t)
+		} else {
+			c.Unmarked = t.Label()
+		}
+	}
+	return scene.Ask{Kind: kind, Chosen: c}
+}
+
+// searched takes the end of the scan.
+func (v *Model) searched(msg scene.Searched, s *scene.Scene) {
+	if msg.Of != v.scan.run {
+		return
+	}
+	msg.Of.Ended(msg)
+	v.scan.ended()
+	v.refresh(s.Shown)
+}
+
+// toggleScan scans the store for the keys of all listed sessions, or stops.
+func (v *Model) toggleScan(s *scene.Scene) scene.Action {
+	refusal := ""
+	switch {
+	case v.scan.running():
+		v.scan.run.Stop()
+		return nil
+	case v.search == nil:
+		refusal = "Unavailable: this dashboard cannot scan the store."
+	case s.Live.Connection.State != election.Live:
+		refusal = scene.StaleText(s.Live.Connection)
+	case len(v.rows) == 0:
+		refusal = "There is no session to scan for."
+	}
+	if refusal != "" {
+		return scene.Say{Role: term.Delay, Text: refusal}
+	}
+	ids := make([]string, 0, len(v.rows))
+	v.scan.asked = make(map[string]bool, len(v.rows))
+	for i := range v.rows {
+		id := v.rows[i].ses.ID
+		ids, v.scan.asked[id] = append(ids, id), true
+	}
+	var search tea.Cmd
+	v.scan.run, search = v.search(ids, s.Now)
+	return run(tea.Batch(search, v.scan.run.Ticked()))
+}
+
+func run(cmd tea.Cmd) scene.Action { return scene.Run{Cmd: cmd} }

@@ -1,0 +1,316 @@
+package sessions
+
+import (
+	"strconv"
+
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// column names a column of the sessions view.
+type column uint8
+
+const (
+	colName column = iota
+	colNode
+	colHolds
+	colAge
+	colTTL
+	colBehavior
+	colDelay
+	colID
+	columns
+)
+
+func (c column) title() string {
+	return [...]string{"SESSION", "NODE", "HOLDS", "AGE", "TTL", "BEHAVIOR", "LOCK-DELAY", "ID"}[c]
+}
+
+// sortWord is the sort key that belongs to the column, empty for none.
+func (c column) sortWord() string {
+	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
+}
+
+// leastHolds is the least width of what a session holds. Up to mostHolds, it takes
+// the room of other columns.
+const (
+	leastHolds = 16
+	mostHolds  = 25
+)
+
+// widths are those of the columns, 0 for one that has no room.
+func (v *Model) widths(width int) [columns]int {
+	w := [columns]int{colName: 11, colNode: 6, colHolds: leastHolds, colAge: 8, colTTL: 6, colBehavior: 8, colDelay: 10, colID: 8}
+	if v.wide {
+		w[colID] = 36
+	}
+	w[colHolds] = max(leastHolds, min(mostHolds, v.hold))
+	w[colName] = max(w[colName], min(28, 2+v.name))
+	w[colNode] = max(w[colNode], min(24, v.node))
+	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
+	for _, n := range w {
+		room -= n + term.ColumnGap
+	}
+	for _, c := range []column{colDelay, colBehavior, colID, colTTL, colAge, colNode} {
+		if room >= 0 {
+			break
+		}
+		room += w[c] + term.ColumnGap
+		w[c] = 0
+	}
+	if room < 0 {
+		w[colName] = max(6, w[colName]+room)
+	}
+	w[colHolds] += max(0, min(room, v.hold-w[colHolds]))
+	return w
+}
+
+// View draws the list, or the session that is open in it, in the part of the screen
+// that [scene.Resized] gave.
+func (v Model) View(s *scene.Scene, p *term.Painter) []string {
+	if r := v.selected(); v.open && r != nil {
+		return v.drawOpen(p, s, r, v.rect.W, v.rect.H)
+	}
+	return v.drawList(p, s, v.rect.W, v.rect.H)
+}
+
+func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []string {
+	news := v.news(s, width)
+	rows := rowsIn(height, len(news))
+	lines := append(make([]string, 0, height), p.Rule(width, v.title(), v.position(p.Sym, rows)))
+	for _, spans := range news {
+		lines = append(lines, p.Draw(width, append([]term.Span{{term.Text, " "}}, spans...)...))
+	}
+	if len(v.order) == 0 {
+		return p.Pad(lines, width, height)
+	}
+	widths := v.widths(width)
+	lines = append(lines, v.head(p, widths, width))
+	l := term.NewLine(p, width)
+	for i := v.offset; i < min(len(v.order), v.offset+rows); i++ {
+		l.Reset(p.Tone)
+		if i == v.index {
+			l.Reset(p.Tone.Selected())
+		}
+		v.drawRow(l, s, v.order[i], widths, i == v.index)
+		lines = append(lines, l.Done())
+	}
+	return p.Pad(lines, width, height)
+}
+
+// news are the lines above the list: why it is empty or old, and how a scan of the
+// store is going.
+func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
+	var lines [][]term.Span
+	if text, r := v.trouble(s); text != "" {
+		for _, part := range term.Wrap(text, width-2) {
+			lines = append(lines, []term.Span{{r, part}})
+		}
+	}
+	for _, spans := range v.scan.spans(s.Now) {
+		lines = append(lines, term.Flow(spans, width-2)...)
+	}
+	return lines
+}
+
+// rowsIn is how many sessions a view shows under its title, the news and the
+// heads of the columns.
+func rowsIn(height, news int) int { return max(0, height-2-news) }
+
+func (v *Model) title() []term.Span {
+	spans := []term.Span{{term.Strong, "Sessions"}}
+	if v.list == nil || len(v.rows) == 0 {
+		return spans
+	}
+	spans = append(spans, term.Span{term.Quiet, "  " + strconv.Itoa(v.tally.all) + ", " + strconv.Itoa(v.tally.holding) + v.holding()})
+	if v.tally.orphans > 0 {
+		spans = append(spans, term.Span{term.Delay, "  " + term.Plural(v.tally.orphans, "orphan") + "?"})
+	}
+	return spans
+}
+
+// holding says what is counted: watched keys or, after a scan, all keys.
+func (v *Model) holding() string {
+	if v.scan.result.at.IsZero() {
+		return " hold a watched key"
+	}
+	return " hold a key"
+}
+
+// position tells how many rows there are above and below.
+func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
+	if len(v.order) <= rows {
+		return nil
+	}
+	below := max(0, len(v.order)-v.offset-rows)
+	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
+}
+
+// trouble says why there is nothing to see, or why it is old.
+func (v *Model) trouble(s *scene.Scene) (string, term.Role) {
+	switch list := v.list; {
+	case !s.Lists && list == nil:
+		return "This screen does not list sessions.", term.Quiet
+	case list == nil && s.Paused:
+		return "The board is paused: p continues, and reads the sessions.", term.Delay
+	case list == nil && s.Stale:
+		return "Consul is unreachable: the sessions were not read.", term.Delay
+	case list == nil:
+		return "Reading the sessions.", term.Quiet
+	case list.Err != "" && len(list.Sessions) == 0:
+		return term.Capital(scene.Clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", term.Delay
+	case list.Err != "":
+		return term.Capital(scene.Clean(list.Err)) + ". This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
+	case !list.Until.IsZero():
+		return "This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
+	case len(list.Sessions) == 0:
+		return "No session is visible. Consul omits those that the token may not read, so there may be some.", term.Delay
+	case len(v.order) == 0:
+		return "No session matches the filter. Esc clears it.", term.Quiet
+	}
+	return "", term.Text
+}
+
+func (v *Model) head(p *term.Painter, widths [columns]int, width int) string {
+	l := term.NewLine(p, width)
+	x := term.LeadIn
+	for c, w := range widths {
+		id := column(c)
+		if w == 0 {
+			continue
+		}
+		l.To(x)
+		if id == colName {
+			l.Gap(2)
+		}
+		l.Cell(term.Head, id.title(), min(w, len(id.title())))
+		if v.sort.word() == id.sortWord() {
+			marker := p.Sym.Up
+			if v.sort.reverse {
+				marker = p.Sym.Down
+			}
+			l.Gap(1)
+			l.Text(term.Accent, marker)
+		}
+		x += w + term.ColumnGap
+	}
+	return l.Done()
+}
+
+func (v *Model) drawRow(l *term.Line, s *scene.Scene, r *row, widths [columns]int, selected bool) {
+	mark := v.marks[r.ses.ID]
+	switch {
+	case mark:
+		l.Fill(term.Accent, l.Sym.Mark, 1)
+	case selected:
+		l.Fill(term.Accent, l.Sym.Cursor, 1)
+	}
+	x := term.LeadIn
+	for c, w := range widths {
+		if w == 0 {
+			continue
+		}
+		l.To(x)
+		drawCell(l, s, r, column(c), w, mark)
+		x += w + term.ColumnGap
+	}
+}
+
+func drawCell(l *term.Line, s *scene.Scene, r *row, c column, w int, mark bool) {
+	switch c {
+	case colName:
+		sign, name := r.sign(l.Sym), term.Span{term.Text, scene.Clean(r.ses.Name)}
+		if name.Text == "" {
+			name = term.Span{term.Faint, "no name"}
+		}
+		if mark {
+			name.Role = term.Accent
+		}
+		l.Text(sign.Role, sign.Text)
+		l.Gap(1)
+		l.Cell(name.Role, name.Text, w-2)
+	case colNode:
+		l.Cell(term.Text, scene.Clean(r.ses.Node), w)
+	case colHolds:
+		text := r.holdsText()
+		l.Cell(text.Role, text.Text, w)
+	case colAge:
+		l.Cell(term.Text, r.age(l.Sym, s), w)
+	case colTTL:
+		if r.ses.TTL == 0 {
+			l.Cell(term.Quiet, "none", w)
+			return
+		}
+		l.Cell(term.Text, term.Short(r.ses.TTL), w)
+	case colBehavior:
+		l.Cell(term.Quiet, scene.Clean(r.ses.Behavior), w)
+	case colDelay:
+		l.Cell(term.Quiet, term.Short(r.ses.LockDelay), w)
+	default:
+		l.Cell(term.Quiet, scene.SessionText(r.ses.ID, w > 8), w)
+	}
+}
+
+func (r *row) sign(sym *term.Symbols) term.Span {
+	switch r.stands {
+	case holding:
+		return term.Span{term.Led, sym.Led}
+	case orphan:
+		return term.Span{term.Delay, sym.Warning}
+	default:
+		return term.Span{term.Quiet, sym.Idle}
+	}
+}
+
+// nothing says how much is known of a session without a known key.
+func (r *row) nothing() string {
+	switch {
+	case !r.scanned:
+		return "nothing watched"
+	case r.partly:
+		return "no readable key"
+	}
+	return "no key"
+}
+
+// holdsText names what a session holds among the watched elections and counts
+// what a scan found, keys outside the patterns included.
+func (r *row) holdsText() term.Span {
+	switch r.stands {
+	case orphan:
+		return term.Span{term.Delay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
+	case idle:
+		return term.Span{term.Quiet, r.nothing()}
+	default:
+	}
+	names := make([]string, 0, 4)
+	for _, e := range r.holds[:min(len(r.holds), 3)] {
+		names = append(names, sanitize.Text(e.Name))
+	}
+	for _, e := range r.slots[:min(len(r.slots), 3)] {
+		names = append(names, "a slot of "+sanitize.Text(e.Name))
+	}
+	text := term.NameList(names, len(names))
+	if more := len(r.holds) + len(r.slots) - len(names); more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	if !r.scanned {
+		return term.Span{term.Text, text}
+	}
+	count := term.Plural(len(r.holds)+len(r.others), "key")
+	switch {
+	case len(r.others) == 0 && len(r.holds) == 0:
+		return term.Span{term.Text, text}
+	case text == "":
+		return term.Span{term.Text, count + ", none watched"}
+	case len(r.others) > 0:
+		text += ", " + strconv.Itoa(len(r.others)) + " unwatched"
+	}
+	return term.Span{term.Text, count + ": " + text}
+}
+
+// age is how long the session has existed, at least as far as electop knows.
+func (r *row) age(sym *term.Symbols, s *scene.Scene) string {
+	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
+}

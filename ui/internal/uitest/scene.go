@@ -1,0 +1,24 @@
+package uitest
+
+import (
+	"time"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Scene is a snapshot looked at now, by an operator who may act.
+func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
+	return &scene.Scene{
+		Shown: snap, Live: snap, AsOf: now, Now: now, Stale: snap.Connection.State == election.Lost,
+		Sym: term.Unicode(), CanAct: true, Studies: true, Lists: true,
+		Missing: func(election.ActionKind, election.Target) string { return "" },
+		Earlier: func([]string) *scene.Search { return nil },
+	}
+}
+
+// Painter draws without colours.
+func Painter() *term.Painter {
+	return &term.Painter{Styles: &term.Styles{}, Sym: term.Unicode()}
+}

@@ -1,0 +1,105 @@
+package uitest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"electop/election"
+)
+
+// Studied is the mixed one with what stands around its elections: a
+// semaphore, a Patroni cluster, risky sessions, sessions that hold nothing. The
+// Surroundings are those of the election with this key, none for "".
+func Studied(key string) *election.Snapshot {
+	s := Mixed()
+	legacy := Led(8, "legacy", 2, 30*24*time.Hour)
+	legacy.Session.TTL, legacy.Session.NodeChecks, legacy.Session.ServiceChecks = 0, nil, nil
+	pg := Led(9, "pg", 1, 5*time.Hour)
+	pg.Session.Name, pg.Session.Behavior, pg.Session.LockDelay, pg.Session.TTL = "pg-pg1", election.BehaviorDelete, time.Millisecond, 15*time.Second
+	pg.Session.ServiceChecks = nil
+	pg.Pair.Value, pg.Leader = []byte("pg1"), "pg1"
+	s.Elections = append(s.Elections, legacy, pg, Semaphore())
+	slices.SortFunc(s.Elections, func(a, b *election.Election) int { return cmpKeys(a.Key(), b.Key()) })
+	s.SessionList = &election.SessionList{At: Now(), Sessions: AllSessions(s), FirstSeen: map[string]election.Seen{}}
+	for i, ses := range s.SessionList.Sessions {
+		s.SessionList.FirstSeen[ses.ID] = election.Seen{At: ago(10 * time.Minute)}
+		if i%4 == 3 {
+			s.SessionList.FirstSeen[ses.ID] = election.Seen{At: ago(time.Duration(i) * 17 * time.Second), Created: true}
+		}
+	}
+	if key != "" {
+		s.Surroundings = Surroundings(s, key)
+	}
+	return s
+}
+
+func cmpKeys(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// Semaphore is a key with three slots: one is held, one by a holder
+// that is gone.
+func Semaphore() *election.Election {
+	return &election.Election{
+		Name: "jobs", Datacenter: "dc1", Exists: true, VacantSince: ago(time.Hour),
+		Pair: election.Pair{
+			Key: "service/jobs/leader", Flags: election.SemaphoreFlag, CreateIndex: 60, ModifyIndex: 90,
+			Value: fmt.Appendf(nil, `{"Limit":3,"Holders":{%q:true,%q:true}}`, SessionID(300), SessionID(301)),
+		},
+	}
+}
+
+// AllSessions are those of the leaders, candidates that wait, contenders of the
+// semaphore, and three that a program left behind.
+func AllSessions(s *election.Snapshot) []*election.Session {
+	var all []*election.Session
+	for _, e := range s.Elections {
+		if e.Session != nil {
+			all = append(all, e.Session)
+		}
+	}
+	for i, name := range []string{"search", "search", "billing", "shop", "pg-pg2", "pg-pg3"} {
+		ses := Session(200+i, name, fmt.Sprintf("node-%d", i%3+1), fmt.Sprintf("service:%s-%d", name, i%3+1))
+		if i > 3 {
+			ses.Behavior, ses.LockDelay, ses.ServiceChecks = election.BehaviorDelete, time.Millisecond, nil
+		}
+		all = append(all, ses)
+	}
+	for i := range 3 {
+		ses := Session(300+2*i, "jobs worker", fmt.Sprintf("node-%d", i+1))
+		all = append(all, ses)
+		left := Session(320+i, "report-cron", "node-2")
+		left.TTL = 0
+		all = append(all, left)
+	}
+	slices.SortFunc(all, func(a, b *election.Session) int { return cmpKeys(a.ID, b.ID) })
+	return all
+}
+
+// Surroundings are those of the election with this key.
+func Surroundings(s *election.Snapshot, key string) *election.Surroundings {
+	around := &election.Surroundings{At: Now(), Key: key, Sessions: s.SessionList.Sessions}
+	parent := election.Parent(key)
+	switch key {
+	case "service/pg/leader":
+		for i := range 3 {
+			around.Siblings = append(around.Siblings, election.Pair{
+				Key: fmt.Sprintf("%smembers/pg%d", parent, i+1), Value: []byte(`{"conn_url":"postgres://10.0.0.1:5432/postgres"}`),
+				Session: []string{SessionID(9), SessionID(204), SessionID(205)}[i], LockIndex: 1,
+			})
+		}
+		around.Siblings = append(around.Siblings, election.Pair{Key: parent + "config"})
+	case "service/jobs/leader":
+		for _, id := range []string{SessionID(300), SessionID(302), SessionID(304)} {
+			around.Siblings = append(around.Siblings, election.Pair{Key: parent + id, Session: id, LockIndex: 1})
+		}
+	}
+	return around
+}

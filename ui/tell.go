@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	"electop/election"
+)
+
+// tell says outside what is looked at, as far as that changed: whose checks are worth
+// watching, whose surroundings and whether the sessions are read.
+func (m *Model) tell() {
+	if m.opts.WatchChecks != nil && m.window.w > 0 {
+		looked := []*election.Election{m.scene.Selected}
+		if m.focus.view == viewElections && !m.focus.zoom {
+			looked = append(looked, m.board.Visible()...)
+		}
+		var open *election.Session
+		if m.focus.view == viewSessions && m.sessions.Open() {
+			open = m.sessions.Selected()
+		}
+		nodes := watchedNodes(open, looked)
+		if all := strings.Join(nodes, "\x00"); all != m.out.watched {
+			m.out.watched = all
+			m.opts.WatchChecks(nodes)
+		}
+	}
+	studied := ""
+	if e := m.scene.Selected; e != nil && m.focus.view == viewElections {
+		studied = e.Key()
+	}
+	if m.opts.Study != nil && studied != m.out.studied {
+		m.out.studied = studied
+		m.opts.Study(studied)
+	}
+	if on := m.focus.view == viewSessions; m.opts.WatchSessions != nil && on != m.out.listing {
+		m.out.listing = on
+		m.opts.WatchSessions(on)
+	}
+}
+
+// watchedNodes are that of the open session or else those of elections, each once and
+// in order: what is watched is bounded.
+func watchedNodes(open *election.Session, looked []*election.Election) []string {
+	if open != nil {
+		return []string{open.Node}
+	}
+	var nodes []string
+	for _, e := range looked {
+		if e != nil && e.Session != nil && e.Pair.Held() && len(e.Session.NodeChecks)+len(e.Session.ServiceChecks) > 0 {
+			nodes = append(nodes, e.Session.Node)
+		}
+	}
+	return distinct(nodes)
+}
+
+// distinct keeps the first of each, in order.
+func distinct(nodes []string) []string {
+	seen := make(map[string]bool, len(nodes))
+	return slices.DeleteFunc(nodes, func(node string) bool {
+		again := seen[node]
+		seen[node] = true
+		return again
+	})
+}

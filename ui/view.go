@@ -1,0 +1,194 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/chrome"
+	"electop/ui/internal/events"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// View draws the dashboard.
+func (m Model) View() tea.View {
+	v := tea.NewView("")
+	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
+	v.WindowTitle = scene.OneLine("electop "+m.scene.Sym.Dot+" "+m.opts.Address, 120)
+	if m.opts.Title != "" {
+		v.WindowTitle = scene.OneLine(m.opts.Title, 120)
+	}
+	if m.window.w <= 0 || m.window.h <= 0 {
+		return v
+	}
+	v.SetContent(strings.Join(m.frame(), "\n"))
+	if m.focus.mode == modePrompt && !m.window.tooSmall {
+		v.Cursor = tea.NewCursor(m.focus.prompt.cursorX(m.window.w), 1)
+	}
+	return v
+}
+
+// frame draws every line of the window.
+func (m *Model) frame() []string {
+	p, w, h := m.look.painter, m.window.w, m.window.h
+	if m.window.tooSmall {
+		text := "electop needs " + strconv.Itoa(minWidth) + "x" + strconv.Itoa(minHeight) +
+			", this is " + strconv.Itoa(w) + "x" + strconv.Itoa(h) + "; q quits"
+		if m.scene.Now.Before(m.note.quitUntil) {
+			text = m.note.text
+		}
+		return chrome.TooSmall(p, text, w, h)
+	}
+	lines := append(make([]string, 0, h), chrome.Header(p, m.scene, m.look.place, m.board.Counts(), w))
+	for i, b := range m.banners() {
+		if i == 0 && m.focus.mode == modePrompt {
+			lines = append(lines, m.focus.prompt.draw(p, w, m.focus.view, m.list().Result(m.scene)))
+			continue
+		}
+		lines = append(lines, p.Draw(w, b...))
+	}
+	lines = append(append(lines, m.body()...), m.footer())
+	switch m.focus.mode {
+	case modeHelp:
+		m.look.guide.Draw(p, lines, m.focus.help, w)
+	case modeDialog:
+		m.dialog.View(p, lines, w)
+	case modeResults:
+		m.log.View(p, lines, w)
+	default:
+	}
+	return lines
+}
+
+// demoHeight is the height of a window with room for what a demonstration does.
+const demoHeight = 20
+
+func (m *Model) banners() [][]term.Span {
+	demo := m.opts.Demo
+	if m.window.h < demoHeight {
+		demo = ""
+	}
+	open := m.list()
+	_, hidden := open.Marks(m.scene)
+	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.focus.mode == modePrompt}
+	return chrome.Banners(m.scene, f, demo, m.window.w)
+}
+
+// list is what the views have in common.
+type list interface {
+	Filter() scene.Filter
+	// Result counts what the filter shows, Marks the marks that it shows and hides.
+	Result(s *scene.Scene) string
+	Marks(s *scene.Scene) (visible, hidden int)
+	// Cursor is the ID of what the cursor is on.
+	Cursor() string
+}
+
+// list is that of the view that is open.
+func (m *Model) list() list {
+	switch m.focus.view {
+	case viewEvents:
+		return m.events
+	case viewSessions:
+		return m.sessions
+	default:
+		return m.board
+	}
+}
+
+// body draws what is between the banners and the footer.
+func (m *Model) body() []string {
+	p, s, sc := *m.look.painter, m.scene, m.window.screen
+	if s.Stale {
+		p.Tone = term.Stale
+	}
+	switch {
+	case m.focus.view == viewEvents:
+		return m.events.View(s, &p)
+	case m.focus.view == viewSessions:
+		return m.sessions.View(s, &p)
+	case len(s.Shown.Elections) == 0:
+		return chrome.Empty(m.look.painter, s, m.look.place, sc.body.W, sc.body.H)
+	case m.focus.zoom:
+		return m.detail.View(s, &p)
+	}
+	lines, strip := m.board.View(s, &p), events.Strip(s, &p, sc.events)
+	var pane []string
+	if sc.pane.H > 0 {
+		pane = m.detail.View(s, &p)
+	}
+	if !sc.side {
+		return append(append(lines, pane...), strip...)
+	}
+	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Faint, s.Sym.Bar}), pane)
+}
+
+// joinSides puts lines beside each other, all in one piece of memory.
+func joinSides(left []string, bar string, right []string) []string {
+	n := 0
+	for i := range right {
+		n += len(left[i]) + len(bar) + len(right[i])
+	}
+	var all strings.Builder
+	all.Grow(n)
+	ends := make([]int, 0, len(right))
+	for i := range right {
+		all.WriteString(left[i])
+		all.WriteString(bar)
+		all.WriteString(right[i])
+		ends = append(ends, all.Len())
+	}
+	text, from := all.String(), 0
+	for i, end := range ends {
+		left[i], from = text[from:end], end
+	}
+	return left
+}
+
+// footer draws what was just done or is awaited, and the keys that matter now.
+func (m *Model) footer() string {
+	p, s := m.look.painter, m.scene
+	if m.focus.mode == modeCopy {
+		return chrome.Footer(p, copyMenu(), nil, nil, m.window.w)
+	}
+	var said []term.Span
+	if s.Now.Before(m.note.until) {
+		said = []term.Span{{m.note.role, m.note.text}}
+	} else if text := m.log.Pending(s); text != "" && m.focus.mode != modeResults {
+		said = []term.Span{{term.Accent, text}}
+	}
+	noun := "election"
+	if m.focus.view == viewSessions {
+		noun = "session"
+	}
+	visible, hidden := m.list().Marks(s)
+	return chrome.Footer(p, said, chrome.Marks(s.Sym, visible, hidden, noun), m.footerKeys(), m.window.w)
+}
+
+func (m *Model) footerKeys() []key.Binding {
+	keysFor := func() keys.Map { return greyed(m.keys, m.scene, m.selectedTarget()) }
+	switch {
+	case m.focus.mode == modePrompt:
+		return m.keys.Prompt(m.focus.prompt.kind == promptFilter)
+	case m.focus.mode == modeDialog:
+		return m.dialog.Keys(m.keys)
+	case m.focus.mode == modeHelp:
+		return m.keys.HelpPage()
+	case m.focus.mode == modeResults:
+		return m.log.Keys(m.keys)
+	case m.focus.view == viewEvents:
+		return m.keys.EventList()
+	case m.focus.view == viewSessions:
+		return m.sessions.Keys(keysFor())
+	case len(m.scene.Shown.Elections) == 0:
+		return m.keys.Empty()
+	case m.focus.zoom:
+		return keysFor().Zoom()
+	}
+	return keysFor().Board()
+}
