@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"io"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -48,8 +49,17 @@ func lendTerminal(msg interludeMsg, next tea.Cmd) tea.Cmd {
 // loop, between restoring the terminal and taking it again.
 type withTerminal func()
 
+// rendererPause lets Bubble Tea's drawing goroutine end before the next one starts: it
+// stops the ticker that both share, and nothing reports its end (v2.0.9, stopRenderer).
+// Without the pause the screen may stay empty.
+const rendererPause = 20 * time.Millisecond
+
 // Run runs the function.
-func (f withTerminal) Run() error { f(); return nil }
+func (f withTerminal) Run() error {
+	f()
+	<-time.NewTimer(rendererPause).C
+	return nil
+}
 
 // SetStdin implements [tea.ExecCommand].
 func (withTerminal) SetStdin(io.Reader) {}
