@@ -150,6 +150,17 @@ func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
 }
 
+// KeyIndex is the index of the latest change of any key. It reads a key under prefix
+// that does not exist, because Consul then returns the index of the whole store
+// (X-Consul-Index of GET /v1/kv/KEY, measured with 1.22).
+func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
+	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return 0, c.Wrap(err)
+	}
+	return meta.LastIndex, nil
+}
+
 // ReadKey reads one key, consistently. It does so in a transaction, which names
 // keys exactly; a URL is cleaned and may name another key. The answer is nil for
 // a key that does not exist and ErrDenied for one that does and may not be read.

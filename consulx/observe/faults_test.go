@@ -4,7 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,11 +47,13 @@ func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
 	}
 }
 
-func TestObserverFollowsARestore(t *testing.T) {
-	agent := consultest.Dev(t)
-	b := newBackend(t, consulx.Config{Address: agent.Addr()})
-	one, two := b.Session(t, &api.SessionEntry{Name: "one"}), b.Session(t, &api.SessionEntry{Name: "two"})
-	key := "service/web/leader"
+// beforeRestore has a key that one session led when a snapshot was saved, and another
+// leads now. The last result restores the snapshot.
+func beforeRestore(t *testing.T) (b backend, key, one string, restore func()) {
+	t.Helper()
+	b, key = newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()}), "service/web/leader"
+	one = b.Session(t, &api.SessionEntry{Name: "one"})
+	two := b.Session(t, &api.SessionEntry{Name: "two"})
 	b.Acquire(t, api.KVPair{Key: key, Session: one, Value: []byte("one")})
 	saved, _, err := b.API.Snapshot().Save(nil)
 	if err != nil {
@@ -61,14 +68,21 @@ func TestObserverFollowsARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Acquire(t, api.KVPair{Key: key, Session: two, Value: []byte("two")})
+	return b, key, one, func() {
+		if err := b.API.Snapshot().Restore(nil, bytes.NewReader(image)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestObserverFollowsARestore(t *testing.T) {
+	b, key, one, restore := beforeRestore(t)
 	board := observe(t, b.client)
 	e, _ := board.event(0, election.Elected, key)
 	if e.Leader != "two" {
 		t.Fatalf("before the restore: %+v", e)
 	}
-	if err := b.API.Snapshot().Restore(nil, bytes.NewReader(image)); err != nil {
-		t.Fatal(err)
-	}
+	restore()
 	board.until("the restored leader", func() bool {
 		e := board.last.Find(key)
 		return e != nil && e.Pair.Session == one
@@ -79,6 +93,37 @@ func TestObserverFollowsARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = board.event(n, election.Vacated, key)
+}
+
+// A restore between two queries wakes neither: the later one waits for an index that the
+// store no longer has.
+func TestARestoreBetweenTwoQueriesIsNoticed(t *testing.T) {
+	b, key, one, restore := beforeRestore(t)
+	held, restored := make(chan struct{}, 1), make(chan struct{})
+	consul := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: b.client.Address()})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("index") && strings.HasPrefix(r.URL.Path, "/v1/kv/") {
+			select {
+			case held <- struct{}{}:
+			default:
+			}
+			select {
+			case <-restored:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		consul.ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	board := observe(t, newClient(t, consulx.Config{Address: proxy.Listener.Addr().String()}))
+	_, n := board.event(0, election.Elected, key)
+	<-held
+	restore()
+	close(restored)
+	if e, _ := board.event(n, election.Elected, key); e.Session != one {
+		t.Errorf("%+v", e)
+	}
 }
 
 func TestKeysThatMayNoLongerBeReadAreKept(t *testing.T) {

@@ -35,6 +35,7 @@ type prober struct {
 	o       *Observer
 	epochs  *blocking.Epochs
 	err     error
+	index   uint64        // of Consul's keys at the latest probe
 	latency time.Duration // that was published last
 }
 
@@ -52,7 +53,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 			Refused: errors.Is(p.err, consulx.ErrDenied),
 		})
 		return
-	case lost || withToken && p.o.permissions.changed(ctx, p.o.client):
+	case p.restored(ctx) || lost || withToken && p.o.permissions.changed(ctx, p.o.client):
 		p.epochs.Next()
 	}
 	// A small change of the latency is not worth a redraw.
@@ -62,6 +63,20 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 		p.latency = latency
 	}
 	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
+}
+
+// restored reports that the index of Consul's keys fell: a snapshot was restored. A
+// query that begins after the restore waits for an index that no write may reach.
+func (p *prober) restored(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	before := p.index
+	index, err := p.o.client.Urgent().KeyIndex(ctx, p.o.patterns[0].Prefix())
+	if err != nil {
+		return false // without the permission, the query notices when its wait ends
+	}
+	p.index = index
+	return index < before
 }
 
 // atFullSecond shortens a pause by up to a second so that it ends with a full
