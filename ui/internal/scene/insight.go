@@ -78,13 +78,12 @@ func CandidateName(c insight.Candidate) string {
 }
 
 // Assessment is what is inferred of one election from all that is known: who may
-// be next, whose software it is, what is risky about it.
+// be next, what is risky about it.
 type Assessment struct {
 	// Around are its surroundings, nil while they were not read.
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
-	software   *insight.Software
 	Advice     []insight.Advice
 }
 
@@ -146,7 +145,7 @@ func (c *InsightCache) Look(e *election.Election, around *election.Surroundings,
 	board := insight.NewBoard(all, c.sessions)
 	c.In = &Assessment{
 		Around: around, Candidates: board.Candidates(e, around), Semaphore: election.ReadSemaphore(e, around),
-		software: insight.DetectSoftware(e, around), Advice: board.Advise(e, around, asOf),
+		Advice: board.Advise(e, around, asOf),
 	}
 	c.of, c.around, c.all, c.at = e, around, all, asOf
 	return c.In
