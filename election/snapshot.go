@@ -2,7 +2,6 @@ package election
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -133,8 +132,6 @@ type Connection struct {
 	// Stale are the parts whose sources do not respond, unless State is Lost.
 	Stale []StalePart
 }
-
-func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // PartKind is the kind of data that a source reads.
 type PartKind string

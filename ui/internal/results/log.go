@@ -187,11 +187,6 @@ func (l Log) Pending(s *scene.Scene) string {
 	return ""
 }
 
-// Waiting reports that the end of an action is awaited.
-func (l Log) Waiting() bool {
-	return slices.ContainsFunc(l.batches, func(b batch) bool { return b.waiting() > 0 })
-}
-
 // Events are all actions as lines of the Events view, oldest first.
 func (l Log) Events(s *scene.Scene) []scene.EventLine {
 	var lines []scene.EventLine
