@@ -239,3 +239,12 @@ type Rights struct {
 	// missing.
 	ReleaseRule, DestroyRule string
 }
+
+// Missing reports whether the token may not do this, and the missing ACL rule if it
+// is known.
+func (r Rights) Missing(kind ActionKind) (missing bool, rule string) {
+	if kind == ActionDestroy {
+		return r.Known && !r.Destroy, r.DestroyRule
+	}
+	return r.Known && !r.Release, r.ReleaseRule
+}

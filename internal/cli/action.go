@@ -207,11 +207,7 @@ func (b *batch) checkRights(ctx context.Context) {
 			finishAll(b.pending(), err)
 			return
 		}
-		allowed, rule := rights.Release, rights.ReleaseRule
-		if b.kind == election.ActionDestroy {
-			allowed, rule = rights.Destroy, rights.DestroyRule
-		}
-		if rights.Known && !allowed {
+		if missing, rule := rights.Missing(b.kind); missing {
 			s.finish(insight.OutcomeDenied, "this token lacks "+rule)
 		}
 	}

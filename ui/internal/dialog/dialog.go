@@ -151,7 +151,7 @@ func (d *Model) judge(live *election.Snapshot) {
 	if d.checking() {
 		return
 	}
-	held := scene.Led(live, d.sessions())
+	held := scene.Led(live.Elections)
 	for i := range d.targets {
 		t := &d.targets[i]
 		if t.changed != "" || t.denied != "" {

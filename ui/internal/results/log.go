@@ -60,13 +60,7 @@ func (l Log) Start(kind election.ActionKind, targets []scene.Target, s *scene.Sc
 // are followed. The session stands before them, so that it is destroyed whatever
 // it holds by then.
 func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
-	var ids []string
-	for _, t := range targets {
-		if t.Bare != nil {
-			ids = append(ids, t.Session)
-		}
-	}
-	led := scene.Led(live, ids)
+	led := scene.Led(live.Elections)
 	var all []scene.Target
 	for _, t := range targets {
 		all = append(all, t)

@@ -73,7 +73,7 @@ func (v *Model) build(snap *election.Snapshot) {
 	if v.list == nil {
 		return
 	}
-	holds, slots := heldBy(snap.Elections)
+	holds, slots := scene.Led(snap.Elections), slotsOf(snap.Elections)
 	kins := map[kin]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
@@ -142,23 +142,20 @@ func (v *Model) count(kins map[kin]int, es []*election.Election) {
 	}
 }
 
-// heldBy tells which elections each session leads and in which semaphores it
-// has a slot.
-func heldBy(es []*election.Election) (holds, slots map[string][]*election.Election) {
-	holds, slots = make(map[string][]*election.Election, len(es)), map[string][]*election.Election{}
+// slotsOf lists the semaphores in which each session has a slot.
+func slotsOf(es []*election.Election) map[string][]*election.Election {
+	slots := map[string][]*election.Election{}
 	for _, e := range es {
-		switch {
-		case e.Exists && e.Pair.Held():
-			holds[e.Pair.Session] = append(holds[e.Pair.Session], e)
-		case e.IsSemaphore():
-			sem := election.ReadSemaphore(e, nil)
-			for i := 0; sem != nil && i < len(sem.Holders); i++ {
-				id := sem.Holders[i].Session
-				slots[id] = append(slots[id], e)
-			}
+		if e.Exists && e.Pair.Held() || !e.IsSemaphore() {
+			continue
+		}
+		sem := election.ReadSemaphore(e, nil)
+		for i := 0; sem != nil && i < len(sem.Holders); i++ {
+			id := sem.Holders[i].Session
+			slots[id] = append(slots[id], e)
 		}
 	}
-	return holds, slots
+	return slots
 }
 
 // known counts what the session holds, as far as that is known.
