@@ -82,26 +82,6 @@ func (s *Snapshot) Named(name string) []*Election {
 	return found
 }
 
-// Count counts the elections in each state at the time now. Semaphores and
-// unreadable elections are not counted.
-func (s *Snapshot) Count(now time.Time) (led, vacant, lockDelay int) {
-	for _, e := range s.Elections {
-		if e.Unreadable {
-			continue
-		}
-		switch e.State(now) {
-		case Led:
-			led++
-		case InLockDelay:
-			lockDelay++
-		case Vacant:
-			vacant++
-		case OfSemaphore:
-		}
-	}
-	return led, vacant, lockDelay
-}
-
 // ConnectionState is the state of the connection to Consul.
 type ConnectionState string
 

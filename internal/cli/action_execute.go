@@ -83,7 +83,7 @@ func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *
 		}
 		target = first.target()
 	}
-	_, err := operator.DestroySession(ctx, target)
+	err := operator.DestroySession(ctx, target)
 	if errors.Is(err, consulx.ErrMoved) {
 		first.outcome = outcomeOf(first.outcome, err)
 		return group
