@@ -117,13 +117,7 @@ type batch struct {
 
 // pending returns the items that have no outcome yet.
 func (b *batch) pending() []*item {
-	var all []*item
-	for _, s := range b.items {
-		if s.pending() {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(b.items), func(s *item) bool { return !s.pending() })
 }
 
 // assess infers the effect of the action on each election, and finishes the items
