@@ -155,9 +155,9 @@ func (l *Log) settle(s *scene.Scene) scene.All {
 func (l *Log) tell(all scene.All, a *action, s *scene.Scene) scene.All {
 	switch b := l.batchOf(a); {
 	case len(b) == 1:
-		return append(all, scene.Say{Role: a.role(), Text: a.name + ": " + a.words(s)})
+		return append(all, scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
 	case !l.open && b.waiting() == 0:
-		return append(all, scene.Say{Role: b.worst().role(), Text: b.summary() + "  " + s.Sym.Dot + "  " + hint})
+		return append(all, scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + hint})
 	}
 	return all
 }
