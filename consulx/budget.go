@@ -37,14 +37,9 @@ func newBudget(conns int) *Budget {
 	return &Budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
 }
 
-// ForKeys is how many blocking queries over keys there may be, and, if limit is
-// not 0, with so many connections in all.
-func (b *Budget) ForKeys(limit int) int {
-	blocking := b.blocking
-	if limit > 0 {
-		blocking = min(blocking, newBudget(limit).blocking)
-	}
-	return max(1, blocking-sessionListConns-min(leastChecks, blocking/5))
+// ForKeys is how many blocking queries over keys there may be.
+func (b *Budget) ForKeys() int {
+	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
 }
 
 // Use counts started blocking queries over keys, or ended ones if n is negative.

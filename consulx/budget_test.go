@@ -16,11 +16,11 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	if allowed != maxChecks {
 		t.Errorf("without keys %d nodes' checks are watched, want %d", allowed, maxChecks)
 	}
-	b.Use(b.ForKeys(0))
+	b.Use(b.ForKeys())
 	if allowed != leastChecks {
 		t.Errorf("beside as many keys as can be, %d nodes' checks are watched, want %d", allowed, leastChecks)
 	}
-	b.Use(-b.ForKeys(0))
+	b.Use(-b.ForKeys())
 	if allowed != maxChecks {
 		t.Errorf("when the keys are gone, %d nodes' checks are watched, want %d", allowed, maxChecks)
 	}

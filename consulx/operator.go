@@ -29,14 +29,6 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	return &Operator{client: c.urgent, note: note}
 }
 
-// Destroyed is what [Operator.DestroySession] ended.
-type Destroyed struct {
-	Session election.Session
-	// LockDelay is how long Consul now refuses every session on each key that
-	// this one held.
-	LockDelay time.Duration
-}
-
 // Release unlocks a key and keeps its value and flags byte for byte. It does so
 // to exactly the hold that t names (its session, and its CreateIndex and
 // LockIndex) or fails with ErrMoved and writes nothing. The session lives on and
@@ -81,32 +73,27 @@ func (op *Operator) release(ctx context.Context, t election.Target) (Released, e
 // session must still hold it (ErrMoved): that is read directly before, because
 // Consul knows no conditional destroy. ErrUnknown says that Consul did not
 // confirm the write.
-func (op *Operator) DestroySession(ctx context.Context, t election.Target) (Destroyed, error) {
-	var gone Destroyed
-	err := op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() (err error) {
-		gone, err = op.destroy(ctx, t)
-		return err
-	})
-	return gone, err
+func (op *Operator) DestroySession(ctx context.Context, t election.Target) error {
+	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() error { return op.destroy(ctx, t) })
 }
 
 // destroy reads the session first: the key is read last, so that little time is
 // left for it to change.
-func (op *Operator) destroy(ctx context.Context, t election.Target) (Destroyed, error) {
+func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	c := op.client
-	session, err := c.session(ctx, t.Session)
+	_, err := c.session(ctx, t.Session)
 	if t.Key != "" {
 		if _, held := c.held(ctx, t); held != nil {
-			return Destroyed{}, held
+			return held
 		}
 	}
 	if err != nil {
-		return Destroyed{}, err
+		return err
 	}
 	if err := c.destroySession(ctx, t.Session); err != nil {
-		return Destroyed{}, c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, t) })
+		return c.unconfirmed(ctx, err, "the destroy", func(ctx context.Context) (string, error) { return c.sessionNow(ctx, t) })
 	}
-	return Destroyed{Session: *session, LockDelay: session.EnforcedLockDelay()}, nil
+	return nil
 }
 
 // destroySession ends a session. Consul answers true; its library ignores any other

@@ -41,7 +41,7 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 			if after := b.Get(t, key); after.ModifyIndex != before.ModifyIndex || after.Session != s {
 				t.Errorf("%s: the key became %+v", name, after)
 			}
-			if _, err := op.DestroySession(t.Context(), target); err != nil {
+			if err := op.DestroySession(t.Context(), target); err != nil {
 				t.Errorf("%s: destroy: %v", name, err)
 			}
 		}

@@ -215,7 +215,7 @@ func Holdings(
 				held = append(held, p)
 			}
 		}
-		incomplete = incomplete || hidden || slices.ContainsFunc(some, unaddressable)
+		incomplete = incomplete || hidden || slices.ContainsFunc(some, func(key string) bool { return !election.Addressable(key) })
 		done += len(some)
 		progress(done, len(keys))
 	}
@@ -224,5 +224,3 @@ func Holdings(
 	}
 	return held, nil
 }
-
-func unaddressable(key string) bool { return !election.Addressable(key) }

@@ -170,7 +170,7 @@ func writes(b backend) []write {
 			t.Helper()
 			target := held(t, nil)
 			return target.Key, f.meet(t, b.client.Address(), isDestroy, func(ctx context.Context, c *Client) error {
-				_, err := NewOperator(c, nil).DestroySession(ctx, target)
+				err := NewOperator(c, nil).DestroySession(ctx, target)
 				return err
 			})
 		}},
@@ -214,7 +214,7 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 					return err
 				}},
 				{isDestroy, func(ctx context.Context, op *Operator, t election.Target) error {
-					_, err := op.DestroySession(ctx, t)
+					err := op.DestroySession(ctx, t)
 					return err
 				}},
 			} {

@@ -2,6 +2,7 @@ package election
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -182,7 +183,7 @@ func (e *Election) JSON(now time.Time) ([]byte, error) {
 func (e *Election) toJSON(now time.Time) electionJSON {
 	j := electionJSON{
 		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, State: e.State(now), Leader: e.Leader,
-		Flags: formatUint(e.Pair.Flags), Term: e.Term, CreateIndex: e.Pair.CreateIndex,
+		Flags: strconv.FormatUint(e.Pair.Flags, 10), Term: e.Term, CreateIndex: e.Pair.CreateIndex,
 		ModifyIndex: e.Pair.ModifyIndex, Unreadable: e.Unreadable, Unaddressable: e.Unaddressable,
 	}
 	if utf8.Valid(e.Pair.Value) {
@@ -237,4 +238,13 @@ type Rights struct {
 	// ReleaseRule and DestroyRule are the missing ACL rules, empty if none is
 	// missing.
 	ReleaseRule, DestroyRule string
+}
+
+// Missing reports whether the token may not do this, and the missing ACL rule if it
+// is known.
+func (r Rights) Missing(kind ActionKind) (missing bool, rule string) {
+	if kind == ActionDestroy {
+		return r.Known && !r.Destroy, r.DestroyRule
+	}
+	return r.Known && !r.Release, r.ReleaseRule
 }

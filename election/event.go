@@ -2,6 +2,7 @@ package election
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -192,31 +193,17 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 }
 
 func (e *Event) parseTimes(j eventJSON) error {
-	for _, f := range []struct {
-		text string
-		into *time.Time
-	}{{j.Time, &e.Time}, {j.LockDelayUntil, &e.LockDelayUntil}} {
-		if f.text == "" {
-			continue
-		}
-		t, err := time.Parse(time.RFC3339Nano, f.text)
-		if err != nil {
-			return err
-		}
-		*f.into = t
+	parseTime := func(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) }
+	return errors.Join(
+		parse(j.Time, &e.Time, parseTime), parse(j.LockDelayUntil, &e.LockDelayUntil, parseTime),
+		parse(j.Vacancy, &e.Vacancy, time.ParseDuration), parse(j.Held, &e.Held, time.ParseDuration),
+	)
+}
+
+// parse reads a text that is not empty.
+func parse[T any](text string, into *T, read func(string) (T, error)) (err error) {
+	if text != "" {
+		*into, err = read(text)
 	}
-	for _, f := range []struct {
-		text string
-		into *time.Duration
-	}{{j.Vacancy, &e.Vacancy}, {j.Held, &e.Held}} {
-		if f.text == "" {
-			continue
-		}
-		d, err := time.ParseDuration(f.text)
-		if err != nil {
-			return err
-		}
-		*f.into = d
-	}
-	return nil
+	return err
 }

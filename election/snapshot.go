@@ -2,7 +2,6 @@ package election
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -83,26 +82,6 @@ func (s *Snapshot) Named(name string) []*Election {
 	return found
 }
 
-// Count counts the elections in each state at the time now. Semaphores and
-// unreadable elections are not counted.
-func (s *Snapshot) Count(now time.Time) (led, vacant, lockDelay int) {
-	for _, e := range s.Elections {
-		if e.Unreadable {
-			continue
-		}
-		switch e.State(now) {
-		case Led:
-			led++
-		case InLockDelay:
-			lockDelay++
-		case Vacant:
-			vacant++
-		case OfSemaphore:
-		}
-	}
-	return led, vacant, lockDelay
-}
-
 // ConnectionState is the state of the connection to Consul.
 type ConnectionState string
 
@@ -133,8 +112,6 @@ type Connection struct {
 	// Stale are the parts whose sources do not respond, unless State is Lost.
 	Stale []StalePart
 }
-
-func formatUint(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // PartKind is the kind of data that a source reads.
 type PartKind string

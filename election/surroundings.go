@@ -3,6 +3,8 @@ package election
 import (
 	"strings"
 	"time"
+
+	"electop/election/sanitize"
 )
 
 // Surroundings are the keys and sessions around one election, from which
@@ -20,6 +22,20 @@ type Surroundings struct {
 	// not be read.
 	Sessions    []*Session
 	SessionsErr string
+}
+
+// Unread returns why parts could not be read, safe to show.
+func (s *Surroundings) Unread() []string {
+	if s == nil {
+		return nil
+	}
+	var all []string
+	for _, text := range []string{s.SiblingsErr, s.SessionsErr} {
+		if text != "" {
+			all = append(all, sanitize.Line(text, 200))
+		}
+	}
+	return all
 }
 
 // Parent returns the prefix under which candidates may create keys of their own:

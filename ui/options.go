@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/election/insight"
+	"electop/ui/internal/results"
 )
 
 // Options are what the dashboard is told when it starts.
@@ -66,12 +66,5 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Operator carries out what was confirmed in a dialog, on exactly the hold that
-// the target names or not at all. An outcome says whether that was done, and its
-// Reason why not; what follows is observed by the dashboard.
-type Operator interface {
-	// Release unlocks the key; value and flags are kept, the session lives on.
-	Release(ctx context.Context, t election.Target) insight.Outcome
-	// DestroySession ends the session and every hold of it.
-	DestroySession(ctx context.Context, t election.Target) insight.Outcome
-}
+// Operator carries out what was confirmed in a dialog.
+type Operator = results.Operator

@@ -147,7 +147,7 @@ func TestAwaitingALeader(t *testing.T) {
 	lost.Connection = lostSnapshot().Connection
 	d.now = d.now.Add(2 * (election.MaxLockDelay + 30*time.Second))
 	d.send(snapshotMsg{&lost}) // without a connection nobody knows
-	if !d.m.log.Waiting() {
+	if d.m.log.Pending(d.m.scene) == "" {
 		t.Error("given up without a connection")
 	}
 	d.send(snapshotMsg{s})

@@ -86,13 +86,9 @@ func (b *rightsBook) unknown(of hold, now time.Time) bool {
 // missing is the rule that the token lacks for an action, empty when nothing is
 // known to be missing.
 func (b *rightsBook) missing(kind election.ActionKind, of election.Target) string {
-	r := b.known[holdOf(of)].rights
-	allowed, rule := r.Release, r.ReleaseRule
-	if kind == election.ActionDestroy {
-		allowed, rule = r.Destroy, r.DestroyRule
-	}
+	missing, rule := b.known[holdOf(of)].rights.Missing(kind)
 	switch {
-	case !r.Known || allowed:
+	case !missing:
 		return ""
 	case rule == "":
 		return "a rule that allows to " + string(kind) + " it"

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/insight"
+	"electop/ui/internal/results"
 )
 
 // framesPerSecond is how often Bubble Tea looks for something to draw, idle or
@@ -21,23 +21,15 @@ const framesPerSecond = 20
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
 	_, err := newProgram(ctx, m, more...).Run()
-	var left []Unfinished
-	for _, a := range m.log.Unfinished() {
-		left = append(left, Unfinished(a))
-	}
+	left := m.log.Unfinished()
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
 		return left, nil
 	}
 	return left, err
 }
 
-// Unfinished is an action that was confirmed and whose end the dashboard did not
-// see.
-type Unfinished struct {
-	// Name is that of the election or the session, safe to show.
-	Name    string
-	Outcome insight.Outcome
-}
+// Unfinished is an action that was confirmed and whose end was not observed.
+type Unfinished = results.Unfinished
 
 func newProgram(ctx context.Context, m Model, more ...tea.ProgramOption) *tea.Program {
 	options := append([]tea.ProgramOption{

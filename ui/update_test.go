@@ -196,7 +196,7 @@ func TestActionErrorsAreShown(t *testing.T) {
 	d.wants("billing: nothing was changed: refused␛[2J by ACL")
 	d.keys("j")
 	d.wants("billing: nothing was changed")
-	if d.m.log.Waiting() {
+	if d.m.log.Pending(d.m.scene) != "" {
 		t.Error("a failed release waits for a leader")
 	}
 }

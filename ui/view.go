@@ -128,24 +128,10 @@ func (m *Model) body() []string {
 	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Faint, s.Sym.Bar}), pane)
 }
 
-// joinSides puts lines beside each other, all in one piece of memory.
+// joinSides puts lines beside each other.
 func joinSides(left []string, bar string, right []string) []string {
-	n := 0
 	for i := range right {
-		n += len(left[i]) + len(bar) + len(right[i])
-	}
-	var all strings.Builder
-	all.Grow(n)
-	ends := make([]int, 0, len(right))
-	for i := range right {
-		all.WriteString(left[i])
-		all.WriteString(bar)
-		all.WriteString(right[i])
-		ends = append(ends, all.Len())
-	}
-	text, from := all.String(), 0
-	for i, end := range ends {
-		left[i], from = text[from:end], end
+		left[i] += bar + right[i]
 	}
 	return left
 }

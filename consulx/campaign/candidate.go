@@ -170,47 +170,6 @@ func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.
 	return err
 }
 
-// Proclaim writes another value while leading, as the holder of the lock, and
-// for later acquisitions.
-func (c *Candidate) Proclaim(ctx context.Context, value []byte) error {
-	l := c.current()
-	if l == nil {
-		return consulx.Fail(consulx.ErrMoved, "not leading %s", c.o.Key)
-	}
-	c.mu.Lock()
-	c.o.Value = value
-	c.mu.Unlock()
-	ok, err := c.acquire(ctx, l.session)
-	if err == nil && !ok {
-		err = consulx.Fail(consulx.ErrMoved, "%s is no longer held", c.o.Key)
-	}
-	return err
-}
-
-// Observe sends the key as it is and after every change that is seen, until ctx
-// ends or the candidate is closed; then the channel is closed. A key that does
-// not exist has no CreateIndex. Changes may coalesce.
-func (c *Candidate) Observe(ctx context.Context) <-chan election.Pair {
-	pairs := make(chan election.Pair)
-	if c.life.Err() != nil {
-		close(pairs)
-		return pairs
-	}
-	c.work.Go(func() {
-		defer close(pairs)
-		ctx, leave := blocking.Join(ctx, c.life)
-		defer leave()
-		c.follow(ctx, func(p election.Pair) bool {
-			select {
-			case pairs <- p:
-			case <-ctx.Done():
-			}
-			return true
-		})
-	})
-	return pairs
-}
-
 // Close ends every campaign, gives up the leadership as Resign does, destroys
 // the session and waits for everything that the candidate started. When ctx ends
 // before, it returns without having done all of it: the session then ends with
@@ -260,9 +219,7 @@ func (c *Candidate) current() *Leadership {
 
 // acquire tries to acquire the lock once.
 func (c *Candidate) acquire(ctx context.Context, session string) (bool, error) {
-	c.mu.Lock()
 	pair := api.KVPair{Key: c.o.Key, Value: c.o.Value, Flags: c.o.Flags, Session: session}
-	c.mu.Unlock()
 	ok, _, err := c.client.API().KV().Acquire(&pair, c.client.Write(ctx))
 	return ok, c.client.Wrap(err)
 }

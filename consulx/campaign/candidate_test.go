@@ -81,13 +81,10 @@ func TestCandidatesTakeTurns(t *testing.T) {
 		if l == nil || b.Get(t, key).Session != l.Session() || l.Pair().LockIndex != 2 {
 			t.Fatal("the second candidate does not lead")
 		}
-		if err := two.Proclaim(t.Context(), []byte("two again")); err != nil {
-			t.Fatal(err)
-		}
 		if err := two.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "two again" || p.Flags != 42 {
+		if p := b.Get(t, key); p.Session != "" || string(p.Value) != "two" || p.Flags != 42 {
 			t.Fatalf("after Close the key is %+v", p)
 		}
 		if entry, _, err := b.API.Session().Info(l.Session(), nil); err != nil || entry != nil {
@@ -192,32 +189,6 @@ func TestBehaviorDeleteDeletesTheCandidatesKeyAndNoOther(t *testing.T) {
 		}
 		if pair := b.Get(t, p+"taken"); pair == nil || pair.Session != other || string(pair.Value) != "other" {
 			t.Errorf("the key that another session holds is %+v", pair)
-		}
-	})
-}
-
-func TestCandidateObserves(t *testing.T) {
-	onBoth(t, func(b backend) {
-		t := b.T
-		key := b.Prefix(t) + "web/leader"
-		c := newCandidate(t, b, key, "me")
-		ctx, cancel := context.WithCancel(t.Context())
-		seen := c.Observe(ctx)
-		if p := <-seen; p.CreateIndex != 0 || p.Key != key {
-			t.Fatalf("before any acquisition: %+v", p)
-		}
-		l := campaign(t, c)
-		if p := <-seen; p.Session != l.Session() {
-			t.Fatalf("while leading: %+v", p)
-		}
-		if err := c.Resign(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if p := <-seen; p.Held() || string(p.Value) != "me" {
-			t.Fatalf("after resigning: %+v", p)
-		}
-		cancel()
-		for range seen { // ends
 		}
 	})
 }

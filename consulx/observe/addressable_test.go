@@ -36,7 +36,7 @@ func TestKeysThatLookTheSameAreKeptApart(t *testing.T) {
 			t.Errorf("%+v, explained %+v", lost, why)
 		}
 		board.until("one row without a leader", func() bool {
-			led, vacant, _ := board.last.Count(board.last.At)
+			led, vacant := countStates(board.last)
 			return led == 2 && vacant == 1
 		})
 		op := consulx.NewOperator(b.client, board.o.Note)

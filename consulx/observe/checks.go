@@ -49,10 +49,7 @@ func (w *checkWatches) choose() {
 		return
 	}
 	w.nodes = wanted
-	select {
-	case w.change <- struct{}{}:
-	default:
-	}
+	blocking.Notify(w.change)
 }
 
 func (w *checkWatches) wanted() []string {

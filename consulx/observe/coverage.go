@@ -96,13 +96,8 @@ func (a *coverage) untilSettle() time.Duration {
 	return max(0, settleAfter-time.Since(a.answered), pace-time.Since(a.settled))
 }
 
-// notify requests a new layout. It never blocks.
-func (a *coverage) notify() {
-	select {
-	case a.moved <- struct{}{}:
-	default:
-	}
-}
+// notify requests a new layout.
+func (a *coverage) notify() { blocking.Notify(a.moved) }
 
 // keepNewest replaces a list that was not received yet. It never blocks.
 func keepNewest(lists chan listing, l listing) {

@@ -106,7 +106,7 @@ func scripts() []script {
 		},
 		{
 			name: "destroyed with electop", cause: election.OperatorDestroy, says: "with electop", checked: true, delayed: true,
-			end: func(p *play) error { _, err := p.op.DestroySession(p.T.Context(), p.target()); return err },
+			end: func(p *play) error { err := p.op.DestroySession(p.T.Context(), p.target()); return err },
 		},
 		{
 			name: "destroyed by hand, no TTL", cause: election.SessionDestroyed, says: "had no TTL", checked: true, delayed: true,

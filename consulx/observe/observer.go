@@ -37,13 +37,6 @@ type Options struct {
 	// Wait is the wait time of blocking queries, minus up to an eighth at random; 0
 	// means 22 s.
 	Wait time.Duration
-	// MaxWatches limits the connections for blocking queries; 0 means 64. More
-	// connections shorten the delay with thousands of elections, but an agent
-	// allows an address only 200. Config.MaxConnections limits them too.
-	MaxWatches int
-	// RecentEvents is how many events a snapshot contains; 0 is the tracker's
-	// default.
-	RecentEvents int
 	// EventsOnly ends the snapshots after the first complete one: each costs time
 	// for every election.
 	EventsOnly bool
@@ -89,7 +82,7 @@ func New(c *consulx.Client, o Options) *Observer {
 	}
 	observer := &Observer{
 		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
-		watches: c.Budget().ForKeys(o.MaxWatches), arrange: shard.Layout.Next, feed: newFeed(o),
+		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, feed: newFeed(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {

@@ -171,7 +171,7 @@ func TestOperatorActionIsTheCause(t *testing.T) {
 		op := consulx.NewOperator(b.client, board.o.Note)
 		for i, act := range []func(election.Target) error{
 			func(target election.Target) error { _, err := op.Release(t.Context(), target); return err },
-			func(target election.Target) error { _, err := op.DestroySession(t.Context(), target); return err },
+			func(target election.Target) error { err := op.DestroySession(t.Context(), target); return err },
 		} {
 			key := p + string(rune('a'+i)) + "/leader"
 			s := b.Session(t, &api.SessionEntry{Name: "s"})

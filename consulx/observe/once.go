@@ -16,7 +16,7 @@ import (
 // Once reads every election that the patterns match one time, with the sessions of
 // the leaders. Unreadable sessions are omitted; any other failure is an error.
 func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
-	watches := shard.Plan(ps, c.Budget().ForKeys(0))
+	watches := shard.Plan(ps, c.Budget().ForKeys())
 	reads := make([]election.KeysRead, len(watches))
 	var info consulx.Info
 	start := time.Now()

@@ -172,7 +172,7 @@ func (c *chaos) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]in
 	var err error
 	if r.IntN(5) == 0 {
 		name = "destroy"
-		_, err = op.DestroySession(c.T.Context(), target)
+		err = op.DestroySession(c.T.Context(), target)
 		c.replace(target.Session, err == nil)
 	} else {
 		_, err = op.Release(c.T.Context(), target)

@@ -194,7 +194,7 @@ func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, 
 	op := consulx.NewOperator(client, nil)
 	var err error
 	if destroy {
-		_, err = op.DestroySession(x.T.Context(), target)
+		err = op.DestroySession(x.T.Context(), target)
 	} else {
 		_, err = op.Release(x.T.Context(), target)
 	}

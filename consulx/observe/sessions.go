@@ -36,10 +36,7 @@ func (t *toggle) set(on bool) {
 		return
 	}
 	t.on = on
-	select {
-	case t.change <- struct{}{}:
-	default:
-	}
+	blocking.Notify(t.change)
 }
 
 func (t *toggle) wanted() bool {

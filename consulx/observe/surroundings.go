@@ -49,7 +49,7 @@ func (s *study) set(key string) {
 	}
 	s.key = key
 	s.cancel()
-	s.notify()
+	blocking.Notify(s.wake)
 }
 
 // happened requests a read if an event is about the election.
@@ -57,14 +57,7 @@ func (s *study) happened(events []election.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.key != "" && slices.ContainsFunc(events, func(e election.Event) bool { return e.Key == s.key }) {
-		s.notify()
-	}
-}
-
-func (s *study) notify() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
+		blocking.Notify(s.wake)
 	}
 }
 

@@ -35,9 +35,9 @@ const (
 	// election flaps.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// manyOrphans is the number of sessions from which a program seems to leave
+	// ManyOrphans is the number of sessions from which a program seems to leave
 	// sessions behind: one or two may be candidates on the same host.
-	manyOrphans = 3
+	ManyOrphans = 3
 )
 
 // Advise returns the advice on an election, urgent advice first. If s is nil,
@@ -247,28 +247,28 @@ func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *A
 	if !mayBeOrphan(e.Session) {
 		return nil
 	}
-	same := kinOf(e.Session)
+	same := KinOf(e.Session)
 	n := b.orphans[same]
-	if n >= manyOrphans && s != nil {
+	if n >= ManyOrphans && s != nil {
 		n -= b.busySiblings(same, s.Siblings)
 	}
-	if n < manyOrphans {
+	if n < ManyOrphans {
 		return nil
 	}
 	return &Advice{
 		Code: "orphaned_sessions",
 		Why: fmt.Sprintf("%d more sessions named %q on node %s hold no watched key and have no TTL: a program that restarts may leave its sessions behind",
-			n, sanitize.Line(same.name, 60), sanitize.Line(same.node, 60)),
+			n, sanitize.Line(same.Name, 60), sanitize.Line(same.Node, 60)),
 		Do: "destroy a session when its program ends, or give it a TTL",
 	}
 }
 
 // busySiblings counts the sessions of a kin that hold a key under the same parent.
-func (b *Board) busySiblings(same kin, siblings []election.Pair) int {
+func (b *Board) busySiblings(same Kin, siblings []election.Pair) int {
 	seen := map[string]bool{}
 	for _, p := range siblings {
 		ses := b.sessions[p.Session]
-		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && kinOf(ses) == same {
+		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && KinOf(ses) == same {
 			seen[ses.ID] = true
 		}
 	}

@@ -45,15 +45,30 @@ const (
 // that fits many sessions says nothing about one of them. Not measured.
 const maxWeak = 8
 
-// Likely counts the candidates whose reason is not weak.
-func Likely(all []Candidate) int {
-	n := 0
-	for _, c := range all {
-		if !c.Weak {
-			n++
-		}
+// Likely counts the candidates whose reason is not weak. It returns -1 if there may be
+// others.
+func Likely(all []Candidate, around *election.Surroundings) int {
+	n := strong(all)
+	if around == nil || n == 0 && (len(all) > 0 || len(around.Unread()) > 0) {
+		return -1
 	}
 	return n
+}
+
+// strong counts the candidates whose reason is not weak; they come first.
+func strong(sorted []Candidate) int {
+	if i := slices.IndexFunc(sorted, func(c Candidate) bool { return c.Weak }); i >= 0 {
+		return i
+	}
+	return len(sorted)
+}
+
+// NoCandidate says why no candidate can be named.
+func NoCandidate(around *election.Surroundings) string {
+	if unread := around.Unread(); len(unread) > 0 {
+		return "not known: " + strings.Join(unread, "; ")
+	}
+	return "no candidate was seen among " + election.Plural(uint64(len(around.Sessions)), "session")
 }
 
 type candidateJSON struct {
@@ -97,7 +112,7 @@ func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Can
 // withoutCrowd removes weak candidates if there are better ones or too many weak
 // ones.
 func withoutCrowd(sorted []Candidate) []Candidate {
-	likely := Likely(sorted)
+	likely := strong(sorted)
 	if likely > 0 || len(sorted) > maxWeak {
 		return sorted[:likely:likely]
 	}

@@ -135,14 +135,12 @@ func invalidated(c election.Cause) bool {
 // candidatesIdle is for candidates that have had time to acquire the key.
 func candidatesIdle(candidates int) string {
 	switch {
-	case candidates < 0:
-		return "No candidate has acquired the key."
-	case candidates == 0:
-		return "No candidate was seen."
 	case candidates == 1:
 		return "1 likely candidate seen, but it does not acquire the key."
+	case candidates > 1:
+		return fmt.Sprintf("%d likely candidates seen, but none acquires the key.", candidates)
 	}
-	return fmt.Sprintf("%d likely candidates seen, but none acquires the key.", candidates)
+	return candidatesSeen(candidates)
 }
 
 // candidatesSeen is for candidates that may not have had time to acquire the key.

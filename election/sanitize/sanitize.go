@@ -1,8 +1,10 @@
 package sanitize
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -164,22 +166,7 @@ func writeSafe(b *strings.Builder, r rune) {
 }
 
 // writeCode writes a rune as <U+202E>.
-func writeCode(b *strings.Builder, r rune) {
-	const hex = "0123456789ABCDEF"
-	b.WriteString("<U+")
-	for shift := max(12, (bitLen(r)-1)/4*4); shift >= 0; shift -= 4 {
-		b.WriteByte(hex[r>>shift&0xf])
-	}
-	b.WriteByte('>')
-}
-
-func bitLen(r rune) int {
-	n := 0
-	for ; r > 0; r >>= 1 {
-		n++
-	}
-	return n
-}
+func writeCode(b *strings.Builder, r rune) { fmt.Fprintf(b, "<U+%04X>", r) }
 
 // JSON makes JSON text safe to print: it replaces runes that [Text] would replace
 // by \u escapes, which have the same meaning to a JSON parser. Line feeds are kept:
@@ -203,15 +190,7 @@ func JSON(text []byte) []byte {
 }
 
 func writeEscape(b *strings.Builder, r rune) {
-	const hex = "0123456789abcdef"
-	if r > 0xffff {
-		r -= 0x10000
-		writeEscape(b, 0xd800+r>>10)
-		writeEscape(b, 0xdc00+r&0x3ff)
-		return
-	}
-	b.WriteString(`\u`)
-	for shift := 12; shift >= 0; shift -= 4 {
-		b.WriteByte(hex[r>>shift&0xf])
+	for _, unit := range utf16.AppendRune(nil, r) {
+		fmt.Fprintf(b, `\u%04x`, unit)
 	}
 }

@@ -103,8 +103,10 @@ func TestInitialEventsOfASemaphore(t *testing.T) {
 		if got := briefSlots(s.read(tt.pair)); got != tt.want {
 			t.Errorf("events %q, want %q", got, tt.want)
 		}
-		if led, vacant, delayed := s.tracker.Snapshot(s.now).Count(s.now); led+vacant+delayed != 0 {
-			t.Errorf("%d led, %d vacant, %d in lock-delay", led, vacant, delayed)
+		for _, e := range s.tracker.Snapshot(s.now).Elections {
+			if state := e.State(s.now); state != election.OfSemaphore {
+				t.Errorf("the state is %s", state)
+			}
 		}
 	}
 }

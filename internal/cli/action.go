@@ -117,13 +117,7 @@ type batch struct {
 
 // pending returns the items that have no outcome yet.
 func (b *batch) pending() []*item {
-	var all []*item
-	for _, s := range b.items {
-		if s.pending() {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(b.items), func(s *item) bool { return !s.pending() })
 }
 
 // assess infers the effect of the action on each election, and finishes the items
@@ -207,11 +201,7 @@ func (b *batch) checkRights(ctx context.Context) {
 			finishAll(b.pending(), err)
 			return
 		}
-		allowed, rule := rights.Release, rights.ReleaseRule
-		if b.kind == election.ActionDestroy {
-			allowed, rule = rights.Destroy, rights.DestroyRule
-		}
-		if rights.Known && !allowed {
+		if missing, rule := rights.Missing(b.kind); missing {
 			s.finish(insight.OutcomeDenied, "this token lacks "+rule)
 		}
 	}

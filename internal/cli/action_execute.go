@@ -64,12 +64,7 @@ func (b *batch) apply(ctx context.Context, operator *consulx.Operator, s *item) 
 // destroy destroys the session of an item once and finishes all items that the session
 // leads. If the key of the first item has changed, the others stay pending.
 func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *item) []*item {
-	var group []*item
-	for _, s := range b.pending() {
-		if s.target().Session == first.target().Session {
-			group = append(group, s)
-		}
-	}
+	group := slices.DeleteFunc(b.pending(), func(s *item) bool { return s.target().Session != first.target().Session })
 	if len(group) > 1 || b.session != "" {
 		if err := b.verifyHolders(ctx, group); err != nil {
 			return finishAll(group, err)
@@ -83,7 +78,7 @@ func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *
 		}
 		target = first.target()
 	}
-	_, err := operator.DestroySession(ctx, target)
+	err := operator.DestroySession(ctx, target)
 	if errors.Is(err, consulx.ErrMoved) {
 		first.outcome = outcomeOf(first.outcome, err)
 		return group
@@ -92,10 +87,8 @@ func (b *batch) destroy(ctx context.Context, operator *consulx.Operator, first *
 }
 
 func firstPending(all []*item) *item {
-	for _, s := range all {
-		if s.pending() {
-			return s
-		}
+	if i := slices.IndexFunc(all, (*item).pending); i >= 0 {
+		return all[i]
 	}
 	return nil
 }

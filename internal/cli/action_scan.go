@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"electop/consulx"
@@ -25,13 +26,7 @@ func (h *heldKeys) of(session string) []election.Pair {
 	if h == nil {
 		return nil
 	}
-	var all []election.Pair
-	for _, p := range h.pairs {
-		if p.Session == session {
-			all = append(all, p)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(h.pairs), func(p election.Pair) bool { return p.Session != session })
 }
 
 // searchStore searches the whole KV store for keys of the sessions to destroy. If it is

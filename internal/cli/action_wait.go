@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -50,13 +51,7 @@ func (b *batch) applyObserved(ctx context.Context, observer *observe.Observer, p
 
 // unresolved returns the items whose next leader is unknown.
 func (b *batch) unresolved() []*item {
-	var all []*item
-	for _, s := range b.items {
-		if !s.outcome.Settled() {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(b.items), func(s *item) bool { return s.outcome.Settled() })
 }
 
 // awaitLeaders reports each item as soon as its next term is observed. If ctx ends

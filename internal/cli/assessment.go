@@ -8,7 +8,6 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
-	"electop/election/sanitize"
 )
 
 // assessment is what electop infers about one election.
@@ -38,27 +37,13 @@ func newAssessment(s *election.Snapshot, e *election.Election, around election.S
 		semaphore: election.ReadSemaphore(e, &around), software: insight.DetectSoftware(e, &around),
 		advice: insight.Advise(e, &around, s.Elections, s.At),
 	}
-	a.likely = insight.Likely(a.candidates)
-	if a.likely == 0 && (len(a.candidates) > 0 || len(a.unread()) > 0) {
-		a.likely = -1
-	}
+	a.likely = insight.Likely(a.candidates, &around)
 	a.situation = insight.Situation{Now: s.At, Connection: s.Connection, Candidates: a.likely}
 	a.why = insight.WhyVacant(e, a.situation)
 	if a.why != "" {
 		a.vacant = e
 	}
 	return a
-}
-
-// unread describes the reads that failed.
-func (a assessment) unread() []string {
-	var all []string
-	for _, text := range []string{a.around.SiblingsErr, a.around.SessionsErr} {
-		if text != "" {
-			all = append(all, sanitize.Line(text, 200))
-		}
-	}
-	return all
 }
 
 // applyProbe replaces inferences by the result of a probe.
@@ -84,7 +69,7 @@ func (a *assessment) applyProbe(found consulx.ProbeResult) {
 // nextText names the likely candidates in one line.
 func (a assessment) nextText() string {
 	if len(a.candidates) == 0 {
-		return a.noCandidateText()
+		return insight.NoCandidate(&a.around)
 	}
 	names := make([]string, 0, 3)
 	for _, c := range a.candidates[:min(len(a.candidates), cap(names))] {
@@ -107,11 +92,4 @@ func reason(c insight.Candidate) string {
 		return "perhaps: " + c.Reason
 	}
 	return c.Reason
-}
-
-func (a assessment) noCandidateText() string {
-	if len(a.unread()) > 0 {
-		return "not known: " + strings.Join(a.unread(), "; ")
-	}
-	return "no candidate was seen among " + election.Plural(uint64(len(a.around.Sessions)), "session")
 }

@@ -146,6 +146,5 @@ func (o operator) Release(ctx context.Context, t election.Target) insight.Outcom
 
 // DestroySession destroys the session that the target names.
 func (o operator) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	_, err := o.Operator.DestroySession(ctx, t)
-	return outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, err)
+	return outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, o.Operator.DestroySession(ctx, t))
 }

@@ -47,7 +47,7 @@ type probeJSON struct {
 func (a assessment) MarshalJSON() ([]byte, error) {
 	j := assessmentJSON{
 		WhyVacant: a.why, Candidates: a.candidates, Semaphore: a.semaphore, Software: a.software,
-		Advice: a.advice, Unread: a.unread(),
+		Advice: a.advice, Unread: a.around.Unread(),
 	}
 	if j.Candidates == nil {
 		j.Candidates = []insight.Candidate{}

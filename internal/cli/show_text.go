@@ -170,7 +170,7 @@ func (a assessment) rows(row func(string, string, ...any)) {
 		row(firstLabel(i, "Advice"), "%s%s: %s", urgent(v), v.Code, v.Why)
 		row("", "  %s", v.Do)
 	}
-	for i, text := range a.unread() {
+	for i, text := range a.around.Unread() {
 		row(firstLabel(i, "Unread"), "%s", text)
 	}
 	if a.probe != nil {
@@ -247,7 +247,7 @@ func contender(h election.SemaphoreHolder) string {
 
 func (a assessment) candidateRows(row func(string, string, ...any)) {
 	if len(a.candidates) == 0 {
-		row("Likely next", "%s", a.noCandidateText())
+		row("Likely next", "%s", insight.NoCandidate(&a.around))
 		return
 	}
 	for i, c := range a.candidates[:min(len(a.candidates), shownCandidates)] {

@@ -61,13 +61,7 @@ func (p *pace) next(news bool, took time.Duration) time.Duration {
 
 // Sleep waits until d is over or ctx ends.
 func Sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-ctx.Done()
 }

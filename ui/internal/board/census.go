@@ -2,6 +2,7 @@ package board
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"electop/election"
@@ -61,7 +62,7 @@ func (c *extent) measure(e *election.Election) {
 	if e.IsSemaphore() {
 		c.leader = max(c.leader, len(scene.SemaphoreWord)+len("2 of 3"))
 	}
-	number := digits(e.Term)
+	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
 	if e.Overwritten() {
 		number++ // its mark
 	}
@@ -82,12 +83,4 @@ func addressWidth(es []*election.Election) int {
 		width = max(width, term.Width(valueAddress(e)))
 	}
 	return width
-}
-
-func digits(n uint64) int {
-	d := 1
-	for ; n >= 10; n /= 10 {
-		d++
-	}
-	return d
 }

@@ -25,11 +25,10 @@ type Model struct {
 	// window is how far back the lanes reach.
 	window time.Duration
 
+	at     scene.Cursor
 	order  []*election.Election // filtered and sorted
 	vacant []int                // the rows without a leader
 	cursor string               // ID of the election under the cursor
-	index  int                  // its row
-	offset int                  // first row on the screen
 	marks  map[string]bool      // by ID
 	filter scene.Filter
 	sort   sorting
@@ -42,7 +41,7 @@ func New(k keys.Map) Model { return Model{keys: k} }
 // Update takes a message. The cursor is on the screen afterwards.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
-	m.scroll()
+	m.at.Scroll(m.rows(m.rect.H), len(m.order))
 	return m, action
 }
 
@@ -55,9 +54,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Filtered:
 		m.setFilter(msg.Text, s)
 	case scene.Moved:
-		m.moveTo(m.index + msg.Step)
+		m.moveTo(m.at.Index + msg.Step)
 	case scene.Wheeled:
-		m.moveTo(m.index + msg.Step)
+		m.moveTo(m.at.Index + msg.Step)
 	case scene.Clicked:
 		return m.clicked(msg, s)
 	case scene.SortBy:
@@ -86,7 +85,7 @@ func (m *Model) changed(before, s *scene.Scene) {
 		m.refresh(s)
 	}
 	m.window = max(m.window, laneWindow(m.census.seen(s.AsOf)))
-	if !before.Shown.Loaded && s.Shown.Loaded && m.offset == 0 && m.index == 0 {
+	if !before.Shown.Loaded && s.Shown.Loaded && m.at == (scene.Cursor{}) {
 		m.showTrouble(s)
 	}
 }
@@ -112,7 +111,7 @@ func (m *Model) showTrouble(s *scene.Scene) {
 		st := scene.StandingOf(e, s.AsOf)
 		return st == scene.StandsVacant || st == scene.StandsDelay
 	})
-	m.moveTo(max(m.index, i))
+	m.moveTo(max(m.at.Index, i))
 }
 
 func (m *Model) setFilter(text string, s *scene.Scene) {
@@ -147,12 +146,7 @@ func (m *Model) back(s *scene.Scene) scene.Action {
 }
 
 // Selected is the election under the cursor, nil when there is none.
-func (m Model) Selected() *election.Election {
-	if m.index < 0 || m.index >= len(m.order) {
-		return nil
-	}
-	return m.order[m.index]
-}
+func (m Model) Selected() *election.Election { return scene.At(m.at, m.order) }
 
 // Visible are the elections on the screen.
 func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H)) }

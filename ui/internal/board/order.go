@@ -38,20 +38,9 @@ func leaderless(e *election.Election) bool {
 func (m *Model) relocate() {
 	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.cursor })
 	if i < 0 {
-		i = m.index
+		i = m.at.Index
 	}
 	m.moveTo(i)
-}
-
-// scroll brings the cursor's row onto the screen.
-func (m *Model) scroll() {
-	rows := m.rows(m.rect.H)
-	if rows == 0 { // it is not visible
-		return
-	}
-	m.offset = min(m.offset, m.index)
-	m.offset = max(m.offset, m.index-rows+1)
-	m.offset = max(0, min(m.offset, len(m.order)-rows))
 }
 
 // rows is how many elections a table of this height shows: without the head,
@@ -65,6 +54,6 @@ func (m Model) rows(height int) int {
 
 // visible are the elections on a screen of this many rows.
 func (m Model) visible(rows int) []*election.Election {
-	from := min(m.offset, len(m.order))
+	from := min(m.at.Offset, len(m.order))
 	return m.order[from:min(len(m.order), from+max(0, rows))]
 }

@@ -14,7 +14,7 @@ import (
 
 func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	if step, ok := m.keys.Step(msg, max(1, m.rows(m.rect.H)), len(m.order)); ok {
-		m.moveTo(m.index + step)
+		m.moveTo(m.at.Index + step)
 		return nil
 	}
 	switch k := &m.keys; {
@@ -42,7 +42,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 
 // moveTo puts the cursor on a row, or on the nearest that there is.
 func (m *Model) moveTo(i int) {
-	m.index = max(0, min(i, len(m.order)-1))
+	m.at.MoveTo(i, len(m.order))
 	m.cursor = ""
 	if e := m.Selected(); e != nil {
 		m.cursor = e.ID()
@@ -53,7 +53,7 @@ func (m *Model) moveTo(i int) {
 func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	n := len(m.order)
 	for k := 1; k <= n; k++ {
-		i := ((m.index+step*k)%n + n) % n
+		i := ((m.at.Index+step*k)%n + n) % n
 		if scene.Trouble(m.order[i], s.Shown, s.AsOf) < scene.NoTrouble {
 			m.moveTo(i)
 			return nil
@@ -78,7 +78,7 @@ func (m *Model) mark() {
 		marks[e.ID()] = true
 	}
 	m.marks = marks
-	m.moveTo(m.index + 1)
+	m.moveTo(m.at.Index + 1)
 }
 
 func (m *Model) unmark(targets []scene.Target) {
@@ -91,11 +91,7 @@ func (m *Model) unmark(targets []scene.Target) {
 func (m *Model) setSort(by sorting, s *scene.Scene) scene.Action {
 	m.sort = by
 	m.refresh(s)
-	direction := ""
-	if by.reverse {
-		direction = ", reversed"
-	}
-	return scene.Say{Role: term.Quiet, Text: "Sorted by " + by.key.word() + direction + "."}
+	return scene.Sorted(by.key.word(), by.reverse)
 }
 
 func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
@@ -112,8 +108,8 @@ func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Y == 0 {
 		return m.clickedHead(at.X, s)
 	}
-	if row := at.Y - 1; row < min(m.rows(m.rect.H), len(m.order)-m.offset) {
-		m.moveTo(m.offset + row)
+	if row := at.Y - 1; row < min(m.rows(m.rect.H), len(m.order)-m.at.Offset) {
+		m.moveTo(m.at.Offset + row)
 	}
 	return nil
 }

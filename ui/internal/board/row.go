@@ -63,7 +63,7 @@ func describe(e *election.Election, c rowContext) row {
 	if c.stale {
 		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
 	}
-	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && judge(e, c.asOf).urgent {
+	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && urgent(e, c.asOf) {
 		r.mark = term.Span{term.Delay, c.sym.Urgent}
 	}
 	return r
@@ -98,7 +98,7 @@ func (r *row) warn(sym *term.Symbols) {
 }
 
 func (r *row) describeSemaphore(e *election.Election, c rowContext) {
-	r.leader = term.Span{term.Text, judge(e, c.asOf).semaphore}
+	r.leader = term.Span{term.Text, semaphoreText(e)}
 	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
 	r.session, r.term = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
 }

@@ -20,7 +20,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	rows := m.rows(r.H)
 	for i, e := range m.visible(rows) {
 		ground := p.Tone
-		selected := m.offset+i == m.index
+		selected := m.at.Offset+i == m.at.Index
 		if selected {
 			ground = ground.Selected()
 		}
@@ -85,13 +85,13 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 // outOfSight says how many rows there are above and below, and how many of them
 // have no leader.
 func (m Model) outOfSight(p *term.Painter, width, rows int) string {
-	end := min(len(m.order), m.offset+rows)
-	first, _ := slices.BinarySearch(m.vacant, m.offset)
+	end := min(len(m.order), m.at.Offset+rows)
+	first, _ := slices.BinarySearch(m.vacant, m.at.Offset)
 	last, _ := slices.BinarySearch(m.vacant, end)
-	spans := []term.Span{{term.Quiet, fmt.Sprintf("   %s %d above  %s %d below", p.Sym.Up, m.offset, p.Sym.Down, len(m.order)-end)}}
+	spans := []term.Span{{term.Quiet, fmt.Sprintf("   %s %d above  %s %d below", p.Sym.Up, m.at.Offset, p.Sym.Down, len(m.order)-end)}}
 	hidden := len(m.vacant) - (last - first)
 	if hidden > 0 && width < 70 {
-		spans = []term.Span{{term.Quiet, fmt.Sprintf(" %s%d %s%d ", p.Sym.Up, m.offset, p.Sym.Down, len(m.order)-end)},
+		spans = []term.Span{{term.Quiet, fmt.Sprintf(" %s%d %s%d ", p.Sym.Up, m.at.Offset, p.Sym.Down, len(m.order)-end)},
 			{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " vacant out of sight"}}
 	} else if hidden > 0 {
 		spans = append(spans, term.Span{term.Text, "   "},

@@ -24,7 +24,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 		return
 	}
 	list.write(d, in.Candidates)
-	for _, text := range in.Unread() {
+	for _, text := range in.Around.Unread() {
 		d.Para(term.Delay, text)
 	}
 	if in.Around.SiblingsCut {

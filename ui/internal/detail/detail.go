@@ -37,7 +37,7 @@ func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 	riskDetail(d, s, e)
 	d.Field("Leader", append([]term.Span{{term.Strong, e.Leader}}, termSpans(d.Sym, e)...)...)
-	since := []term.Span{{term.Text, sinceText(s, e.Since)}, {term.Quiet, "  for " + term.Duration(s.AsOf.Sub(e.Since))}}
+	since := []term.Span{{term.Text, term.Clock(e.Since, s.Now)}, {term.Quiet, "  for " + term.Duration(s.AsOf.Sub(e.Since))}}
 	if !e.SinceKnown {
 		since = []term.Span{{term.Text, term.Clock(e.Since, s.Now) + " or earlier"},
 			{term.Quiet, "  " + d.Sym.AtLeast + term.Duration(s.AsOf.Sub(e.Since)) + "; it began " + unseenText(e)}}
@@ -63,8 +63,6 @@ func unseenText(e *election.Election) string {
 	}
 	return "before electop started"
 }
-
-func sinceText(s *scene.Scene, t time.Time) string { return term.Clock(t, s.Now) }
 
 func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Session == nil {

@@ -152,18 +152,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 		return p.Pad(lines, r.W, r.H)
 	}
 	text, advice := m.lines(s, e, r.W-2)
-	end := min(len(text), m.offset+r.H-1)
-	l := term.NewLine(p, r.W)
-	for i := m.offset; i < end; i++ {
-		l.Reset(p.Tone)
-		l.Gap(1)
-		l.Texts(text[i]...)
-		if left := len(text) - end; i == end-1 && left > 0 {
-			term.MoreMark(l, p.Sym, left, advice > end)
-		}
-		lines = append(lines, l.Done())
-	}
-	return p.Pad(lines, r.W, r.H)
+	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W, advice), r.W, r.H)
 }
 
 // sign is the sign of an election, in the colour that it has in the table.

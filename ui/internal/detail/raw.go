@@ -110,24 +110,13 @@ func hexLines(v []byte, width int) []string {
 	lines := make([]string, 0, len(v)/per+1)
 	for at := 0; at < len(v); at += per {
 		part := v[at:min(at+per, len(v))]
-		text := bytes.Map(func(r rune) rune {
-			if r < 0x20 || r > 0x7e {
-				return '.'
+		text := bytes.Clone(part)
+		for i, b := range text {
+			if b < 0x20 || b > 0x7e {
+				text[i] = '.'
 			}
-			return r
-		}, latin(part))
+		}
 		lines = append(lines, fmt.Sprintf("%08x  %-*s |%s|", at, per*3, fmt.Sprintf("% x", part), text))
 	}
 	return lines
-}
-
-// latin replaces bytes that are not ASCII, so that each stays one character.
-func latin(v []byte) []byte {
-	out := bytes.Clone(v)
-	for i, b := range out {
-		if b >= utf8.RuneSelf {
-			out[i] = '.'
-		}
-	}
-	return out
 }

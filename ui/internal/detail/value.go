@@ -3,6 +3,7 @@ package detail
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"electop/ui/internal/scene"
@@ -128,10 +129,7 @@ func scalar(token json.Token) string {
 	case string:
 		return v
 	case bool:
-		if v {
-			return "true"
-		}
-		return "false"
+		return strconv.FormatBool(v)
 	case json.Number:
 		return v.String()
 	}

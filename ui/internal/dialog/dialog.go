@@ -151,7 +151,7 @@ func (d *Model) judge(live *election.Snapshot) {
 	if d.checking() {
 		return
 	}
-	held := scene.Led(live, d.sessions())
+	held := scene.Led(live.Elections)
 	for i := range d.targets {
 		t := &d.targets[i]
 		if t.changed != "" || t.denied != "" {
@@ -183,13 +183,7 @@ func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 
 // unwatched leaves out the pairs whose keys are watched.
 func unwatched(live *election.Snapshot, pairs []election.Pair) []election.Pair {
-	var kept []election.Pair
-	for _, p := range pairs {
-		if live.Find(p.Key) == nil {
-			kept = append(kept, p)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(pairs), func(p election.Pair) bool { return live.Find(p.Key) != nil })
 }
 
 // appendHeld appends the pairs of a session whose keys are not among the known.
@@ -212,13 +206,7 @@ func (d *Model) searchedAll() bool {
 
 // standing are the targets that are still as they were and may be acted on.
 func (d *Model) standing() []target {
-	var ts []target
-	for _, t := range d.targets {
-		if t.changed == "" && t.denied == "" && t.effect.Refusal == "" {
-			ts = append(ts, t)
-		}
-	}
-	return ts
+	return slices.DeleteFunc(slices.Clone(d.targets), func(t target) bool { return t.skipped() != "" })
 }
 
 // refused reports that electop carries the action out on none of the targets.

@@ -15,7 +15,7 @@ import (
 func (d *Model) effectOn(e *election.Election) insight.Effect {
 	in := d.survey.of(e.Key())
 	f := insight.EffectOf(d.kind, e, in.Around, in.Likely())
-	if unread := in.Unread(); len(unread) > 0 && f.Refusal == "" {
+	if unread := in.Around.Unread(); len(unread) > 0 && f.Refusal == "" {
 		f.Warnings = append(f.Warnings, "The check is incomplete ("+strings.Join(unread, "; ")+
 			"): candidates and the holder's software may not be recognised.")
 	}
@@ -81,7 +81,7 @@ func (d *Model) writeNext(page *term.Page) {
 		return
 	}
 	in := d.survey.of(d.wanted[0])
-	if in.Around != nil && (len(in.Candidates) > 0 || len(in.Unread()) == 0) {
+	if in.Around != nil && (len(in.Candidates) > 0 || len(in.Around.Unread()) == 0) {
 		page.Field("Likely next", scene.NextSpans(&scene.Scene{}, in)...)
 	}
 }

@@ -140,8 +140,7 @@ func (d *Model) cancel() scene.Action {
 
 // refresh asks for the rights to the targets anew, and for the newest snapshot.
 func (d *Model) refresh() scene.Action {
-	d.stopSearch()
-	d.endSurvey()
+	d.End()
 	return scene.Refresh{Targets: d.Targets()}
 }
 

@@ -16,12 +16,11 @@ import (
 
 // Model is the view of all events that are kept, newest first.
 type Model struct {
+	at     scene.Cursor
 	keys   keys.Map
 	rect   term.Rect
 	lines  []scene.EventLine
 	filter scene.Filter
-	index  int // the line under the cursor
-	offset int // first line on the screen
 	// follow keeps the cursor on the newest event.
 	follow bool
 }
@@ -44,7 +43,7 @@ func (m Model) Cursor() string { return "" }
 // Update takes a message. The cursor is on the screen afterwards.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
-	m.scroll()
+	m.at.Scroll(m.rect.H-1, len(m.lines))
 	return m, action
 }
 
@@ -61,12 +60,12 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Filtered:
 		m.setFilter(msg.Text, s)
 	case scene.Moved:
-		m.moveTo(m.index + msg.Step)
+		m.moveTo(m.at.Index + msg.Step)
 	case scene.Wheeled:
-		m.moveTo(m.index + msg.Step)
+		m.moveTo(m.at.Index + msg.Step)
 	case scene.Clicked:
 		if msg.Y > 0 {
-			m.moveTo(m.offset + msg.Y - 1)
+			m.moveTo(m.at.Offset + msg.Y - 1)
 		}
 	case scene.Back:
 		if m.filter.Empty() {
@@ -81,7 +80,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 
 func (m *Model) pressed(msg tea.KeyPressMsg) scene.Action {
 	if step, ok := m.keys.Step(msg, max(1, m.rect.H-1), len(m.lines)); ok {
-		m.moveTo(m.index + step)
+		m.moveTo(m.at.Index + step)
 		return nil
 	}
 	if ev := m.selected(); key.Matches(msg, m.keys.Open) && ev != nil {
@@ -98,18 +97,18 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 // refresh makes the lines anew, with the operator's actions among the events. Unless
 // it follows the newest, the cursor stays on its event and that on its row.
 func (m *Model) refresh(s *scene.Scene) {
-	at, before := m.selected(), m.index
+	at, before := m.selected(), m.at.Index
 	m.lines = insertActions(scene.FoldEvents(s.Shown.Events, m.filter.MatchEvent, -1), s.Actions, m.filter.MatchEvent)
 	if m.follow || at == nil {
 		m.moveTo(0)
 		return
 	}
 	i := slices.IndexFunc(m.lines, func(l scene.EventLine) bool { return scene.SameEvent(at, l.Ev) })
-	if i >= 0 {
-		m.index = i
+	if i < 0 {
+		i = m.at.Index
 	}
-	m.index = max(0, min(m.index, len(m.lines)-1))
-	m.offset += m.index - before
+	m.at.MoveTo(i, len(m.lines))
+	m.at.Offset += m.at.Index - before
 }
 
 // insertActions puts each action that the filter keeps before the first event that
@@ -131,26 +130,16 @@ func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) 
 
 // moveTo puts the cursor on a line. On the first one it follows the newest.
 func (m *Model) moveTo(i int) {
-	m.index = max(0, min(i, len(m.lines)-1))
-	m.follow = m.index == 0
+	m.at.MoveTo(i, len(m.lines))
+	m.follow = m.at.Index == 0
 }
 
 // selected is the event under the cursor, nil when there is none.
 func (m *Model) selected() *election.Event {
-	if m.index >= len(m.lines) {
+	if m.at.Index >= len(m.lines) {
 		return nil
 	}
-	return m.lines[m.index].Ev
-}
-
-func (m *Model) scroll() {
-	rows := m.rect.H - 1
-	if rows <= 0 { // it is not visible
-		return
-	}
-	m.offset = min(m.offset, m.index)
-	m.offset = max(m.offset, m.index-rows+1)
-	m.offset = max(0, min(m.offset, len(m.lines)-rows))
+	return m.lines[m.at.Index].Ev
 }
 
 // View draws a title and as many lines as fit.
@@ -163,9 +152,9 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	}
 	lines := append(make([]string, 0, r.H), p.Rule(r.W, title, state))
 	l := term.NewLine(p, r.W)
-	for i := m.offset; i < min(len(m.lines), m.offset+r.H-1); i++ {
+	for i := m.at.Offset; i < min(len(m.lines), m.at.Offset+r.H-1); i++ {
 		l.Reset(p.Tone)
-		if i == m.index {
+		if i == m.at.Index {
 			l.Reset(p.Tone.Selected())
 			l.Text(term.Accent, p.Sym.Cursor)
 		}

@@ -48,10 +48,15 @@ func Default(ascii bool) Map {
 	}
 }
 
+// says is a key that does something particular here.
+func says(b key.Binding, what string) key.Binding {
+	b.SetHelp(b.Help().Key, what)
+	return b
+}
+
 // Board lists the keys of the footer while the board has the keys.
 func (k Map) Board() []key.Binding {
-	page := k.NextTab
-	page.SetHelp(page.Help().Key, "page")
+	page := says(k.NextTab, "page")
 	return []key.Binding{
 		k.Down, k.Open, k.Filter, k.Release, k.Destroy, k.Sort, page, k.Mark, k.Events, k.Sessions, k.Pause, k.Help, k.Quit,
 	}
@@ -70,16 +75,12 @@ func (k Map) All() [][]key.Binding {
 
 // Zoom are the keys of the footer while the pane takes the screen.
 func (k Map) Zoom() []key.Binding {
-	down := k.Down
-	down.SetHelp(down.Help().Key, "scroll")
-	return []key.Binding{k.Back, down, k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
+	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
 }
 
 // EventList are the keys of the footer in the events view.
 func (k Map) EventList() []key.Binding {
-	open, newest := k.Open, k.Top
-	open.SetHelp(open.Help().Key, "its election")
-	newest.SetHelp(newest.Help().Key, "newest")
+	open, newest := says(k.Open, "its election"), says(k.Top, "newest")
 	return []key.Binding{k.Down, open, k.Filter, newest, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
@@ -87,55 +88,40 @@ func (k Map) EventList() []key.Binding {
 // session is open in it.
 func (k Map) SessionList(open bool) []key.Binding {
 	if open {
-		down := k.Down
-		down.SetHelp(down.Help().Key, "scroll")
-		return []key.Binding{k.Back, down, k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
+		return []key.Binding{k.Back, says(k.Down, "scroll"), k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
 	}
 	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
 // Prompt are the keys of the footer while a filter or a command is typed.
 func (k Map) Prompt(filter bool) []key.Binding {
-	done, leave := k.Open, k.Back
-	done.SetHelp(done.Help().Key, "run it")
-	leave.SetHelp(leave.Help().Key, "leave")
 	if filter {
-		done.SetHelp(done.Help().Key, "keep the filter")
-		leave.SetHelp(leave.Help().Key, "clear it")
+		return []key.Binding{says(k.Open, "keep the filter"), says(k.Back, "clear it")}
 	}
-	return []key.Binding{done, leave}
+	return []key.Binding{says(k.Open, "run it"), says(k.Back, "leave")}
 }
 
 // Dialog are the keys of the footer while a dialog asks: searching while the store is
 // searched for it, mayScan when it can be.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
-	choose, done, leave := k.NextTab, k.Open, k.Back
-	choose.SetHelp(choose.Help().Key, "choose")
-	done.SetHelp(done.Help().Key, "press the button")
-	leave.SetHelp(leave.Help().Key, "cancel")
+	choose, done, leave := says(k.NextTab, "choose"), says(k.Open, "press the button"), says(k.Back, "cancel")
 	switch {
 	case searching:
-		leave.SetHelp(leave.Help().Key, "stop the scan")
+		leave = says(k.Back, "stop the scan")
 	case mayScan:
-		f := key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "scan all keys"))
-		return []key.Binding{choose, done, f, leave}
+		return []key.Binding{choose, done, k.Scan, leave}
 	}
 	return []key.Binding{choose, done, leave}
 }
 
 // HelpPage are the keys of the footer while the help is shown.
 func (k Map) HelpPage() []key.Binding {
-	scroll := k.Down
-	scroll.SetHelp(scroll.Help().Key, "scroll")
-	return []key.Binding{scroll, k.Back}
+	return []key.Binding{says(k.Down, "scroll"), k.Back}
 }
 
 // ResultList are the keys of the footer while results are shown.
 func (k Map) ResultList() []key.Binding {
-	scroll, leave := k.Down, k.Back
-	scroll.SetHelp(scroll.Help().Key, "scroll")
-	leave.SetHelp(leave.Help().Key, "close")
-	return []key.Binding{scroll, leave}
+	return []key.Binding{says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
 // Empty are the keys of the footer while there is no election.

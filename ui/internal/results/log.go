@@ -60,13 +60,7 @@ func (l Log) Start(kind election.ActionKind, targets []scene.Target, s *scene.Sc
 // are followed. The session stands before them, so that it is destroyed whatever
 // it holds by then.
 func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
-	var ids []string
-	for _, t := range targets {
-		if t.Bare != nil {
-			ids = append(ids, t.Session)
-		}
-	}
-	led := scene.Led(live, ids)
+	led := scene.Led(live.Elections)
 	var all []scene.Target
 	for _, t := range targets {
 		all = append(all, t)
@@ -161,9 +155,9 @@ func (l *Log) settle(s *scene.Scene) scene.All {
 func (l *Log) tell(all scene.All, a *action, s *scene.Scene) scene.All {
 	switch b := l.batchOf(a); {
 	case len(b) == 1:
-		return append(all, scene.Say{Role: a.role(), Text: a.name + ": " + a.words(s)})
+		return append(all, scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
 	case !l.open && b.waiting() == 0:
-		return append(all, scene.Say{Role: b.worst().role(), Text: b.summary() + "  " + s.Sym.Dot + "  " + hint})
+		return append(all, scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + hint})
 	}
 	return all
 }
@@ -185,11 +179,6 @@ func (l Log) Pending(s *scene.Scene) string {
 		}
 	}
 	return ""
-}
-
-// Waiting reports that the end of an action is awaited.
-func (l Log) Waiting() bool {
-	return slices.ContainsFunc(l.batches, func(b batch) bool { return b.waiting() > 0 })
 }
 
 // Events are all actions as lines of the Events view, oldest first.

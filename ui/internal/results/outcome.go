@@ -68,42 +68,21 @@ func (a *action) outcomeOrder() int {
 	}
 }
 
-func (a *action) role() term.Role {
+// look is the sign of an action in its role.
+func (a *action) look(sym *term.Symbols) term.Span {
 	switch {
 	case a.Kind == insight.OutcomeUnknown:
-		return term.Bad
+		return term.Span{term.Bad, sym.Unknown}
 	case !a.over:
-		return term.Accent
-	case a.outcomeOrder() == 2:
-		return term.Led
-	case a.outcomeOrder() == 1:
-		return term.Delay
-	}
-	return term.Bad
-}
-
-// textRole is that of the words, which stay plain where all went well.
-func (a *action) textRole() term.Role {
-	if r := a.role(); r != term.Led && r != term.Accent {
-		return r
-	}
-	return term.Text
-}
-
-func (a *action) sign(sym *term.Symbols) string {
-	switch {
-	case a.Kind == insight.OutcomeUnknown:
-		return sym.Unknown
-	case !a.over:
-		return sym.Connecting
+		return term.Span{term.Accent, sym.Connecting}
 	case a.Kind == insight.OutcomeVacant:
-		return sym.Vacant
+		return term.Span{term.Delay, sym.Vacant}
 	case a.outcomeOrder() == 2:
-		return sym.Led
+		return term.Span{term.Led, sym.Led}
 	case a.outcomeOrder() == 1:
-		return sym.Warning
+		return term.Span{term.Delay, sym.Warning}
 	}
-	return sym.Critical
+	return term.Span{term.Bad, sym.Critical}
 }
 
 // what names a batch: "release 3 elections".

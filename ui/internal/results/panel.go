@@ -52,12 +52,16 @@ func (p *panel) fit(s *scene.Scene, width, height int) {
 
 func (p *panel) write(page *term.Page, a *action, column int, s *scene.Scene) {
 	name, _ := term.Cut(a.name, column, page.Sym.Ellipsis)
-	first := []term.Span{{a.role(), a.sign(page.Sym) + " "}, {term.Strong, term.PadTo(name, column) + "  "}}
+	look := a.look(page.Sym)
+	first := []term.Span{{look.Role, look.Text + " "}, {term.Strong, term.PadTo(name, column) + "  "}}
 	if p.times {
 		first = append([]term.Span{{term.Quiet, term.ClockTime(a.at) + " "}}, first...)
 		first = append(first, term.Span{term.Quiet, term.PadTo(string(a.Action), 7) + "  "})
 	}
-	words := term.Span{a.textRole(), a.words(s)}
+	words := term.Span{look.Role, a.words(s)}
+	if look.Role == term.Led || look.Role == term.Accent {
+		words.Role = term.Text // plain where nothing went wrong
+	}
 	if n := term.SpansWidth(first); n <= page.Width/2 {
 		page.Beside(first, n, words)
 		return

@@ -11,9 +11,12 @@ import (
 )
 
 // Operator carries out one action on exactly the hold that the target names, or not
-// at all.
+// at all. An outcome says whether that was done, and its Reason why not; what follows
+// is observed by the dashboard.
 type Operator interface {
+	// Release unlocks the key; value and flags are kept, the session lives on.
 	Release(ctx context.Context, t election.Target) insight.Outcome
+	// DestroySession ends the session and every hold of it.
 	DestroySession(ctx context.Context, t election.Target) insight.Outcome
 }
 

@@ -33,8 +33,8 @@ func (l Log) Running() string {
 	return term.Plural(n, noun) + " are still running; press again to quit."
 }
 
-// Left is an action that was confirmed and whose end was not seen.
-type Left struct {
+// Unfinished is an action that was confirmed and whose end was not observed.
+type Unfinished struct {
 	// Name is that of the election or the session, safe to show.
 	Name    string
 	Outcome insight.Outcome
@@ -42,8 +42,8 @@ type Left struct {
 
 // Unfinished lists the actions without a final outcome after the program ended.
 // Those that were not started never will be.
-func (l Log) Unfinished() []Left {
-	var all []Left
+func (l Log) Unfinished() []Unfinished {
+	var all []Unfinished
 	withdrawn := map[*atomic.Bool]bool{}
 	for _, b := range l.batches {
 		for _, a := range b {
@@ -61,7 +61,7 @@ func (l Log) Unfinished() []Left {
 			default:
 				o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before Consul answered; it may have been applied"
 			}
-			all = append(all, Left{Name: a.name, Outcome: o})
+			all = append(all, Unfinished{Name: a.name, Outcome: o})
 		}
 	}
 	return all

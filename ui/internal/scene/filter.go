@@ -143,22 +143,9 @@ func ContainsFold(s, sub string) bool {
 		}
 	}
 	for i := 0; i+len(sub) <= len(s); i++ {
-		if hasPrefixFold(s[i:], sub) {
+		if strings.EqualFold(s[i:i+len(sub)], sub) {
 			return true
 		}
 	}
 	return false
-}
-
-func hasPrefixFold(s, prefix string) bool {
-	for i := range len(prefix) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != prefix[i] {
-			return false
-		}
-	}
-	return true
 }

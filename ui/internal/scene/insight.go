@@ -12,11 +12,9 @@ import (
 
 // NobodyNext says why no candidate can be named.
 func NobodyNext(s *Scene, in *Assessment) string {
-	switch unread := in.Unread(); {
-	case len(unread) > 0:
-		return "not known: " + strings.Join(unread, "; ")
+	switch {
 	case in.Around != nil:
-		return "no candidate was seen among " + term.Plural(len(in.Around.Sessions), "session")
+		return insight.NoCandidate(in.Around)
 	case !s.Studies:
 		return "candidates are not read"
 	case s.Stale:
@@ -32,7 +30,7 @@ const shownNext = 5
 func NextSpans(s *Scene, in *Assessment) []term.Span {
 	if len(in.Candidates) == 0 {
 		r := term.Text
-		if len(in.Unread()) > 0 {
+		if len(in.Around.Unread()) > 0 {
 			r = term.Delay
 		}
 		return []term.Span{{r, NobodyNext(s, in)}}
@@ -78,39 +76,18 @@ func CandidateName(c insight.Candidate) string {
 }
 
 // Assessment is what is inferred of one election from all that is known: who may
-// be next, whose software it is, what is risky about it.
+// be next, what is risky about it.
 type Assessment struct {
 	// Around are its surroundings, nil while they were not read.
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
-	software   *insight.Software
 	Advice     []insight.Advice
-}
-
-// Unread tells what could not be read, in plain words.
-func (in *Assessment) Unread() []string {
-	if in.Around == nil {
-		return nil
-	}
-	var all []string
-	for _, text := range []string{in.Around.SiblingsErr, in.Around.SessionsErr} {
-		if text != "" {
-			all = append(all, OneLine(text, 200))
-		}
-	}
-	return all
 }
 
 // Likely is how many likely candidates are known of, -1 when that there is none
 // is not known.
-func (in *Assessment) Likely() int {
-	n := insight.Likely(in.Candidates)
-	if in.Around == nil || n == 0 && (len(in.Candidates) > 0 || len(in.Unread()) > 0) {
-		return -1
-	}
-	return n
-}
+func (in *Assessment) Likely() int { return insight.Likely(in.Candidates, in.Around) }
 
 // InsightCache keeps the insight into the election that was looked at last: a
 // frame needs it several times, and each costs 2 ms among 1,000 elections.
@@ -146,7 +123,7 @@ func (c *InsightCache) Look(e *election.Election, around *election.Surroundings,
 	board := insight.NewBoard(all, c.sessions)
 	c.In = &Assessment{
 		Around: around, Candidates: board.Candidates(e, around), Semaphore: election.ReadSemaphore(e, around),
-		software: insight.DetectSoftware(e, around), Advice: board.Advise(e, around, asOf),
+		Advice: board.Advise(e, around, asOf),
 	}
 	c.of, c.around, c.all, c.at = e, around, all, asOf
 	return c.In

@@ -6,6 +6,17 @@ import (
 	"electop/election"
 )
 
+// Led lists the elections that each session leads.
+func Led(es []*election.Election) map[string][]*election.Election {
+	led := make(map[string][]*election.Election, len(es))
+	for _, e := range es {
+		if e.Exists && e.Pair.Held() {
+			led[e.Pair.Session] = append(led[e.Pair.Session], e)
+		}
+	}
+	return led
+}
+
 // SessionSettings tells what ends a session and what becomes of its keys then.
 func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
 	if ses.TTL > 0 {

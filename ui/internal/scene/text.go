@@ -54,62 +54,49 @@ func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	return term.AtLeast(sym, term.Duration(d), known)
 }
 
-// CauseWords says as a clause why a term ended.
-func CauseWords(c election.Cause) string {
+// causeTexts are the vocabulary's word for a cause, and a clause that says why a term
+// ended.
+func causeTexts(c election.Cause) (label, clause string) {
 	switch c {
 	case election.Released:
-		return "it was released"
+		return "released", "it was released"
 	case election.CheckCritical:
-		return "a check of its session went critical"
+		return "check critical", "a check of its session went critical"
 	case election.CheckGone:
-		return "a check of its session was deregistered"
+		return "check gone", "a check of its session was deregistered"
 	case election.NodeGone:
-		return "its node was deregistered"
+		return "node gone", "its node was deregistered"
 	case election.SessionDestroyed:
-		return "its session was destroyed"
+		return "session destroyed", "its session was destroyed"
 	case election.SessionExpiredOrDestroyed:
-		return "its session expired or was destroyed"
+		return "session expired or destroyed", "its session expired or was destroyed"
 	case election.KeyDeleted:
-		return "the key was deleted"
+		return "key deleted", "the key was deleted"
 	case election.OperatorRelease:
-		return "electop released it"
+		return "released by electop", "electop released it"
 	case election.OperatorDestroy:
-		return "electop destroyed its session"
+		return "destroyed by electop", "electop destroyed its session"
 	default:
-		return "not known"
+		return "cause unknown", "not known"
 	}
+}
+
+// CauseWords says as a clause why a term ended.
+func CauseWords(c election.Cause) string {
+	_, clause := causeTexts(c)
+	return clause
+}
+
+// CauseLabel is the vocabulary's word for a cause, as it stands in lists.
+func CauseLabel(c election.Cause) string {
+	label, _ := causeTexts(c)
+	return label
 }
 
 // ByOperator reports causes whose words say everything: their evidence is that
 // this program did it.
 func ByOperator(c election.Cause) bool {
 	return c == election.OperatorRelease || c == election.OperatorDestroy
-}
-
-// CauseLabel is the vocabulary's word for a cause, as it stands in lists.
-func CauseLabel(c election.Cause) string {
-	switch c {
-	case election.Released:
-		return "released"
-	case election.CheckCritical:
-		return "check critical"
-	case election.CheckGone:
-		return "check gone"
-	case election.NodeGone:
-		return "node gone"
-	case election.SessionDestroyed:
-		return "session destroyed"
-	case election.SessionExpiredOrDestroyed:
-		return "session expired or destroyed"
-	case election.KeyDeleted:
-		return "key deleted"
-	case election.OperatorRelease:
-		return "released by electop"
-	case election.OperatorDestroy:
-		return "destroyed by electop"
-	default:
-		return "cause unknown"
-	}
 }
 
 // TermNumber writes the number of a term that had a leader. It is 0 if the key was

@@ -19,17 +19,7 @@ func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height 
 	title := []term.Span{{sign.Role, sign.Text + " "}, {term.Strong, name}, {term.Quiet, "  on " + scene.Clean(r.ses.Node)}}
 	right := []term.Span{{term.Key, "esc"}, {term.Quiet, " all sessions"}}
 	lines := append(make([]string, 0, height), p.Rule(width, term.Fit(title, width-24, p.Sym), right))
-	d := v.document(s, r, width)
-	l := term.NewLine(p, width)
-	for i, spans := range d.Lines[min(v.top, len(d.Lines)):min(len(d.Lines), v.top+height-1)] {
-		l.Reset(p.Tone)
-		l.Gap(1)
-		l.Texts(spans...)
-		if left := len(d.Lines) - v.top - (height - 1); i == height-2 && left > 0 {
-			term.MoreMark(l, p.Sym, left, false)
-		}
-		lines = append(lines, l.Done())
-	}
+	lines = p.Text(lines, v.document(s, r, width).Lines, v.top, height-1, width, 0)
 	return p.Pad(lines, width, height)
 }
 

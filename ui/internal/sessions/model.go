@@ -22,10 +22,9 @@ type Model struct {
 	search scene.Searcher // nil if the store cannot be searched
 	rect   term.Rect
 
+	at     scene.Cursor
 	order  []*row // filtered and sorted
 	cursor string
-	index  int
-	offset int
 	marks  map[string]bool
 	filter scene.Filter
 	sort   sorting
@@ -111,27 +110,22 @@ func (v *Model) refresh(snap *election.Snapshot) {
 func (v *Model) relocate() {
 	i := slices.IndexFunc(v.order, func(r *row) bool { return r.ses.ID == v.cursor })
 	if i >= 0 {
-		v.index = i
+		v.at.Index = i
 		return
 	}
 	v.open = false // what was open is gone
-	v.moveTo(v.index)
+	v.moveTo(v.at.Index)
 }
 
 func (v *Model) moveTo(i int) {
-	v.index = max(0, min(i, len(v.order)-1))
+	v.at.MoveTo(i, len(v.order))
 	v.cursor = ""
 	if r := v.selected(); r != nil {
 		v.cursor = r.ses.ID
 	}
 }
 
-func (v *Model) selected() *row {
-	if v.index < 0 || v.index >= len(v.order) {
-		return nil
-	}
-	return v.order[v.index]
-}
+func (v *Model) selected() *row { return scene.At(v.at, v.order) }
 
 // scroll keeps what has the cursor, or the open session, within the part of the
 // screen.
@@ -141,9 +135,7 @@ func (v *Model) scroll(s *scene.Scene) {
 		v.top = max(0, min(v.top, lines-(v.rect.H-1)))
 		return
 	}
-	rows := v.shownRows(s)
-	v.offset = max(min(v.offset, v.index), v.index-rows+1)
-	v.offset = max(0, min(v.offset, len(v.order)-rows))
+	v.at.Scroll(v.shownRows(s), len(v.order))
 }
 
 // shownRows is how many rows of the list are on the screen.

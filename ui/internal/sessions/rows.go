@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -42,18 +43,6 @@ type row struct {
 	created bool
 }
 
-// manyAlike is from how many idle sessions of one name, node and checks on they
-// look left behind: one or two may be candidates that wait. It is the number
-// from which election's advice speaks of it.
-const manyAlike = 3
-
-// kin are sessions that one program on one node makes again and again.
-type kin struct{ name, node, checks string }
-
-func kinOf(s *election.Session) kin {
-	return kin{s.Name, s.Node, strings.Join(s.Checks(), "\x00")}
-}
-
 // measure finds out how wide the content is.
 func (v *Model) measure() {
 	v.name, v.node, v.hold = 0, 0, 0
@@ -73,8 +62,8 @@ func (v *Model) build(snap *election.Snapshot) {
 	if v.list == nil {
 		return
 	}
-	holds, slots := heldBy(snap.Elections)
-	kins := map[kin]int{}
+	holds, slots := scene.Led(snap.Elections), slotsOf(snap.Elections)
+	kins := map[insight.Kin]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
 		r := row{ses: s, stands: holding, holds: holds[s.ID], slots: slots[s.ID]}
@@ -83,7 +72,7 @@ func (v *Model) build(snap *election.Snapshot) {
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
 			r.stands = idle
 			if s.TTL == 0 && s.Name != "" { // one with a TTL ends by itself
-				kins[kinOf(s)]++
+				kins[insight.KinOf(s)]++
 			}
 		}
 		v.rows = append(v.rows, r)
@@ -120,7 +109,7 @@ func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 
 // count finds the orphans and counts all. Who may wait for a watched election is
 // asked only when there are suspects.
-func (v *Model) count(kins map[kin]int, es []*election.Election) {
+func (v *Model) count(kins map[insight.Kin]int, es []*election.Election) {
 	v.tally.all = len(v.rows)
 	var waiting *waiters
 	for i := range v.rows {
@@ -129,7 +118,7 @@ func (v *Model) count(kins map[kin]int, es []*election.Election) {
 			v.tally.holding++
 			continue
 		}
-		if n := kins[kinOf(r.ses)]; n >= manyAlike && r.ses.TTL == 0 {
+		if n := kins[insight.KinOf(r.ses)]; n >= insight.ManyOrphans && r.ses.TTL == 0 {
 			if waiting == nil {
 				waiting = newWaiters(es)
 			}
@@ -142,23 +131,20 @@ func (v *Model) count(kins map[kin]int, es []*election.Election) {
 	}
 }
 
-// heldBy tells which elections each session leads and in which semaphores it
-// has a slot.
-func heldBy(es []*election.Election) (holds, slots map[string][]*election.Election) {
-	holds, slots = make(map[string][]*election.Election, len(es)), map[string][]*election.Election{}
+// slotsOf lists the semaphores in which each session has a slot.
+func slotsOf(es []*election.Election) map[string][]*election.Election {
+	slots := map[string][]*election.Election{}
 	for _, e := range es {
-		switch {
-		case e.Exists && e.Pair.Held():
-			holds[e.Pair.Session] = append(holds[e.Pair.Session], e)
-		case e.IsSemaphore():
-			sem := election.ReadSemaphore(e, nil)
-			for i := 0; sem != nil && i < len(sem.Holders); i++ {
-				id := sem.Holders[i].Session
-				slots[id] = append(slots[id], e)
-			}
+		if e.Exists && e.Pair.Held() || !e.IsSemaphore() {
+			continue
+		}
+		sem := election.ReadSemaphore(e, nil)
+		for i := 0; sem != nil && i < len(sem.Holders); i++ {
+			id := sem.Holders[i].Session
+			slots[id] = append(slots[id], e)
 		}
 	}
-	return holds, slots
+	return slots
 }
 
 // known counts what the session holds, as far as that is known.

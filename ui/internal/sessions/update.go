@@ -59,16 +59,16 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 		return v.pressed(msg, s)
 	case scene.Clicked:
 		if row := msg.Y - (v.rect.H - v.shownRows(s)); !v.open && row >= 0 {
-			v.moveTo(v.offset + row)
+			v.moveTo(v.at.Offset + row)
 		}
 	case scene.Wheeled:
 		if v.open {
 			v.top += msg.Step
 			break
 		}
-		v.moveTo(v.index + msg.Step)
+		v.moveTo(v.at.Index + msg.Step)
 	case scene.Moved:
-		v.moveTo(v.index + msg.Step)
+		v.moveTo(v.at.Index + msg.Step)
 	case scene.Widen:
 		v.wide = !v.wide
 	case scene.SortBy:
@@ -122,7 +122,7 @@ func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 
 func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Action {
 	if step, ok := v.keys.Step(msg, max(1, v.shownRows(s)), len(v.order)); ok {
-		v.moveTo(v.index + step)
+		v.moveTo(v.at.Index + step)
 		return nil
 	}
 	switch k := &v.keys; {
@@ -130,7 +130,7 @@ func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Actio
 		v.open, v.top = r != nil, 0
 	case key.Matches(msg, k.Mark) && r != nil:
 		v.mark(!v.marks[r.ses.ID], r.ses.ID)
-		v.moveTo(v.index + 1)
+		v.moveTo(v.at.Index + 1)
 	case key.Matches(msg, k.Sort):
 		return v.resort(sorting{key: (v.sort.key + 1) % len(sortWords())}, s)
 	case key.Matches(msg, k.Reverse):
@@ -156,11 +156,7 @@ func (v *Model) readOn(msg tea.KeyPressMsg) {
 func (v *Model) resort(to sorting, s *scene.Scene) scene.Action {
 	v.sort = to
 	v.refresh(s.Shown)
-	direction := ""
-	if to.reverse {
-		direction = ", reversed"
-	}
-	return scene.Say{Role: term.Quiet, Text: "Sorted by " + to.word() + direction + "."}
+	return scene.Sorted(to.word(), to.reverse)
 }
 
 func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {

@@ -88,12 +88,12 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 	widths := v.widths(width)
 	lines = append(lines, v.head(p, widths, width))
 	l := term.NewLine(p, width)
-	for i := v.offset; i < min(len(v.order), v.offset+rows); i++ {
+	for i := v.at.Offset; i < min(len(v.order), v.at.Offset+rows); i++ {
 		l.Reset(p.Tone)
-		if i == v.index {
+		if i == v.at.Index {
 			l.Reset(p.Tone.Selected())
 		}
-		v.drawRow(l, s, v.order[i], widths, i == v.index)
+		v.drawRow(l, s, v.order[i], widths, i == v.at.Index)
 		lines = append(lines, l.Done())
 	}
 	return p.Pad(lines, width, height)
@@ -143,8 +143,8 @@ func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	if len(v.order) <= rows {
 		return nil
 	}
-	below := max(0, len(v.order)-v.offset-rows)
-	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
+	below := max(0, len(v.order)-v.at.Offset-rows)
+	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.at.Offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
 }
 
 // trouble says why there is nothing to see, or why it is old.

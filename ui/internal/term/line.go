@@ -214,11 +214,7 @@ func (p *Painter) Rule(width int, left, right []Span) string {
 		l.Texts(left...)
 		l.Gap(1)
 	}
-	n := 0
-	for _, s := range right {
-		n += Width(s.Text)
-	}
-	if n > 0 && l.Room() >= n+4 {
+	if n := SpansWidth(right); n > 0 && l.Room() >= n+4 {
 		l.Fill(Faint, p.Sym.rule, l.Room()-n-3)
 		l.Gap(1)
 		l.Texts(right...)
@@ -232,9 +228,6 @@ func (p *Painter) Rule(width int, left, right []Span) string {
 func (p *Painter) Pad(lines []string, width, n int) []string {
 	if len(lines) > n {
 		return lines[:max(0, n)]
-	}
-	if len(lines) == n {
-		return lines
 	}
 	empty := NewLine(p, width).Done()
 	for len(lines) < n {

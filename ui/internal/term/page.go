@@ -2,10 +2,26 @@ package term
 
 import "strings"
 
-// MoreMark says at the end of the last line how much there is below, and that
-// advice is among it.
-func MoreMark(l *Line, sym *Symbols, left int, advice bool) {
-	text := " " + sym.more + " " + Plural(left, "more line") + " "
+// Text appends up to rows lines of a text to lines, from its line top on. The last one
+// says how many follow, and that advice, which begins at a line, is among them.
+func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice int) []string {
+	end := min(len(text), top+rows)
+	l := NewLine(p, width)
+	for i := top; i < end; i++ {
+		l.Reset(p.Tone)
+		l.Gap(1)
+		l.Texts(text[i]...)
+		if left := len(text) - end; i == end-1 && left > 0 {
+			l.more(left, advice > end)
+		}
+		lines = append(lines, l.Done())
+	}
+	return lines
+}
+
+// more says at the end of a line how many lines follow it.
+func (l *Line) more(left int, advice bool) {
+	text := " " + l.Sym.more + " " + Plural(left, "more line") + " "
 	if advice {
 		text += "with advice "
 	}

@@ -3,15 +3,15 @@ package term
 // Symbols are the characters that carry meaning or draw lines. Those of lanes,
 // borders and states are a single cell wide.
 type Symbols struct {
-	Led, Delay, Vacant, Unreadable, Semaphore  string
-	Passing, Warning, Critical, Unknown, Dash  string
-	LaneLed, LaneLost, LaneGap, LaneWon        string
-	LaneChange, LaneUnseen                     string
-	rule, Bar, topLeft, topRight, bottomLeft   string
-	bottomRight, Cursor, Mark, Up, Down        string
-	Ellipsis, Dot, Live, Connecting, Lost      string
-	Paused, AtLeast, Tilde, times, Arrow, more string
-	KeyMove, keyEnter, Note, Urgent, Idle      string
+	Led, Delay, Vacant, Unreadable, Semaphore string
+	Passing, Warning, Critical, Unknown, Dash string
+	LaneLed, LaneLost, LaneGap, LaneWon       string
+	LaneChange, LaneUnseen                    string
+	rule, Bar, topLeft, topRight, bottomLeft  string
+	bottomRight, Cursor, Mark, Up, Down       string
+	Ellipsis, Dot, Live, Connecting, Lost     string
+	Paused, AtLeast, Tilde, Arrow, more       string
+	KeyMove, Note, Urgent, Idle               string
 }
 
 // Unicode are for terminals with a common font.
@@ -22,8 +22,8 @@ func Unicode() *Symbols {
 		LaneLed: "━", LaneLost: "╾", LaneGap: "─", LaneWon: "╼", LaneChange: "┿", LaneUnseen: "·",
 		rule: "─", Bar: "│", topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯",
 		Cursor: "▌", Mark: "▎", Up: "▲", Down: "▼", Ellipsis: "…", Dot: "·",
-		Live: "●", Connecting: "◌", Lost: "✗", Paused: "‖", AtLeast: "≥", Tilde: "~", times: "×", Arrow: "→",
-		more: "↓", KeyMove: "↑↓", keyEnter: "⏎", Note: "▸", Urgent: "⚑", Idle: "·",
+		Live: "●", Connecting: "◌", Lost: "✗", Paused: "‖", AtLeast: "≥", Tilde: "~", Arrow: "→",
+		more: "↓", KeyMove: "↑↓", Note: "▸", Urgent: "⚑", Idle: "·",
 	}
 }
 
@@ -35,7 +35,7 @@ func ASCII() *Symbols {
 		LaneLed: "=", LaneLost: ">", LaneGap: "-", LaneWon: "<", LaneChange: "|", LaneUnseen: ".",
 		rule: "-", Bar: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
 		Cursor: ">", Mark: "+", Up: "^", Down: "v", Ellipsis: "~", Dot: "-",
-		Live: "*", Connecting: ".", Lost: "x", Paused: "=", AtLeast: ">=", Tilde: "~", times: "x", Arrow: "->",
-		more: "v", KeyMove: "j/k", keyEnter: "enter", Note: ">", Urgent: "#", Idle: "-",
+		Live: "*", Connecting: ".", Lost: "x", Paused: "=", AtLeast: ">=", Tilde: "~", Arrow: "->",
+		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Idle: "-",
 	}
 }

@@ -238,10 +238,7 @@ func (b *Cache) settle(f *fetch, ids []string, found []*election.Session, missin
 	close(f.done)
 	b.mu.Unlock()
 	if len(missing) > 0 {
-		select {
-		case b.missed <- struct{}{}:
-		default:
-		}
+		blocking.Notify(b.missed)
 	}
 	if late && len(found) > 0 {
 		b.late(found)
