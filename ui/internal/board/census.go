@@ -10,16 +10,15 @@ import (
 	"electop/ui/internal/term"
 )
 
-// census is what the screen tells of all elections together: how many stand how,
-// how wide their texts are, and how far back they were seen.
+// census summarizes all elections: counts by state, text widths and the earliest observation.
 type census struct {
 	counts scene.Counts
 	widths extent
-	// earliest is the first moment of which something is known of any election.
+	// earliest is the start of the earliest observation.
 	earliest time.Time
 }
 
-// takeCensus looks at every election of a snapshot.
+// takeCensus summarizes the elections of a snapshot.
 func takeCensus(snap *election.Snapshot, asOf time.Time) census {
 	c := census{widths: extent{address: addressWidth(snap.Elections)}}
 	sick := sickNodes(snap.Checks)
@@ -35,7 +34,7 @@ func takeCensus(snap *election.Snapshot, asOf time.Time) census {
 	return c
 }
 
-// seen is for how long something is known.
+// seen is how long elections have been observed.
 func (c *census) seen(asOf time.Time) time.Duration {
 	if c.earliest.IsZero() {
 		return 0
@@ -43,7 +42,7 @@ func (c *census) seen(asOf time.Time) time.Duration {
 	return asOf.Sub(c.earliest)
 }
 
-// sickNodes are the nodes with a check that does not pass.
+// sickNodes returns the nodes with a check that does not pass.
 func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
 	sick := map[string]bool{}
 	for node, known := range checks {
@@ -54,7 +53,7 @@ func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
 	return sick
 }
 
-// measure notes how wide an election's texts are.
+// measure widens the extent to an election's texts.
 func (c *extent) measure(e *election.Election) {
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, term.Width(e.Leader))
@@ -63,7 +62,7 @@ func (c *extent) measure(e *election.Election) {
 	}
 	number := digits(e.Term)
 	if e.Overwritten() {
-		number++ // its mark
+		number++ // the overwritten mark
 	}
 	c.term = max(c.term, number)
 	if e.Session != nil {
@@ -73,8 +72,8 @@ func (c *extent) measure(e *election.Election) {
 	}
 }
 
-// addressWidth is how wide addresses are. They are decoded from JSON, so only
-// those of the first hundred elections are looked at.
+// addressWidth is the width of the addresses among the first hundred elections: decoding each
+// JSON value is expensive.
 func addressWidth(es []*election.Election) int {
 	const sample = 100
 	width := 0

@@ -11,34 +11,34 @@ import (
 	"electop/ui/internal/term"
 )
 
-// row is one election in the words of the table.
+// row is the displayed content of one election.
 type row struct {
 	stands      scene.Standing
 	sign        string
 	signRole    term.Role
 	name        term.Span
-	mark        term.Span // a sign after the name, its text empty for none
+	mark        term.Span // sign after the name, empty for none
 	leader      term.Span
-	extra       term.Span // what is to be said beside the leader
-	extraSign   string    // the same where there is no room, empty if it may go
+	extra       term.Span // note next to the leader
+	extraSign   string    // replaces extra where that does not fit
 	node        term.Span
 	since       term.Span
 	term        term.Span
 	session     term.Span
 	checks      scene.Tally
-	checksKnown bool // there is a session whose checks can be counted
-	// checksUnread says that they could not be read.
+	checksKnown bool // the checks of the session can be counted
+	// checksUnread is set if the checks could not be read.
 	checksUnread bool
 	changes      int
 }
 
-// rowContext is what turning an election into a row needs beside the election.
+// rowContext holds the inputs of a row in addition to its election.
 type rowContext struct {
 	asOf   time.Time
 	sym    *term.Symbols
 	checks map[string]election.NodeChecks
 	fullID bool
-	// stale says that the election is stale and others are not.
+	// stale is set if this election is stale and others are not.
 	stale bool
 }
 
@@ -87,7 +87,7 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	}
 }
 
-// warn makes a leader that is about to fall meet the eye.
+// warn highlights a leader at risk.
 func (r *row) warn(sym *term.Symbols) {
 	switch critical, warning := r.checks.Risk(); {
 	case critical:
@@ -134,11 +134,11 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 	r.session = term.Span{term.Faint, c.sym.Dash}
 }
 
-// addressLimit is the largest value that is searched for an address.
+// addressLimit is the maximum size of a value searched for an address, in bytes.
 const addressLimit = 4096
 
-// valueAddress is the address[:port] in a JSON value, empty when there is none
-// or when the label shows it already.
+// valueAddress is the address[:port] in a JSON value, empty if there is none or the label
+// shows it.
 func valueAddress(e *election.Election) string {
 	v := e.Pair.Value
 	if len(v) == 0 || len(v) > addressLimit {
@@ -160,8 +160,7 @@ func valueAddress(e *election.Election) string {
 	return address
 }
 
-// doubt names the lock-delay, with a question mark where it is not known whether
-// one follows at all.
+// doubt is the label of a lock-delay, with a question mark if it may not apply.
 func doubt(e *election.Election) string {
 	if e.LockDelayDoubtful {
 		return "lock-delay? "

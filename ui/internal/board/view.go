@@ -42,7 +42,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// head draws the titles of the columns with the sort's marker.
+// head draws the column titles and the sort marker.
 func (m Model) head(p *term.Painter, columns []column, width int) string {
 	l := term.NewLine(p, width)
 	marker := p.Sym.Down
@@ -66,7 +66,7 @@ func (m Model) head(p *term.Painter, columns []column, width int) string {
 	return l.Done()
 }
 
-// writeTitle writes one title; its marker may stand in the gap after the column.
+// writeTitle draws one title; its marker may use the gap after the column.
 func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	w := term.Width(c.title)
 	if c.id.rightAligned() {
@@ -82,8 +82,7 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	l.Text(term.Accent, marker)
 }
 
-// outOfSight says how many rows there are above and below, and how many of them
-// have no leader.
+// outOfSight shows how many rows are above and below, and how many of them have no leader.
 func (m Model) outOfSight(p *term.Painter, width, rows int) string {
 	end := min(len(m.order), m.offset+rows)
 	first, _ := slices.BinarySearch(m.vacant, m.offset)

@@ -8,8 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// writeSearch tells in a dialog how the search ended. listed is how many keys are
-// known of.
+// writeSearch shows the state and result of the search; listed is the number of known keys.
 func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	when := ", as of " + term.ClockTime(s.At) + searchAge(s, now)
 	count := term.Plural(listed, "key") + " in all"
@@ -32,8 +31,8 @@ func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	page.Indented(2, term.Span{r, text})
 }
 
-// searchAge tells how old an earlier search is. It changes once a minute at most:
-// each change of a dialog's text withholds the action for a moment.
+// searchAge formats the age of an earlier search in minutes, because each change of the text
+// disables the action briefly.
 func searchAge(s *scene.Search, now time.Time) string {
 	age := now.Sub(s.At)
 	switch {

@@ -8,18 +8,18 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// target is what the dialog is about, with what became of it.
+// target is a target of the dialog and its current state.
 type target struct {
 	scene.Target
-	// changed says what became of the hold since, empty while it stands.
+	// changed describes how the hold changed, empty if it did not.
 	changed string
-	// denied is the rule that the token lacks, empty when it lacks none.
+	// denied is the ACL rule that the token lacks, empty for none.
 	denied string
-	// effect is what the action does; empty for a target that it skips.
+	// effect is empty for a skipped target.
 	effect insight.Effect
 }
 
-// rebind looks up the same keys in the newest snapshot.
+// rebind returns targets for the current holds of the same keys.
 func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	bound := slices.Clone(old)
 	for i, t := range bound {
@@ -30,7 +30,7 @@ func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	return bound
 }
 
-// changeOf says how a target differs from what was seen, empty when it does not.
+// changeOf describes how a target changed since the user selected it, empty if it did not.
 func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	if d.chosen.Bare {
 		return sessionChange(t.Session, live.SessionList)
@@ -38,7 +38,7 @@ func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
 	return changeOf(t, live.Find(t.Key))
 }
 
-// changeOf says how a hold differs from what was seen, empty when it does not.
+// changeOf describes how a hold changed since the user selected it, empty if it did not.
 func changeOf(t election.Target, e *election.Election) string {
 	switch {
 	case e == nil || !e.Exists:
@@ -57,8 +57,7 @@ func changeOf(t election.Target, e *election.Election) string {
 	return ""
 }
 
-// sessionChange says that a session is gone. A list that could not be read says
-// nothing.
+// sessionChange describes the end of a session, empty if it exists or the list is incomplete.
 func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 		return ""
@@ -66,8 +65,8 @@ func sessionChange(id string, list *election.SessionList) string {
 	return "the session is gone"
 }
 
-// fallsWith lists the keys that the targets' sessions are known to hold, those of
-// the targets first, those that are not watched last.
+// fallsWith lists the known keys of the targets' sessions: those of the targets first,
+// unwatched keys last.
 func fallsWith(live *election.Snapshot, targets []target, beside []election.Pair) []fall {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
@@ -93,8 +92,7 @@ func fallsWith(live *election.Snapshot, targets []target, beside []election.Pair
 	return falls
 }
 
-// besideWith lists what the sessions hold beside the elections that were surveyed,
-// as far as that is not watched.
+// besideWith lists the unwatched sibling keys that the sessions hold.
 func besideWith(live *election.Snapshot, sessions []string, siblings []election.Pair) []election.Pair {
 	wanted, known := make(map[string]bool, len(sessions)), map[string]bool{}
 	for _, id := range sessions {

@@ -11,15 +11,14 @@ import (
 	"electop/ui/internal/term"
 )
 
-// shownFalls is how many keys a dialog lists, shownHidden how many names of
-// hidden elections, shownNames how many before a sentence.
+// Length limits of lists: keys, names of hidden elections, names before a sentence.
 const (
 	shownFalls  = 10
 	shownHidden = 12
 	shownNames  = 3
 )
 
-// write is the text of the dialog.
+// write writes the text of the dialog.
 func (d *Model) write(page *term.Page) {
 	d.cut = d.cutOthers
 	if len(d.targets) == 1 {
@@ -67,7 +66,7 @@ func (d *Model) writeOne(page *term.Page, t *target) {
 	}
 }
 
-// writeMany lists every target by name: the user confirms nothing unseen.
+// writeMany lists every target by name, so that the user sees what the action affects.
 func (d *Model) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]
@@ -91,10 +90,10 @@ func (d *Model) writeMany(page *term.Page) {
 	}
 }
 
-// targetName is the width of the column of names.
+// targetName is the width of the name column, in cells.
 const targetName = 17
 
-// skipped says why the dialog leaves a target out, empty when it does not.
+// skipped returns why the action skips the target, empty if it does not.
 func (t *target) skipped() string {
 	switch {
 	case t.changed != "":
@@ -112,7 +111,7 @@ func (d *Model) noun() string {
 	return "election"
 }
 
-// writeOthers tells what else is marked and why it is not among the targets.
+// writeOthers lists marked elections that are not targets, with the reason.
 func (d *Model) writeOthers(page *term.Page) {
 	if n := len(d.chosen.Leaderless); n > 0 && len(d.chosen.Visible)+n > 1 {
 		page.Para(term.Quiet, "Marked, but without a leader: "+d.names(d.chosen.Leaderless, shownHidden)+".")
@@ -137,12 +136,12 @@ func (d *Model) writeOthers(page *term.Page) {
 		verb += " hidden"
 	}
 	page.Para(term.Delay, term.Plural(len(d.chosen.Hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
-	if len(d.targets) > 0 { // else the key stands in place of the action's button
+	if len(d.targets) > 0 { // without targets, the key replaces the action's button
 		page.Indented(2, term.Span{term.Key, "space"}, term.Span{term.Quiet, key})
 	}
 }
 
-// writeNoTarget says that the row under the cursor is not meant instead.
+// writeNoTarget explains that the row under the cursor is not a target.
 func (d *Model) writeNoTarget(page *term.Page) {
 	text := "Nothing is selected for this action."
 	if d.chosen.Unmarked != "" {
@@ -159,11 +158,11 @@ func (d *Model) past() string {
 	return "released"
 }
 
-// writeRefusal says why the dialog does nothing.
+// writeRefusal explains why no action is possible.
 func (d *Model) writeRefusal(page *term.Page) {
 	if i := slices.IndexFunc(d.targets, func(t target) bool { return t.effect.Refusal != "" }); i >= 0 {
 		page.Para(term.Bad, "electop refuses this "+string(d.kind)+".")
-		if len(d.targets) == 1 { // a list has the reason beside each target
+		if len(d.targets) == 1 { // a list shows the reason next to each target
 			page.Para(term.Bad, d.targets[i].effect.Refusal)
 		}
 		d.writeWarnings(page)
@@ -191,7 +190,7 @@ func (d *Model) writeRefusal(page *term.Page) {
 	}
 }
 
-// writeEffect says what the action does, in the words of [insight.EffectOf].
+// writeEffect describes the effect in the words of [insight.EffectOf].
 func (d *Model) writeEffect(page *term.Page) {
 	bullet := []term.Span{{term.Quiet, page.Sym.Dot + " "}}
 	write := func(pick func(insight.Effect) []string) {
@@ -216,7 +215,7 @@ func (d *Model) writeWarnings(page *term.Page) {
 	}
 }
 
-// writeBetter names the holders' own commands, each once.
+// writeBetter lists the step-down commands of the holders' software, each once.
 func (d *Model) writeBetter(page *term.Page) {
 	seen := map[string]bool{"": true}
 	for i := range d.targets {
@@ -233,8 +232,7 @@ func (d *Model) writeBetter(page *term.Page) {
 	}
 }
 
-// shared gives each sentence once, with the names of the targets it is about
-// unless it is about all that the dialog acts on.
+// shared returns each sentence once, prefixed with its targets unless it applies to all.
 func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	var order []string
 	about, all := map[string][]string{}, 0
@@ -262,8 +260,7 @@ func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	return order
 }
 
-// writeFalls lists the keys that fall, and how to find those that are not
-// watched.
+// writeFalls lists the affected keys and how to find unwatched ones.
 func (d *Model) writeFalls(page *term.Page) {
 	falls := d.allFalls()
 	for i, f := range falls {
@@ -291,7 +288,7 @@ func (d *Model) writeFalls(page *term.Page) {
 	}
 }
 
-// allFalls are the known keys and those that the search found.
+// allFalls returns the known keys and those that the search found.
 func (d *Model) allFalls() []fall {
 	if d.search == nil || !d.search.Over {
 		return d.falls
@@ -309,7 +306,7 @@ func (d *Model) allFalls() []fall {
 	return falls
 }
 
-// writeFall adds a key and what happens to it.
+// writeFall writes a key and what happens to it.
 func (d *Model) writeFall(page *term.Page, f fall) {
 	fate, r := "is released or deleted (its session was not read)", term.Text
 	switch d.behaviorOf(f.session) {
@@ -337,15 +334,15 @@ func (d *Model) behaviorOf(session string) string {
 	return ""
 }
 
-// names names up to limit things and notes that the list is cut.
+// names joins up to limit names and records the truncation.
 func (d *Model) names(names []string, limit int) string {
 	text, cut := d.limited(names, limit)
 	d.cut = d.cut || cut
 	return text
 }
 
-// limited names up to limit things, all of them if the user asked for that. cut
-// says that there are more than limit.
+// limited joins up to limit names, or all of them in full mode. cut reports whether there are
+// more than limit.
 func (d *Model) limited(names []string, limit int) (text string, cut bool) {
 	if cut = len(names) > limit; cut && d.full {
 		limit = len(names)

@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// words say how far an action is, or how it ended.
+// words describes the progress or outcome of an action.
 func (a *action) words(s *scene.Scene) string {
 	text := a.Summary()
 	switch {
@@ -28,9 +28,9 @@ func (a *action) words(s *scene.Scene) string {
 	return strings.ReplaceAll(text, "→", s.Sym.Arrow)
 }
 
-// awaiting says what is known between the action and the next leader.
+// awaiting describes the wait for the next leader.
 func (a *action) awaiting(e *election.Election, now time.Time) string {
-	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is not known yet
+	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is unknown
 		return a.Summary()
 	}
 	text := a.Target.Leader + " → no leader yet, " + term.Duration(now.Sub(a.done))
@@ -56,7 +56,7 @@ func leaderNow(e *election.Election) string {
 	return "it has no leader now"
 }
 
-// outcomeOrder ranks outcomes: what an operator has to look at comes first.
+// outcomeOrder ranks outcomes, problems first.
 func (a *action) outcomeOrder() int {
 	switch a.Kind {
 	case insight.OutcomeMoved, insight.OutcomeDone:
@@ -82,7 +82,7 @@ func (a *action) role() term.Role {
 	return term.Bad
 }
 
-// textRole is that of the words, which stay plain where all went well.
+// textRole is the role of the words: plain after success.
 func (a *action) textRole() term.Role {
 	if r := a.role(); r != term.Led && r != term.Accent {
 		return r
@@ -125,7 +125,7 @@ func (b batch) what() string {
 	return string(b[0].Action) + " " + of + term.Plural(len(b), noun)
 }
 
-// worst is the action that an operator has to look at first.
+// worst is the action with the most severe outcome.
 func (b batch) worst() *action {
 	worst := b[0]
 	for _, a := range b {
@@ -152,7 +152,7 @@ func (b batch) summary() string {
 	return term.Capital(b.what()) + ": " + strings.Join(parts, ", ")
 }
 
-// result is the kind of an outcome in one or two words.
+// result is the outcome in one or two words.
 func (a *action) result() string {
 	switch {
 	case !a.over:

@@ -1,7 +1,7 @@
 package scene
 
-// Counts are the elections by how they stand. Those at risk are led, but a
-// check of their leader's session warns or fails.
+// Counts are the numbers of elections by state. Elections at risk are led, but a check of the
+// leader's session is warning or critical.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable int
 	Warning, Critical                         int
@@ -23,7 +23,7 @@ func (c *Counts) Add(s Standing) {
 	}
 }
 
-// AddRisk counts a leader whose checks put it at risk.
+// AddRisk counts a leader at risk.
 func (c *Counts) AddRisk(t Tally) {
 	switch {
 	case t.Critical > 0:

@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// NobodyNext says why no candidate can be named.
+// NobodyNext explains why there is no likely candidate.
 func NobodyNext(s *Scene, in *Assessment) string {
 	switch unread := in.Unread(); {
 	case len(unread) > 0:
@@ -25,10 +25,10 @@ func NobodyNext(s *Scene, in *Assessment) string {
 	return "being read"
 }
 
-// shownNext is how many likely candidates are named in one line.
+// shownNext is the maximum number of candidates in one line.
 const shownNext = 5
 
-// NextSpans name who is likely to lead next, or say why nobody is named.
+// NextSpans lists the likely next leaders, or explains why there are none.
 func NextSpans(s *Scene, in *Assessment) []term.Span {
 	if len(in.Candidates) == 0 {
 		r := term.Text
@@ -44,8 +44,7 @@ func NextSpans(s *Scene, in *Assessment) []term.Span {
 	return []term.Span{{term.Text, text}}
 }
 
-// NextNames names candidates with their nodes, and with their sessions where
-// several would look the same.
+// NextNames lists candidates with their nodes, and with their sessions where they look alike.
 func NextNames(all []insight.Candidate) []string {
 	type looks struct{ name, node string }
 	of := func(c insight.Candidate) looks { return looks{CandidateName(c), Clean(c.Session.Node)} }
@@ -68,7 +67,7 @@ func NextNames(all []insight.Candidate) []string {
 	return names
 }
 
-// CandidateName is a candidate's name without its node, which stands beside it.
+// CandidateName is a candidate's name without its node, which is shown separately.
 func CandidateName(c insight.Candidate) string {
 	name := Clean(c.Name)
 	if short, found := strings.CutSuffix(name, " on "+Clean(c.Session.Node)); found && short != "" {
@@ -77,17 +76,16 @@ func CandidateName(c insight.Candidate) string {
 	return name
 }
 
-// Assessment is what is inferred of one election from all that is known: who may
-// be next, what is risky about it.
+// Assessment holds the likely candidates and the advice for one election.
 type Assessment struct {
-	// Around are its surroundings, nil while they were not read.
+	// Around is nil until the surroundings are read.
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
 	Advice     []insight.Advice
 }
 
-// Unread tells what could not be read, in plain words.
+// Unread lists what could not be read.
 func (in *Assessment) Unread() []string {
 	if in.Around == nil {
 		return nil
@@ -101,8 +99,7 @@ func (in *Assessment) Unread() []string {
 	return all
 }
 
-// Likely is how many likely candidates are known of, -1 when that there is none
-// is not known.
+// Likely is the number of likely candidates, -1 if unknown.
 func (in *Assessment) Likely() int {
 	n := insight.Likely(in.Candidates)
 	if in.Around == nil || n == 0 && (len(in.Candidates) > 0 || len(in.Unread()) > 0) {
@@ -111,27 +108,26 @@ func (in *Assessment) Likely() int {
 	return n
 }
 
-// InsightCache keeps the insight into the election that was looked at last: a
-// frame needs it several times, and each costs 2 ms among 1,000 elections.
-// Elections and surroundings are immutable.
+// InsightCache stores the assessment of the selected election, because a frame uses it several
+// times and each costs 2 ms among 1,000 elections. All inputs are immutable.
 type InsightCache struct {
 	of     *election.Election
 	around *election.Surroundings
 	all    []*election.Election
 	at     time.Time
 	In     *Assessment
-	// sessions are all sessions, as the surroundings of any election list them.
+	// sessions is the session list, which all surroundings share.
 	sessions []*election.Session
 }
 
-// insightAge is how long an insight holds while other elections change, adviceAge
-// how long in any case: advice about a flapping election ends by itself.
+// InsightAge is the lifetime of an assessment while other elections change, AdviceAge the
+// maximum: advice about flapping expires without a change.
 const (
 	InsightAge = 3 * time.Second
 	AdviceAge  = time.Minute
 )
 
-// Look infers anew what it does not keep.
+// Look returns the assessment of an election and computes it if the cache has none.
 func (c *InsightCache) Look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *Assessment {
 	if around != nil && around.Key != e.Key() {
 		around = nil
@@ -156,8 +152,8 @@ func (c *InsightCache) holds(all []*election.Election, asOf time.Time) bool {
 	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, all))
 }
 
-// SameSlice reports slices of the same memory: what a snapshot shows is copied
-// before it is changed.
+// SameSlice reports whether two slices share memory and so, as snapshots are immutable,
+// content.
 func SameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

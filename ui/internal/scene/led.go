@@ -2,7 +2,7 @@ package scene
 
 import "electop/election"
 
-// Led lists the elections that each of some sessions leads.
+// Led maps each session to the elections that it leads.
 func Led(snap *election.Snapshot, sessions []string) map[string][]*election.Election {
 	led := make(map[string][]*election.Election, len(sessions))
 	for _, id := range sessions {

@@ -8,10 +8,10 @@ import (
 	"electop/election"
 )
 
-// Standing is what an election is in, as the screen tells it apart.
+// Standing is the state of an election as displayed.
 type Standing uint8
 
-// The standings of an election.
+// The displayed states.
 const (
 	StandsLed Standing = iota
 	StandsDelay
@@ -20,7 +20,7 @@ const (
 	StandsUnreadable
 )
 
-// StandingOf is what an election is in at a moment.
+// StandingOf returns the displayed state of an election at asOf.
 func StandingOf(e *election.Election, asOf time.Time) Standing {
 	if e.Unreadable {
 		return StandsUnreadable
@@ -37,12 +37,12 @@ func StandingOf(e *election.Election, asOf time.Time) Standing {
 	}
 }
 
-// Word is the standing in the vocabulary of the command line and the filter.
+// Word is the state in the vocabulary of the command line and the filter.
 func (s Standing) Word() string {
 	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
 }
 
-// Sign is the symbol of the standing and its role.
+// Sign returns the symbol of the state and its colour role.
 func (s Standing) Sign(sym *term.Symbols) (string, term.Role) {
 	switch s {
 	case StandsLed:
@@ -58,5 +58,5 @@ func (s Standing) Sign(sym *term.Symbols) (string, term.Role) {
 	}
 }
 
-// SemaphoreWord stands before a semaphore's numbers.
+// SemaphoreWord precedes a semaphore's numbers.
 const SemaphoreWord = "semaphore "

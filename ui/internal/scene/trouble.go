@@ -6,10 +6,10 @@ import (
 	"electop/election"
 )
 
-// NoTrouble is the rank of an election that needs nobody.
+// NoTrouble is the rank of an election without a problem.
 const NoTrouble = 6
 
-// Trouble ranks elections by how much they need a person, the most first.
+// Trouble ranks elections by urgency, the most urgent first.
 func Trouble(e *election.Election, snap *election.Snapshot, asOf time.Time) int64 {
 	switch StandingOf(e, asOf) {
 	case StandsVacant:
@@ -39,5 +39,5 @@ func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
 	return NoTrouble
 }
 
-// ChangesWindow is how far back changes are counted.
+// ChangesWindow is the period in which changes are counted.
 const ChangesWindow = time.Hour

@@ -33,7 +33,7 @@ func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height 
 	return p.Pad(lines, width, height)
 }
 
-// document is what an open session shows.
+// document is the content of an open session.
 func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
 	d := &term.Page{Width: width - 2, Sym: s.Sym}
 	if v.scan.running() {
@@ -43,7 +43,7 @@ func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
 	return d
 }
 
-// describe tells everything that is known of a session.
+// describe writes all known facts about a session.
 func describe(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 	if r.stands == orphan {
 		d.Para(term.Delay, "Probably an orphan: "+term.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
@@ -99,11 +99,11 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 	}
 }
 
-// shownOthers is how many keys outside the patterns are listed.
+// shownOthers is the maximum number of unwatched keys listed.
 const shownOthers = 1000
 
-// unknown ends a sentence with as of when it is known what a session holds outside
-// the patterns, or with how to find out.
+// unknown completes a sentence with the time of the scan, or with how to scan for unwatched
+// keys.
 func (r *row) unknown(scan *scanResult) string {
 	switch {
 	case r.scanned:

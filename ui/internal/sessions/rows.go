@@ -11,50 +11,49 @@ import (
 	"electop/ui/internal/term"
 )
 
-// tally counts the sessions by how they stand.
+// tally counts the sessions by state.
 type tally struct{ all, holding, orphans int }
 
-// standing is what a session is good for, as far as the board tells.
+// standing is the state of a session, inferred from its known keys.
 type standing uint8
 
 const (
 	orphan  standing = iota // probably left behind by a program
-	idle                    // no key of it is known; it may wait
+	idle                    // holds no known key; may be a waiter
 	holding                 // holds a known key
 )
 
 func (s standing) word() string { return [...]string{"orphan", "idle", "holding"}[s] }
 
-// row is one session with what it holds among the watched elections.
+// row is one session and its known keys.
 type row struct {
 	ses    *election.Session
 	stands standing
 	holds  []*election.Election
 	// slots are the semaphores in which it holds a slot.
 	slots []*election.Election
-	// others are the keys outside the patterns that a scan found; scanned says
-	// that one covered the session, partly that it may have missed keys.
+	// others are the unwatched keys that a scan found. scanned is set if a scan covered the
+	// session, partly if that scan may have missed keys.
 	others          []string
 	scanned, partly bool
-	alike           int // sessions that look left behind, this one too
+	alike           int // number of similar orphans, including this one
 	seen            time.Time
-	// created says that its creation was observed: before seen it did not exist.
+	// created is set if the creation was observed at the time seen.
 	created bool
 }
 
-// manyAlike is from how many idle sessions of one name, node and checks on they
-// look left behind: one or two may be candidates that wait. It is the number
-// from which election's advice speaks of it.
+// manyAlike is the minimum number of similar idle sessions to call them orphans: one or two
+// may be waiting candidates. Package insight uses the same number.
 const manyAlike = 3
 
-// kin are sessions that one program on one node makes again and again.
+// kin identifies similar sessions that one program on one node creates repeatedly.
 type kin struct{ name, node, checks string }
 
 func kinOf(s *election.Session) kin {
 	return kin{s.Name, s.Node, strings.Join(s.Checks(), "\x00")}
 }
 
-// measure finds out how wide the content is.
+// measure computes the maximum column widths.
 func (v *Model) measure() {
 	v.name, v.node, v.hold = 0, 0, 0
 	for i := range v.rows {
@@ -67,7 +66,7 @@ func (v *Model) measure() {
 	}
 }
 
-// build makes the rows.
+// build rebuilds the rows from a snapshot.
 func (v *Model) build(snap *election.Snapshot) {
 	v.rows, v.tally = nil, tally{}
 	if v.list == nil {
@@ -82,7 +81,7 @@ func (v *Model) build(snap *election.Snapshot) {
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
 			r.stands = idle
-			if s.TTL == 0 && s.Name != "" { // one with a TTL ends by itself
+			if s.TTL == 0 && s.Name != "" { // a TTL ends abandoned sessions
 				kins[kinOf(s)]++
 			}
 		}
@@ -96,8 +95,8 @@ func (v *Model) build(snap *election.Snapshot) {
 	})
 }
 
-// remember takes over when the session was first seen. It is at least as old as the
-// terms that it leads.
+// remember sets when the session was first seen, at the latest when its first known term
+// began.
 func (r *row) remember(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {
@@ -107,8 +106,7 @@ func (r *row) remember(first election.Seen) {
 	}
 }
 
-// addScanned adds what the latest scan found beside the watched keys, which the
-// board has newer.
+// addScanned adds the latest scan's keys, except watched keys: the snapshot is newer.
 func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
 	for _, p := range v.scan.result.keys[r.ses.ID] {
@@ -118,8 +116,7 @@ func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	}
 }
 
-// count finds the orphans and counts all. Who may wait for a watched election is
-// asked only when there are suspects.
+// count finds the orphans and updates the tally. It creates waiters only if needed.
 func (v *Model) count(kins map[kin]int, es []*election.Election) {
 	v.tally.all = len(v.rows)
 	var waiting *waiters
@@ -142,8 +139,8 @@ func (v *Model) count(kins map[kin]int, es []*election.Election) {
 	}
 }
 
-// heldBy tells which elections each session leads and in which semaphores it
-// has a slot.
+// heldBy maps sessions to the elections they lead and the semaphores in which they hold a
+// slot.
 func heldBy(es []*election.Election) (holds, slots map[string][]*election.Election) {
 	holds, slots = make(map[string][]*election.Election, len(es)), map[string][]*election.Election{}
 	for _, e := range es {
@@ -161,7 +158,7 @@ func heldBy(es []*election.Election) (holds, slots map[string][]*election.Electi
 	return holds, slots
 }
 
-// known counts what the session holds, as far as that is known.
+// known is the number of known keys of the session.
 func (r *row) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
 // match reports whether every word matches the session.

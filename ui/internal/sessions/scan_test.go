@@ -39,7 +39,7 @@ func TestAScanFillsHolds(t *testing.T) {
 	d.wait(35 * time.Second)
 	d.wants("as of 12:01:09, 35s ago")
 
-	// A session that holds a key outside the patterns is no orphan.
+	// A session with a key outside the patterns is no orphan.
 	if got := d.row(election.ShortID(uitest.SessionID(320))); strings.Contains(got, "orphan") {
 		t.Error(got)
 	}
@@ -89,7 +89,7 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops")
 	d.keys("enter")
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops", "esc all sessions")
-	d.send(scene.Back{}) // stops the scan, and closes nothing
+	d.send(scene.Back{}) // stops the scan, closes nothing
 	d.wants("Stopping: 1,200 of 9,800 keys", "esc all sessions")
 	close(end)
 	d.send(<-ended)

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// sorting is what the sessions are sorted by. Each key begins with the
-// direction that shows the remarkable first.
+// sorting is a sort key and its direction. The default direction shows notable sessions first.
 type sorting struct {
 	key     int
 	reverse bool
 }
 
-// sortWords are the words of the sort keys.
+// sortWords lists the sort keys.
 func sortWords() []string { return []string{"name", "node", "state", "holds", "age", "ttl"} }
 
 func (s sorting) word() string { return sortWords()[s.key] }
