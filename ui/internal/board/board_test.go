@@ -321,7 +321,7 @@ func TestSort(t *testing.T) {
 			return cmp.Compare(b.Changes(uitest.Now(), time.Hour), a.Changes(uitest.Now(), time.Hour))
 		},
 		"state": func(a, b *election.Election) int {
-			return cmp.Compare(scene.Trouble(a, snap, uitest.Now()), scene.Trouble(b, snap, uitest.Now()))
+			return cmp.Compare(scene.ProblemRank(a, snap, uitest.Now()), scene.ProblemRank(b, snap, uitest.Now()))
 		},
 	} {
 		d.wantsNote(d.send(scene.SortBy{Word: word[:3]}), "Sorted by "+word+".")

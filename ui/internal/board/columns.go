@@ -70,11 +70,11 @@ func leastImportant() []columnID {
 
 // columns selects the columns for a table width and distributes the space.
 func (m Model) columns(width int) []column {
-	return titled(chooseColumns(width, m.census.widths, m.wide), m.window)
+	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide), m.window)
 }
 
-// titled sets the title of the lane column, which shows the time window.
-func titled(columns []column, window time.Duration) []column {
+// setLaneTitle sets the title of the lane column, which shows the time window.
+func setLaneTitle(columns []column, window time.Duration) []column {
 	for i := range columns {
 		if columns[i].id != colLane {
 			continue

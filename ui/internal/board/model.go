@@ -19,7 +19,7 @@ import (
 type Model struct {
 	keys   keys.Map
 	rect   term.Rect
-	census census
+	totals totals
 	// window is the period that the lanes show.
 	window time.Duration
 
@@ -80,12 +80,12 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 // sorting.
 func (m *Model) changed(before, s *scene.Scene) {
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
-		m.census = takeCensus(s.Shown, s.AsOf)
+		m.totals = computeTotals(s.Shown, s.AsOf)
 		m.refresh(s)
 	}
-	m.window = max(m.window, laneWindow(m.census.seen(s.AsOf)))
+	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
 	if !before.Shown.Loaded && s.Shown.Loaded && m.offset == 0 && m.index == 0 {
-		m.showTrouble(s)
+		m.showProblem(s)
 	}
 }
 
@@ -100,12 +100,12 @@ func sameBoard(a, b *election.Snapshot) bool {
 // movesByItself reports whether time alone may change counts or order: lock-delays end, and
 // changes become too old to count.
 func (m *Model) movesByItself() bool {
-	return m.census.counts.Delay > 0 || m.sort.key == byChanges
+	return m.totals.counts.Delay > 0 || m.sort.key == byChanges
 }
 
-// showTrouble moves the cursor to the first election without a leader, so that the first
+// showProblem moves the cursor to the first election without a leader, so that the first
 // screen shows its details without a key press.
-func (m *Model) showTrouble(s *scene.Scene) {
+func (m *Model) showProblem(s *scene.Scene) {
 	i := slices.IndexFunc(m.order, func(e *election.Election) bool {
 		st := scene.StandingOf(e, s.AsOf)
 		return st == scene.StandsVacant || st == scene.StandsDelay
@@ -156,10 +156,10 @@ func (m Model) Selected() *election.Election {
 func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H)) }
 
 // Counts returns the counts of all elections, regardless of the filter.
-func (m Model) Counts() scene.Counts { return m.census.counts }
+func (m Model) Counts() scene.Counts { return m.totals.counts }
 
 // NameWidth is the width of the longest name, in cells.
-func (m Model) NameWidth() int { return m.census.widths.name }
+func (m Model) NameWidth() int { return m.totals.widths.name }
 
 // Filter returns the current filter.
 func (m Model) Filter() scene.Filter { return m.filter }

@@ -54,7 +54,7 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	n := len(m.order)
 	for k := 1; k <= n; k++ {
 		i := ((m.index+step*k)%n + n) % n
-		if scene.Trouble(m.order[i], s.Shown, s.AsOf) < scene.NoTrouble {
+		if scene.ProblemRank(m.order[i], s.Shown, s.AsOf) < scene.NoProblem {
 			m.moveTo(i)
 			return nil
 		}

@@ -63,7 +63,7 @@ func describe(e *election.Election, c rowContext) row {
 	if c.stale {
 		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
 	}
-	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && judge(e, c.asOf).urgent {
+	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && assess(e, c.asOf).urgent {
 		r.mark = term.Span{term.Delay, c.sym.Urgent}
 	}
 	return r
@@ -98,7 +98,7 @@ func (r *row) warn(sym *term.Symbols) {
 }
 
 func (r *row) describeSemaphore(e *election.Election, c rowContext) {
-	r.leader = term.Span{term.Text, judge(e, c.asOf).semaphore}
+	r.leader = term.Span{term.Text, assess(e, c.asOf).semaphore}
 	r.node, r.since = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
 	r.session, r.term = term.Span{term.Faint, c.sym.Dash}, term.Span{term.Faint, c.sym.Dash}
 }
@@ -107,7 +107,7 @@ func (r *row) describeVacant(e *election.Election, c rowContext) {
 	r.name.Role = r.signRole
 	r.leader = term.Span{r.signRole, "no leader"}
 	if r.stands == scene.StandsDelay {
-		r.leader.Text = doubt(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
+		r.leader.Text = delayLabel(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
 	switch {
 	case !e.Exists:
@@ -160,8 +160,8 @@ func valueAddress(e *election.Election) string {
 	return address
 }
 
-// doubt is the label of a lock-delay, with a question mark if it may not apply.
-func doubt(e *election.Election) string {
+// delayLabel is the label of a lock-delay, with a question mark if it may not apply.
+func delayLabel(e *election.Election) string {
 	if e.LockDelayDoubtful {
 		return "lock-delay? "
 	}

@@ -102,7 +102,7 @@ func rank(e *election.Election, k sortKey, s *scene.Scene) ranked {
 	r := ranked{e: e}
 	switch k {
 	case byState:
-		r.num = scene.Trouble(e, s.Shown, s.AsOf)
+		r.num = scene.ProblemRank(e, s.Shown, s.AsOf)
 	case byLeader:
 		r.text = e.Leader
 	case byNode:

@@ -35,7 +35,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	}
 	switch {
 	case rows < len(m.order) && rows == r.H-2:
-		lines = append(lines, m.outOfSight(p, r.W, rows))
+		lines = append(lines, m.hiddenRows(p, r.W, rows))
 	case len(m.order) == 0 && r.H > 3:
 		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " No election matches the filter. Esc clears it."}))
 	}
@@ -82,8 +82,8 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	l.Text(term.Accent, marker)
 }
 
-// outOfSight shows how many rows are above and below, and how many of them have no leader.
-func (m Model) outOfSight(p *term.Painter, width, rows int) string {
+// hiddenRows shows how many rows are above and below, and how many of them have no leader.
+func (m Model) hiddenRows(p *term.Painter, width, rows int) string {
 	end := min(len(m.order), m.offset+rows)
 	first, _ := slices.BinarySearch(m.vacant, m.offset)
 	last, _ := slices.BinarySearch(m.vacant, end)

@@ -23,16 +23,16 @@ type Model struct {
 	chosen         scene.Chosen
 	targets        []target
 	includesHidden bool
-	// falls lists the known keys of the sessions that a destroy ends.
-	falls []fall
+	// affected lists the known keys of the sessions that a destroy ends.
+	affected []affectedKey
 	// wanted lists the keys to survey before the user can confirm.
 	wanted []string
 	survey *Survey       // the latest, nil before the first
 	search *scene.Search // the latest, nil before the first
 	// scanned holds the unwatched keys that the search found.
 	scanned []election.Pair
-	// beside holds the unwatched keys that the survey found.
-	beside []election.Pair
+	// siblings holds the unwatched keys that the survey found.
+	siblings []election.Pair
 	// offline is set while Consul is disconnected: the data is stale.
 	offline bool
 	// full disables the truncation of lists. cut reports that some list is longer than its
@@ -57,8 +57,8 @@ type Tools struct {
 	Survey Surveyor
 }
 
-// fall is a key that loses its lock, or a semaphore that loses a holder.
-type fall struct {
+// affectedKey is a key that loses its lock, or a semaphore that loses a holder.
+type affectedKey struct {
 	key, session string
 	slot         bool
 	// unwatched is set for a key outside the patterns.
@@ -127,20 +127,20 @@ func (d *Model) check(s *scene.Scene) {
 		t.changed, t.denied = d.changeOf(t.Target.Target, live), s.Missing(d.kind, t.Target.Target)
 		t.effect = insight.Effect{}
 	}
-	d.falls, d.scanned, d.beside, d.cutOthers = nil, nil, nil, false
+	d.affected, d.scanned, d.siblings, d.cutOthers = nil, nil, nil, false
 	if d.search != nil && d.search.Over {
 		d.scanned = unwatched(live, d.search.Found)
 	}
 	if d.kind == election.ActionDestroy {
-		d.beside = besideWith(live, d.sessions(), d.survey.siblings())
-		d.falls = fallsWith(live, d.standing(), d.beside)
+		d.siblings = unwatchedSiblings(live, d.sessions(), d.survey.siblings())
+		d.affected = affectedKeys(live, d.actionable(), d.siblings)
 	}
-	d.wanted = d.wants()
-	d.judge(live)
+	d.wanted = d.keysToSurvey()
+	d.computeEffects(live)
 }
 
-// judge computes the effect on each target once the survey is complete.
-func (d *Model) judge(live *election.Snapshot) {
+// computeEffects computes the effect on each target once the survey is complete.
+func (d *Model) computeEffects(live *election.Snapshot) {
 	if d.checking() {
 		return
 	}
@@ -151,7 +151,7 @@ func (d *Model) judge(live *election.Snapshot) {
 			continue
 		}
 		t.effect = d.effectOf(t, held[t.Session], live)
-		if _, stale := live.StaleSince(t.Key); stale && !d.chosen.Bare && !d.offline { // when offline, one message covers all targets
+		if _, stale := live.StaleSince(t.Key); stale && !d.chosen.SessionOnly && !d.offline { // when offline, one message covers all targets
 			t.effect = insight.Effect{Refusal: "This data is stale: Consul does not respond to the query for this key."}
 		}
 	}
@@ -161,7 +161,7 @@ func (d *Model) judge(live *election.Snapshot) {
 func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 	var pairs []election.Pair
 	watched := map[string]bool{}
-	for _, f := range d.falls {
+	for _, f := range d.affected {
 		if e := live.Find(f.key); e != nil && f.session == t.Session {
 			watched[f.key] = true
 			p := e.Pair
@@ -169,7 +169,7 @@ func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 			pairs = append(pairs, p)
 		}
 	}
-	pairs = appendHeld(pairs, d.beside, t.Session, watched)
+	pairs = appendHeld(pairs, d.siblings, t.Session, watched)
 	return appendHeld(pairs, d.scanned, t.Session, watched)
 }
 
@@ -202,8 +202,8 @@ func (d *Model) searchedAll() bool {
 	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier
 }
 
-// standing returns the unchanged targets that neither the token nor electop refuses.
-func (d *Model) standing() []target {
+// actionable returns the unchanged targets that neither the token nor electop refuses.
+func (d *Model) actionable() []target {
 	var ts []target
 	for _, t := range d.targets {
 		if t.changed == "" && t.denied == "" && t.effect.Refusal == "" {
@@ -232,7 +232,7 @@ func sessionsOf(targets []target) []string {
 }
 
 // acts reports whether the dialog can act on any target.
-func (d *Model) acts() bool { return !d.offline && len(d.standing()) > 0 }
+func (d *Model) acts() bool { return !d.offline && len(d.actionable()) > 0 }
 
 // read reports whether every line of the text has been visible.
 func (d *Model) read() bool { return d.acts() && d.text.Read() }

@@ -26,8 +26,8 @@ func (d *Model) effectOn(e *election.Election) insight.Effect {
 // destroy ends all of them.
 func (d *Model) effectOf(t *target, held []*election.Election, live *election.Snapshot) insight.Effect {
 	var f insight.Effect
-	if d.chosen.Bare {
-		f = insight.EffectOfSession(t.Bare, d.heldBy(t, live), d.searchedAll())
+	if d.chosen.SessionOnly {
+		f = insight.EffectOfSession(t.SessionOnly, d.heldBy(t, live), d.searchedAll())
 	} else {
 		f = d.effectOn(live.Find(t.Key))
 	}
@@ -37,7 +37,7 @@ func (d *Model) effectOf(t *target, held []*election.Election, live *election.Sn
 	d.addOthers(&f, slices.DeleteFunc(slices.Clone(held), func(e *election.Election) bool {
 		return d.isAbout(e.Key()) // targets show their own effects
 	}))
-	if !d.chosen.Bare && !d.searchedAll() {
+	if !d.chosen.SessionOnly && !d.searchedAll() {
 		f.Warnings = append(f.Warnings, insight.MayHoldMore)
 	}
 	return f
@@ -54,12 +54,12 @@ func (d *Model) addOthers(f *insight.Effect, others []*election.Election) {
 	about := map[string][]string{}
 	for _, e := range others {
 		other := d.effectOn(e)
-		if d.chosen.Bare && other.Kind == insight.HolderPatroni {
+		if d.chosen.SessionOnly && other.Kind == insight.HolderPatroni {
 			f.Kind, f.Software, f.Holder = other.Kind, other.Software, other.Holder
 		}
 		f.Better = cmp.Or(f.Better, other.Better)
 		for _, w := range other.Warnings {
-			if d.chosen.Bare && slices.Contains(f.Warnings, w) {
+			if d.chosen.SessionOnly && slices.Contains(f.Warnings, w) {
 				continue
 			}
 			if about[w] == nil {

@@ -28,7 +28,7 @@ type Surveyed struct {
 	Found []election.Surroundings
 }
 
-// surveyTime is short because the user waits for the survey.
+// surveyTime is the timeout of a survey, for which the user waits.
 const surveyTime = 10 * time.Second
 
 // Surveyor creates a survey and the command that runs it.
@@ -94,8 +94,8 @@ func (s *Survey) siblings() []election.Pair {
 	return all
 }
 
-// askSurvey starts a survey if the latest one does not cover the wanted keys.
-func (d *Model) askSurvey() (run tea.Cmd) {
+// startSurvey starts a survey if the latest one does not cover the wanted keys.
+func (d *Model) startSurvey() (run tea.Cmd) {
 	if d.tools.Survey == nil || !d.acts() || d.survey.covers(d.wanted) {
 		return nil
 	}
@@ -117,15 +117,15 @@ func (d *Model) checking() bool {
 	return d.tools.Survey != nil && len(d.wanted) > 0 && (!d.survey.covers(d.wanted) || !d.survey.over)
 }
 
-// wants lists the keys of the elections that the action ends, sorted.
-func (d *Model) wants() []string {
+// keysToSurvey lists the keys of the elections that the action ends, sorted.
+func (d *Model) keysToSurvey() []string {
 	var keys []string
 	if d.kind == election.ActionRelease {
-		for _, t := range d.standing() {
+		for _, t := range d.actionable() {
 			keys = append(keys, t.Key)
 		}
 	}
-	for _, f := range d.falls {
+	for _, f := range d.affected {
 		if !f.slot && !f.unwatched {
 			keys = append(keys, f.key)
 		}

@@ -32,7 +32,7 @@ func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 
 // changeOf describes how a target changed since the user selected it, empty if it did not.
 func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
-	if d.chosen.Bare {
+	if d.chosen.SessionOnly {
 		return sessionChange(t.Session, live.SessionList)
 	}
 	return changeOf(t, live.Find(t.Key))
@@ -57,7 +57,7 @@ func changeOf(t election.Target, e *election.Election) string {
 	return ""
 }
 
-// sessionChange describes the end of a session, empty if it exists or the list is incomplete.
+// sessionChange describes the end of a session, empty if it exists or the list was not read.
 func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 		return ""
@@ -65,59 +65,59 @@ func sessionChange(id string, list *election.SessionList) string {
 	return "the session is gone"
 }
 
-// fallsWith lists the known keys of the targets' sessions: those of the targets first,
+// affectedKeys lists the known keys of the targets' sessions: those of the targets first,
 // unwatched keys last.
-func fallsWith(live *election.Snapshot, targets []target, beside []election.Pair) []fall {
+func affectedKeys(live *election.Snapshot, targets []target, siblings []election.Pair) []affectedKey {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		sessions[t.Session], first[t.Key] = true, true
 	}
-	var falls, others []fall
+	var affected, others []affectedKey
 	for _, e := range live.Elections {
 		others = append(others, slotsOf(e, sessions)...)
-		switch f := (fall{key: e.Key(), session: e.Pair.Session}); {
+		switch f := (affectedKey{key: e.Key(), session: e.Pair.Session}); {
 		case !e.Exists || !e.Pair.Held() || !sessions[f.session]:
 		case first[f.key]:
-			falls = append(falls, f)
+			affected = append(affected, f)
 		default:
 			others = append(others, f)
 		}
 	}
-	falls = append(falls, others...)
-	for _, p := range beside {
+	affected = append(affected, others...)
+	for _, p := range siblings {
 		if sessions[p.Session] {
-			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+			affected = append(affected, affectedKey{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}
-	return falls
+	return affected
 }
 
-// besideWith lists the unwatched sibling keys that the sessions hold.
-func besideWith(live *election.Snapshot, sessions []string, siblings []election.Pair) []election.Pair {
+// unwatchedSiblings lists the unwatched sibling keys that the sessions hold.
+func unwatchedSiblings(live *election.Snapshot, sessions []string, siblings []election.Pair) []election.Pair {
 	wanted, known := make(map[string]bool, len(sessions)), map[string]bool{}
 	for _, id := range sessions {
 		wanted[id] = true
 	}
-	var beside []election.Pair
+	var unwatched []election.Pair
 	for _, p := range siblings {
 		if p.Held() && wanted[p.Session] && !known[p.Key] && live.Find(p.Key) == nil {
 			known[p.Key] = true
-			beside = append(beside, p)
+			unwatched = append(unwatched, p)
 		}
 	}
-	return beside
+	return unwatched
 }
 
-// slotsOf lists the sessions that hold a slot of a semaphore.
-func slotsOf(e *election.Election, sessions map[string]bool) []fall {
+// slotsOf lists the slots of a semaphore that the sessions hold.
+func slotsOf(e *election.Election, sessions map[string]bool) []affectedKey {
 	if !e.IsSemaphore() {
 		return nil
 	}
-	var falls []fall
+	var affected []affectedKey
 	for sem := election.ReadSemaphore(e, nil); sem != nil && len(sem.Holders) > 0; sem.Holders = sem.Holders[1:] {
 		if id := sem.Holders[0].Session; sessions[id] {
-			falls = append(falls, fall{key: e.Key(), session: id, slot: true})
+			affected = append(affected, affectedKey{key: e.Key(), session: id, slot: true})
 		}
 	}
-	return falls
+	return affected
 }

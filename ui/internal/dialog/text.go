@@ -13,7 +13,7 @@ import (
 
 // Length limits of lists: keys, names of hidden elections, names before a sentence.
 const (
-	shownFalls  = 10
+	shownKeys   = 10
 	shownHidden = 12
 	shownNames  = 3
 )
@@ -52,7 +52,7 @@ func (d *Model) write(page *term.Page) {
 }
 
 func (d *Model) writeOne(page *term.Page, t *target) {
-	if !d.chosen.Bare {
+	if !d.chosen.SessionOnly {
 		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
 		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.HeldFor})
 	}
@@ -72,8 +72,8 @@ func (d *Model) writeMany(page *term.Page) {
 		t := &d.targets[i]
 		name, who := scene.OneLine(t.Election, 24), scene.OneLine(t.Leader, 28)
 		what := "term " + scene.Number(t.Term) + ", " + election.ShortID(t.Session)
-		if d.chosen.Bare {
-			name, who, what = scene.OneLine(t.Bare.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
+		if d.chosen.SessionOnly {
+			name, who, what = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
 		}
 		if name == "" {
 			name = "no name"
@@ -105,7 +105,7 @@ func (t *target) skipped() string {
 }
 
 func (d *Model) noun() string {
-	if d.chosen.Bare {
+	if d.chosen.SessionOnly {
 		return "session"
 	}
 	return "election"
@@ -171,7 +171,7 @@ func (d *Model) writeRefusal(page *term.Page) {
 	}
 	if d.targets[0].denied == "" || d.targets[0].changed != "" {
 		what := "hold"
-		if d.chosen.Bare {
+		if d.chosen.SessionOnly {
 			what = "session"
 		}
 		page.Para(term.Bad, "Nothing will be changed: the "+what+" that was selected has ended.")
@@ -200,7 +200,7 @@ func (d *Model) writeEffect(page *term.Page) {
 	}
 	write(func(f insight.Effect) []string { return []string{f.Key} })
 	if d.kind == election.ActionDestroy {
-		d.writeFalls(page)
+		d.writeAffected(page)
 	}
 	write(func(f insight.Effect) []string { return []string{f.Holder} })
 	write(func(f insight.Effect) []string { return []string{f.Delay} })
@@ -260,23 +260,23 @@ func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	return order
 }
 
-// writeFalls lists the affected keys and how to find unwatched ones.
-func (d *Model) writeFalls(page *term.Page) {
-	falls := d.allFalls()
-	for i, f := range falls {
-		if i == shownFalls && len(falls) > shownFalls+1 {
+// writeAffected lists the affected keys and how to find unwatched ones.
+func (d *Model) writeAffected(page *term.Page) {
+	affected := d.allAffected()
+	for i, f := range affected {
+		if i == shownKeys && len(affected) > shownKeys+1 {
 			d.cut = true
 			if !d.full {
-				page.Add(term.Span{term.Strong, "  and " + term.Plural(len(falls)-i, "more key")})
+				page.Add(term.Span{term.Strong, "  and " + term.Plural(len(affected)-i, "more key")})
 				break
 			}
 		}
-		d.writeFall(page, f)
+		d.writeKey(page, f)
 	}
 	switch {
 	case d.search != nil:
-		writeSearch(page, d.search, len(falls), d.now)
-	case len(falls) == 0:
+		writeSearch(page, d.search, len(affected), d.now)
+	case len(affected) == 0:
 		page.Add(term.Span{term.Quiet, "  nothing watched"})
 	}
 	if d.maySearch() {
@@ -288,26 +288,26 @@ func (d *Model) writeFalls(page *term.Page) {
 	}
 }
 
-// allFalls returns the known keys and those that the search found.
-func (d *Model) allFalls() []fall {
+// allAffected returns the known keys and those that the search found.
+func (d *Model) allAffected() []affectedKey {
 	if d.search == nil || !d.search.Over {
-		return d.falls
+		return d.affected
 	}
-	listed := make(map[string]bool, len(d.falls))
-	for _, f := range d.falls {
+	listed := make(map[string]bool, len(d.affected))
+	for _, f := range d.affected {
 		listed[f.key] = true
 	}
-	falls := slices.Clone(d.falls)
+	affected := slices.Clone(d.affected)
 	for _, p := range d.scanned {
 		if !listed[p.Key] {
-			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+			affected = append(affected, affectedKey{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}
-	return falls
+	return affected
 }
 
-// writeFall writes a key and what happens to it.
-func (d *Model) writeFall(page *term.Page, f fall) {
+// writeKey writes a key and what happens to it.
+func (d *Model) writeKey(page *term.Page, f affectedKey) {
 	fate, r := "is released or deleted (its session was not read)", term.Text
 	switch d.behaviorOf(f.session) {
 	case election.BehaviorDelete:

@@ -17,12 +17,12 @@ func (d Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case scene.Resized:
-		survey := d.askSurvey()
+		survey := d.startSurvey()
 		return scene.Run{Cmd: tea.Batch(survey, d.fit(s, msg.W, msg.H))}
 	case scene.Changed:
 		d.check(s)
 	case scene.Refreshed:
-		d.bindAnew(s)
+		d.rebind(s)
 	case scene.Searched:
 		if msg.Of == d.search {
 			msg.Of.Ended(msg)
@@ -99,7 +99,7 @@ func (d *Model) toggleSearch(s *scene.Scene) scene.Action {
 		d.search.Stop()
 	case d.maySearch():
 		var run tea.Cmd
-		d.search, run = d.tools.Search(sessionsOf(d.standing()), s.Now)
+		d.search, run = d.tools.Search(sessionsOf(d.actionable()), s.Now)
 		return scene.Run{Cmd: tea.Batch(run, d.search.Ticked())}
 	}
 	return nil
@@ -145,10 +145,10 @@ func (d *Model) refresh() scene.Action {
 	return scene.Refresh{Targets: d.Targets()}
 }
 
-// bindAnew binds the dialog to the current holds of the same keys. It ignores the cursor,
+// rebind binds the dialog to the current holds of the same keys. It ignores the cursor,
 // which may have moved.
-func (d *Model) bindAnew(s *scene.Scene) {
-	if !d.chosen.Bare { // a session cannot change, only end
+func (d *Model) rebind(s *scene.Scene) {
+	if !d.chosen.SessionOnly { // a session cannot change, only end
 		d.chosen.Visible, d.chosen.Hidden = rebind(s, d.chosen.Visible), rebind(s, d.chosen.Hidden)
 	}
 	d.choose(s)
@@ -159,7 +159,7 @@ func (d *Model) confirm() scene.Action {
 	switch {
 	case d.ready():
 		targets := make([]scene.Target, 0, len(d.targets))
-		for _, t := range d.standing() {
+		for _, t := range d.actionable() {
 			targets = append(targets, t.Target)
 		}
 		d.End()

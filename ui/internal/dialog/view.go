@@ -64,9 +64,9 @@ func (d *Model) title() string {
 	switch {
 	case len(d.targets) == 0:
 		return term.Capital(string(d.kind)) + " marked " + d.noun() + "s"
-	case d.chosen.Bare && len(d.targets) == 1:
+	case d.chosen.SessionOnly && len(d.targets) == 1:
 		return "Destroy " + d.targets[0].Label()
-	case d.chosen.Bare:
+	case d.chosen.SessionOnly:
 		return "Destroy " + term.Plural(len(d.targets), "session")
 	case len(d.targets) == 1:
 		what = scene.OneLine(d.targets[0].Election, 40)

@@ -60,7 +60,7 @@ func (l Log) Start(kind election.ActionKind, targets []scene.Target, s *scene.Sc
 func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
 	var ids []string
 	for _, t := range targets {
-		if t.Bare != nil {
+		if t.SessionOnly != nil {
 			ids = append(ids, t.Session)
 		}
 	}
@@ -68,7 +68,7 @@ func withElections(targets []scene.Target, live *election.Snapshot) []scene.Targ
 	var all []scene.Target
 	for _, t := range targets {
 		all = append(all, t)
-		if t.Bare == nil {
+		if t.SessionOnly == nil {
 			continue
 		}
 		for _, e := range led[t.Session] {
@@ -134,7 +134,7 @@ func (l *Log) answered(msg Answered, s *scene.Scene) scene.Action {
 	var all scene.All
 	for _, x := range msg {
 		if x.of.answered(x.outcome, s.Now); x.of.over {
-			all = l.tell(all, x.of, s)
+			all = l.notify(all, x.of, s)
 		}
 	}
 	return append(all, l.settle(s)...)
@@ -146,15 +146,15 @@ func (l *Log) settle(s *scene.Scene) scene.All {
 	for _, b := range l.batches {
 		for _, a := range b {
 			if a.follow(s.Live, s.Now) {
-				all = l.tell(all, a, s)
+				all = l.notify(all, a, s)
 			}
 		}
 	}
 	return all
 }
 
-// tell shows an outcome in the footer: the last one of a batch, unless the panel is open.
-func (l *Log) tell(all scene.All, a *action, s *scene.Scene) scene.All {
+// notify shows an outcome in the footer: the last one of a batch, unless the panel is open.
+func (l *Log) notify(all scene.All, a *action, s *scene.Scene) scene.All {
 	switch b := l.batchOf(a); {
 	case len(b) == 1:
 		return append(all, scene.Say{Role: a.role(), Text: a.name + ": " + a.words(s)})

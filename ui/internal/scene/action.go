@@ -16,7 +16,7 @@ type Say struct {
 	Text string
 }
 
-// Copy copies a text through the terminal. What is its name: "session", "value".
+// Copy copies Text through the terminal. What describes it: "session", "value".
 type Copy struct{ What, Text string }
 
 // ShowElection shows an election in the Elections view.

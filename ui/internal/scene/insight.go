@@ -55,12 +55,12 @@ func NextNames(all []insight.Candidate) []string {
 	names := make([]string, 0, len(all))
 	for _, c := range all {
 		l := of(c)
-		beside := l.node
+		detail := l.node
 		if alike[l] > 1 {
-			beside = strings.TrimPrefix(l.node+", "+election.ShortID(c.Session.ID), ", ")
+			detail = strings.TrimPrefix(l.node+", "+election.ShortID(c.Session.ID), ", ")
 		}
-		if beside != "" {
-			l.name += " (" + beside + ")"
+		if detail != "" {
+			l.name += " (" + detail + ")"
 		}
 		names = append(names, l.name)
 	}
@@ -152,8 +152,8 @@ func (c *InsightCache) holds(all []*election.Election, asOf time.Time) bool {
 	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, all))
 }
 
-// SameSlice reports whether two slices share memory and so, as snapshots are immutable,
-// content.
+// SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory
+// means equal content.
 func SameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

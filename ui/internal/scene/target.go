@@ -6,8 +6,8 @@ import "electop/election"
 type Target struct {
 	election.Target
 	HeldFor string
-	// Bare is set for a session without an election.
-	Bare *election.Session
+	// SessionOnly is set for a session without an election.
+	SessionOnly *election.Session
 	// Hidden is set if the filter hides the target.
 	Hidden bool
 }
@@ -21,7 +21,7 @@ func (s *Scene) Bind(e *election.Election, hidden bool) Target {
 func BindSession(ses *election.Session, hidden bool) Target {
 	return Target{Target: election.Target{
 		Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
-	}, Bare: ses, Hidden: hidden}
+	}, SessionOnly: ses, Hidden: hidden}
 }
 
 // Label is the short name of a target.
@@ -29,8 +29,8 @@ func (t *Target) Label() string {
 	switch {
 	case t.Election != "":
 		return OneLine(t.Election, 60)
-	case t.Bare != nil && t.Bare.Name != "":
-		return "session " + OneLine(t.Bare.Name, 40)
+	case t.SessionOnly != nil && t.SessionOnly.Name != "":
+		return "session " + OneLine(t.SessionOnly.Name, 40)
 	}
 	return "session " + election.ShortID(t.Session)
 }
@@ -38,8 +38,8 @@ func (t *Target) Label() string {
 // Title is the name of a target in a list, with the session ID because session names are not
 // unique.
 func (t *Target) Title() string {
-	if t.Bare != nil && t.Bare.Name != "" {
-		return OneLine(t.Bare.Name, 40) + " " + election.ShortID(t.Session)
+	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
+		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session)
 	}
 	return t.Label()
 }
@@ -52,6 +52,6 @@ type Chosen struct {
 	Leaderless []string
 	// Unmarked names the row under the cursor when all marks are hidden.
 	Unmarked string
-	// Bare is set if the targets are sessions, not elections.
-	Bare bool
+	// SessionOnly is set if the targets are sessions, not elections.
+	SessionOnly bool
 }

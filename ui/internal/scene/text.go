@@ -16,7 +16,7 @@ func Number(n uint64) string { return strconv.FormatUint(n, 10) }
 // textLimit is the maximum length in runes of a text from Consul on one line.
 const textLimit = 400
 
-// Clean sanitizes a text from Consul for one line of the screen.
+// Clean sanitises a text from Consul for one line of the screen.
 func Clean(s string) string { return OneLine(s, textLimit) }
 
 // OneLine is [sanitize.Line] with a fast path for short printable ASCII.
@@ -108,7 +108,7 @@ func CauseLabel(c election.Cause) string {
 	}
 }
 
-// TermNumber formats a term number. It is 0 if the key was written without the lock before
+// TermNumber formats a term number, "?" for 0: the key was written without the lock before
 // electop first read it.
 func TermNumber(n uint64) string {
 	if n == 0 {

@@ -45,7 +45,7 @@ func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
 
 // describe writes all known facts about a session.
 func describe(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
-	if r.stands == orphan {
+	if r.state == orphan {
 		d.Para(term.Delay, "Probably an orphan: "+term.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
 			"no known key. A program that restarts may leave its sessions behind.")
 		d.Blank()

@@ -14,22 +14,22 @@ import (
 // tally counts the sessions by state.
 type tally struct{ all, holding, orphans int }
 
-// standing is the state of a session, inferred from its known keys.
-type standing uint8
+// state is the state of a session, inferred from its known keys.
+type state uint8
 
 const (
-	orphan  standing = iota // probably left behind by a program
-	idle                    // holds no known key; may be a waiter
-	holding                 // holds a known key
+	orphan  state = iota // probably left behind by a program
+	idle                 // holds no known key; may be a waiter
+	holding              // holds a known key
 )
 
-func (s standing) word() string { return [...]string{"orphan", "idle", "holding"}[s] }
+func (s state) word() string { return [...]string{"orphan", "idle", "holding"}[s] }
 
 // row is one session and its known keys.
 type row struct {
-	ses    *election.Session
-	stands standing
-	holds  []*election.Election
+	ses   *election.Session
+	state state
+	holds []*election.Election
 	// slots are the semaphores in which it holds a slot.
 	slots []*election.Election
 	// others are the unwatched keys that a scan found. scanned is set if a scan covered the
@@ -46,11 +46,11 @@ type row struct {
 // may be waiting candidates. Package insight uses the same number.
 const manyAlike = 3
 
-// kin identifies similar sessions that one program on one node creates repeatedly.
-type kin struct{ name, node, checks string }
+// family identifies similar sessions that one program on one node creates repeatedly.
+type family struct{ name, node, checks string }
 
-func kinOf(s *election.Session) kin {
-	return kin{s.Name, s.Node, strings.Join(s.Checks(), "\x00")}
+func familyOf(s *election.Session) family {
+	return family{s.Name, s.Node, strings.Join(s.Checks(), "\x00")}
 }
 
 // measure computes the maximum column widths.
@@ -60,7 +60,7 @@ func (v *Model) measure() {
 		r := &v.rows[i]
 		v.name = max(v.name, term.Width(scene.Clean(r.ses.Name)))
 		v.node = max(v.node, term.Width(scene.Clean(r.ses.Node)))
-		if r.stands != idle {
+		if r.state != idle {
 			v.hold = max(v.hold, term.Width(r.holdsText().Text))
 		}
 	}
@@ -73,21 +73,21 @@ func (v *Model) build(snap *election.Snapshot) {
 		return
 	}
 	holds, slots := heldBy(snap.Elections)
-	kins := map[kin]int{}
+	families := map[family]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
-		r := row{ses: s, stands: holding, holds: holds[s.ID], slots: slots[s.ID]}
-		r.remember(v.list.FirstSeen[s.ID])
+		r := row{ses: s, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
+		r.setSeen(v.list.FirstSeen[s.ID])
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
-			r.stands = idle
+			r.state = idle
 			if s.TTL == 0 && s.Name != "" { // a TTL ends abandoned sessions
-				kins[kinOf(s)]++
+				families[familyOf(s)]++
 			}
 		}
 		v.rows = append(v.rows, r)
 	}
-	v.count(kins, snap.Elections)
+	v.count(families, snap.Elections)
 	v.measure()
 	v.marks = maps.Clone(v.marks)
 	maps.DeleteFunc(v.marks, func(id string, _ bool) bool {
@@ -95,9 +95,9 @@ func (v *Model) build(snap *election.Snapshot) {
 	})
 }
 
-// remember sets when the session was first seen, at the latest when its first known term
+// setSeen sets when the session was first seen, at the latest when its first known term
 // began.
-func (r *row) remember(first election.Seen) {
+func (r *row) setSeen(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {
 		if since := r.holds[i].Since; r.seen.IsZero() || !since.IsZero() && since.Before(r.seen) {
@@ -117,23 +117,23 @@ func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 }
 
 // count finds the orphans and updates the tally. It creates waiters only if needed.
-func (v *Model) count(kins map[kin]int, es []*election.Election) {
+func (v *Model) count(families map[family]int, es []*election.Election) {
 	v.tally.all = len(v.rows)
 	var waiting *waiters
 	for i := range v.rows {
 		r := &v.rows[i]
-		if r.stands == holding {
+		if r.state == holding {
 			v.tally.holding++
 			continue
 		}
-		if n := kins[kinOf(r.ses)]; n >= manyAlike && r.ses.TTL == 0 {
+		if n := families[familyOf(r.ses)]; n >= manyAlike && r.ses.TTL == 0 {
 			if waiting == nil {
 				waiting = newWaiters(es)
 			}
 			if waiting.mayWait(r.ses) {
 				continue
 			}
-			r.stands, r.alike = orphan, n
+			r.state, r.alike = orphan, n
 			v.tally.orphans++
 		}
 	}
@@ -180,7 +180,7 @@ func matchWord(w scene.FilterWord, r *row) bool {
 	name := func(e *election.Election) string { return e.Name }
 	switch w.Field {
 	case "state":
-		return strings.HasPrefix(r.stands.word(), w.Value)
+		return strings.HasPrefix(r.state.word(), w.Value)
 	case "node":
 		return scene.ContainsFold(r.ses.Node, w.Value)
 	case "session":

@@ -281,7 +281,7 @@ func TestChoosing(t *testing.T) {
 		t.Error(got)
 	}
 	ask := d.keys("x").(scene.Ask)
-	if len(ask.Visible) != 1 || ask.Visible[0].Session != d.m.Cursor() || !ask.Bare {
+	if len(ask.Visible) != 1 || ask.Visible[0].Session != d.m.Cursor() || !ask.SessionOnly {
 		t.Errorf("%+v", ask)
 	}
 	d.filter("cron")

@@ -22,7 +22,7 @@ func (s sorting) compare(a, b *row) int {
 	case "node":
 		return strings.Compare(a.ses.Node, b.ses.Node)
 	case "state":
-		return cmp.Compare(a.stands, b.stands)
+		return cmp.Compare(a.state, b.state)
 	case "holds":
 		return cmp.Compare(b.known(), a.known())
 	case "age":

@@ -36,7 +36,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		}
 	case scene.Unmark:
 		for _, t := range msg.Targets {
-			if t.Bare != nil {
+			if t.SessionOnly != nil {
 				v.mark(false, t.Session)
 			}
 		}
@@ -183,7 +183,7 @@ func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	if refusal != "" {
 		return scene.Say{Role: term.Delay, Text: refusal}
 	}
-	c := scene.Chosen{Bare: true}
+	c := scene.Chosen{SessionOnly: true}
 	for i := range v.rows {
 		switch r := &v.rows[i]; {
 		case !v.marks[r.ses.ID]:

@@ -101,7 +101,7 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 // news returns the lines above the list: why it is empty or stale, and the state of a scan.
 func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
 	var lines [][]term.Span
-	if text, r := v.trouble(s); text != "" {
+	if text, r := v.problem(s); text != "" {
 		for _, part := range term.Wrap(text, width-2) {
 			lines = append(lines, []term.Span{{r, part}})
 		}
@@ -144,8 +144,8 @@ func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
 }
 
-// trouble explains why the list is empty or stale.
-func (v *Model) trouble(s *scene.Scene) (string, term.Role) {
+// problem explains why the list is empty or stale.
+func (v *Model) problem(s *scene.Scene) (string, term.Role) {
 	switch list := v.list; {
 	case !s.Lists && list == nil:
 		return "This screen does not list sessions.", term.Quiet
@@ -250,7 +250,7 @@ func drawCell(l *term.Line, s *scene.Scene, r *row, c column, w int, mark bool) 
 }
 
 func (r *row) sign(sym *term.Symbols) term.Span {
-	switch r.stands {
+	switch r.state {
 	case holding:
 		return term.Span{term.Led, sym.Led}
 	case orphan:
@@ -273,7 +273,7 @@ func (r *row) nothing() string {
 
 // holdsText names the watched elections of a session and counts all keys that a scan found.
 func (r *row) holdsText() term.Span {
-	switch r.stands {
+	switch r.state {
 	case orphan:
 		return term.Span{term.Delay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
 	case idle:

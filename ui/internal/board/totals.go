@@ -10,22 +10,22 @@ import (
 	"electop/ui/internal/term"
 )
 
-// census summarizes all elections: counts by state, text widths and the earliest observation.
-type census struct {
+// totals summarises all elections: counts by state, text widths and the earliest observation.
+type totals struct {
 	counts scene.Counts
 	widths extent
 	// earliest is the start of the earliest observation.
 	earliest time.Time
 }
 
-// takeCensus summarizes the elections of a snapshot.
-func takeCensus(snap *election.Snapshot, asOf time.Time) census {
-	c := census{widths: extent{address: addressWidth(snap.Elections)}}
-	sick := sickNodes(snap.Checks)
+// computeTotals summarises the elections of a snapshot.
+func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
+	c := totals{widths: extent{address: addressWidth(snap.Elections)}}
+	failing := failingNodes(snap.Checks)
 	for _, e := range snap.Elections {
 		stands := scene.StandingOf(e, asOf)
 		c.counts.Add(stands)
-		if stands == scene.StandsLed && e.Session != nil && sick[e.Session.Node] {
+		if stands == scene.StandsLed && e.Session != nil && failing[e.Session.Node] {
 			c.counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.widths.measure(e)
@@ -35,22 +35,22 @@ func takeCensus(snap *election.Snapshot, asOf time.Time) census {
 }
 
 // seen is how long elections have been observed.
-func (c *census) seen(asOf time.Time) time.Duration {
+func (c *totals) seen(asOf time.Time) time.Duration {
 	if c.earliest.IsZero() {
 		return 0
 	}
 	return asOf.Sub(c.earliest)
 }
 
-// sickNodes returns the nodes with a check that does not pass.
-func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
-	sick := map[string]bool{}
+// failingNodes returns the nodes with a check that does not pass.
+func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
+	failing := map[string]bool{}
 	for node, known := range checks {
 		if known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing }) {
-			sick[node] = true
+			failing[node] = true
 		}
 	}
-	return sick
+	return failing
 }
 
 // measure widens the extent to an election's texts.

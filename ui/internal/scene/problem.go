@@ -6,11 +6,11 @@ import (
 	"electop/election"
 )
 
-// NoTrouble is the rank of an election without a problem.
-const NoTrouble = 6
+// NoProblem is the rank of an election without a problem.
+const NoProblem = 6
 
-// Trouble ranks elections by urgency, the most urgent first.
-func Trouble(e *election.Election, snap *election.Snapshot, asOf time.Time) int64 {
+// ProblemRank ranks elections by urgency, the most urgent first.
+func ProblemRank(e *election.Election, snap *election.Snapshot, asOf time.Time) int64 {
 	switch StandingOf(e, asOf) {
 	case StandsVacant:
 		return 0
@@ -19,14 +19,14 @@ func Trouble(e *election.Election, snap *election.Snapshot, asOf time.Time) int6
 	case StandsUnreadable:
 		return 2
 	case StandsSemaphore:
-		return NoTrouble
+		return NoProblem
 	default:
-		return ledTrouble(e, snap)
+		return ledRank(e, snap)
 	}
 }
 
-// ledTrouble ranks elections that have a leader.
-func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
+// ledRank ranks elections that have a leader.
+func ledRank(e *election.Election, snap *election.Snapshot) int64 {
 	t := TallyChecks(e.Session, snap.Checks)
 	switch {
 	case t.Critical > 0:
@@ -36,7 +36,7 @@ func ledTrouble(e *election.Election, snap *election.Snapshot) int64 {
 	case t.Warning > 0:
 		return 5
 	}
-	return NoTrouble
+	return NoProblem
 }
 
 // ChangesWindow is the period in which changes are counted.

@@ -10,18 +10,18 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// judgement is what the table shows of an election in addition to its state.
-type judgement struct {
+// assessment is what the table shows of an election in addition to its state.
+type assessment struct {
 	// urgent is set for urgent advice that has no other sign.
 	urgent bool
 	// semaphore is "semaphore 2 of 3" for a semaphore's key.
 	semaphore string
 }
 
-// judge ignores other elections: comparing all of them for each row of a frame is expensive.
-func judge(e *election.Election, asOf time.Time) judgement {
+// assess ignores other elections: comparing all of them for each row of a frame is expensive.
+func assess(e *election.Election, asOf time.Time) assessment {
 	alone := insight.NewBoard(nil, nil)
-	return judgement{urgent: slices.ContainsFunc(alone.Advise(e, nil, asOf), unsigned), semaphore: semaphoreText(e)}
+	return assessment{urgent: slices.ContainsFunc(alone.Advise(e, nil, asOf), unsigned), semaphore: semaphoreText(e)}
 }
 
 // unsigned reports whether urgent advice has no sign of its own.
