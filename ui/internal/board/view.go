@@ -91,11 +91,11 @@ func (m Model) hiddenRows(p *term.Painter, width, rows int) string {
 	hidden := len(m.vacant) - (last - first)
 	if hidden > 0 && width < 70 {
 		spans = []term.Span{{term.Quiet, fmt.Sprintf(" %s%d %s%d ", p.Sym.Up, m.offset, p.Sym.Down, len(m.order)-end)},
-			{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " vacant out of sight"}}
+			{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more vacant"}}
 	} else if hidden > 0 {
 		spans = append(spans, term.Span{term.Text, "   "},
-			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " out of sight without a leader"},
-			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " goes there"})
+			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more without a leader"},
+			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " next problem"})
 	}
 	return p.Draw(width, spans...)
 }

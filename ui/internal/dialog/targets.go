@@ -44,9 +44,9 @@ func changeOf(t election.Target, e *election.Election) string {
 	case e == nil || !e.Exists:
 		return "the key was deleted"
 	case e.Unreadable:
-		return "the key is not readable any more"
+		return "the token can no longer read the key"
 	case !e.Pair.Held():
-		return "it has no leader any more"
+		return "it no longer has a leader"
 	case e.Pair.Session != t.Session:
 		return scene.OneLine(e.Leader, 60) + " leads now, term " + scene.Number(e.Term)
 	case !t.SameHold(e.Pair):
@@ -62,7 +62,7 @@ func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 		return ""
 	}
-	return "the session is gone"
+	return "the session no longer exists"
 }
 
 // affectedKeys lists the known keys of the targets' sessions: those of the targets first,

@@ -148,7 +148,7 @@ func (d *Model) writeNoTarget(page *term.Page) {
 		text = d.chosen.Unmarked + ", under the cursor, is not marked and will not be " + d.past() + "."
 	}
 	page.Para(term.Bad, text)
-	page.Para(term.Quiet, "To see the marks, close this and clear the filter with esc; esc once more removes them.")
+	page.Para(term.Quiet, "Close this dialog and press esc to clear the filter and see the marks; a second esc unmarks all.")
 }
 
 func (d *Model) past() string {
@@ -277,7 +277,7 @@ func (d *Model) writeAffected(page *term.Page) {
 	case d.search != nil:
 		writeSearch(page, d.search, len(affected), d.now)
 	case len(affected) == 0:
-		page.Add(term.Span{term.Quiet, "  nothing watched"})
+		page.Add(term.Span{term.Quiet, "  no watched key"})
 	}
 	if d.maySearch() {
 		what := " scans the whole store for keys outside the patterns"

@@ -144,7 +144,7 @@ func (b batch) summary() string {
 		counts[a.result()]++
 	}
 	var parts []string
-	for _, result := range []string{"moved", "destroyed", "same leader again", "no leader", "not known", "failed", "waiting"} {
+	for _, result := range []string{"moved", "destroyed", "same leader again", "no leader", "unknown", "failed", "waiting"} {
 		if n := counts[result]; n > 0 {
 			parts = append(parts, strconv.Itoa(n)+" "+result)
 		}
@@ -166,7 +166,7 @@ func (a *action) result() string {
 	case a.Kind == insight.OutcomeVacant:
 		return "no leader"
 	case a.Kind == insight.OutcomeDone, a.Kind == insight.OutcomeUnknown:
-		return "not known"
+		return "unknown"
 	}
 	return "failed"
 }

@@ -14,13 +14,13 @@ import (
 func NobodyNext(s *Scene, in *Assessment) string {
 	switch unread := in.Unread(); {
 	case len(unread) > 0:
-		return "not known: " + strings.Join(unread, "; ")
+		return "unknown: " + strings.Join(unread, "; ")
 	case in.Around != nil:
 		return "no candidate was seen among " + term.Plural(len(in.Around.Sessions), "session")
 	case !s.Studies:
 		return "candidates are not read"
 	case s.Stale:
-		return "not known: Consul is unreachable"
+		return "unknown: Consul is unreachable"
 	}
 	return "being read"
 }

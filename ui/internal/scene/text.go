@@ -73,7 +73,7 @@ func CauseWords(c election.Cause) string {
 	case election.OperatorDestroy:
 		return "electop destroyed its session"
 	default:
-		return "not known"
+		return "unknown"
 	}
 }
 

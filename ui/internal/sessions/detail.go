@@ -95,7 +95,7 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 		d.Add(term.Span{term.Quiet, "no key"})
 	}
 	if r.partly {
-		d.Para(term.Delay, "This token may not read all keys: there may be more.")
+		d.Para(term.Delay, "This token cannot read all keys: there may be more.")
 	}
 }
 

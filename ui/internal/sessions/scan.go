@@ -92,10 +92,10 @@ func (s *storeScan) spans(now time.Time) [][]term.Span {
 	if r.at.IsZero() {
 		return lines
 	}
-	text := []term.Span{{term.Text, "HOLDS has all keys as of " + term.ClockTime(r.at)},
+	text := []term.Span{{term.Text, "HOLDS shows all keys as of " + term.ClockTime(r.at)},
 		{term.Quiet, ", " + term.Duration(now.Sub(r.at)) + " ago, of " + term.Thousands(r.total) + " scanned"}}
 	if r.partial {
-		text = append(text, term.Span{term.Delay, "; this token may not read all keys"})
+		text = append(text, term.Span{term.Delay, "; this token cannot read all keys"})
 	}
 	return append(lines, text)
 }

@@ -150,7 +150,7 @@ func (v *Model) problem(s *scene.Scene) (string, term.Role) {
 	case !s.Lists && list == nil:
 		return "This screen does not list sessions.", term.Quiet
 	case list == nil && s.Paused:
-		return "The board is paused: p continues, and reads the sessions.", term.Delay
+		return "The board is paused: press p to continue and read the sessions.", term.Delay
 	case list == nil && s.Stale:
 		return "Consul is unreachable: the sessions were not read.", term.Delay
 	case list == nil:
@@ -162,7 +162,7 @@ func (v *Model) problem(s *scene.Scene) (string, term.Role) {
 	case !list.Until.IsZero():
 		return "This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
 	case len(list.Sessions) == 0:
-		return "No session is visible. Consul omits those that the token may not read, so there may be some.", term.Delay
+		return "No session is visible. Consul omits sessions that the token cannot read, so some may exist.", term.Delay
 	case len(v.order) == 0:
 		return "No session matches the filter. Esc clears it.", term.Quiet
 	}
@@ -264,7 +264,7 @@ func (r *row) sign(sym *term.Symbols) term.Span {
 func (r *row) nothing() string {
 	switch {
 	case !r.scanned:
-		return "nothing watched"
+		return "no watched key"
 	case r.partly:
 		return "no readable key"
 	}
