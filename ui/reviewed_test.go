@@ -16,7 +16,7 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	d.keys("k", "x")
 	d.wants("Destroy the session of billing")
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.filter("auth") // billing is out of sight
+	d.filter("auth") // hides billing
 	d.keys("r")
 	d.wants("Destroy the session of billing", "billing-9", "[ Cancel ]")
 	d.filter("")

@@ -53,7 +53,7 @@ func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
 	return failing
 }
 
-// measure widens the extent to an election's texts.
+// measure widens the extent to fit an election's texts.
 func (c *extent) measure(e *election.Election) {
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, term.Width(e.Leader))

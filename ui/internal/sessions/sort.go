@@ -33,7 +33,7 @@ func (s sorting) compare(a, b *row) int {
 	return strings.Compare(a.ses.Name, b.ses.Name)
 }
 
-// sortRows orders sessions; equal ones by name, node and id.
+// sortRows orders sessions; equal ones by name, node and ID.
 func sortRows(rows []*row, s sorting) {
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := s.compare(a, b)

@@ -11,8 +11,8 @@ import (
 // Uncertain sessions count as waiters.
 type waiters struct {
 	former map[string]bool // sessions that led
-	alike  map[string]bool // see looksOf
-	names  map[string]bool // of the elections
+	alike  map[string]bool // looks of leaders' sessions, see looksOf
+	names  map[string]bool // names of elections
 }
 
 func newWaiters(es []*election.Election) *waiters {
