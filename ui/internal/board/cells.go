@@ -73,7 +73,7 @@ func drawName(l *term.Line, name, mark *term.Span, width int) {
 func drawLeader(l *term.Line, r *row, width int) {
 	end := l.Used + width
 	extra := r.extra
-	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.stands == scene.StandsSemaphore && term.Width(r.leader.Text) > width {
+	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.state == scene.StateSemaphore && term.Width(r.leader.Text) > width {
 		r.leader.Text = short
 	}
 	left := width - term.Width(r.leader.Text) - term.ColumnGap
@@ -92,7 +92,7 @@ func drawLeader(l *term.Line, r *row, width int) {
 
 func drawChecks(l *term.Line, r *row, width int, asOf time.Time) {
 	switch {
-	case r.stands != scene.StandsLed:
+	case r.state != scene.StateLed:
 		l.Fill(term.Faint, l.Sym.Dash, 1)
 		l.Gap(width - 1)
 	case !r.checksKnown:

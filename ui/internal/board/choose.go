@@ -51,7 +51,7 @@ func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
 // bindLed returns targets for the elections with a leader, and the names of the others.
 func bindLed(es []*election.Election, hidden bool, s *scene.Scene) (bound []scene.Target, leaderless []string) {
 	for _, e := range es {
-		if scene.StandingOf(e, s.AsOf) != scene.StandsLed {
+		if scene.DisplayStateOf(e, s.AsOf) != scene.StateLed {
 			leaderless = append(leaderless, scene.OneLine(e.Name, 60))
 			continue
 		}
@@ -66,10 +66,10 @@ func nothingToDo(kind election.ActionKind, chosen []*election.Election, s *scene
 		return "There is nothing to " + string(kind) + "."
 	}
 	name := scene.OneLine(chosen[0].Name, 60)
-	switch stands := scene.StandingOf(chosen[0], s.AsOf); {
-	case stands == scene.StandsUnreadable:
+	switch state := scene.DisplayStateOf(chosen[0], s.AsOf); {
+	case state == scene.StateUnreadable:
 		return name + " is not readable with this token: there is nothing to " + string(kind) + "."
-	case stands != scene.StandsSemaphore:
+	case state != scene.StateSemaphore:
 		return name + " has no leader: there is nothing to " + string(kind) + "."
 	case kind == election.ActionDestroy:
 		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."

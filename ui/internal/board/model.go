@@ -107,8 +107,8 @@ func (m *Model) movesByItself() bool {
 // screen shows its details without a key press.
 func (m *Model) showProblem(s *scene.Scene) {
 	i := slices.IndexFunc(m.order, func(e *election.Election) bool {
-		st := scene.StandingOf(e, s.AsOf)
-		return st == scene.StandsVacant || st == scene.StandsDelay
+		st := scene.DisplayStateOf(e, s.AsOf)
+		return st == scene.StateVacant || st == scene.StateLockDelay
 	})
 	m.moveTo(max(m.index, i))
 }

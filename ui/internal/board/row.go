@@ -13,7 +13,7 @@ import (
 
 // row is the displayed content of one election.
 type row struct {
-	stands      scene.Standing
+	state       scene.DisplayState
 	sign        string
 	signRole    term.Role
 	name        term.Span
@@ -43,16 +43,16 @@ type rowContext struct {
 }
 
 func describe(e *election.Election, c rowContext) row {
-	r := row{stands: scene.StandingOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
-	r.sign, r.signRole = r.stands.Sign(c.sym)
+	r := row{state: scene.DisplayStateOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
+	r.sign, r.signRole = r.state.Sign(c.sym)
 	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
 	r.term = scene.TermSpan(e, c.sym)
-	switch r.stands {
-	case scene.StandsLed:
+	switch r.state {
+	case scene.StateLed:
 		r.describeLed(e, c)
-	case scene.StandsUnreadable:
+	case scene.StateUnreadable:
 		r.describeUnreadable(e, c)
-	case scene.StandsSemaphore:
+	case scene.StateSemaphore:
 		r.describeSemaphore(e, c)
 	default:
 		r.describeVacant(e, c)
@@ -63,7 +63,7 @@ func describe(e *election.Election, c rowContext) row {
 	if c.stale {
 		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
 	}
-	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && assess(e, c.asOf).urgent {
+	if r.mark.Text == "" && r.state != scene.StateUnreadable && assess(e, c.asOf).urgent {
 		r.mark = term.Span{term.Delay, c.sym.Urgent}
 	}
 	return r
@@ -106,13 +106,13 @@ func (r *row) describeSemaphore(e *election.Election, c rowContext) {
 func (r *row) describeVacant(e *election.Election, c rowContext) {
 	r.name.Role = r.signRole
 	r.leader = term.Span{r.signRole, "no leader"}
-	if r.stands == scene.StandsDelay {
+	if r.state == scene.StateLockDelay {
 		r.leader.Text = delayLabel(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
 	switch {
 	case !e.Exists:
 		r.extra = term.Span{term.Quiet, "key deleted"}
-	case r.stands == scene.StandsVacant && !e.LockDelayUntil.IsZero():
+	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
 		r.extra = term.Span{term.Quiet, "may be taken"}
 	}
 	r.node = term.Span{term.Quiet, c.sym.Dash}

@@ -23,9 +23,9 @@ func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
 	c := totals{widths: extent{address: addressWidth(snap.Elections)}}
 	failing := failingNodes(snap.Checks)
 	for _, e := range snap.Elections {
-		stands := scene.StandingOf(e, asOf)
-		c.counts.Add(stands)
-		if stands == scene.StandsLed && e.Session != nil && failing[e.Session.Node] {
+		state := scene.DisplayStateOf(e, asOf)
+		c.counts.Add(state)
+		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
 			c.counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.widths.measure(e)

@@ -23,7 +23,7 @@ type target struct {
 func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	bound := slices.Clone(old)
 	for i, t := range bound {
-		if e := s.Live.Find(t.Key); e != nil && scene.StandingOf(e, s.AsOf) == scene.StandsLed {
+		if e := s.Live.Find(t.Key); e != nil && scene.DisplayStateOf(e, s.AsOf) == scene.StateLed {
 			bound[i] = s.Bind(e, t.Hidden)
 		}
 	}

@@ -8,15 +8,15 @@ type Counts struct {
 }
 
 // Add counts one election.
-func (c *Counts) Add(s Standing) {
+func (c *Counts) Add(s DisplayState) {
 	switch s {
-	case StandsLed:
+	case StateLed:
 		c.Led++
-	case StandsDelay:
+	case StateLockDelay:
 		c.Delay++
-	case StandsVacant:
+	case StateVacant:
 		c.Vacant++
-	case StandsSemaphore:
+	case StateSemaphore:
 		c.Semaphore++
 	default:
 		c.Unreadable++

@@ -65,7 +65,7 @@ func (f Filter) Match(e *election.Election, asOf time.Time) bool {
 func (w FilterWord) matchElection(e *election.Election, asOf time.Time) bool {
 	switch w.Field {
 	case "state":
-		word := StandingOf(e, asOf).Word()
+		word := DisplayStateOf(e, asOf).Word()
 		return strings.HasPrefix(word, strings.ReplaceAll(w.Value, "_", "-"))
 	case "node":
 		return ContainsFold(NodeOf(e), w.Value)

@@ -10,8 +10,8 @@ import (
 	"electop/election"
 )
 
-// NobodyNext explains why there is no likely candidate.
-func NobodyNext(s *Scene, in *Assessment) string {
+// WhyNoCandidate explains why there is no likely candidate.
+func WhyNoCandidate(s *Scene, in *Assessment) string {
 	switch unread := in.Unread(); {
 	case len(unread) > 0:
 		return "unknown: " + strings.Join(unread, "; ")
@@ -35,7 +35,7 @@ func NextSpans(s *Scene, in *Assessment) []term.Span {
 		if len(in.Unread()) > 0 {
 			r = term.Delay
 		}
-		return []term.Span{{r, NobodyNext(s, in)}}
+		return []term.Span{{r, WhyNoCandidate(s, in)}}
 	}
 	text := term.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {

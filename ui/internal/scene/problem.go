@@ -11,14 +11,14 @@ const NoProblem = 6
 
 // ProblemRank ranks elections by urgency, the most urgent first.
 func ProblemRank(e *election.Election, snap *election.Snapshot, asOf time.Time) int64 {
-	switch StandingOf(e, asOf) {
-	case StandsVacant:
+	switch DisplayStateOf(e, asOf) {
+	case StateVacant:
 		return 0
-	case StandsDelay:
+	case StateLockDelay:
 		return 1
-	case StandsUnreadable:
+	case StateUnreadable:
 		return 2
-	case StandsSemaphore:
+	case StateSemaphore:
 		return NoProblem
 	default:
 		return ledRank(e, snap)

@@ -8,50 +8,50 @@ import (
 	"electop/election"
 )
 
-// Standing is the state of an election as displayed.
-type Standing uint8
+// DisplayState is the state of an election as displayed.
+type DisplayState uint8
 
 // The displayed states.
 const (
-	StandsLed Standing = iota
-	StandsDelay
-	StandsVacant
-	StandsSemaphore // a key that has several holders by design
-	StandsUnreadable
+	StateLed DisplayState = iota
+	StateLockDelay
+	StateVacant
+	StateSemaphore // a key that has several holders by design
+	StateUnreadable
 )
 
-// StandingOf returns the displayed state of an election at asOf.
-func StandingOf(e *election.Election, asOf time.Time) Standing {
+// DisplayStateOf returns the displayed state of an election at asOf.
+func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
 	if e.Unreadable {
-		return StandsUnreadable
+		return StateUnreadable
 	}
 	switch state := e.State(asOf); {
 	case state == election.Led:
-		return StandsLed
+		return StateLed
 	case e.IsSemaphore():
-		return StandsSemaphore
+		return StateSemaphore
 	case state == election.InLockDelay:
-		return StandsDelay
+		return StateLockDelay
 	default:
-		return StandsVacant
+		return StateVacant
 	}
 }
 
 // Word is the state in the vocabulary of the command line and the filter.
-func (s Standing) Word() string {
+func (s DisplayState) Word() string {
 	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
 }
 
 // Sign returns the symbol of the state and its colour role.
-func (s Standing) Sign(sym *term.Symbols) (string, term.Role) {
+func (s DisplayState) Sign(sym *term.Symbols) (string, term.Role) {
 	switch s {
-	case StandsLed:
+	case StateLed:
 		return sym.Led, term.Led
-	case StandsDelay:
+	case StateLockDelay:
 		return sym.Delay, term.Delay
-	case StandsVacant:
+	case StateVacant:
 		return sym.Vacant, term.Vacant
-	case StandsSemaphore:
+	case StateSemaphore:
 		return sym.Semaphore, term.TermB
 	default:
 		return sym.Unreadable, term.Quiet
