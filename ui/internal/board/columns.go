@@ -23,7 +23,6 @@ const (
 	columnCount
 )
 
-// column is a displayed column.
 type column struct {
 	id    columnID
 	title string

@@ -42,7 +42,6 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// head draws the column titles and the sort marker.
 func (m Model) head(p *term.Painter, columns []column, width int) string {
 	l := term.NewLine(p, width)
 	marker := p.Sym.Down

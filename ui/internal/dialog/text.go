@@ -18,7 +18,6 @@ const (
 	shownNames  = 3
 )
 
-// write writes the text of the dialog.
 func (d *Model) write(page *term.Page) {
 	d.cut = d.cutOthers
 	if len(d.targets) == 1 {

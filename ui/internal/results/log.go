@@ -118,7 +118,6 @@ func (l *Log) pressed(msg tea.KeyPressMsg) scene.Action {
 	return nil
 }
 
-// list opens the panel with every action of this run.
 func (l *Log) list() scene.Action {
 	if len(l.batches) == 0 {
 		return scene.Say{Role: term.Quiet, Text: "No action was confirmed since electop started."}

@@ -171,7 +171,6 @@ func (a *action) result() string {
 	return "failed"
 }
 
-// event returns the action as a line of the Events view.
 func (a *action) event(s *scene.Scene) *election.Event {
 	return &election.Event{
 		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: s.Live.Datacenter,

@@ -19,7 +19,6 @@ type Operator interface {
 // Answered is the message with the outcomes of one command.
 type Answered []answer
 
-// answer is the outcome of one action.
 type answer struct {
 	of      *action
 	outcome insight.Outcome

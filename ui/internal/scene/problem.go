@@ -25,7 +25,6 @@ func ProblemRank(e *election.Election, snap *election.Snapshot, asOf time.Time) 
 	}
 }
 
-// ledRank ranks elections that have a leader.
 func ledRank(e *election.Election, snap *election.Snapshot) int64 {
 	t := TallyChecks(e.Session, snap.Checks)
 	switch {

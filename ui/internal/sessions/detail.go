@@ -9,7 +9,6 @@ import (
 	"electop/ui/internal/term"
 )
 
-// drawOpen draws one session in full.
 func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height int) []string {
 	sign := r.sign(p.Sym)
 	name := scene.Clean(r.ses.Name)

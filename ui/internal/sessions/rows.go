@@ -66,7 +66,6 @@ func (v *Model) measure() {
 	}
 }
 
-// build rebuilds the rows from a snapshot.
 func (v *Model) build(snap *election.Snapshot) {
 	v.rows, v.tally = nil, tally{}
 	if v.list == nil {

@@ -14,7 +14,7 @@ import (
 // until the next scan completes.
 type storeScan struct {
 	run *scene.Search // the latest, nil before the first
-	// asked are the sessions that run covers.
+	// asked holds the sessions that run covers.
 	asked map[string]bool
 
 	result scanResult

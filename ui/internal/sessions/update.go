@@ -52,7 +52,6 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// used handles user input.
 func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -141,7 +140,6 @@ func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Actio
 	return nil
 }
 
-// readOn scrolls the open session.
 func (v *Model) readOn(msg tea.KeyPressMsg) {
 	step, _ := v.keys.Step(msg, max(1, v.rect.H-1), 1<<20)
 	switch {
@@ -204,7 +202,6 @@ func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	return scene.Ask{Kind: kind, Chosen: c}
 }
 
-// searched handles the end of a scan.
 func (v *Model) searched(msg scene.Searched, s *scene.Scene) {
 	if msg.Of != v.scan.run {
 		return
