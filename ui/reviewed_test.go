@@ -16,7 +16,7 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	d.keys("k", "x")
 	d.wants("Destroy the session of billing")
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
-	d.filter("auth") // billing is out of sight
+	d.filter("auth") // hides billing
 	d.keys("r")
 	d.wants("Destroy the session of billing", "billing-9", "[ Cancel ]")
 	d.filter("")
@@ -32,7 +32,7 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	vacant.Elections[1] = vacantElection(1, "billing", 3, time.Minute, time.Second, 0, election.Released, "")
 	d.send(snapshotMsg{vacant})
 	d.keys("r")
-	d.wants("it has no leader any more", "[ Close ]")
+	d.wants("it no longer has a leader", "[ Close ]")
 }
 
 func TestLookAgainKeepsTheSession(t *testing.T) {
@@ -47,7 +47,7 @@ func TestLookAgainKeepsTheSession(t *testing.T) {
 	if d.m.dialog == nil || len(d.m.dialog.Targets()) != 1 || d.m.dialog.Targets()[0].Session != id {
 		t.Fatal("the dialog is about another session")
 	}
-	d.wants("the session is gone", "[ Close ]")
+	d.wants("the session no longer exists", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts on another session")
 	}

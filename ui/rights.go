@@ -133,7 +133,7 @@ func (m *Model) selectedTarget() *election.Target {
 		return &t
 	}
 	e := m.scene.Selected
-	if m.focus.view != viewElections || e == nil || scene.StandingOf(e, m.scene.AsOf) != scene.StandsLed {
+	if m.focus.view != viewElections || e == nil || scene.DisplayStateOf(e, m.scene.AsOf) != scene.StateLed {
 		return nil
 	}
 	t = e.Target()

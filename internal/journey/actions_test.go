@@ -144,7 +144,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 		term.await("nothing watched")
 		term.keys("Enter")
 		term.keys("f")
-		term.await("HOLDS has all keys as of", "1 key, none watched")
+		term.await("HOLDS shows all keys as of", "1 key, none watched")
 		term.keys("Enter")
 		term.await("Not watched, as of", key)
 		term.keys("x")

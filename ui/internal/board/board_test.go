@@ -18,7 +18,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// driver drives a board as the program does.
+// driver sends messages to a board and runs its actions.
 type driver struct {
 	t    testing.TB
 	m    board.Model
@@ -37,7 +37,7 @@ func drive(t testing.TB, snap *election.Snapshot, w, h int) *driver {
 	return d
 }
 
-// show gives the board a snapshot.
+// show sends a snapshot to the board.
 func (d *driver) show(snap *election.Snapshot, now time.Time) {
 	before := d.s
 	d.s = uitest.Scene(snap, now)
@@ -51,7 +51,7 @@ func (d *driver) send(msg tea.Msg) scene.Action {
 	return action
 }
 
-// keys presses keys; it returns what the last one asked for.
+// keys presses keys and returns the last action.
 func (d *driver) keys(names ...string) (action scene.Action) {
 	for _, name := range names {
 		action = d.send(uitest.Press(name))
@@ -73,7 +73,7 @@ func (d *driver) lines() []string {
 	return lines
 }
 
-// row is the line of an election.
+// row returns the line of an election.
 func (d *driver) row(name string) string {
 	d.t.Helper()
 	for _, line := range d.lines() {
@@ -92,7 +92,7 @@ func (d *driver) selected() string {
 	return ""
 }
 
-// names are the visible elections, from the top.
+// names lists the visible elections, top first.
 func (d *driver) names() string {
 	var all []string
 	for _, e := range d.m.Visible() {
@@ -284,8 +284,7 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	d.wantsNote(d.keys("r"), "Read-only")
 }
 
-// Keys that look the same are rows of their own: the cursor and the marks tell them
-// apart.
+// Keys that look alike have separate rows, cursors and marks.
 func TestKeysThatLookTheSameHaveRowsOfTheirOwn(t *testing.T) {
 	s := uitest.Mixed()
 	for i, e := range s.Elections[:2] {
@@ -322,7 +321,7 @@ func TestSort(t *testing.T) {
 			return cmp.Compare(b.Changes(uitest.Now(), time.Hour), a.Changes(uitest.Now(), time.Hour))
 		},
 		"state": func(a, b *election.Election) int {
-			return cmp.Compare(scene.Trouble(a, snap, uitest.Now()), scene.Trouble(b, snap, uitest.Now()))
+			return cmp.Compare(scene.ProblemRank(a, snap, uitest.Now()), scene.ProblemRank(b, snap, uitest.Now()))
 		},
 	} {
 		d.wantsNote(d.send(scene.SortBy{Word: word[:3]}), "Sorted by "+word+".")
@@ -339,7 +338,7 @@ func TestSort(t *testing.T) {
 	d.wantsNote(d.send(scene.SortBy{Word: "x"}), ":sort takes election, state")
 }
 
-// Equal rows are in the order of their names, whatever they were sorted by before.
+// Equal rows are sorted by name, regardless of the previous order.
 func TestSortIsTotal(t *testing.T) {
 	words := []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}
 	d := drive(t, uitest.Crowd(60), 120, 300)
@@ -355,8 +354,8 @@ func TestSortIsTotal(t *testing.T) {
 	}
 }
 
-// Whatever happens, the cursor stays on its election as long as that is shown, and
-// the board is that of somebody who only sees the last snapshot.
+// The cursor stays on its election while that is shown, and the rows depend only on the last
+// snapshot.
 func TestCursorStaysOnItsElection(t *testing.T) {
 	filters := []string{"", "state:lock", "!state:vacant", "node-2", "!new"}
 	words := []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}
@@ -415,8 +414,8 @@ func TestColumnsByWidth(t *testing.T) {
 	}
 }
 
-// A row must not move when its node is no longer watched: out of sight its checks
-// would be outdated, and current again once it is back.
+// A row must not move when its node is no longer watched: its checks would be outdated off
+// screen and current on screen.
 func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
 	for _, by := range []string{"state", "checks"} {
 		now, then := drive(t, uitest.Mixed(), 120, 20), drive(t, outdated(time.Hour), 120, 20)
@@ -428,7 +427,7 @@ func TestOrderDoesNotDependOnWhatIsWatched(t *testing.T) {
 	}
 }
 
-// outdated is a snapshot whose nodes are not watched since a while.
+// outdated is a snapshot whose nodes are no longer watched.
 func outdated(since time.Duration) *election.Snapshot {
 	s := uitest.Mixed()
 	for node, known := range s.Checks {

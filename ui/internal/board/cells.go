@@ -54,8 +54,7 @@ func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, as
 	}
 }
 
-// drawName writes the name and the mark behind it, which may stand in the gap
-// between the columns.
+// drawName draws the name and the mark after it, which may use the gap between columns.
 func drawName(l *term.Line, name, mark *term.Span, width int) {
 	if mark.Text == "" {
 		l.Cell(name.Role, name.Text, width)
@@ -69,12 +68,12 @@ func drawName(l *term.Line, name, mark *term.Span, width int) {
 	l.Text(mark.Role, mark.Text)
 }
 
-// drawLeader writes the leader and what is to be said beside it, if there is
-// room for that; a warning that does not fit shrinks to a sign.
+// drawLeader draws the leader and the note next to it if there is space; a warning that does
+// not fit shrinks to a sign.
 func drawLeader(l *term.Line, r *row, width int) {
 	end := l.Used + width
 	extra := r.extra
-	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.stands == scene.StandsSemaphore && term.Width(r.leader.Text) > width {
+	if short, found := strings.CutPrefix(r.leader.Text, scene.SemaphoreWord); found && r.state == scene.StateSemaphore && term.Width(r.leader.Text) > width {
 		r.leader.Text = short
 	}
 	left := width - term.Width(r.leader.Text) - term.ColumnGap
@@ -93,7 +92,7 @@ func drawLeader(l *term.Line, r *row, width int) {
 
 func drawChecks(l *term.Line, r *row, width int, asOf time.Time) {
 	switch {
-	case r.stands != scene.StandsLed:
+	case r.state != scene.StateLed:
 		l.Fill(term.Faint, l.Sym.Dash, 1)
 		l.Gap(width - 1)
 	case !r.checksKnown:
@@ -166,8 +165,7 @@ func writeTally(l *term.Line, t scene.Tally, n int) {
 	l.Gap(end - l.Used)
 }
 
-// writeOldTally draws "! 12m ago" into exactly n cells, without the sign where there
-// is no room.
+// writeOldTally draws "! 12m ago" into exactly n cells, without the sign if it does not fit.
 func writeOldTally(l *term.Line, t scene.Tally, asOf time.Time, n int) {
 	text := age(asOf.Sub(t.Until)) + " ago"
 	if sign := t.Sign(l.Sym); term.Width(sign)+1+len(text) <= n {
@@ -176,7 +174,7 @@ func writeOldTally(l *term.Line, t scene.Tally, asOf time.Time, n int) {
 	l.Cell(term.Quiet, text, n)
 }
 
-// age writes a duration in its greatest unit: 45s, 12m, 3h, 2d.
+// age formats a duration in its largest unit: 45s, 12m, 3h, 2d.
 func age(d time.Duration) string {
 	d = max(0, d)
 	switch {

@@ -9,8 +9,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// choose asks to act on the marked elections or, only when there is no mark at all,
-// on the one under the cursor.
+// choose requests an action on the marked elections or, without marks, on the selected one.
 func (m *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	if reason := s.Refusal(kind); reason != "" {
 		return scene.Say{Role: term.Delay, Text: reason}
@@ -32,8 +31,7 @@ func (m *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	return ask
 }
 
-// marked are the marked elections in the order of their keys, those that the
-// filter hides apart.
+// marked returns the marked elections in key order, split by the filter.
 func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
 	for id := range m.marks {
 		switch e := s.Shown.Find(id); {
@@ -50,10 +48,10 @@ func (m Model) marked(s *scene.Scene) (visible, hidden []*election.Election) {
 	return visible, hidden
 }
 
-// bindLed makes targets of the elections that are led, and names the others.
+// bindLed returns targets for the elections with a leader, and the names of the others.
 func bindLed(es []*election.Election, hidden bool, s *scene.Scene) (bound []scene.Target, leaderless []string) {
 	for _, e := range es {
-		if scene.StandingOf(e, s.AsOf) != scene.StandsLed {
+		if scene.DisplayStateOf(e, s.AsOf) != scene.StateLed {
 			leaderless = append(leaderless, scene.OneLine(e.Name, 60))
 			continue
 		}
@@ -62,16 +60,16 @@ func bindLed(es []*election.Election, hidden bool, s *scene.Scene) (bound []scen
 	return bound, leaderless
 }
 
-// nothingToDo says why none of the chosen elections can be acted on.
+// nothingToDo explains why none of the chosen elections can be a target.
 func nothingToDo(kind election.ActionKind, chosen []*election.Election, s *scene.Scene) string {
 	if len(chosen) != 1 {
 		return "There is nothing to " + string(kind) + "."
 	}
 	name := scene.OneLine(chosen[0].Name, 60)
-	switch stands := scene.StandingOf(chosen[0], s.AsOf); {
-	case stands == scene.StandsUnreadable:
+	switch state := scene.DisplayStateOf(chosen[0], s.AsOf); {
+	case state == scene.StateUnreadable:
 		return name + " is not readable with this token: there is nothing to " + string(kind) + "."
-	case stands != scene.StandsSemaphore:
+	case state != scene.StateSemaphore:
 		return name + " has no leader: there is nothing to " + string(kind) + "."
 	case kind == election.ActionDestroy:
 		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."

@@ -7,7 +7,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// columnID names a column of the election table.
+// columnID identifies a column of the election table.
 type columnID uint8
 
 const (
@@ -23,20 +23,18 @@ const (
 	columnCount
 )
 
-// column is one column as it is drawn.
 type column struct {
 	id    columnID
 	title string
 	width int
 }
 
-// extent is how wide the content of the table is.
+// extent is the width of the table's content, in cells.
 type extent struct {
 	name, leader, address, node, term int
 }
 
-// bounds are the widths a column may have: never below least, want when there
-// is room, most when there is plenty.
+// bounds are the widths of a column in cells: the minimum, the usual one and the maximum.
 type bounds struct{ least, want, most int }
 
 func columnBounds(c extent, wide bool) [columnCount]bounds {
@@ -64,20 +62,18 @@ func columnBounds(c extent, wide bool) [columnCount]bounds {
 	}
 }
 
-// leastImportant lists the columns in the order in which they go when the
-// window is too narrow.
+// leastImportant lists the columns in the order in which a narrow window hides them.
 func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
-// columns chooses the columns for a table of this width and shares the room
-// among them.
+// columns selects the columns for a table width and distributes the space.
 func (m Model) columns(width int) []column {
-	return titled(chooseColumns(width, m.census.widths, m.wide), m.window)
+	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide), m.window)
 }
 
-// titled gives the column of lanes its title, which tells how far they reach.
-func titled(columns []column, window time.Duration) []column {
+// setLaneTitle sets the title of the lane column, which shows the time window.
+func setLaneTitle(columns []column, window time.Duration) []column {
 	for i := range columns {
 		if columns[i].id != colLane {
 			continue
@@ -122,7 +118,7 @@ func chooseColumns(width int, c extent, wide bool) []column {
 	most := func(b bounds) int { return b.most }
 	grow(want, colFor, colElection, colLeader, colNode, colLane, colChanges)
 	grow(most, colLeader, colElection, colChecks, colNode, colLane)
-	if room < 0 { // narrower than the least: the first columns are cut
+	if room < 0 { // narrower than the minimum
 		widths[colElection] = max(6, widths[colElection]+room)
 	}
 	return listColumns(shown, widths)
@@ -148,5 +144,5 @@ func columnTitle(id columnID, width int) string {
 	return title
 }
 
-// rightAligned reports columns of numbers.
+// rightAligned reports whether the column contains numbers.
 func (id columnID) rightAligned() bool { return id == colTerm || id == colChanges }

@@ -7,8 +7,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// laneWindow is how far back the lanes reach: 15 minutes, less while less than
-// that was seen, so that the first minutes fill them too.
+// laneWindow is the period that the lanes show: 15 minutes, or less while electop has observed
+// less, so that the lanes are full from the start.
 func laneWindow(seen time.Duration) time.Duration {
 	switch {
 	case seen <= time.Minute:
@@ -19,11 +19,11 @@ func laneWindow(seen time.Duration) time.Duration {
 	return 15 * time.Minute
 }
 
-// laneKind is what happened in the part of the window that one cell stands for.
+// laneKind is the state during one cell's part of the window.
 type laneKind uint8
 
 const (
-	laneUnseen laneKind = iota // nobody looked
+	laneUnseen laneKind = iota // not observed
 	laneLed                    // one leader all the time
 	laneGap                    // no leader all the time
 	laneLost                   // a leader at first, then none
@@ -33,11 +33,11 @@ const (
 
 type laneCell struct {
 	kind laneKind
-	odd  bool // which of two colours: neighbouring terms differ
+	odd  bool // alternates the colour of neighbouring terms
 }
 
-// lane is the terms in the window before asOf, in n cells: one at least. The window
-// is moved in whole cells, so that all lanes of a table move together.
+// lane returns the terms in the window before asOf as n cells, at least one. The window moves
+// by whole cells, so that all lanes of a table move together.
 func lane(n int, e *election.Election, asOf time.Time, window time.Duration) []laneCell {
 	cells := make([]laneCell, n)
 	step := window / time.Duration(n)
@@ -55,7 +55,7 @@ func lane(n int, e *election.Election, asOf time.Time, window time.Duration) []l
 	return cells
 }
 
-// seenSince is the first moment of which something is known.
+// seenSince is the start of the observation of an election.
 func seenSince(e *election.Election, asOf time.Time) time.Time {
 	switch {
 	case len(e.Terms) > 0:
@@ -66,7 +66,7 @@ func seenSince(e *election.Election, asOf time.Time) time.Time {
 	return asOf
 }
 
-// cellAt is the number of the cell that t falls into; it may lie outside.
+// cellAt is the index of the cell that contains t; it may be out of range.
 func cellAt(t, from time.Time, step time.Duration) int {
 	d := t.Sub(from)
 	if d < 0 {
@@ -89,7 +89,7 @@ func drawTerm(cells []laneCell, t election.Term, from time.Time, step time.Durat
 	}
 }
 
-// termCell adds a term that begins or ends in a cell to what is there already.
+// termCell combines a cell with a term that begins or ends in it.
 func termCell(before laneKind, begins, ends bool) laneKind {
 	touched := before == laneLost || before == laneChange || before == laneWon
 	switch {
@@ -103,7 +103,7 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 	return laneLed
 }
 
-// writeLane draws the cells; the trouble in them has the colour of trouble.
+// writeLane draws the cells; time without a leader is highlighted.
 func writeLane(l *term.Line, cells []laneCell) {
 	for _, c := range cells {
 		led := term.TermA

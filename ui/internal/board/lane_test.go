@@ -10,10 +10,10 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// laneCells are all that a lane is drawn with.
+// laneCells are the characters of a lane.
 const laneCells = "━╾─╼┿·"
 
-// laneText is the lane of a row in a table in which it has 15 cells, a minute each.
+// laneText returns the lane of a row with 15 cells, one minute each.
 func laneText(t *testing.T, e *election.Election, now time.Time) string {
 	t.Helper()
 	snap := &election.Snapshot{Loaded: true, Elections: []*election.Election{e, uitest.Led(3, "old", 1, 24*time.Hour)}}
@@ -31,7 +31,7 @@ func laneText(t *testing.T, e *election.Election, now time.Time) string {
 }
 
 func TestLane(t *testing.T) {
-	end := uitest.Now().Truncate(time.Minute).Add(time.Minute) // where the last cell ends
+	end := uitest.Now().Truncate(time.Minute).Add(time.Minute) // end of the last cell
 	at := func(minutes float64) time.Time { return end.Add(-time.Duration(minutes * float64(time.Minute))) }
 	never := time.Time{}
 	term := func(start, end time.Time, known bool) election.Term {
@@ -59,7 +59,7 @@ func TestLane(t *testing.T) {
 	}
 }
 
-// A lane must not depend on where the second hand stands within one cell.
+// A lane must not depend on the seconds within one cell.
 func TestLaneMovesInWholeCells(t *testing.T) {
 	base := uitest.Now().Truncate(time.Minute)
 	billing := func() *election.Election { return uitest.Mixed().Find("service/billing/leader") }
@@ -68,7 +68,7 @@ func TestLaneMovesInWholeCells(t *testing.T) {
 	}
 }
 
-// In the first minutes the lanes show less time, never less than was seen.
+// In the first minutes the lanes show a shorter window, but all observed time.
 func TestLaneWindowGrows(t *testing.T) {
 	snap := uitest.Mixed()
 	snap.Elections = []*election.Election{uitest.Led(1, "young", 1, 20*time.Second)}
@@ -81,7 +81,7 @@ func TestLaneWindowGrows(t *testing.T) {
 		}
 	}
 	d.show(snap, uitest.Now().Add(6*time.Minute))
-	d.show(snap, uitest.Now()) // the link was lost: the board is as of then
+	d.show(snap, uitest.Now()) // disconnected: the board shows this time
 	if head := d.lines()[0]; !strings.Contains(head, "LAST 15 MIN") {
 		t.Errorf("less is shown than was seen: %s", head)
 	}

@@ -1,5 +1,4 @@
-// Package board is the table of elections: what the user did to it, the order of its
-// rows, and what an action would be about.
+// Package board is the table of elections: its rows, their order, the cursor and the marks.
 package board
 
 import (
@@ -16,13 +15,12 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is the table of elections. The cursor and the marks belong to elections, not
-// to rows: they stay whatever happens around them.
+// Model is the table of elections. The cursor and the marks follow elections, not rows.
 type Model struct {
 	keys   keys.Map
 	rect   term.Rect
-	census census
-	// window is how far back the lanes reach.
+	totals totals
+	// window is the period that the lanes show.
 	window time.Duration
 
 	at     scene.Cursor
@@ -35,10 +33,10 @@ type Model struct {
 	wide   bool
 }
 
-// New makes a table that is empty until the first [scene.Changed].
+// New returns a table that is empty until the first [scene.Changed].
 func New(k keys.Map) Model { return Model{keys: k} }
 
-// Update takes a message. The cursor is on the screen afterwards.
+// Update handles a message, then scrolls the cursor into view.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
 	m.at.Scroll(m.rows(m.rect.H), len(m.order))
@@ -77,20 +75,20 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// changed takes over what the snapshot or the time changed. Most snapshots only bring
-// the latency of the link.
+// changed applies a new snapshot or time. Most snapshots change only the latency, so it avoids
+// sorting.
 func (m *Model) changed(before, s *scene.Scene) {
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
-		m.census = takeCensus(s.Shown, s.AsOf)
+		m.totals = computeTotals(s.Shown, s.AsOf)
 		m.refresh(s)
 	}
-	m.window = max(m.window, laneWindow(m.census.seen(s.AsOf)))
+	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
 	if !before.Shown.Loaded && s.Shown.Loaded && m.at == (scene.Cursor{}) {
-		m.showTrouble(s)
+		m.showProblem(s)
 	}
 }
 
-// sameBoard reports that a snapshot tells nothing new of elections and checks.
+// sameBoard reports whether two snapshots have the same elections and checks.
 func sameBoard(a, b *election.Snapshot) bool {
 	return scene.SameSlice(a.Elections, b.Elections) && a.Connection.State == b.Connection.State &&
 		maps.EqualFunc(a.Checks, b.Checks, func(x, y election.NodeChecks) bool {
@@ -98,18 +96,18 @@ func sameBoard(a, b *election.Snapshot) bool {
 		})
 }
 
-// movesByItself reports that time alone may change counts or order: lock-delays
-// end, and changes become too old to count.
+// movesByItself reports whether time alone may change counts or order: lock-delays end, and
+// changes become too old to count.
 func (m *Model) movesByItself() bool {
-	return m.census.counts.Delay > 0 || m.sort.key == byChanges
+	return m.totals.counts.Delay > 0 || m.sort.key == byChanges
 }
 
-// showTrouble puts the cursor on the first election without a leader, so that
-// the first screen tells about it without a key.
-func (m *Model) showTrouble(s *scene.Scene) {
+// showProblem moves the cursor to the first election without a leader, so that the first
+// screen shows its details without a key press.
+func (m *Model) showProblem(s *scene.Scene) {
 	i := slices.IndexFunc(m.order, func(e *election.Election) bool {
-		st := scene.StandingOf(e, s.AsOf)
-		return st == scene.StandsVacant || st == scene.StandsDelay
+		st := scene.DisplayStateOf(e, s.AsOf)
+		return st == scene.StateVacant || st == scene.StateLockDelay
 	})
 	m.moveTo(max(m.at.Index, i))
 }
@@ -145,22 +143,22 @@ func (m *Model) back(s *scene.Scene) scene.Action {
 	return nil
 }
 
-// Selected is the election under the cursor, nil when there is none.
+// Selected is the election under the cursor, nil for none.
 func (m Model) Selected() *election.Election { return scene.At(m.at, m.order) }
 
-// Visible are the elections on the screen.
+// Visible returns the elections on the screen.
 func (m Model) Visible() []*election.Election { return m.visible(m.rows(m.rect.H)) }
 
-// Counts are all elections by how they stand, whatever the filter shows.
-func (m Model) Counts() scene.Counts { return m.census.counts }
+// Counts returns the counts of all elections, regardless of the filter.
+func (m Model) Counts() scene.Counts { return m.totals.counts }
 
-// NameWidth is how wide the longest name is, in cells.
-func (m Model) NameWidth() int { return m.census.widths.name }
+// NameWidth is the width of the longest name, in cells.
+func (m Model) NameWidth() int { return m.totals.widths.name }
 
-// Filter is what was filtered by last.
+// Filter returns the current filter.
 func (m Model) Filter() scene.Filter { return m.filter }
 
-// Result says how many elections the filter shows.
+// Result describes how many elections match the filter.
 func (m Model) Result(s *scene.Scene) string {
 	return strconv.Itoa(len(m.order)) + " of " + term.Plural(len(s.Shown.Elections), "election")
 }
@@ -168,7 +166,7 @@ func (m Model) Result(s *scene.Scene) string {
 // Cursor is the ID of the selected election, empty for none.
 func (m Model) Cursor() string { return m.cursor }
 
-// Wide reports that the table takes the whole width.
+// Wide reports whether the table takes the whole width.
 func (m Model) Wide() bool { return m.wide }
 
 // Marks counts the marked elections that the filter shows and hides.

@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// refresh makes the order anew. The cursor stays on its election; when that is gone,
-// it goes to the one that took its place.
+// refresh filters and sorts again. The cursor stays on its election, or moves to the one that
+// replaces it.
 func (m *Model) refresh(s *scene.Scene) {
 	m.order = make([]*election.Election, 0, len(s.Shown.Elections))
 	for _, e := range s.Shown.Elections {
@@ -29,12 +29,12 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.relocate()
 }
 
-// leaderless reports elections that are vacant, with or without a lock-delay.
+// leaderless reports whether an election is vacant, with or without a lock-delay.
 func leaderless(e *election.Election) bool {
 	return !e.Unreadable && (!e.Exists || !e.Pair.Held()) && !e.IsSemaphore()
 }
 
-// relocate finds the cursor's election in a new order.
+// relocate finds the cursor's row in a new order.
 func (m *Model) relocate() {
 	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.cursor })
 	if i < 0 {
@@ -43,8 +43,8 @@ func (m *Model) relocate() {
 	m.moveTo(i)
 }
 
-// rows is how many elections a table of this height shows: without the head,
-// and without the line that says what is out of sight.
+// rows is the number of elections in a table of this height, without the head and the line
+// about hidden rows.
 func (m Model) rows(height int) int {
 	if rows := height - 1; rows >= len(m.order) || rows < 3 {
 		return max(0, rows)
@@ -52,7 +52,7 @@ func (m Model) rows(height int) int {
 	return height - 2
 }
 
-// visible are the elections on a screen of this many rows.
+// visible returns the elections on a screen of this many rows.
 func (m Model) visible(rows int) []*election.Election {
 	from := min(m.at.Offset, len(m.order))
 	return m.order[from:min(len(m.order), from+max(0, rows))]

@@ -40,7 +40,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// moveTo puts the cursor on a row, or on the nearest that there is.
+// moveTo moves the cursor to a row, limited to the rows that exist.
 func (m *Model) moveTo(i int) {
 	m.at.MoveTo(i, len(m.order))
 	m.cursor = ""
@@ -49,12 +49,12 @@ func (m *Model) moveTo(i int) {
 	}
 }
 
-// jump puts the cursor on the next election in direction step that is in trouble.
+// jump moves the cursor to the next election with a problem, in direction step.
 func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	n := len(m.order)
 	for k := 1; k <= n; k++ {
 		i := ((m.at.Index+step*k)%n + n) % n
-		if scene.Trouble(m.order[i], s.Shown, s.AsOf) < scene.NoTrouble {
+		if scene.ProblemRank(m.order[i], s.Shown, s.AsOf) < scene.NoProblem {
 			m.moveTo(i)
 			return nil
 		}
@@ -62,7 +62,7 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	return scene.Say{Role: term.Led, Text: "No election has a problem."}
 }
 
-// mark marks the selected election or unmarks it, and goes to the next.
+// mark toggles the mark of the selected election and moves to the next one.
 func (m *Model) mark() {
 	e := m.Selected()
 	if e == nil {
@@ -103,7 +103,7 @@ func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
 	return scene.Say{Role: term.Delay, Text: ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it."}
 }
 
-// clicked selects the row that was clicked on, or sorts by the column.
+// clicked selects the clicked row, or sorts by the clicked column.
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Y == 0 {
 		return m.clickedHead(at.X, s)
@@ -125,7 +125,7 @@ func (m *Model) clickedHead(x int, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// sortByColumn sorts by a column, and the other way round at the second time.
+// sortByColumn sorts by a column; a second click reverses the order.
 func (m *Model) sortByColumn(id columnID, s *scene.Scene) scene.Action {
 	for k := range sortKeyCount {
 		if k != byState && k.column() == id {

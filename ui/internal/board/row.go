@@ -11,48 +11,48 @@ import (
 	"electop/ui/internal/term"
 )
 
-// row is one election in the words of the table.
+// row is the displayed content of one election.
 type row struct {
-	stands      scene.Standing
+	state       scene.DisplayState
 	sign        string
 	signRole    term.Role
 	name        term.Span
-	mark        term.Span // a sign after the name, its text empty for none
+	mark        term.Span // sign after the name, empty for none
 	leader      term.Span
-	extra       term.Span // what is to be said beside the leader
-	extraSign   string    // the same where there is no room, empty if it may go
+	extra       term.Span // note next to the leader
+	extraSign   string    // replaces extra where that does not fit
 	node        term.Span
 	since       term.Span
 	term        term.Span
 	session     term.Span
 	checks      scene.Tally
-	checksKnown bool // there is a session whose checks can be counted
-	// checksUnread says that they could not be read.
+	checksKnown bool // the checks of the session can be counted
+	// checksUnread is set if the checks could not be read.
 	checksUnread bool
 	changes      int
 }
 
-// rowContext is what turning an election into a row needs beside the election.
+// rowContext holds the inputs of a row in addition to its election.
 type rowContext struct {
 	asOf   time.Time
 	sym    *term.Symbols
 	checks map[string]election.NodeChecks
 	fullID bool
-	// stale says that the election is stale and others are not.
+	// stale is set if this election is stale and others are not.
 	stale bool
 }
 
 func describe(e *election.Election, c rowContext) row {
-	r := row{stands: scene.StandingOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
-	r.sign, r.signRole = r.stands.Sign(c.sym)
+	r := row{state: scene.DisplayStateOf(e, c.asOf), changes: e.Changes(c.asOf, scene.ChangesWindow)}
+	r.sign, r.signRole = r.state.Sign(c.sym)
 	r.name = term.Span{term.Text, sanitize.Text(e.Name)}
 	r.term = scene.TermSpan(e, c.sym)
-	switch r.stands {
-	case scene.StandsLed:
+	switch r.state {
+	case scene.StateLed:
 		r.describeLed(e, c)
-	case scene.StandsUnreadable:
+	case scene.StateUnreadable:
 		r.describeUnreadable(e, c)
-	case scene.StandsSemaphore:
+	case scene.StateSemaphore:
 		r.describeSemaphore(e, c)
 	default:
 		r.describeVacant(e, c)
@@ -63,7 +63,7 @@ func describe(e *election.Election, c rowContext) row {
 	if c.stale {
 		r.extra, r.extraSign = term.Span{term.Delay, "stale"}, "!"
 	}
-	if r.mark.Text == "" && r.stands != scene.StandsUnreadable && urgent(e, c.asOf) {
+	if r.mark.Text == "" && r.state != scene.StateUnreadable && urgent(e, c.asOf) {
 		r.mark = term.Span{term.Delay, c.sym.Urgent}
 	}
 	return r
@@ -87,7 +87,7 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	}
 }
 
-// warn makes a leader that is about to fall meet the eye.
+// warn highlights a leader at risk.
 func (r *row) warn(sym *term.Symbols) {
 	switch critical, warning := r.checks.Risk(); {
 	case critical:
@@ -106,13 +106,13 @@ func (r *row) describeSemaphore(e *election.Election, c rowContext) {
 func (r *row) describeVacant(e *election.Election, c rowContext) {
 	r.name.Role = r.signRole
 	r.leader = term.Span{r.signRole, "no leader"}
-	if r.stands == scene.StandsDelay {
-		r.leader.Text = doubt(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
+	if r.state == scene.StateLockDelay {
+		r.leader.Text = delayLabel(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}
 	switch {
 	case !e.Exists:
 		r.extra = term.Span{term.Quiet, "key deleted"}
-	case r.stands == scene.StandsVacant && !e.LockDelayUntil.IsZero():
+	case r.state == scene.StateVacant && !e.LockDelayUntil.IsZero():
 		r.extra = term.Span{term.Quiet, "may be taken"}
 	}
 	r.node = term.Span{term.Quiet, c.sym.Dash}
@@ -134,11 +134,11 @@ func (r *row) describeUnreadable(e *election.Election, c rowContext) {
 	r.session = term.Span{term.Faint, c.sym.Dash}
 }
 
-// addressLimit is the largest value that is searched for an address.
+// addressLimit is the maximum size of a value searched for an address, in bytes.
 const addressLimit = 4096
 
-// valueAddress is the address[:port] in a JSON value, empty when there is none
-// or when the label shows it already.
+// valueAddress is the address[:port] in a JSON value, empty if there is none or the label
+// shows it.
 func valueAddress(e *election.Election) string {
 	v := e.Pair.Value
 	if len(v) == 0 || len(v) > addressLimit {
@@ -160,9 +160,8 @@ func valueAddress(e *election.Election) string {
 	return address
 }
 
-// doubt names the lock-delay, with a question mark where it is not known whether
-// one follows at all.
-func doubt(e *election.Election) string {
+// delayLabel is the label of a lock-delay, with a question mark if it may not apply.
+func delayLabel(e *election.Election) string {
 	if e.LockDelayDoubtful {
 		return "lock-delay? "
 	}

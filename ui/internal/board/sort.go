@@ -9,7 +9,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// sortKey is what the table is sorted by.
+// sortKey selects the order of the table.
 type sortKey uint8
 
 const (
@@ -24,8 +24,7 @@ const (
 	sortKeyCount
 )
 
-// sorting is a sort key and its direction. Each key begins with the direction
-// that shows the trouble first.
+// sorting is a sort key and its direction. The default direction shows problems first.
 type sorting struct {
 	key     sortKey
 	reverse bool
@@ -35,28 +34,27 @@ func (k sortKey) word() string {
 	return [...]string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}[k]
 }
 
-// descending reports keys whose natural order is the greatest first.
+// descending reports whether the default order is largest first.
 func (k sortKey) descending() bool { return k == byTerm || k == byChecks || k == byChanges }
 
 // up reports whether the column is drawn as ascending.
 func (s sorting) up() bool { return s.key.descending() == s.reverse }
 
-// column is the column that carries the sort's marker.
+// column is the column with the sort marker.
 func (k sortKey) column() columnID {
 	return [...]columnID{
 		colElection, colElection, colLeader, colNode, colFor, colTerm, colChecks, colChanges,
 	}[k]
 }
 
-// ranked is an election with what it is sorted by.
+// ranked is an election with its sort value.
 type ranked struct {
 	e    *election.Election
 	num  int64
 	text string
 }
 
-// sortElections orders the elections. Equal ones stay in the order of their
-// names, so that a table never shuffles without a reason.
+// sortElections sorts elections, equal ones by name, so that the order is stable.
 func sortElections(es []*election.Election, by sorting, s *scene.Scene) {
 	if !slices.IsSortedFunc(es, byName) {
 		slices.SortFunc(es, byName)
@@ -80,7 +78,7 @@ func sortElections(es []*election.Election, by sorting, s *scene.Scene) {
 	}
 }
 
-// byName orders any two elections: no two are equal, because their keys differ.
+// byName is a total order: elections with equal names differ in their keys.
 func byName(a, b *election.Election) int {
 	if c := strings.Compare(a.Name, b.Name); c != 0 {
 		return c
@@ -88,7 +86,7 @@ func byName(a, b *election.Election) int {
 	return election.Compare(a, b)
 }
 
-// compare orders elections by what they are sorted by, and by nothing else.
+// compare compares the sort values only.
 func (s sorting) compare(a, b ranked) int {
 	c := cmp.Compare(a.num, b.num)
 	if c == 0 {
@@ -104,7 +102,7 @@ func rank(e *election.Election, k sortKey, s *scene.Scene) ranked {
 	r := ranked{e: e}
 	switch k {
 	case byState:
-		r.num = scene.Trouble(e, s.Shown, s.AsOf)
+		r.num = scene.ProblemRank(e, s.Shown, s.AsOf)
 	case byLeader:
 		r.text = e.Leader
 	case byNode:

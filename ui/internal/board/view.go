@@ -35,14 +35,13 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	}
 	switch {
 	case rows < len(m.order) && rows == r.H-2:
-		lines = append(lines, m.outOfSight(p, r.W, rows))
+		lines = append(lines, m.hiddenRows(p, r.W, rows))
 	case len(m.order) == 0 && r.H > 3:
 		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " No election matches the filter. Esc clears it."}))
 	}
 	return p.Pad(lines, r.W, r.H)
 }
 
-// head draws the titles of the columns with the sort's marker.
 func (m Model) head(p *term.Painter, columns []column, width int) string {
 	l := term.NewLine(p, width)
 	marker := p.Sym.Down
@@ -66,7 +65,7 @@ func (m Model) head(p *term.Painter, columns []column, width int) string {
 	return l.Done()
 }
 
-// writeTitle writes one title; its marker may stand in the gap after the column.
+// writeTitle draws one title; its marker may use the gap after the column.
 func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	w := term.Width(c.title)
 	if c.id.rightAligned() {
@@ -82,9 +81,8 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	l.Text(term.Accent, marker)
 }
 
-// outOfSight says how many rows there are above and below, and how many of them
-// have no leader.
-func (m Model) outOfSight(p *term.Painter, width, rows int) string {
+// hiddenRows shows how many rows are above and below, and how many of them have no leader.
+func (m Model) hiddenRows(p *term.Painter, width, rows int) string {
 	end := min(len(m.order), m.at.Offset+rows)
 	first, _ := slices.BinarySearch(m.vacant, m.at.Offset)
 	last, _ := slices.BinarySearch(m.vacant, end)
@@ -92,11 +90,11 @@ func (m Model) outOfSight(p *term.Painter, width, rows int) string {
 	hidden := len(m.vacant) - (last - first)
 	if hidden > 0 && width < 70 {
 		spans = []term.Span{{term.Quiet, fmt.Sprintf(" %s%d %s%d ", p.Sym.Up, m.at.Offset, p.Sym.Down, len(m.order)-end)},
-			{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " vacant out of sight"}}
+			{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more vacant"}}
 	} else if hidden > 0 {
 		spans = append(spans, term.Span{term.Text, "   "},
-			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " out of sight without a leader"},
-			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " goes there"})
+			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more without a leader"},
+			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " next problem"})
 	}
 	return p.Draw(width, spans...)
 }

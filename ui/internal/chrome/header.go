@@ -89,20 +89,20 @@ const (
 func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span {
 	spans := make([]term.Span, 0, 12)
 	for _, part := range []struct {
-		n      int
-		stands scene.Standing
-		role   term.Role
+		n     int
+		state scene.DisplayState
+		role  term.Role
 	}{
-		{c.Led, scene.StandsLed, term.Led}, {c.Vacant, scene.StandsVacant, term.Alarm}, {c.Delay, scene.StandsDelay, term.Delay},
-		{c.Semaphore, scene.StandsSemaphore, term.Quiet}, {c.Unreadable, scene.StandsUnreadable, term.Quiet},
+		{c.Led, scene.StateLed, term.Led}, {c.Vacant, scene.StateVacant, term.Alarm}, {c.Delay, scene.StateLockDelay, term.Delay},
+		{c.Semaphore, scene.StateSemaphore, term.Quiet}, {c.Unreadable, scene.StateUnreadable, term.Quiet},
 	} {
-		if part.n == 0 && part.stands != scene.StandsLed {
+		if part.n == 0 && part.state != scene.StateLed {
 			continue
 		}
-		sign, _ := part.stands.Sign(s.Sym)
-		text := strconv.Itoa(part.n) + " " + part.stands.Word()
-		if part.stands == scene.StandsSemaphore {
-			text = term.Plural(part.n, part.stands.Word())
+		sign, _ := part.state.Sign(s.Sym)
+		text := strconv.Itoa(part.n) + " " + part.state.Word()
+		if part.state == scene.StateSemaphore {
+			text = term.Plural(part.n, part.state.Word())
 		}
 		if detail == countSigns || detail == countWords && part.role == term.Quiet {
 			text = strconv.Itoa(part.n) + sign
@@ -115,7 +115,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span 
 			r = term.Quiet // old numbers must not look like news
 		}
 		spans = append(spans, term.Span{r, text}, term.Span{term.Text, "  "})
-		if part.stands == scene.StandsLed {
+		if part.state == scene.StateLed {
 			spans = append(spans, riskSpans(s, c, detail != countSigns)...)
 		}
 	}

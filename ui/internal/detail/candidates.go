@@ -10,7 +10,7 @@ import (
 // candidatesDoc lists who probably competes, and from what that is inferred.
 func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
-	if scene.StandingOf(e, s.AsOf) == scene.StandsSemaphore {
+	if scene.DisplayStateOf(e, s.AsOf) == scene.StateSemaphore {
 		d.Para(term.Quiet, "A semaphore records its contenders: nothing here is inferred.")
 		d.Blank()
 		semaphoreLists(d, in.Semaphore)
@@ -20,7 +20,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	d.Blank()
 	list := candidateList(d, e, in)
 	if len(in.Candidates) == 0 {
-		d.Para(term.Text, term.Capital(scene.NobodyNext(s, in))+".")
+		d.Para(term.Text, term.Capital(scene.WhyNoCandidate(s, in))+".")
 		return
 	}
 	list.write(d, in.Candidates)

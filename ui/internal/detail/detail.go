@@ -15,14 +15,14 @@ func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 		d.Para(term.Delay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
 	}
 	staleDetail(d, s)
-	switch scene.StandingOf(e, s.AsOf) {
-	case scene.StandsLed:
+	switch scene.DisplayStateOf(e, s.AsOf) {
+	case scene.StateLed:
 		ledDetail(d, s, e)
-	case scene.StandsUnreadable:
+	case scene.StateUnreadable:
 		d.Para(term.Delay, "The token may no longer read this key: what is shown is what was read before.")
 		d.Field("Last read", append([]term.Span{{term.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
 		valueDetail(d, e)
-	case scene.StandsSemaphore:
+	case scene.StateSemaphore:
 		semaphoreDetail(d, s, e)
 	default:
 		vacantDetail(d, s, e)
@@ -99,7 +99,7 @@ func whyUnread(s *scene.Scene, e *election.Election) string {
 
 func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	r := term.Vacant
-	if scene.StandingOf(e, s.AsOf) == scene.StandsDelay {
+	if scene.DisplayStateOf(e, s.AsOf) == scene.StateLockDelay {
 		r = term.Delay
 	}
 	d.Para(r, whyVacant(s, e))

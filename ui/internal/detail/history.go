@@ -12,16 +12,16 @@ import (
 // historyDoc lists the terms of an election, newest first, with the vacancies
 // between them, and its events below.
 func historyDoc(d *term.Page, s *scene.Scene, e *election.Election) {
-	stands := scene.StandingOf(e, s.AsOf)
+	state := scene.DisplayStateOf(e, s.AsOf)
 	switch {
 	case len(e.Terms) > 0:
-	case stands == scene.StandsSemaphore:
+	case state == scene.StateSemaphore:
 		d.Para(term.Quiet, "A semaphore has no terms: its holders come and go.")
 	default:
 		d.Para(term.Quiet, "No term was observed: there was no leader since electop started.")
 	}
 	later := time.Time{} // start of the term after the one that is drawn
-	if stands != scene.StandsLed && stands != scene.StandsSemaphore && len(e.Terms) > 0 {
+	if state != scene.StateLed && state != scene.StateSemaphore && len(e.Terms) > 0 {
 		later = s.AsOf
 		vacancyLine(d, s.AsOf.Sub(e.VacantSince), true, true)
 	}

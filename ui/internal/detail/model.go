@@ -157,9 +157,9 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 
 // sign is the sign of an election, in the colour that it has in the table.
 func sign(s *scene.Scene, e *election.Election) term.Span {
-	stands := scene.StandingOf(e, s.AsOf)
-	text, r := stands.Sign(s.Sym)
-	if stands != scene.StandsLed {
+	state := scene.DisplayStateOf(e, s.AsOf)
+	text, r := state.Sign(s.Sym)
+	if state != scene.StateLed {
 		return term.Span{r, text}
 	}
 	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {

@@ -1,4 +1,4 @@
-// Package dialog asks before an operator's action.
+// Package dialog is the confirmation dialog of the operator's actions.
 package dialog
 
 import (
@@ -14,75 +14,69 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is a dialog. It is bound to the holds it was opened with: it acts on exactly
-// those, and refuses when they changed.
+// Model is a dialog. It acts on exactly the holds that it was opened with and refuses those
+// that changed.
 type Model struct {
 	tools Tools
 	kind  election.ActionKind
-	// chosen has the targets that the filter shows and hides; targets are the visible
-	// ones, and the hidden ones if the user includes them.
+	// targets are the visible ones of chosen and, if includesHidden, the hidden ones.
 	chosen         scene.Chosen
 	targets        []target
 	includesHidden bool
-	// falls are the keys known to go with the sessions that are destroyed.
-	falls []fall
-	// wanted are the elections around which has to be read before the user may confirm.
+	// affected lists the known keys of the sessions that a destroy ends.
+	affected []affectedKey
+	// wanted lists the keys to survey before the user can confirm.
 	wanted []string
 	survey *Survey       // the latest, nil before the first
 	search *scene.Search // the latest, nil before the first
-	// scanned are the keys that the search found, without the watched ones, which
-	// the board has newer.
+	// scanned holds the unwatched keys that the search found.
 	scanned []election.Pair
-	// beside are keys of the sessions that the survey found, without the watched ones.
-	beside []election.Pair
-	// offline says that Consul is not connected, so that the data is stale.
+	// siblings holds the unwatched keys that the survey found.
+	siblings []election.Pair
+	// offline is set while Consul is disconnected: the data is stale.
 	offline bool
-	// full says that no list is cut, cut that one is or would be, cutOthers that
-	// this is one in the effects.
+	// full disables the truncation of lists. cut reports that some list is longer than its
+	// limit, cutOthers that one in the effects is.
 	full, cut, cutOthers bool
-	// onAction says that the button that acts has the focus; Cancel has it at
-	// first.
+	// onAction is set while the action button has the focus, which starts on Cancel.
 	onAction bool
 	text     term.Reader
-	// seen is text.Seen when it was laid out last, at now.
+	// seen is text.Seen at the latest layout; now is the time of that layout.
 	seen int
 	now  time.Time
-	// change is the latest change of the visible text, noticed says that it has been
-	// visible for noticeTime since.
+	// change is the latest change of the visible text; noticed is set noticeTime later.
 	change  *Change
 	noticed bool
 }
 
-// Tools are what a dialog works with.
+// Tools are the dependencies of a dialog.
 type Tools struct {
 	Keys keys.Map
-	// Search is nil if the store cannot be searched, Survey if surroundings cannot be
-	// read.
+	// Search is nil if the store cannot be searched, Survey if surroundings cannot be read.
 	Search scene.Searcher
 	Survey Surveyor
 }
 
-// fall is a key that falls with a session, or a semaphore's in which a slot gets
-// free.
-type fall struct {
+// affectedKey is a key that loses its lock, or a semaphore that loses a holder.
+type affectedKey struct {
 	key, session string
 	slot         bool
-	// unwatched says that the key is outside the patterns.
+	// unwatched is set for a key outside the patterns.
 	unwatched bool
 }
 
-// New makes a dialog about what was chosen.
+// New opens a dialog about the chosen targets.
 func New(ask scene.Ask, tools Tools, s *scene.Scene) Model {
 	d := Model{tools: tools, kind: ask.Kind, chosen: ask.Chosen}
 	d.choose(s)
 	return d
 }
 
-// Keys are the keys of the footer.
+// Keys returns the key bindings for the footer.
 func (d Model) Keys(k keys.Map) []key.Binding { return k.Dialog(d.search.Running(), d.maySearch()) }
 
-// Awaits is what the dialog waits for before it may be confirmed: the survey that runs
-// and the latest change of the text, each nil for none.
+// Awaits returns the running survey and the recent text change that delay confirmation, nil
+// for none.
 func (d Model) Awaits() (*Survey, *Change) {
 	survey, change := d.survey, d.change
 	if survey != nil && survey.over {
@@ -94,7 +88,7 @@ func (d Model) Awaits() (*Survey, *Change) {
 	return survey, change
 }
 
-// Targets are the holds or sessions that the dialog is about.
+// Targets returns the holds or sessions that the dialog acts on.
 func (d Model) Targets() []scene.Target {
 	ts := make([]scene.Target, 0, len(d.targets))
 	for i := range d.targets {
@@ -103,7 +97,7 @@ func (d Model) Targets() []scene.Target {
 	return ts
 }
 
-// choose makes the targets of what is visible and what the user includes.
+// choose collects the visible targets and, if included, the hidden ones.
 func (d *Model) choose(s *scene.Scene) {
 	d.targets = nil
 	for _, t := range d.chosen.Visible {
@@ -121,11 +115,11 @@ func (d *Model) choose(s *scene.Scene) {
 	d.check(s)
 }
 
-// check compares the dialog with the newest snapshot.
+// check compares the targets with the newest snapshot.
 func (d *Model) check(s *scene.Scene) {
 	live := s.Live
 	if d.offline = live.Connection.State != election.Live; d.offline {
-		d.endSurvey() // it has failed, or is about a time before; the next begins with the connection
+		d.endSurvey() // it failed or is outdated; a new one starts after the reconnect
 	}
 	d.targets = slices.Clone(d.targets)
 	for i := range d.targets {
@@ -133,21 +127,20 @@ func (d *Model) check(s *scene.Scene) {
 		t.changed, t.denied = d.changeOf(t.Target.Target, live), s.Missing(d.kind, t.Target.Target)
 		t.effect = insight.Effect{}
 	}
-	d.falls, d.scanned, d.beside, d.cutOthers = nil, nil, nil, false
+	d.affected, d.scanned, d.siblings, d.cutOthers = nil, nil, nil, false
 	if d.search != nil && d.search.Over {
 		d.scanned = unwatched(live, d.search.Found)
 	}
 	if d.kind == election.ActionDestroy {
-		d.beside = besideWith(live, d.sessions(), d.survey.siblings())
-		d.falls = fallsWith(live, d.standing(), d.beside)
+		d.siblings = unwatchedSiblings(live, d.sessions(), d.survey.siblings())
+		d.affected = affectedKeys(live, d.actionable(), d.siblings)
 	}
-	d.wanted = d.wants()
-	d.judge(live)
+	d.wanted = d.keysToSurvey()
+	d.computeEffects(live)
 }
 
-// judge finds out what the action does to each target, once all is known that
-// has to be read for it.
-func (d *Model) judge(live *election.Snapshot) {
+// computeEffects computes the effect on each target once the survey is complete.
+func (d *Model) computeEffects(live *election.Snapshot) {
 	if d.checking() {
 		return
 	}
@@ -158,18 +151,17 @@ func (d *Model) judge(live *election.Snapshot) {
 			continue
 		}
 		t.effect = d.effectOf(t, held[t.Session], live)
-		if _, stale := live.StaleSince(t.Key); stale && !d.chosen.Bare && !d.offline { // offline, the dialog says so for all of them
+		if _, stale := live.StaleSince(t.Key); stale && !d.chosen.SessionOnly && !d.offline { // when offline, one message covers all targets
 			t.effect = insight.Effect{Refusal: "This data is stale: Consul does not respond to the query for this key."}
 		}
 	}
 }
 
-// heldBy lists the keys that a session is known to hold, each slot of a semaphore
-// as the semaphore's key.
+// heldBy lists the known keys of a session; a slot counts as its semaphore's key.
 func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 	var pairs []election.Pair
 	watched := map[string]bool{}
-	for _, f := range d.falls {
+	for _, f := range d.affected {
 		if e := live.Find(f.key); e != nil && f.session == t.Session {
 			watched[f.key] = true
 			p := e.Pair
@@ -177,16 +169,16 @@ func (d *Model) heldBy(t *target, live *election.Snapshot) []election.Pair {
 			pairs = append(pairs, p)
 		}
 	}
-	pairs = appendHeld(pairs, d.beside, t.Session, watched)
+	pairs = appendHeld(pairs, d.siblings, t.Session, watched)
 	return appendHeld(pairs, d.scanned, t.Session, watched)
 }
 
-// unwatched leaves out the pairs whose keys are watched.
+// unwatched returns the pairs whose keys are not watched.
 func unwatched(live *election.Snapshot, pairs []election.Pair) []election.Pair {
 	return slices.DeleteFunc(slices.Clone(pairs), func(p election.Pair) bool { return live.Find(p.Key) != nil })
 }
 
-// appendHeld appends the pairs of a session whose keys are not among the known.
+// appendHeld appends the session's pairs whose keys are not in known.
 func appendHeld(pairs, more []election.Pair, session string, known map[string]bool) []election.Pair {
 	for _, p := range more {
 		if p.Session == session && !known[p.Key] {
@@ -197,24 +189,24 @@ func appendHeld(pairs, more []election.Pair, session string, known map[string]bo
 	return pairs
 }
 
-// searchedAll reports that a search of the whole store was complete. One from
-// before the dialog was opened says nothing about what was acquired since.
+// searchedAll reports whether a search of the whole store has completed since the dialog was
+// opened; an older one misses later acquires.
 func (d *Model) searchedAll() bool {
 	s := d.search
 	return s != nil && s.Over && !s.Stopped && s.Err == nil && !s.Incomplete && !s.Earlier
 }
 
-// standing are the targets that are still as they were and may be acted on.
-func (d *Model) standing() []target {
+// actionable returns the unchanged targets that neither the token nor electop refuses.
+func (d *Model) actionable() []target {
 	return slices.DeleteFunc(slices.Clone(d.targets), func(t target) bool { return t.skipped() != "" })
 }
 
-// refused reports that electop carries the action out on none of the targets.
+// refused reports whether electop refuses the action on every target.
 func (d *Model) refused() bool {
 	return len(d.targets) > 0 && !slices.ContainsFunc(d.targets, func(t target) bool { return t.effect.Refusal == "" })
 }
 
-// sessions are those of the targets, each once.
+// sessions returns the targets' sessions, each once.
 func (d *Model) sessions() []string { return sessionsOf(d.targets) }
 
 func sessionsOf(targets []target) []string {
@@ -227,11 +219,11 @@ func sessionsOf(targets []target) []string {
 	return ids
 }
 
-// acts reports whether there is anything left that the dialog may do.
-func (d *Model) acts() bool { return !d.offline && len(d.standing()) > 0 }
+// acts reports whether the dialog can act on any target.
+func (d *Model) acts() bool { return !d.offline && len(d.actionable()) > 0 }
 
-// read reports whether everything was visible, be it for a moment only.
+// read reports whether every line of the text has been visible.
 func (d *Model) read() bool { return d.acts() && d.text.Read() }
 
-// ready reports whether the user may confirm.
+// ready reports whether the user can confirm.
 func (d *Model) ready() bool { return d.read() && d.noticed && !d.checking() }

@@ -18,7 +18,7 @@ import (
 
 const window = 36
 
-// screen is a dialog over an empty window of 120 columns.
+// screen draws a dialog over an empty window of 120 columns.
 func screen(d dialog.Model) string {
 	lines := make([]string, window)
 	for i := range lines {
@@ -28,7 +28,7 @@ func screen(d dialog.Model) string {
 	return ansi.Strip(strings.Join(lines, "\n"))
 }
 
-// open opens a dialog to release an election, laid out and with its survey answered.
+// open opens a dialog to release an election and completes its survey.
 func open(t *testing.T, s *scene.Scene, key string) dialog.Model {
 	t.Helper()
 	read := func(_ context.Context, all []string) []election.Surroundings {
@@ -66,7 +66,7 @@ func TestOnlyWhatWasNoticedIsConfirmed(t *testing.T) {
 	}
 }
 
-// Refresh keeps the election and binds the hold that stands now.
+// Refresh keeps the election and binds its current hold.
 func TestRefreshBindsAnew(t *testing.T) {
 	s := uitest.Scene(uitest.Studied(""), uitest.Now())
 	d := open(t, s, "service/billing/leader")
@@ -90,7 +90,7 @@ func TestRefreshBindsAnew(t *testing.T) {
 	}
 }
 
-// Drawing changes nothing.
+// View must not modify the model.
 func TestViewIsPure(t *testing.T) {
 	s := uitest.Scene(uitest.Studied(""), uitest.Now())
 	d := open(t, s, "service/auth/leader")

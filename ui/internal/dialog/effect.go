@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// effectOn says what the action does to one election, by all that was read.
+// effectOn returns the effect on one election.
 func (d *Model) effectOn(e *election.Election) insight.Effect {
 	in := d.survey.of(e.Key())
 	f := insight.EffectOf(d.kind, e, in.Around, in.Likely())
@@ -22,12 +22,12 @@ func (d *Model) effectOn(e *election.Election) insight.Effect {
 	return f
 }
 
-// effectOf says what the action does to a target. held are the elections that its
-// session leads: a destroy ends all of them.
+// effectOf returns the effect on a target. held lists the elections that its session leads; a
+// destroy ends all of them.
 func (d *Model) effectOf(t *target, held []*election.Election, live *election.Snapshot) insight.Effect {
 	var f insight.Effect
-	if d.chosen.Bare {
-		f = insight.EffectOfSession(t.Bare, d.heldBy(t, live), d.searchedAll())
+	if d.chosen.SessionOnly {
+		f = insight.EffectOfSession(t.SessionOnly, d.heldBy(t, live), d.searchedAll())
 	} else {
 		f = d.effectOn(live.Find(t.Key))
 	}
@@ -35,9 +35,9 @@ func (d *Model) effectOf(t *target, held []*election.Election, live *election.Sn
 		return f
 	}
 	d.addOthers(&f, slices.DeleteFunc(slices.Clone(held), func(e *election.Election) bool {
-		return d.isAbout(e.Key()) // a target tells of itself
+		return d.isAbout(e.Key()) // targets show their own effects
 	}))
-	if !d.chosen.Bare && !d.searchedAll() {
+	if !d.chosen.SessionOnly && !d.searchedAll() {
 		f.Warnings = append(f.Warnings, insight.MayHoldMore)
 	}
 	return f
@@ -47,19 +47,19 @@ func (d *Model) isAbout(key string) bool {
 	return slices.ContainsFunc(d.targets, func(t target) bool { return t.Key == key })
 }
 
-// addOthers adds to a destroy what it does to other elections of the session, which
-// the warnings name. A leader key of Patroni decides whose session it is.
+// addOthers adds the effects of a destroy on the session's other elections. A Patroni leader
+// key identifies the software of the holder.
 func (d *Model) addOthers(f *insight.Effect, others []*election.Election) {
 	var warnings []string
 	about := map[string][]string{}
 	for _, e := range others {
 		other := d.effectOn(e)
-		if d.chosen.Bare && other.Kind == insight.HolderPatroni {
+		if d.chosen.SessionOnly && other.Kind == insight.HolderPatroni {
 			f.Kind, f.Software, f.Holder = other.Kind, other.Software, other.Holder
 		}
 		f.Better = cmp.Or(f.Better, other.Better)
 		for _, w := range other.Warnings {
-			if d.chosen.Bare && slices.Contains(f.Warnings, w) {
+			if d.chosen.SessionOnly && slices.Contains(f.Warnings, w) {
 				continue
 			}
 			if about[w] == nil {
@@ -75,7 +75,7 @@ func (d *Model) addOthers(f *insight.Effect, others []*election.Election) {
 	}
 }
 
-// writeNext names who would probably lead next where one election ends.
+// writeNext shows the likely next leader if the action ends a single election.
 func (d *Model) writeNext(page *term.Page) {
 	if len(d.targets) != 1 || len(d.wanted) != 1 {
 		return
@@ -86,7 +86,7 @@ func (d *Model) writeNext(page *term.Page) {
 	}
 }
 
-// nextOf names the likeliest next leader of one of several elections.
+// nextOf names the most likely next leader of one of several targets.
 func (d *Model) nextOf(t *target) []term.Span {
 	in := d.survey.of(t.Key)
 	if len(in.Candidates) == 0 {

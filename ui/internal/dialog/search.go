@@ -8,8 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// writeSearch tells in a dialog how the search ended. listed is how many keys are
-// known of.
+// writeSearch shows the state and result of the search; listed is the number of known keys.
 func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	when := ", as of " + term.ClockTime(s.At) + searchAge(s, now)
 	count := term.Plural(listed, "key") + " in all"
@@ -25,15 +24,15 @@ func writeSearch(page *term.Page, s *scene.Search, listed int, now time.Time) {
 	case s.Err != nil:
 		r, text = term.Bad, "The scan failed after "+s.Far()+": "+scene.Clean(s.Err.Error())
 	case s.Incomplete:
-		r, text = term.Delay, "Scanned "+term.Thousands(s.Total.Load())+" keys: "+count+when+". This token may not read all keys: there may be more."
+		r, text = term.Delay, "Scanned "+term.Thousands(s.Total.Load())+" keys: "+count+when+". This token cannot read all keys: there may be more."
 	default:
 		text = "Scanned all " + term.Thousands(s.Total.Load()) + " keys: " + count + when + "."
 	}
 	page.Indented(2, term.Span{r, text})
 }
 
-// searchAge tells how old an earlier search is. It changes once a minute at most:
-// each change of a dialog's text withholds the action for a moment.
+// searchAge formats the age of an earlier search in minutes, because each change of the text
+// disables the action briefly.
 func searchAge(s *scene.Search, now time.Time) string {
 	age := now.Sub(s.At)
 	switch {

@@ -12,30 +12,29 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// Survey reads once what stands around the elections that a dialog is about. All
-// of it belongs to the event loop.
+// Survey is one read of the surroundings of the dialog's elections. Only the event loop may
+// use it.
 type Survey struct {
-	// Keys are those of the elections, sorted.
+	// Keys are the elections' keys, sorted.
 	Keys   []string
 	cancel context.CancelFunc
 	over   bool
 	found  map[string]*scene.Assessment
 }
 
-// Surveyed is the end of a survey.
+// Surveyed is the message that completes a survey.
 type Surveyed struct {
 	Of    *Survey
 	Found []election.Surroundings
 }
 
-// surveyTime bounds a survey: the user waits for it.
+// surveyTime is the timeout of a survey, for which the user waits.
 const surveyTime = 10 * time.Second
 
-// Surveyor makes a survey and the command that carries it out.
+// Surveyor creates a survey and the command that runs it.
 type Surveyor func(keys []string) (*Survey, tea.Cmd)
 
-// NewSurveyor binds surveys to the program's context. It is nil when there is
-// nothing to read with.
+// NewSurveyor binds surveys to the program's context. It returns nil if read is nil.
 func NewSurveyor(ctx context.Context, read func(ctx context.Context, keys []string) []election.Surroundings) Surveyor {
 	if read == nil {
 		return nil
@@ -51,7 +50,7 @@ func NewSurveyor(ctx context.Context, read func(ctx context.Context, keys []stri
 	}
 }
 
-// covers reports that the survey is about all of these keys.
+// covers reports whether the survey includes all of these keys.
 func (s *Survey) covers(keys []string) bool {
 	return s != nil && !slices.ContainsFunc(keys, func(key string) bool {
 		_, asked := slices.BinarySearch(s.Keys, key)
@@ -59,7 +58,7 @@ func (s *Survey) covers(keys []string) bool {
 	})
 }
 
-// ended infers the candidates. The surroundings of all keys have the same sessions.
+// ended infers the candidates. The surroundings of all keys list the same sessions.
 func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
 	s.over, s.found = true, make(map[string]*scene.Assessment, len(found))
 	if len(found) == 0 {
@@ -73,7 +72,7 @@ func (s *Survey) ended(found []election.Surroundings, live *election.Snapshot) {
 	}
 }
 
-// of is what was found out about an election, which may be nothing.
+// of returns the assessment of an election, empty if there is none.
 func (s *Survey) of(key string) *scene.Assessment {
 	if s != nil && s.found[key] != nil {
 		return s.found[key]
@@ -81,7 +80,7 @@ func (s *Survey) of(key string) *scene.Assessment {
 	return &scene.Assessment{}
 }
 
-// siblings are the keys beside all elections that were surveyed.
+// siblings returns the sibling keys of all surveyed elections.
 func (s *Survey) siblings() []election.Pair {
 	if s == nil || !s.over {
 		return nil
@@ -95,9 +94,8 @@ func (s *Survey) siblings() []election.Pair {
 	return all
 }
 
-// askSurvey starts a survey if the dialog is about elections that the latest one is
-// not about.
-func (d *Model) askSurvey() (run tea.Cmd) {
+// startSurvey starts a survey if the latest one does not cover the wanted keys.
+func (d *Model) startSurvey() (run tea.Cmd) {
 	if d.tools.Survey == nil || !d.acts() || d.survey.covers(d.wanted) {
 		return nil
 	}
@@ -106,7 +104,7 @@ func (d *Model) askSurvey() (run tea.Cmd) {
 	return run
 }
 
-// endSurvey stops the survey that runs and forgets the latest.
+// endSurvey cancels the running survey and discards the latest result.
 func (d *Model) endSurvey() {
 	if d.survey != nil {
 		d.survey.cancel()
@@ -114,20 +112,20 @@ func (d *Model) endSurvey() {
 	d.survey = nil
 }
 
-// checking reports that the dialog waits for a survey.
+// checking reports whether the dialog waits for a survey.
 func (d *Model) checking() bool {
 	return d.tools.Survey != nil && len(d.wanted) > 0 && (!d.survey.covers(d.wanted) || !d.survey.over)
 }
 
-// wants lists the elections that the action ends, sorted: those are surveyed.
-func (d *Model) wants() []string {
+// keysToSurvey lists the keys of the elections that the action ends, sorted.
+func (d *Model) keysToSurvey() []string {
 	var keys []string
 	if d.kind == election.ActionRelease {
-		for _, t := range d.standing() {
+		for _, t := range d.actionable() {
 			keys = append(keys, t.Key)
 		}
 	}
-	for _, f := range d.falls {
+	for _, f := range d.affected {
 		if !f.slot && !f.unwatched {
 			keys = append(keys, f.key)
 		}

@@ -8,45 +8,45 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// target is what the dialog is about, with what became of it.
+// target is a target of the dialog and its current state.
 type target struct {
 	scene.Target
-	// changed says what became of the hold since, empty while it stands.
+	// changed describes how the hold changed, empty if it did not.
 	changed string
-	// denied is the rule that the token lacks, empty when it lacks none.
+	// denied is the ACL rule that the token lacks, empty for none.
 	denied string
-	// effect is what the action does; empty for a target that it skips.
+	// effect is empty for a skipped target.
 	effect insight.Effect
 }
 
-// rebind looks up the same keys in the newest snapshot.
+// rebind returns targets for the current holds of the same keys.
 func rebind(s *scene.Scene, old []scene.Target) []scene.Target {
 	bound := slices.Clone(old)
 	for i, t := range bound {
-		if e := s.Live.Find(t.Key); e != nil && scene.StandingOf(e, s.AsOf) == scene.StandsLed {
+		if e := s.Live.Find(t.Key); e != nil && scene.DisplayStateOf(e, s.AsOf) == scene.StateLed {
 			bound[i] = s.Bind(e, t.Hidden)
 		}
 	}
 	return bound
 }
 
-// changeOf says how a target differs from what was seen, empty when it does not.
+// changeOf describes how a target changed since the user selected it, empty if it did not.
 func (d *Model) changeOf(t election.Target, live *election.Snapshot) string {
-	if d.chosen.Bare {
+	if d.chosen.SessionOnly {
 		return sessionChange(t.Session, live.SessionList)
 	}
 	return changeOf(t, live.Find(t.Key))
 }
 
-// changeOf says how a hold differs from what was seen, empty when it does not.
+// changeOf describes how a hold changed since the user selected it, empty if it did not.
 func changeOf(t election.Target, e *election.Election) string {
 	switch {
 	case e == nil || !e.Exists:
 		return "the key was deleted"
 	case e.Unreadable:
-		return "the key is not readable any more"
+		return "the token can no longer read the key"
 	case !e.Pair.Held():
-		return "it has no leader any more"
+		return "it no longer has a leader"
 	case e.Pair.Session != t.Session:
 		return scene.OneLine(e.Leader, 60) + " leads now, term " + scene.Number(e.Term)
 	case !t.SameHold(e.Pair):
@@ -57,69 +57,67 @@ func changeOf(t election.Target, e *election.Election) string {
 	return ""
 }
 
-// sessionChange says that a session is gone. A list that could not be read says
-// nothing.
+// sessionChange describes the end of a session, empty if it exists or the list was not read.
 func sessionChange(id string, list *election.SessionList) string {
 	if list == nil || list.Err != "" || slices.ContainsFunc(list.Sessions, func(s *election.Session) bool { return s.ID == id }) {
 		return ""
 	}
-	return "the session is gone"
+	return "the session no longer exists"
 }
 
-// fallsWith lists the keys that the targets' sessions are known to hold, those of
-// the targets first, those that are not watched last.
-func fallsWith(live *election.Snapshot, targets []target, beside []election.Pair) []fall {
+// affectedKeys lists the known keys of the targets' sessions: those of the targets first,
+// unwatched keys last.
+func affectedKeys(live *election.Snapshot, targets []target, siblings []election.Pair) []affectedKey {
 	sessions, first := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		sessions[t.Session], first[t.Key] = true, true
 	}
-	var falls, others []fall
+	var affected, others []affectedKey
 	for _, e := range live.Elections {
 		others = append(others, slotsOf(e, sessions)...)
-		switch f := (fall{key: e.Key(), session: e.Pair.Session}); {
+		switch f := (affectedKey{key: e.Key(), session: e.Pair.Session}); {
 		case !e.Exists || !e.Pair.Held() || !sessions[f.session]:
 		case first[f.key]:
-			falls = append(falls, f)
+			affected = append(affected, f)
 		default:
 			others = append(others, f)
 		}
 	}
-	falls = append(falls, others...)
-	for _, p := range beside {
+	affected = append(affected, others...)
+	for _, p := range siblings {
 		if sessions[p.Session] {
-			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+			affected = append(affected, affectedKey{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}
-	return falls
+	return affected
 }
 
-// besideWith lists what the sessions hold beside the elections that were surveyed,
-// as far as that is not watched.
-func besideWith(live *election.Snapshot, sessions []string, siblings []election.Pair) []election.Pair {
+// unwatchedSiblings lists the unwatched sibling keys that the sessions hold.
+func unwatchedSiblings(live *election.Snapshot, sessions []string, siblings []election.Pair) []election.Pair {
 	wanted, known := make(map[string]bool, len(sessions)), map[string]bool{}
 	for _, id := range sessions {
 		wanted[id] = true
 	}
-	var beside []election.Pair
+	var unwatched []election.Pair
 	for _, p := range siblings {
 		if p.Held() && wanted[p.Session] && !known[p.Key] && live.Find(p.Key) == nil {
 			known[p.Key] = true
-			beside = append(beside, p)
+			unwatched = append(unwatched, p)
 		}
 	}
-	return beside
+	return unwatched
 }
 
-// slotsOf lists the sessions that hold a slot of a semaphore.
-func slotsOf(e *election.Election, sessions map[string]bool) []fall {
+// slotsOf lists the slots of a semaphore that the sessions hold.
+func slotsOf(e *election.Election, sessions map[string]bool) []affectedKey {
 	if !e.IsSemaphore() {
 		return nil
 	}
-	var falls []fall
+	var affected []affectedKey
 	for sem := election.ReadSemaphore(e, nil); sem != nil && len(sem.Holders) > 0; sem.Holders = sem.Holders[1:] {
 		if id := sem.Holders[0].Session; sessions[id] {
-			falls = append(falls, fall{key: e.Key(), session: id, slot: true})
+			affected = append(affected, affectedKey{key: e.Key(), session: id, slot: true})
 		}
 	}
-	return falls
+	return affected
 }

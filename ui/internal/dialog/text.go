@@ -11,15 +11,13 @@ import (
 	"electop/ui/internal/term"
 )
 
-// shownFalls is how many keys a dialog lists, shownHidden how many names of
-// hidden elections, shownNames how many before a sentence.
+// Length limits of lists: keys, names of hidden elections, names before a sentence.
 const (
-	shownFalls  = 10
+	shownKeys   = 10
 	shownHidden = 12
 	shownNames  = 3
 )
 
-// write is the text of the dialog.
 func (d *Model) write(page *term.Page) {
 	d.cut = d.cutOthers
 	if len(d.targets) == 1 {
@@ -53,7 +51,7 @@ func (d *Model) write(page *term.Page) {
 }
 
 func (d *Model) writeOne(page *term.Page, t *target) {
-	if !d.chosen.Bare {
+	if !d.chosen.SessionOnly {
 		page.Field("Key", term.Span{term.Strong, sanitize.Text(t.Key)})
 		page.Field("Leader", term.Span{term.Strong, t.Leader}, term.Span{term.Quiet, "  term " + scene.Number(t.Term) + ", for " + t.HeldFor})
 	}
@@ -67,14 +65,14 @@ func (d *Model) writeOne(page *term.Page, t *target) {
 	}
 }
 
-// writeMany lists every target by name: the user confirms nothing unseen.
+// writeMany lists every target by name, so that the user sees what the action affects.
 func (d *Model) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]
 		name, who := scene.OneLine(t.Election, 24), scene.OneLine(t.Leader, 28)
 		what := "term " + scene.Number(t.Term) + ", " + election.ShortID(t.Session)
-		if d.chosen.Bare {
-			name, who, what = scene.OneLine(t.Bare.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
+		if d.chosen.SessionOnly {
+			name, who, what = scene.OneLine(t.SessionOnly.Name, 24), "on "+scene.OneLine(t.Node, 28), election.ShortID(t.Session)
 		}
 		if name == "" {
 			name = "no name"
@@ -91,10 +89,10 @@ func (d *Model) writeMany(page *term.Page) {
 	}
 }
 
-// targetName is the width of the column of names.
+// targetName is the width of the name column, in cells.
 const targetName = 17
 
-// skipped says why the dialog leaves a target out, empty when it does not.
+// skipped returns why the action skips the target, empty if it does not.
 func (t *target) skipped() string {
 	switch {
 	case t.changed != "":
@@ -106,13 +104,13 @@ func (t *target) skipped() string {
 }
 
 func (d *Model) noun() string {
-	if d.chosen.Bare {
+	if d.chosen.SessionOnly {
 		return "session"
 	}
 	return "election"
 }
 
-// writeOthers tells what else is marked and why it is not among the targets.
+// writeOthers lists marked elections that are not targets, with the reason.
 func (d *Model) writeOthers(page *term.Page) {
 	if n := len(d.chosen.Leaderless); n > 0 && len(d.chosen.Visible)+n > 1 {
 		page.Para(term.Quiet, "Marked, but without a leader: "+d.names(d.chosen.Leaderless, shownHidden)+".")
@@ -137,19 +135,19 @@ func (d *Model) writeOthers(page *term.Page) {
 		verb += " hidden"
 	}
 	page.Para(term.Delay, term.Plural(len(d.chosen.Hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
-	if len(d.targets) > 0 { // else the key stands in place of the action's button
+	if len(d.targets) > 0 { // without targets, the key replaces the action's button
 		page.Indented(2, term.Span{term.Key, "space"}, term.Span{term.Quiet, key})
 	}
 }
 
-// writeNoTarget says that the row under the cursor is not meant instead.
+// writeNoTarget explains that the row under the cursor is not a target.
 func (d *Model) writeNoTarget(page *term.Page) {
 	text := "Nothing is selected for this action."
 	if d.chosen.Unmarked != "" {
 		text = d.chosen.Unmarked + ", under the cursor, is not marked and will not be " + d.past() + "."
 	}
 	page.Para(term.Bad, text)
-	page.Para(term.Quiet, "To see the marks, close this and clear the filter with esc; esc once more removes them.")
+	page.Para(term.Quiet, "Close this dialog and press esc to clear the filter and see the marks; a second esc unmarks all.")
 }
 
 func (d *Model) past() string {
@@ -159,11 +157,11 @@ func (d *Model) past() string {
 	return "released"
 }
 
-// writeRefusal says why the dialog does nothing.
+// writeRefusal explains why no action is possible.
 func (d *Model) writeRefusal(page *term.Page) {
 	if i := slices.IndexFunc(d.targets, func(t target) bool { return t.effect.Refusal != "" }); i >= 0 {
 		page.Para(term.Bad, "electop refuses this "+string(d.kind)+".")
-		if len(d.targets) == 1 { // a list has the reason beside each target
+		if len(d.targets) == 1 { // a list shows the reason next to each target
 			page.Para(term.Bad, d.targets[i].effect.Refusal)
 		}
 		d.writeWarnings(page)
@@ -172,7 +170,7 @@ func (d *Model) writeRefusal(page *term.Page) {
 	}
 	if d.targets[0].denied == "" || d.targets[0].changed != "" {
 		what := "hold"
-		if d.chosen.Bare {
+		if d.chosen.SessionOnly {
 			what = "session"
 		}
 		page.Para(term.Bad, "Nothing will be changed: the "+what+" that was selected has ended.")
@@ -191,7 +189,7 @@ func (d *Model) writeRefusal(page *term.Page) {
 	}
 }
 
-// writeEffect says what the action does, in the words of [insight.EffectOf].
+// writeEffect describes the effect in the words of [insight.EffectOf].
 func (d *Model) writeEffect(page *term.Page) {
 	bullet := []term.Span{{term.Quiet, page.Sym.Dot + " "}}
 	write := func(pick func(insight.Effect) []string) {
@@ -201,7 +199,7 @@ func (d *Model) writeEffect(page *term.Page) {
 	}
 	write(func(f insight.Effect) []string { return []string{f.Key} })
 	if d.kind == election.ActionDestroy {
-		d.writeFalls(page)
+		d.writeAffected(page)
 	}
 	write(func(f insight.Effect) []string { return []string{f.Holder} })
 	write(func(f insight.Effect) []string { return []string{f.Delay} })
@@ -216,7 +214,7 @@ func (d *Model) writeWarnings(page *term.Page) {
 	}
 }
 
-// writeBetter names the holders' own commands, each once.
+// writeBetter lists the step-down commands of the holders' software, each once.
 func (d *Model) writeBetter(page *term.Page) {
 	seen := map[string]bool{"": true}
 	for i := range d.targets {
@@ -233,8 +231,7 @@ func (d *Model) writeBetter(page *term.Page) {
 	}
 }
 
-// shared gives each sentence once, with the names of the targets it is about
-// unless it is about all that the dialog acts on.
+// shared returns each sentence once, prefixed with its targets unless it applies to all.
 func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	var order []string
 	about, all := map[string][]string{}, 0
@@ -262,25 +259,24 @@ func (d *Model) shared(pick func(insight.Effect) []string) []string {
 	return order
 }
 
-// writeFalls lists the keys that fall, and how to find those that are not
-// watched.
-func (d *Model) writeFalls(page *term.Page) {
-	falls := d.allFalls()
-	for i, f := range falls {
-		if i == shownFalls && len(falls) > shownFalls+1 {
+// writeAffected lists the affected keys and how to find unwatched ones.
+func (d *Model) writeAffected(page *term.Page) {
+	affected := d.allAffected()
+	for i, f := range affected {
+		if i == shownKeys && len(affected) > shownKeys+1 {
 			d.cut = true
 			if !d.full {
-				page.Add(term.Span{term.Strong, "  and " + term.Plural(len(falls)-i, "more key")})
+				page.Add(term.Span{term.Strong, "  and " + term.Plural(len(affected)-i, "more key")})
 				break
 			}
 		}
-		d.writeFall(page, f)
+		d.writeKey(page, f)
 	}
 	switch {
 	case d.search != nil:
-		writeSearch(page, d.search, len(falls), d.now)
-	case len(falls) == 0:
-		page.Add(term.Span{term.Quiet, "  nothing watched"})
+		writeSearch(page, d.search, len(affected), d.now)
+	case len(affected) == 0:
+		page.Add(term.Span{term.Quiet, "  no watched key"})
 	}
 	if d.maySearch() {
 		what := " scans the whole store for keys outside the patterns"
@@ -291,26 +287,26 @@ func (d *Model) writeFalls(page *term.Page) {
 	}
 }
 
-// allFalls are the known keys and those that the search found.
-func (d *Model) allFalls() []fall {
+// allAffected returns the known keys and those that the search found.
+func (d *Model) allAffected() []affectedKey {
 	if d.search == nil || !d.search.Over {
-		return d.falls
+		return d.affected
 	}
-	listed := make(map[string]bool, len(d.falls))
-	for _, f := range d.falls {
+	listed := make(map[string]bool, len(d.affected))
+	for _, f := range d.affected {
 		listed[f.key] = true
 	}
-	falls := slices.Clone(d.falls)
+	affected := slices.Clone(d.affected)
 	for _, p := range d.scanned {
 		if !listed[p.Key] {
-			falls = append(falls, fall{key: p.Key, session: p.Session, unwatched: true})
+			affected = append(affected, affectedKey{key: p.Key, session: p.Session, unwatched: true})
 		}
 	}
-	return falls
+	return affected
 }
 
-// writeFall adds a key and what happens to it.
-func (d *Model) writeFall(page *term.Page, f fall) {
+// writeKey writes a key and what happens to it.
+func (d *Model) writeKey(page *term.Page, f affectedKey) {
 	fate, r := "is released or deleted (its session was not read)", term.Text
 	switch d.behaviorOf(f.session) {
 	case election.BehaviorDelete:
@@ -337,15 +333,15 @@ func (d *Model) behaviorOf(session string) string {
 	return ""
 }
 
-// names names up to limit things and notes that the list is cut.
+// names joins up to limit names and records the truncation.
 func (d *Model) names(names []string, limit int) string {
 	text, cut := d.limited(names, limit)
 	d.cut = d.cut || cut
 	return text
 }
 
-// limited names up to limit things, all of them if the user asked for that. cut
-// says that there are more than limit.
+// limited joins up to limit names, or all of them in full mode. cut reports whether there are
+// more than limit.
 func (d *Model) limited(names []string, limit int) (text string, cut bool) {
 	if cut = len(names) > limit; cut && d.full {
 		limit = len(names)

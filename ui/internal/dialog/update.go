@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Update takes a message. What it returns is for the program to do.
+// Update handles a message and returns an action for the program.
 func (d Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := d.update(msg, s)
 	return d, action
@@ -17,12 +17,12 @@ func (d Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 func (d *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case scene.Resized:
-		survey := d.askSurvey()
+		survey := d.startSurvey()
 		return scene.Run{Cmd: tea.Batch(survey, d.fit(s, msg.W, msg.H))}
 	case scene.Changed:
 		d.check(s)
 	case scene.Refreshed:
-		d.bindAnew(s)
+		d.rebind(s)
 	case scene.Searched:
 		if msg.Of == d.search {
 			msg.Of.Ended(msg)
@@ -83,30 +83,30 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// scroll moves the text by at most a page, so that no line is skipped unseen.
+// scroll moves by at most a page, so that every line becomes visible.
 func (d *Model) scroll(step int) { d.text.Scroll(min(step, d.text.Rows)) }
 
-// maySearch reports a dialog in which f does something.
+// maySearch reports whether the search key has an effect.
 func (d *Model) maySearch() bool {
 	return d.tools.Search != nil && d.acts() && !d.checking() && d.kind == election.ActionDestroy &&
 		(d.search == nil || d.search.Stopped || d.search.Err != nil || d.search.Earlier)
 }
 
-// toggleSearch searches the whole KV store for what else would fall, or stops.
+// toggleSearch starts or stops a search of the whole KV store for other affected keys.
 func (d *Model) toggleSearch(s *scene.Scene) scene.Action {
 	switch {
 	case d.search.Running():
 		d.search.Stop()
 	case d.maySearch():
 		var run tea.Cmd
-		d.search, run = d.tools.Search(sessionsOf(d.standing()), s.Now)
+		d.search, run = d.tools.Search(sessionsOf(d.actionable()), s.Now)
 		return scene.Run{Cmd: tea.Batch(run, d.search.Ticked())}
 	}
 	return nil
 }
 
-// toggleHidden makes targets of the marked elections or sessions that the filter
-// hides, or leaves them out again. A search that went on was for other targets.
+// toggleHidden includes or excludes the targets that the filter hides. It stops the search,
+// which was for other targets.
 func (d *Model) toggleHidden(s *scene.Scene) {
 	if len(d.chosen.Hidden) == 0 {
 		return
@@ -122,8 +122,8 @@ func (d *Model) stopSearch() {
 	}
 }
 
-// End ends what the dialog started. It has to be called before the dialog is closed
-// other than by its own actions.
+// End cancels the search and the survey. The program must call it when it closes the dialog
+// itself.
 func (d *Model) End() {
 	d.stopSearch()
 	d.endSurvey()
@@ -138,27 +138,27 @@ func (d *Model) cancel() scene.Action {
 	return scene.Close{Text: text}
 }
 
-// refresh asks for the rights to the targets anew, and for the newest snapshot.
+// refresh requests the token's rights and the newest snapshot.
 func (d *Model) refresh() scene.Action {
 	d.End()
 	return scene.Refresh{Targets: d.Targets()}
 }
 
-// bindAnew binds the dialog to the holds of the same keys as they are now. It never
-// chooses anew: the cursor may be on another row by now.
-func (d *Model) bindAnew(s *scene.Scene) {
-	if !d.chosen.Bare { // a session never changes: it is there or gone
+// rebind binds the dialog to the current holds of the same keys. It ignores the cursor,
+// which may have moved.
+func (d *Model) rebind(s *scene.Scene) {
+	if !d.chosen.SessionOnly { // a session cannot change, only end
 		d.chosen.Visible, d.chosen.Hidden = rebind(s, d.chosen.Visible), rebind(s, d.chosen.Hidden)
 	}
 	d.choose(s)
 }
 
-// confirm has the action carried out, on the holds that still stand.
+// confirm starts the action on the unchanged holds.
 func (d *Model) confirm() scene.Action {
 	switch {
 	case d.ready():
 		targets := make([]scene.Target, 0, len(d.targets))
-		for _, t := range d.standing() {
+		for _, t := range d.actionable() {
 			targets = append(targets, t.Target)
 		}
 		d.End()

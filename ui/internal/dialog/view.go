@@ -10,11 +10,11 @@ import (
 	"electop/ui/internal/term"
 )
 
-// dialogWidth is the widest a dialog becomes.
+// dialogWidth is the maximum width of a dialog, in cells.
 const dialogWidth = 84
 
-// fit lays the text out for a window. What changed since, or is out of sight in
-// this window, has to be scrolled to before the action is enabled.
+// fit lays the text out for a window. The action stays disabled until the user scrolls to all
+// changed and hidden lines.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	d.now = s.Now
 	w := min(dialogWidth, width-4)
@@ -32,11 +32,11 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
 }
 
-// noticeTime is how long a text must be visible before it can be confirmed. Keys
-// that were typed ahead of it arrive earlier.
+// noticeTime is how long a text must be visible before confirmation, so that keys typed ahead
+// have no effect.
 const noticeTime = 300 * time.Millisecond
 
-// Change is a change of a dialog's visible text.
+// Change identifies a change of the visible text.
 type Change struct{ number int }
 
 func (c *Change) next() int {
@@ -46,10 +46,10 @@ func (c *Change) next() int {
 	return c.number + 1
 }
 
-// Noticed says that noticeTime has passed since a change of the visible text.
+// Noticed is sent noticeTime after a change of the visible text.
 type Noticed struct{ Of *Change }
 
-// View lays the dialog over the lines of a screen, which are width cells wide.
+// View draws the dialog over lines, which are width cells wide.
 func (d Model) View(p *term.Painter, lines []string, width int) {
 	edge := term.Accent
 	if d.kind == election.ActionDestroy {
@@ -64,9 +64,9 @@ func (d *Model) title() string {
 	switch {
 	case len(d.targets) == 0:
 		return term.Capital(string(d.kind)) + " marked " + d.noun() + "s"
-	case d.chosen.Bare && len(d.targets) == 1:
+	case d.chosen.SessionOnly && len(d.targets) == 1:
 		return "Destroy " + d.targets[0].Label()
-	case d.chosen.Bare:
+	case d.chosen.SessionOnly:
 		return "Destroy " + term.Plural(len(d.targets), "session")
 	case len(d.targets) == 1:
 		what = scene.OneLine(d.targets[0].Election, 40)
@@ -83,8 +83,7 @@ func (d *Model) title() string {
 	return "Destroy the session of " + what
 }
 
-// foot are the rows that never scroll: the progress of a search, where the text
-// stands, and the buttons.
+// foot returns the rows that never scroll: search progress, scroll position and buttons.
 func (d *Model) foot(sym *term.Symbols) [][]term.Span {
 	var rows [][]term.Span
 	if d.search.Running() {
@@ -93,7 +92,7 @@ func (d *Model) foot(sym *term.Symbols) [][]term.Span {
 	return append(rows, d.positionSpans(sym), d.buttons())
 }
 
-// positionSpans says what is out of sight, and that it withholds the action.
+// positionSpans shows the scroll position, and whether unread text disables the action.
 func (d *Model) positionSpans(sym *term.Symbols) []term.Span {
 	where := d.text.Position()
 	if where == "" {
@@ -114,7 +113,7 @@ func (d *Model) positionSpans(sym *term.Symbols) []term.Span {
 
 func (d *Model) word() string { return term.Capital(string(d.kind)) }
 
-// buttons end the dialog; brackets mark the one that Enter presses.
+// buttons returns the buttons; brackets mark the one that Enter presses.
 func (d *Model) buttons() []term.Span {
 	if len(d.targets) == 0 {
 		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, {term.Key, "space"}, {term.Quiet, " include the hidden marks"}}
@@ -125,7 +124,7 @@ func (d *Model) buttons() []term.Span {
 	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  " + d.word() + "  "}
 	if !d.ready() {
 		action = term.Span{term.Faint, " (" + d.word() + ") "}
-		if d.onAction { // it keeps the focus until the action is enabled again
+		if d.onAction { // it keeps the focus while disabled
 			cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Faint, "[(" + d.word() + ")]"}
 		}
 		return []term.Span{cancel, {term.Text, "  "}, action, {term.Text, "    "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}

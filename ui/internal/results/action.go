@@ -10,30 +10,30 @@ import (
 	"electop/ui/internal/term"
 )
 
-// action is one operator's action of this run and what became of it.
+// action is one confirmed operator action and its outcome.
 type action struct {
 	insight.Outcome
-	name string    // of the election or the session, safe to show
+	name string    // sanitized name of the election or session
 	at   time.Time // when the user confirmed it
-	done time.Time // when its outcome came, zero before
-	// over says that nothing more is awaited.
+	done time.Time // when the operator reported the outcome, zero before
+	// over is set when the outcome is final.
 	over bool
-	// claimed is shared by the actions that one command carries out. The first to
-	// set it is that command, or the end of the program: then it never starts.
+	// claimed is shared by the actions of one command. If the program ends before the command
+	// sets it, the command never starts.
 	claimed *atomic.Bool
 }
 
-// batch are the actions that were confirmed in one dialog.
+// batch is the actions confirmed in one dialog.
 type batch []*action
 
-// actionLimit is how many actions are kept. The oldest batches go first.
+// actionLimit is the maximum number of actions kept; the oldest batches are dropped.
 const actionLimit = 2000
 
-// nextLeaderTime is how long a next leader is awaited: the longest lock-delay
-// and time for a candidate to retry.
+// nextLeaderTime is the timeout for a next leader: the longest lock-delay plus time for a
+// candidate to retry.
 const nextLeaderTime = election.MaxLockDelay + 30*time.Second
 
-// newBatch notes actions that the user confirmed.
+// newBatch records actions that the user confirmed.
 func newBatch(kind election.ActionKind, targets []scene.Target, now time.Time) batch {
 	b := make(batch, 0, len(targets))
 	for _, t := range targets {
@@ -47,7 +47,7 @@ func newBatch(kind election.ActionKind, targets []scene.Target, now time.Time) b
 	return b
 }
 
-// waiting counts the actions whose end is not known.
+// waiting counts the actions without a final outcome.
 func (b batch) waiting() int {
 	n := 0
 	for _, a := range b {
@@ -58,8 +58,7 @@ func (b batch) waiting() int {
 	return n
 }
 
-// groups splits a batch into what one command carries out: a release, or the
-// destroy of a session, which is one for all of its elections.
+// groups splits a batch by command: one for each release, one for each destroyed session.
 func (b batch) groups() []batch {
 	var groups []batch
 	of := map[string]int{}
@@ -74,15 +73,14 @@ func (b batch) groups() []batch {
 	return groups
 }
 
-// answered takes what the operator reports. Nothing follows the destroy of a
-// session without an election.
+// answered stores the operator's outcome, which is final for a session without an election.
 func (a *action) answered(o insight.Outcome, now time.Time) {
 	o.Action, o.Target = a.Action, a.Target
 	a.Outcome, a.done = o, now
 	a.over = o.Settled() || o.Target.Key == ""
 }
 
-// follow looks for the next leader and reports whether this ended the action.
+// follow checks for the next leader and reports whether this completed the action.
 func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	if a.done.IsZero() || a.over {
 		return false

@@ -1,5 +1,4 @@
-// Package results follows the operator's actions of this run and shows what became
-// of them.
+// Package results tracks the operator's actions of this run and shows their outcomes.
 package results
 
 import (
@@ -15,7 +14,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Log is every action of this run, and the panel that lists them.
+// Log holds every action of this run and the panel that lists them.
 type Log struct {
 	keys keys.Map
 	run  runner
@@ -24,20 +23,20 @@ type Log struct {
 	panel panel
 }
 
-// record is shared by all copies of a log: what was started is not forgotten with the
-// copy that a program loses when it panics.
+// record is shared by all copies of a log: if a panic discards a copy, started actions remain
+// known.
 type record struct{ batches []batch } // oldest first
 
-// New makes an empty log. The operator's calls end with ctx.
+// New returns an empty log. Cancelling ctx cancels the operator's calls.
 func New(ctx context.Context, op Operator, k keys.Map) Log {
 	return Log{keys: k, run: newRunner(ctx, op), record: &record{}}
 }
 
-// Keys are the keys of the footer while the panel is shown.
+// Keys returns the key bindings for the footer while the panel is shown.
 func (l Log) Keys(k keys.Map) []key.Binding { return k.ResultList() }
 
-// Start has the actions carried out that the user confirmed, one after the other; a
-// session is destroyed once. Several open the panel.
+// Start runs the confirmed actions one after the other and destroys each session once. Several
+// actions open the panel.
 func (l Log) Start(kind election.ActionKind, targets []scene.Target, s *scene.Scene) (Log, scene.Action) {
 	b := newBatch(kind, withElections(targets, s.Live), s.Now)
 	l.batches = append(l.batches, b)
@@ -56,15 +55,14 @@ func (l Log) Start(kind election.ActionKind, targets []scene.Target, s *scene.Sc
 	return l, scene.All{started, scene.ShowResults{}}
 }
 
-// withElections adds the elections that destroyed sessions lead: their next leaders
-// are followed. The session stands before them, so that it is destroyed whatever
-// it holds by then.
+// withElections adds the elections that destroyed sessions lead, to follow their next leaders.
+// Sessions come first, so that they are destroyed regardless of changes to their keys.
 func withElections(targets []scene.Target, live *election.Snapshot) []scene.Target {
 	led := scene.Led(live.Elections)
 	var all []scene.Target
 	for _, t := range targets {
 		all = append(all, t)
-		if t.Bare == nil {
+		if t.SessionOnly == nil {
 			continue
 		}
 		for _, e := range led[t.Session] {
@@ -74,7 +72,7 @@ func withElections(targets []scene.Target, live *election.Snapshot) []scene.Targ
 	return all
 }
 
-// Update takes a message. What it returns is for the program to do.
+// Update handles a message and returns an action for the program.
 func (l Log) Update(msg tea.Msg, s *scene.Scene) (Log, scene.Action) {
 	var action scene.Action
 	switch msg := msg.(type) {
@@ -114,7 +112,6 @@ func (l *Log) pressed(msg tea.KeyPressMsg) scene.Action {
 	return nil
 }
 
-// list opens the panel with every action of this run.
 func (l *Log) list() scene.Action {
 	if len(l.batches) == 0 {
 		return scene.Say{Role: term.Quiet, Text: "No action was confirmed since electop started."}
@@ -125,34 +122,32 @@ func (l *Log) list() scene.Action {
 	return scene.ShowResults{}
 }
 
-// answered takes the outcomes of actions. The board is not touched: it changes
-// when a snapshot says so.
+// answered stores outcomes. The board changes only with the next snapshot.
 func (l *Log) answered(msg Answered, s *scene.Scene) scene.Action {
 	var all scene.All
 	for _, x := range msg {
 		if x.of.answered(x.outcome, s.Now); x.of.over {
-			all = l.tell(all, x.of, s)
+			all = l.notify(all, x.of, s)
 		}
 	}
 	return append(all, l.settle(s)...)
 }
 
-// settle looks in the newest snapshot for the leaders that are awaited.
+// settle checks the newest snapshot for awaited leaders.
 func (l *Log) settle(s *scene.Scene) scene.All {
 	var all scene.All
 	for _, b := range l.batches {
 		for _, a := range b {
 			if a.follow(s.Live, s.Now) {
-				all = l.tell(all, a, s)
+				all = l.notify(all, a, s)
 			}
 		}
 	}
 	return all
 }
 
-// tell says in the footer how an action ended; of a batch only the last one, and
-// not while its results are open.
-func (l *Log) tell(all scene.All, a *action, s *scene.Scene) scene.All {
+// notify shows an outcome in the footer: the last one of a batch, unless the panel is open.
+func (l *Log) notify(all scene.All, a *action, s *scene.Scene) scene.All {
 	switch b := l.batchOf(a); {
 	case len(b) == 1:
 		return append(all, scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
@@ -164,7 +159,8 @@ func (l *Log) tell(all scene.All, a *action, s *scene.Scene) scene.All {
 
 const hint = "u lists the results"
 
-// Pending says what is awaited, empty when nothing is or the panel tells it.
+// Pending describes the latest unfinished actions, empty if there are none or the panel is
+// open.
 func (l Log) Pending(s *scene.Scene) string {
 	if l.open {
 		return ""
@@ -181,7 +177,7 @@ func (l Log) Pending(s *scene.Scene) string {
 	return ""
 }
 
-// Events are all actions as lines of the Events view, oldest first.
+// Events returns all actions as lines of the Events view, oldest first.
 func (l Log) Events(s *scene.Scene) []scene.EventLine {
 	var lines []scene.EventLine
 	for _, b := range l.batches {

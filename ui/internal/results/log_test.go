@@ -25,7 +25,7 @@ func (f failing) DestroySession(ctx context.Context, t election.Target) insight.
 	return f.Release(ctx, t)
 }
 
-// The log of a long run is bounded; what is still awaited stays.
+// The log is bounded but keeps unfinished actions.
 func TestTheLogIsBounded(t *testing.T) {
 	s := uitest.Scene(uitest.Mixed(), uitest.Now())
 	l := results.New(t.Context(), failing{}, keys.Default(false))

@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// words say how far an action is, or how it ended.
+// words describes the progress or outcome of an action.
 func (a *action) words(s *scene.Scene) string {
 	text := a.Summary()
 	switch {
@@ -28,9 +28,9 @@ func (a *action) words(s *scene.Scene) string {
 	return strings.ReplaceAll(text, "→", s.Sym.Arrow)
 }
 
-// awaiting says what is known between the action and the next leader.
+// awaiting describes the wait for the next leader.
 func (a *action) awaiting(e *election.Election, now time.Time) string {
-	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is not known yet
+	if e == nil || e.Exists && e.Pair.Held() { // the snapshot is older than the action, or the next term is unknown
 		return a.Summary()
 	}
 	text := a.Target.Leader + " → no leader yet, " + term.Duration(now.Sub(a.done))
@@ -56,7 +56,7 @@ func leaderNow(e *election.Election) string {
 	return "it has no leader now"
 }
 
-// outcomeOrder ranks outcomes: what an operator has to look at comes first.
+// outcomeOrder ranks outcomes, problems first.
 func (a *action) outcomeOrder() int {
 	switch a.Kind {
 	case insight.OutcomeMoved, insight.OutcomeDone:
@@ -104,7 +104,7 @@ func (b batch) what() string {
 	return string(b[0].Action) + " " + of + term.Plural(len(b), noun)
 }
 
-// worst is the action that an operator has to look at first.
+// worst is the action with the most severe outcome.
 func (b batch) worst() *action {
 	worst := b[0]
 	for _, a := range b {
@@ -123,7 +123,7 @@ func (b batch) summary() string {
 		counts[a.result()]++
 	}
 	var parts []string
-	for _, result := range []string{"moved", "destroyed", "same leader again", "no leader", "not known", "failed", "waiting"} {
+	for _, result := range []string{"moved", "destroyed", "same leader again", "no leader", "unknown", "failed", "waiting"} {
 		if n := counts[result]; n > 0 {
 			parts = append(parts, strconv.Itoa(n)+" "+result)
 		}
@@ -131,7 +131,7 @@ func (b batch) summary() string {
 	return term.Capital(b.what()) + ": " + strings.Join(parts, ", ")
 }
 
-// result is the kind of an outcome in one or two words.
+// result is the outcome in one or two words.
 func (a *action) result() string {
 	switch {
 	case !a.over:
@@ -145,12 +145,11 @@ func (a *action) result() string {
 	case a.Kind == insight.OutcomeVacant:
 		return "no leader"
 	case a.Kind == insight.OutcomeDone, a.Kind == insight.OutcomeUnknown:
-		return "not known"
+		return "unknown"
 	}
 	return "failed"
 }
 
-// event is the action as a line of the Events view.
 func (a *action) event(s *scene.Scene) *election.Event {
 	return &election.Event{
 		Time: a.at, Type: scene.ActionEvent, Election: a.name, Key: a.Target.Key, Datacenter: s.Live.Datacenter,

@@ -7,12 +7,12 @@ import (
 	"electop/ui/internal/term"
 )
 
-// panel lists actions and what became of each, until it is closed.
+// panel lists actions and their outcomes.
 type panel struct {
 	title string
-	// batches are those that it lists, the newest first.
+	// batches are the listed batches, newest first.
 	batches []batch
-	// times says that each action is shown with its kind and time.
+	// times adds the kind and time of each action.
 	times bool
 	text  term.Reader
 }
@@ -25,13 +25,13 @@ func (p *panel) waiting() int {
 	return n
 }
 
-// resultsWidth is the widest the panel becomes; resultName the widest name.
+// resultsWidth and resultName are the maximum widths of the panel and of a name, in cells.
 const (
 	resultsWidth = 112
 	resultName   = 24
 )
 
-// fit lays the results out for a window, as they are now.
+// fit lays out the current results for a window.
 func (p *panel) fit(s *scene.Scene, width, height int) {
 	w := min(resultsWidth, width-4)
 	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
@@ -70,7 +70,7 @@ func (p *panel) write(page *term.Page, a *action, column int, s *scene.Scene) {
 	page.Indented(2, words)
 }
 
-// View lays the panel over the lines of a screen, which are width cells wide.
+// View draws the panel over lines, which are width cells wide.
 func (l Log) View(pt *term.Painter, lines []string, width int) {
 	p := &l.panel
 	state := term.Span{term.Quiet, "complete"}

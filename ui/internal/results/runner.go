@@ -10,9 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// Operator carries out one action on exactly the hold that the target names, or not
-// at all. An outcome says whether that was done, and its Reason why not; what follows
-// is observed by the dashboard.
+// Operator acts on exactly the hold that the target names, or does nothing.
 type Operator interface {
 	// Release unlocks the key; value and flags are kept, the session lives on.
 	Release(ctx context.Context, t election.Target) insight.Outcome
@@ -20,24 +18,22 @@ type Operator interface {
 	DestroySession(ctx context.Context, t election.Target) insight.Outcome
 }
 
-// Answered is how the actions of one command ended.
+// Answered is the message with the outcomes of one command.
 type Answered []answer
 
-// answer is the outcome of one action.
 type answer struct {
 	of      *action
 	outcome insight.Outcome
 }
 
-// actionTime is how long one action may take.
+// actionTime is the timeout of one command.
 const actionTime = 10 * time.Second
 
-// runner makes the command that carries out one action, or the destroy of one
-// session for several.
+// runner creates the command for one release or for the destroy of one session.
 type runner func(group batch) tea.Cmd
 
-// newRunner binds the operator to the program's context. Each command has its
-// own time limit, so it always ends.
+// newRunner binds the operator to the program's context. The timeout ensures that each command
+// ends.
 func newRunner(ctx context.Context, op Operator) runner {
 	return func(group batch) tea.Cmd {
 		kind, claimed := group[0].Action, group[0].claimed
@@ -64,8 +60,8 @@ func newRunner(ctx context.Context, op Operator) runner {
 	}
 }
 
-// actOnce gives an outcome to each of several holds of one session. A hold that
-// changed does not save the session from a destroy that is bound to the next one.
+// actOnce returns an outcome for each of several holds of one session. If one hold changed,
+// the destroy is tried with the next one.
 func actOnce(ctx context.Context, do func(context.Context, election.Target) insight.Outcome, targets []election.Target) []insight.Outcome {
 	outcomes := make([]insight.Outcome, 0, len(targets))
 	var last insight.Outcome

@@ -7,7 +7,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Running says which writes are under way, empty when none is.
+// Running describes the writes in progress, empty for none.
 func (l Log) Running() string {
 	n, noun := 0, ""
 	for _, b := range l.batches {
@@ -33,15 +33,15 @@ func (l Log) Running() string {
 	return term.Plural(n, noun) + " are still running; press again to quit."
 }
 
-// Unfinished is an action that was confirmed and whose end was not observed.
+// Unfinished is a confirmed action whose end was not observed.
 type Unfinished struct {
-	// Name is that of the election or the session, safe to show.
+	// Name is the sanitized name of the election or session.
 	Name    string
 	Outcome insight.Outcome
 }
 
-// Unfinished lists the actions without a final outcome after the program ended.
-// Those that were not started never will be.
+// Unfinished lists the actions without a final outcome after the program ended. Those not
+// started by then never start.
 func (l Log) Unfinished() []Unfinished {
 	var all []Unfinished
 	withdrawn := map[*atomic.Bool]bool{}

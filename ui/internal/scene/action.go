@@ -7,7 +7,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Action is what a component returns for the program to do; nil for nothing.
+// Action is a request from a component to the program, nil for none.
 type Action interface{ isAction() }
 
 // Say shows a note in the footer.
@@ -16,50 +16,47 @@ type Say struct {
 	Text string
 }
 
-// Copy copies a text through the terminal. What names it: "session", "value".
+// Copy copies Text through the terminal. What describes it: "session", "value".
 type Copy struct{ What, Text string }
 
-// ShowElection shows an election in the first view.
+// ShowElection shows an election in the Elections view.
 type ShowElection struct{ ID string }
 
 // Zoom shows the selected election in full.
 type Zoom struct{}
 
-// Ask opens the dialog about an action on what is chosen, from which at least one
-// target is visible or hidden.
+// Ask opens the dialog about an action. At least one chosen target is visible or hidden.
 type Ask struct {
 	Kind election.ActionKind
 	Chosen
 }
 
-// Confirm carries an action out on targets, removes their marks and closes the
-// dialog.
+// Confirm starts an action on targets, removes their marks and closes the dialog.
 type Confirm struct {
 	Kind    election.ActionKind
 	Targets []Target
 }
 
-// Refresh ends a pause, forgets what is known of the token's rights to targets, and
-// then sends [Refreshed] to the dialog.
+// Refresh ends a pause, discards the cached rights to the targets, then sends [Refreshed] to
+// the dialog.
 type Refresh struct{ Targets []Target }
 
-// ShowResults opens the panel of the log of actions.
+// ShowResults opens the results panel.
 type ShowResults struct{}
 
-// Close closes the dialog or the panel of results and shows a quiet note, if there is
-// a text.
+// Close closes the dialog or the results panel and shows Text as a note, if not empty.
 type Close struct{ Text string }
 
 // Run runs a command; its message comes back to the component.
 type Run struct{ Cmd tea.Cmd }
 
-// Quit ends the program, once no write is under way or at the second time.
+// Quit ends the program. While a write runs, only a second Quit does.
 type Quit struct{}
 
-// Pass says that there was nothing to undo: the program goes a step back itself.
+// Pass reports that the component has nothing to undo; the program goes back itself.
 type Pass struct{}
 
-// All are several actions, in order.
+// All is a list of actions, in order.
 type All []Action
 
 func (Say) isAction()          {}

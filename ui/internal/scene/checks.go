@@ -8,17 +8,17 @@ import (
 	"electop/election"
 )
 
-// Tally counts the checks that keep one session alive by their status.
+// Tally counts a session's checks by status.
 type Tally struct {
 	Passing, Warning, Critical, Unknown int
-	// Until is when these were last known to be current, zero if they are.
+	// Until is when outdated checks were last current, zero for current ones.
 	Until time.Time
 }
 
-// Total is how many checks keep the session alive.
+// Total is the number of checks.
 func (t Tally) Total() int { return t.Passing + t.Warning + t.Critical + t.Unknown }
 
-// Risk are the checks that endanger a leader now, as far as is known.
+// Risk reports whether current checks endanger the leader.
 func (t Tally) Risk() (critical, warning bool) {
 	if !t.Until.IsZero() {
 		return false, false
@@ -26,14 +26,13 @@ func (t Tally) Risk() (critical, warning bool) {
 	return t.Critical > 0, t.Warning > 0
 }
 
-// Worst orders tallies: more trouble is greater. The age must not matter: a row that
-// moved when it leaves the screen, and back when it is visible, would never rest.
+// Worst ranks tallies, the worst highest. It ignores their age: checks become outdated off
+// screen, and the rows would jump back and forth.
 func (t Tally) Worst() int64 {
 	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
 }
 
-// TallyChecks counts exactly the checks of the session, and those that Consul
-// does not list or that could not be read as unknown.
+// TallyChecks counts the session's checks; unlisted and unreadable ones are unknown.
 func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tally {
 	var t Tally
 	if s == nil {
@@ -72,7 +71,7 @@ func findCheck(id string, known election.NodeChecks) *election.Check {
 	return nil
 }
 
-// Sign is that of the worst check.
+// Sign is the symbol of the worst check.
 func (t Tally) Sign(sym *term.Symbols) string {
 	switch {
 	case t.Critical > 0:
@@ -85,7 +84,7 @@ func (t Tally) Sign(sym *term.Symbols) string {
 	return sym.Passing
 }
 
-// checkSign is the sign, role and word of one check's status.
+// checkSign returns the symbol, role and word of a check's status.
 func checkSign(sym *term.Symbols, c *election.Check) (string, term.Role, string) {
 	if c == nil {
 		return sym.Unknown, term.Quiet, "unknown"

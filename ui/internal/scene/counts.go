@@ -1,29 +1,29 @@
 package scene
 
-// Counts are the elections by how they stand. Those at risk are led, but a
-// check of their leader's session warns or fails.
+// Counts are the numbers of elections by state. Elections at risk are led, but a check of the
+// leader's session is warning or critical.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable int
 	Warning, Critical                         int
 }
 
 // Add counts one election.
-func (c *Counts) Add(s Standing) {
+func (c *Counts) Add(s DisplayState) {
 	switch s {
-	case StandsLed:
+	case StateLed:
 		c.Led++
-	case StandsDelay:
+	case StateLockDelay:
 		c.Delay++
-	case StandsVacant:
+	case StateVacant:
 		c.Vacant++
-	case StandsSemaphore:
+	case StateSemaphore:
 		c.Semaphore++
 	default:
 		c.Unreadable++
 	}
 }
 
-// AddRisk counts a leader whose checks put it at risk.
+// AddRisk counts a leader at risk.
 func (c *Counts) AddRisk(t Tally) {
 	switch {
 	case t.Critical > 0:

@@ -8,15 +8,14 @@ import (
 	"electop/election"
 )
 
-// EventLine is an event as it is shown: a vacated event together with the
-// explanation that came after it.
+// EventLine is a displayed event; a vacated event includes its later explanation.
 type EventLine struct {
 	Ev  *election.Event
 	Why *election.Event
 }
 
-// FoldEvents gives the latest lines, newest first, up to limit (all for a
-// negative one). An explanation is folded into the event it explains.
+// FoldEvents returns the latest lines, newest first, at most limit (negative: all).
+// Explanations are merged into the events that they explain.
 func FoldEvents(events []election.Event, keep func(*election.Event) bool, limit int) []EventLine {
 	var lines []EventLine
 	var explained []*election.Event
@@ -46,10 +45,10 @@ func explanationOf(ev *election.Event, explained []*election.Event) *election.Ev
 	return nil
 }
 
-// EventWordWidth is the width of the column of event types.
+// EventWordWidth is the width of the event type column, in cells.
 const EventWordWidth = 13
 
-// EventWord is the type of an event as it is shown.
+// EventWord is the displayed type of an event.
 func EventWord(ev *election.Event) string {
 	if ev.Type == ActionEvent {
 		return "operator"
@@ -60,7 +59,7 @@ func EventWord(ev *election.Event) string {
 	return string(ev.Type)
 }
 
-// EventRole is how important an event is.
+// EventRole is the colour role of an event.
 func EventRole(ev *election.Event) term.Role {
 	switch ev.Type {
 	case election.Vacated, election.Deleted:
@@ -78,7 +77,7 @@ func EventRole(ev *election.Event) term.Role {
 	}
 }
 
-// EventSpans is what happened, without time, election and type.
+// EventSpans describes an event without its time, election and type.
 func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	switch ev.Type {
 	case election.ConnectionLost:
@@ -135,7 +134,7 @@ func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	return append(leaderSpans(ev), term.Span{term.Quiet, " " + sym.Dot + " led for " + Held(sym, ev.Held, ev.HeldKnown)})
 }
 
-// WhySpans tell the cause that an explanation gives.
+// WhySpans shows the cause in an explanation.
 func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
 	if ev.Evidence != "" && !ByOperator(ev.Cause) {
@@ -144,10 +143,10 @@ func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	return spans
 }
 
-// SameEvent reports events of two snapshots that are one.
+// SameEvent reports whether events of two snapshots are the same event.
 func SameEvent(a, b *election.Event) bool {
 	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
 }
 
-// ActionEvent is the type of the lines that actions make in the Events view.
+// ActionEvent is the type of operator actions in the Events view.
 const ActionEvent election.EventType = "operator"

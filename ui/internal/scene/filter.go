@@ -9,22 +9,21 @@ import (
 	"electop/election"
 )
 
-// Filter is what the user typed after "/": words that must all match.
+// Filter is a parsed filter: all words must match.
 type Filter struct {
 	Text  string
 	Words []FilterWord
 }
 
-// FilterWord is one word: text to be found anywhere, or in one field.
+// FilterWord is one word, matched against all text or one field.
 type FilterWord struct {
 	Field string // empty for plain text
 	Value string // in lower case
 	Not   bool
 }
 
-// ParseFilter reads words: plain text, field:text for the fields the screen
-// knows, and either of them after "!" for the inverse. Everything parses: a
-// word that is no field is text.
+// ParseFilter parses plain text, field:text and "!" for the inverse. An unknown field is plain
+// text.
 func ParseFilter(text string) Filter {
 	f := Filter{Text: text}
 	for word := range strings.FieldsSeq(text) {
@@ -50,7 +49,7 @@ func isField(s string) bool {
 	return false
 }
 
-// Empty reports that nothing was typed that filters.
+// Empty reports whether the filter matches everything.
 func (f Filter) Empty() bool { return len(f.Words) == 0 }
 
 // Match reports whether every word matches the election.
@@ -66,7 +65,7 @@ func (f Filter) Match(e *election.Election, asOf time.Time) bool {
 func (w FilterWord) matchElection(e *election.Election, asOf time.Time) bool {
 	switch w.Field {
 	case "state":
-		word := StandingOf(e, asOf).Word()
+		word := DisplayStateOf(e, asOf).Word()
 		return strings.HasPrefix(word, strings.ReplaceAll(w.Value, "_", "-"))
 	case "node":
 		return ContainsFold(NodeOf(e), w.Value)
@@ -84,7 +83,7 @@ func (w FilterWord) matchElection(e *election.Election, asOf time.Time) bool {
 		ContainsFold(e.Leader, w.Value) || ContainsFold(NodeOf(e), w.Value)
 }
 
-// NodeOf is the node of the leader, or of the last one while nobody leads.
+// NodeOf is the node of the leader, or of the last leader if there is none.
 func NodeOf(e *election.Election) string {
 	if e.Session != nil {
 		return e.Session.Node
@@ -130,9 +129,8 @@ func (w FilterWord) matchOneEvent(ev *election.Event) bool {
 	return false
 }
 
-// ContainsFold reports whether s contains sub, which is in lower case, in any
-// case of letters. Ten thousand elections pass here at every key press, so it
-// makes no lower-case copies of texts that are ASCII.
+// ContainsFold reports whether s contains sub, ignoring case; sub must be in lower case. It
+// does not copy ASCII texts: each key press filters every election.
 func ContainsFold(s, sub string) bool {
 	if sub == "" {
 		return true

@@ -10,30 +10,30 @@ import (
 	"electop/election"
 )
 
-// NobodyNext says why no candidate can be named.
-func NobodyNext(s *Scene, in *Assessment) string {
+// WhyNoCandidate explains why there is no likely candidate.
+func WhyNoCandidate(s *Scene, in *Assessment) string {
 	switch {
 	case in.Around != nil:
 		return insight.NoCandidate(in.Around)
 	case !s.Studies:
 		return "candidates are not read"
 	case s.Stale:
-		return "not known: Consul is unreachable"
+		return "unknown: Consul is unreachable"
 	}
 	return "being read"
 }
 
-// shownNext is how many likely candidates are named in one line.
+// shownNext is the maximum number of candidates in one line.
 const shownNext = 5
 
-// NextSpans name who is likely to lead next, or say why nobody is named.
+// NextSpans lists the likely next leaders, or explains why there are none.
 func NextSpans(s *Scene, in *Assessment) []term.Span {
 	if len(in.Candidates) == 0 {
 		r := term.Text
 		if len(in.Around.Unread()) > 0 {
 			r = term.Delay
 		}
-		return []term.Span{{r, NobodyNext(s, in)}}
+		return []term.Span{{r, WhyNoCandidate(s, in)}}
 	}
 	text := term.NameList(NextNames(in.Candidates), shownNext)
 	if in.Candidates[0].Weak {
@@ -42,8 +42,7 @@ func NextSpans(s *Scene, in *Assessment) []term.Span {
 	return []term.Span{{term.Text, text}}
 }
 
-// NextNames names candidates with their nodes, and with their sessions where
-// several would look the same.
+// NextNames lists candidates with their nodes, and with their sessions where they look alike.
 func NextNames(all []insight.Candidate) []string {
 	type looks struct{ name, node string }
 	of := func(c insight.Candidate) looks { return looks{CandidateName(c), Clean(c.Session.Node)} }
@@ -54,19 +53,19 @@ func NextNames(all []insight.Candidate) []string {
 	names := make([]string, 0, len(all))
 	for _, c := range all {
 		l := of(c)
-		beside := l.node
+		detail := l.node
 		if alike[l] > 1 {
-			beside = strings.TrimPrefix(l.node+", "+election.ShortID(c.Session.ID), ", ")
+			detail = strings.TrimPrefix(l.node+", "+election.ShortID(c.Session.ID), ", ")
 		}
-		if beside != "" {
-			l.name += " (" + beside + ")"
+		if detail != "" {
+			l.name += " (" + detail + ")"
 		}
 		names = append(names, l.name)
 	}
 	return names
 }
 
-// CandidateName is a candidate's name without its node, which stands beside it.
+// CandidateName is a candidate's name without its node, which is shown separately.
 func CandidateName(c insight.Candidate) string {
 	name := Clean(c.Name)
 	if short, found := strings.CutSuffix(name, " on "+Clean(c.Session.Node)); found && short != "" {
@@ -75,41 +74,38 @@ func CandidateName(c insight.Candidate) string {
 	return name
 }
 
-// Assessment is what is inferred of one election from all that is known: who may
-// be next, what is risky about it.
+// Assessment holds the likely candidates and the advice for one election.
 type Assessment struct {
-	// Around are its surroundings, nil while they were not read.
+	// Around is nil until the surroundings are read.
 	Around     *election.Surroundings
 	Candidates []insight.Candidate
 	Semaphore  *election.Semaphore
 	Advice     []insight.Advice
 }
 
-// Likely is how many likely candidates are known of, -1 when that there is none
-// is not known.
+// Likely is the number of likely candidates, -1 if unknown.
 func (in *Assessment) Likely() int { return insight.Likely(in.Candidates, in.Around) }
 
-// InsightCache keeps the insight into the election that was looked at last: a
-// frame needs it several times, and each costs 2 ms among 1,000 elections.
-// Elections and surroundings are immutable.
+// InsightCache stores the assessment of the selected election, because a frame uses it several
+// times and each costs 2 ms among 1,000 elections. All inputs are immutable.
 type InsightCache struct {
 	of     *election.Election
 	around *election.Surroundings
 	all    []*election.Election
 	at     time.Time
 	In     *Assessment
-	// sessions are all sessions, as the surroundings of any election list them.
+	// sessions is the session list, which all surroundings share.
 	sessions []*election.Session
 }
 
-// insightAge is how long an insight holds while other elections change, adviceAge
-// how long in any case: advice about a flapping election ends by itself.
+// InsightAge is the lifetime of an assessment while other elections change, AdviceAge the
+// maximum: advice about flapping expires without a change.
 const (
 	InsightAge = 3 * time.Second
 	AdviceAge  = time.Minute
 )
 
-// Look infers anew what it does not keep.
+// Look returns the assessment of an election and computes it if the cache has none.
 func (c *InsightCache) Look(e *election.Election, around *election.Surroundings, all []*election.Election, asOf time.Time) *Assessment {
 	if around != nil && around.Key != e.Key() {
 		around = nil
@@ -134,8 +130,8 @@ func (c *InsightCache) holds(all []*election.Election, asOf time.Time) bool {
 	return age >= 0 && (age < InsightAge || age < AdviceAge && SameSlice(c.all, all))
 }
 
-// SameSlice reports slices of the same memory: what a snapshot shows is copied
-// before it is changed.
+// SameSlice reports whether two slices share memory. Snapshots are immutable, so shared memory
+// means equal content.
 func SameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

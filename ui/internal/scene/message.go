@@ -5,60 +5,60 @@ import (
 	"electop/ui/internal/term"
 )
 
-// The messages that the program sends to components, beside [tea.KeyPressMsg] and
-// the messages of their own commands.
+// Messages from the program to components, in addition to [tea.KeyPressMsg] and the messages
+// of the components' own commands.
 
-// Resized gives a component its part of the screen. What lies over the board gets
-// the whole window, at the end of every update: it lays out its text then.
+// Resized sets the component's part of the screen. Overlays receive the whole window after
+// every update, to lay out their text.
 type Resized struct{ term.Rect }
 
-// Changed says that the scene is another one: a snapshot came, the clock ticked, or
-// what is shown was chosen anew. Before is the scene until now, never nil.
+// Changed reports a new scene: a new snapshot, clock tick or selection. Before is the previous
+// scene, never nil.
 type Changed struct{ Before *Scene }
 
-// Opened says that the component is shown, from its beginning.
+// Opened reports that the component is shown; it scrolls to its beginning.
 type Opened struct{}
 
-// Clicked is a click with the left button, in cells of the component's own part.
+// Clicked is a left click, in cells relative to the component.
 type Clicked struct{ X, Y int }
 
-// Wheeled scrolls what is under the pointer by lines.
+// Wheeled scrolls the component under the pointer by Step lines.
 type Wheeled struct{ Step int }
 
-// Moved moves the cursor by rows while a filter is typed.
+// Moved moves the cursor by Step rows while the user types a filter.
 type Moved struct{ Step int }
 
-// Filtered filters anew; an empty text shows everything.
+// Filtered sets the filter; an empty text removes it.
 type Filtered struct{ Text string }
 
-// GoTo puts the cursor on the election or session with this ID. The filter ends if it
-// hides it and Reveal is set.
+// GoTo moves the cursor to the election or session with this ID. Reveal clears a filter that
+// hides it.
 type GoTo struct {
 	ID     string
 	Reveal bool
 }
 
-// SortBy sorts by the key whose word begins so. For a word that is no key's the
-// component says which there are.
+// SortBy sorts by the key whose name starts with Word. If there is none, the component lists
+// the keys.
 type SortBy struct {
 	Word    string
 	Reverse bool
 }
 
-// Widen makes the table wide, or normal again.
+// Widen toggles the wide table.
 type Widen struct{}
 
-// Choose has the component return [Ask] about what is chosen, or [Say] why not.
+// Choose requests [Ask] for the chosen targets, or [Say] with the reason against it.
 type Choose struct{ Kind election.ActionKind }
 
 // Unmark removes the marks of targets.
 type Unmark struct{ Targets []Target }
 
-// Back takes one step back; the component returns [Pass] when it has nothing to undo.
+// Back undoes one step; the component returns [Pass] if it has nothing to undo.
 type Back struct{}
 
-// Refreshed is the answer to [Refresh].
+// Refreshed is the response to [Refresh].
 type Refreshed struct{}
 
-// ListActions has the log list every action of this run.
+// ListActions lists every action of this run.
 type ListActions struct{}

@@ -1,6 +1,5 @@
-// Package scene is what every component of the screen reads, and what it may ask
-// for: the snapshot that is shown, what is inferred from it, and the actions and
-// messages between the components and the program.
+// Package scene holds the state that all components of the screen read, and the actions and
+// messages between components and the program.
 package scene
 
 import (
@@ -10,46 +9,42 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Scene is what is looked at now. The program makes it anew at the end of every
-// update; components read it, and keep and change nothing of it.
+// Scene is the state to display. The program creates one after every update; components
+// neither modify nor keep it.
 type Scene struct {
-	// Shown is drawn, Live is the newest snapshot: Shown is older while paused.
+	// Shown is drawn; Live is the newest snapshot. Shown is older while paused.
 	Shown, Live *election.Snapshot
-	// AsOf is the moment at which Shown is looked at: Now, or when the board was
-	// paused or the link was lost. Now is the clock's.
+	// AsOf is the time that Shown describes: Now, or when the user paused or the connection
+	// was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
-	// StaleSince is since when the election that is drawn is stale, if others are
-	// not: only [Scene.Of] sets it.
+	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
 	StaleSince time.Time
-	// Latency is that of the link as of the last tick of the clock.
+	// Latency of the connection at the last clock tick.
 	Latency time.Duration
 	Sym     *term.Symbols
 
-	// ReadOnly and CanAct (there is an operator), Studies (surroundings are read) and
-	// Lists (sessions are listed) are what the program was started with.
+	// Options of the program. CanAct: there is an operator; Studies: surroundings are read;
+	// Lists: sessions are listed.
 	ReadOnly, CanAct, Studies, Lists bool
 
 	// Selected is the election under the board's cursor, nil for none.
 	Selected *election.Election
-	// NameWidth is how wide the names of elections are, in cells.
+	// NameWidth is the width of the longest election name, in cells.
 	NameWidth int
 	// Actions are the operator's actions of this run as events, oldest first.
 	Actions []EventLine
-	// Missing is the rule that the token lacks for an action on a target, empty when
-	// nothing is known to be missing.
+	// Missing returns the ACL rule that the token is known to lack for an action, else empty.
 	Missing func(kind election.ActionKind, t election.Target) string
-	// Earlier is what the latest scan of the store found of sessions, nil when it
-	// does not cover all of them.
+	// Earlier returns the latest scan of the store, nil unless it covers all sessions.
 	Earlier func(sessions []string) *Search
 
-	// insight is about insightOf.
+	// insight is the assessment of insightOf.
 	insight   *Assessment
 	insightOf *election.Election
 }
 
-// Look infers what there is to say of the selected election, so that drawing has to
-// infer nothing.
+// Look computes the assessment of the selected election before the scene is drawn.
 func (s *Scene) Look(c *InsightCache) {
 	if e := s.Selected; e != nil {
 		part := s.Of(e)
@@ -57,7 +52,7 @@ func (s *Scene) Look(c *InsightCache) {
 	}
 }
 
-// Insight is what is inferred of the selected election; of any other, nothing.
+// Insight is the assessment of the selected election, empty for any other.
 func (s *Scene) Insight(e *election.Election) *Assessment {
 	if e == nil || s.insightOf != e {
 		return &Assessment{}
@@ -65,8 +60,7 @@ func (s *Scene) Insight(e *election.Election) *Assessment {
 	return s.insight
 }
 
-// around are the surroundings of an election. A board that is paused has those
-// of the election that was looked at then; of another one newer ones serve.
+// around returns an election's surroundings. While paused, it prefers the paused ones.
 func (s *Scene) around(e *election.Election) *election.Surroundings {
 	for _, snap := range []*election.Snapshot{s.Shown, s.Live} {
 		if snap.Surroundings != nil && snap.Surroundings.Key == e.Key() {
@@ -76,8 +70,8 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 	return nil
 }
 
-// Of is the scene as an election is drawn in it: one of a stale part is looked at
-// as of when it was last current.
+// Of returns the scene for drawing an election: if only that part is stale, as of the time
+// when it was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
 	if e == nil || s.Stale || len(s.Live.Connection.Stale) == 0 {
 		return s
@@ -94,10 +88,10 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	return &part
 }
 
-// PartStale says that the election that is drawn is stale and others are not.
+// PartStale reports whether the drawn election is stale and others are not.
 func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 
-// Refusal says why an action is not possible now, empty when it is.
+// Refusal explains why an action is not possible now, empty if it is.
 func (s *Scene) Refusal(kind election.ActionKind) string {
 	word := string(kind)
 	switch c := s.Live.Connection; {
@@ -113,7 +107,7 @@ func (s *Scene) Refusal(kind election.ActionKind) string {
 	return ""
 }
 
-// StaleText says that nothing can be done while the link is lost.
+// StaleText explains that no action is possible without a connection.
 func StaleText(c election.Connection) string {
 	if c.Refused {
 		return "Unavailable while Consul rejects this token: this data is stale."

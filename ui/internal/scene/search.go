@@ -11,14 +11,14 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Search looks in the whole KV store for what sessions hold. Its command writes
-// the counters while it runs, everything else belongs to the event loop.
+// Search is a search of the whole KV store for keys of sessions. Its command writes the
+// counters; only the event loop may use the rest.
 type Search struct {
 	done, Total atomic.Int64
 	cancel      context.CancelFunc
-	// At is when it began: what it found is at least as new.
+	// At is when it began; the result is at least as new.
 	At time.Time
-	// Earlier says that it was carried out before the dialog was opened.
+	// Earlier is set if it ran before the dialog was opened.
 	Earlier bool
 
 	Over, Stopped, Incomplete bool
@@ -26,7 +26,7 @@ type Search struct {
 	Err                       error
 }
 
-// Searched is the end of a search.
+// Searched is the message that ends a search.
 type Searched struct {
 	Of       *Search
 	found    []election.Pair
@@ -34,20 +34,19 @@ type Searched struct {
 	Err      error
 }
 
-// SearchTick has the progress of a search drawn.
+// SearchTick redraws the progress of a search.
 type SearchTick struct{ Of *Search }
 
-// searchTick is how often the progress is drawn.
+// searchTick is the interval between redraws of the progress.
 const searchTick = 200 * time.Millisecond
 
-// Searcher makes a search and the command that carries it out.
+// Searcher creates a search and the command that runs it.
 type Searcher func(sessions []string, now time.Time) (*Search, tea.Cmd)
 
-// holdings is what ui.Options.Holdings is.
+// holdings is the type of ui.Options.Holdings.
 type holdings func(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error)
 
-// NewSearcher binds the search to the program's context. It is nil when
-// there is nothing to search with.
+// NewSearcher binds searches to the program's context. It returns nil if look is nil.
 func NewSearcher(ctx context.Context, look holdings) Searcher {
 	if look == nil {
 		return nil
@@ -64,13 +63,13 @@ func NewSearcher(ctx context.Context, look holdings) Searcher {
 	}
 }
 
-// Progress may be called from any goroutine.
+// Progress updates the counters; any goroutine may call it.
 func (s *Search) Progress(done, total int) {
 	s.Total.Store(int64(total))
 	s.done.Store(int64(done))
 }
 
-// Ticked is the command that has the progress drawn once more, nil after the end.
+// Ticked returns the command for the next redraw of the progress, nil after the end.
 func (s *Search) Ticked() tea.Cmd {
 	if s.Over {
 		return nil
@@ -78,28 +77,28 @@ func (s *Search) Ticked() tea.Cmd {
 	return tea.Tick(searchTick, func(time.Time) tea.Msg { return SearchTick{s} })
 }
 
-// Running reports a search whose end is awaited; nil is none.
+// Running reports whether the search has not ended; a nil search does not run.
 func (s *Search) Running() bool { return s != nil && !s.Over }
 
-// Stop ends the search before its time.
+// Stop cancels the search.
 func (s *Search) Stop() {
 	s.Stopped = true
 	s.cancel()
 }
 
-// Ended takes over what the search found.
+// Ended stores the result.
 func (s *Search) Ended(msg Searched) {
 	s.Over, s.Found, s.Err = true, msg.found, msg.Err
 	s.Incomplete = !msg.complete && msg.Err == nil
-	s.Stopped = s.Stopped && msg.Err != nil // it may have been at its end
+	s.Stopped = s.Stopped && msg.Err != nil // it may have completed before the stop
 }
 
-// Far is how far the search has come: "1,200 of 9,800 keys".
+// Far is the progress: "1,200 of 9,800 keys".
 func (s *Search) Far() string {
 	return term.Thousands(s.done.Load()) + " of " + term.Thousands(s.Total.Load()) + " keys"
 }
 
-// ProgressSpans tell of a search that runs.
+// ProgressSpans shows the progress of a running search.
 func (s *Search) ProgressSpans() []term.Span {
 	word := "Scanning: "
 	if s.Stopped {

@@ -17,7 +17,7 @@ func Led(es []*election.Election) map[string][]*election.Election {
 	return led
 }
 
-// SessionSettings tells what ends a session and what becomes of its keys then.
+// SessionSettings writes what ends a session and what then happens to its keys.
 func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
 	if ses.TTL > 0 {
 		d.Field("TTL", term.Span{term.Text, ses.TTL.String()},
@@ -29,7 +29,7 @@ func SessionSettings(d *term.Page, s *Scene, ses *election.Session) {
 	checksDetail(d, s, ses)
 }
 
-// lostSpans says what becomes of the key when the session ends.
+// lostSpans describes what happens to the key when the session ends.
 func lostSpans(sym *term.Symbols, ses *election.Session) []term.Span {
 	what := "the key is released"
 	if ses.Behavior == election.BehaviorDelete {
@@ -71,11 +71,10 @@ func checksDetail(d *term.Page, s *Scene, ses *election.Session) {
 	}
 }
 
-// NotReadable says in plain words that the token lacks a rule.
+// NotReadable is the text for data that the token cannot read.
 const NotReadable = "not readable with this token"
 
-// whyMissing says why a check is not among those of its node, empty when nothing
-// tells.
+// whyMissing explains why a check is not among those of its node, empty if unknown.
 func whyMissing(known election.NodeChecks, read bool) string {
 	switch {
 	case !read || known.Err != "":
@@ -86,7 +85,7 @@ func whyMissing(known election.NodeChecks, read bool) string {
 	return "not registered on this node"
 }
 
-// checkSpans tells of one check. missing says why there is none.
+// checkSpans shows one check; missing explains its absence.
 func checkSpans(sym *term.Symbols, id, kind string, known election.NodeChecks, missing string) []term.Span {
 	c := findCheck(id, known)
 	sign, r, word := checkSign(sym, c)

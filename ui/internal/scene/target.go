@@ -2,49 +2,49 @@ package scene
 
 import "electop/election"
 
-// Target is what an action is about: a hold as it was when it was chosen, or a
-// session.
+// Target is the target of an action: a hold as the user chose it, or a session.
 type Target struct {
 	election.Target
 	HeldFor string
-	// Bare is set for a session without an election.
-	Bare *election.Session
-	// Hidden says that the filter hides it.
+	// SessionOnly is set for a session without an election.
+	SessionOnly *election.Session
+	// Hidden is set if the filter hides the target.
 	Hidden bool
 }
 
-// Bind makes a target of a hold as it is now.
+// Bind returns a target for an election's current hold.
 func (s *Scene) Bind(e *election.Election, hidden bool) Target {
 	return Target{Target: e.Target(), HeldFor: Held(s.Sym, s.AsOf.Sub(e.Since), e.SinceKnown), Hidden: hidden}
 }
 
-// BindSession makes a target of a session, whatever it holds.
+// BindSession returns a target for a session, regardless of its keys.
 func BindSession(ses *election.Session, hidden bool) Target {
 	return Target{Target: election.Target{
 		Session: ses.ID, Node: ses.Node, Behavior: ses.Behavior, LockDelay: ses.EnforcedLockDelay(),
-	}, Bare: ses, Hidden: hidden}
+	}, SessionOnly: ses, Hidden: hidden}
 }
 
-// Label names a target in one short text.
+// Label is the short name of a target.
 func (t *Target) Label() string {
 	switch {
 	case t.Election != "":
 		return OneLine(t.Election, 60)
-	case t.Bare != nil && t.Bare.Name != "":
-		return "session " + OneLine(t.Bare.Name, 40)
+	case t.SessionOnly != nil && t.SessionOnly.Name != "":
+		return "session " + OneLine(t.SessionOnly.Name, 40)
 	}
 	return "session " + election.ShortID(t.Session)
 }
 
-// Title names a target in a list, where several sessions may have one name.
+// Title is the name of a target in a list, with the session ID because session names are not
+// unique.
 func (t *Target) Title() string {
-	if t.Bare != nil && t.Bare.Name != "" {
-		return OneLine(t.Bare.Name, 40) + " " + election.ShortID(t.Session)
+	if t.SessionOnly != nil && t.SessionOnly.Name != "" {
+		return OneLine(t.SessionOnly.Name, 40) + " " + election.ShortID(t.Session)
 	}
 	return t.Label()
 }
 
-// Chosen is what is marked or, only when nothing is, what is under the cursor.
+// Chosen holds the marked targets or, without marks, the one under the cursor.
 type Chosen struct {
 	// Visible and Hidden are the targets that the filter shows and hides.
 	Visible, Hidden []Target
@@ -52,6 +52,6 @@ type Chosen struct {
 	Leaderless []string
 	// Unmarked names the row under the cursor when all marks are hidden.
 	Unmarked string
-	// Bare says that the targets are sessions, whatever they hold.
-	Bare bool
+	// SessionOnly is set if the targets are sessions, not elections.
+	SessionOnly bool
 }

@@ -10,17 +10,16 @@ import (
 	"electop/election"
 )
 
-// Number writes a number without groups.
+// Number formats a number without digit grouping.
 func Number(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// textLimit is the longest text from Consul that is considered for one line.
+// textLimit is the maximum length in runes of a text from Consul on one line.
 const textLimit = 400
 
-// Clean makes a text from Consul fit for one line of the screen.
+// Clean sanitises a text from Consul for one line of the screen.
 func Clean(s string) string { return OneLine(s, textLimit) }
 
-// OneLine is [sanitize.Line], which looks at every rune, with a short way for
-// what nearly every text is: short printable ASCII.
+// OneLine is [sanitize.Line] with a fast path for short printable ASCII.
 func OneLine(s string, limit int) string {
 	if isPlain(s, limit) {
 		return s
@@ -28,8 +27,7 @@ func OneLine(s string, limit int) string {
 	return sanitize.Line(s, limit)
 }
 
-// isPlain reports printable ASCII of at most limit characters without blanks at
-// its ends.
+// isPlain reports whether s is printable ASCII of at most limit bytes without outer blanks.
 func isPlain(s string, limit int) bool {
 	if len(s) > limit || s == "" || s[0] == ' ' || s[len(s)-1] == ' ' {
 		return false
@@ -42,8 +40,7 @@ func isPlain(s string, limit int) bool {
 	return true
 }
 
-// Held writes how long a leader led. Below a second it is precise: "0s" would read
-// as no time at all.
+// Held formats how long a leader led, precisely below a second: "0s" would be misleading.
 func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	switch {
 	case !known && d < time.Millisecond:
@@ -54,8 +51,7 @@ func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	return term.AtLeast(sym, term.Duration(d), known)
 }
 
-// causeTexts are the vocabulary's word for a cause, and a clause that says why a term
-// ended.
+// causeTexts are the label of a cause and a clause that says why a term ended.
 func causeTexts(c election.Cause) (label, clause string) {
 	switch c {
 	case election.Released:
@@ -77,30 +73,29 @@ func causeTexts(c election.Cause) (label, clause string) {
 	case election.OperatorDestroy:
 		return "destroyed by electop", "electop destroyed its session"
 	default:
-		return "cause unknown", "not known"
+		return "cause unknown", "unknown"
 	}
 }
 
-// CauseWords says as a clause why a term ended.
+// CauseWords is the cause of a term's end as a clause.
 func CauseWords(c election.Cause) string {
 	_, clause := causeTexts(c)
 	return clause
 }
 
-// CauseLabel is the vocabulary's word for a cause, as it stands in lists.
+// CauseLabel is the short form of a cause in lists.
 func CauseLabel(c election.Cause) string {
 	label, _ := causeTexts(c)
 	return label
 }
 
-// ByOperator reports causes whose words say everything: their evidence is that
-// this program did it.
+// ByOperator reports whether electop caused the end, which needs no further evidence.
 func ByOperator(c election.Cause) bool {
 	return c == election.OperatorRelease || c == election.OperatorDestroy
 }
 
-// TermNumber writes the number of a term that had a leader. It is 0 if the key was
-// written without the lock before electop first read it.
+// TermNumber formats a term number, "?" for 0: the key was written without the lock before
+// electop first read it.
 func TermNumber(n uint64) string {
 	if n == 0 {
 		return "?"
@@ -108,7 +103,7 @@ func TermNumber(n uint64) string {
 	return Number(n)
 }
 
-// SessionText is the ID of a session, short unless full.
+// SessionText is a session ID, shortened unless full.
 func SessionText(id string, full bool) string {
 	if full {
 		return Clean(id)
@@ -116,7 +111,7 @@ func SessionText(id string, full bool) string {
 	return election.ShortID(id)
 }
 
-// Earlier is the first of two moments; the zero time is none.
+// Earlier returns the earlier of two times, ignoring zero times.
 func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -124,8 +119,7 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// TermSpan is the number of the current term, or of the latest one while there is no
-// leader, as every part of the screen shows it.
+// TermSpan shows the number of the current term, or of the latest one without a leader.
 func TermSpan(e *election.Election, sym *term.Symbols) term.Span {
 	switch {
 	case e.Overwritten():

@@ -9,7 +9,6 @@ import (
 	"electop/ui/internal/term"
 )
 
-// drawOpen draws one session in full.
 func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height int) []string {
 	sign := r.sign(p.Sym)
 	name := scene.Clean(r.ses.Name)
@@ -23,7 +22,7 @@ func (v *Model) drawOpen(p *term.Painter, s *scene.Scene, r *row, width, height 
 	return p.Pad(lines, width, height)
 }
 
-// document is what an open session shows.
+// document is the content of an open session.
 func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
 	d := &term.Page{Width: width - 2, Sym: s.Sym}
 	if v.scan.running() {
@@ -33,9 +32,9 @@ func (v *Model) document(s *scene.Scene, r *row, width int) *term.Page {
 	return d
 }
 
-// describe tells everything that is known of a session.
+// describe writes all known facts about a session.
 func describe(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
-	if r.stands == orphan {
+	if r.state == orphan {
 		d.Para(term.Delay, "Probably an orphan: "+term.Plural(r.alike, "session")+" with this name, node and checks have no TTL and hold "+
 			"no known key. A program that restarts may leave its sessions behind.")
 		d.Blank()
@@ -85,15 +84,15 @@ func heldDoc(d *term.Page, s *scene.Scene, r *row, scan *scanResult) {
 		d.Add(term.Span{term.Quiet, "no key"})
 	}
 	if r.partly {
-		d.Para(term.Delay, "This token may not read all keys: there may be more.")
+		d.Para(term.Delay, "This token cannot read all keys: there may be more.")
 	}
 }
 
-// shownOthers is how many keys outside the patterns are listed.
+// shownOthers is the maximum number of unwatched keys listed.
 const shownOthers = 1000
 
-// unknown ends a sentence with as of when it is known what a session holds outside
-// the patterns, or with how to find out.
+// unknown completes a sentence with the time of the scan, or with how to scan for unwatched
+// keys.
 func (r *row) unknown(scan *scanResult) string {
 	switch {
 	case r.scanned:

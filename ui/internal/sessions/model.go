@@ -15,8 +15,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model lists the sessions. Rows are known by the session's ID, so the cursor stays
-// on its session.
+// Model is the list of sessions. The cursor follows a session, not a row.
 type Model struct {
 	keys   keys.Map
 	search scene.Searcher // nil if the store cannot be searched
@@ -32,19 +31,18 @@ type Model struct {
 	// open shows the session under the cursor in full, from line top on.
 	open bool
 	top  int
-	// rows are all sessions, made from list, board and the scan that ended at
-	// scanned.
+	// rows are all sessions, built from list, board and the scan at time scanned.
 	rows    []row
 	list    *election.SessionList
 	board   **election.Election
 	scan    storeScan
 	scanned time.Time
 	tally   tally
-	// name, node and hold are how wide these columns are at most.
+	// name, node and hold are the maximum widths of these columns, in cells.
 	name, node, hold int
 }
 
-// New makes a view without sessions. search is nil if the store cannot be searched.
+// New returns a view without sessions. search is nil if the store cannot be searched.
 func New(k keys.Map, search scene.Searcher) Model {
 	return Model{keys: k, search: search, marks: map[string]bool{}}
 }
@@ -60,13 +58,13 @@ func (v Model) Selected() *election.Session {
 	return nil
 }
 
-// Open reports that the selected session is shown in full.
+// Open reports whether the selected session is shown in full.
 func (v Model) Open() bool { return v.open }
 
-// Filter is what the list is filtered by.
+// Filter returns the current filter.
 func (v Model) Filter() scene.Filter { return v.filter }
 
-// Result says how many sessions the filter shows: "3 of 9 sessions".
+// Result describes how many sessions match the filter: "3 of 9 sessions".
 func (v Model) Result(*scene.Scene) string {
 	return strconv.Itoa(len(v.order)) + " of " + term.Plural(v.tally.all, "session")
 }
@@ -81,11 +79,10 @@ func (v Model) Marks(*scene.Scene) (visible, hidden int) {
 	return visible, len(v.marks) - visible
 }
 
-// Keys are the keys of the footer.
+// Keys returns the key bindings for the footer.
 func (v Model) Keys(k keys.Map) []key.Binding { return k.SessionList(v.open) }
 
-// refresh makes the rows anew when the sessions or the elections changed, and
-// the order in any case.
+// refresh rebuilds the rows if the sessions or elections changed, and always the order.
 func (v *Model) refresh(snap *election.Snapshot) {
 	var board **election.Election
 	if len(snap.Elections) > 0 {
@@ -105,15 +102,14 @@ func (v *Model) refresh(snap *election.Snapshot) {
 	v.relocate()
 }
 
-// relocate finds the cursor's session in a new order; when it is gone, the one
-// that took its place is selected.
+// relocate finds the cursor's session in a new order, or selects the one that replaces it.
 func (v *Model) relocate() {
 	i := slices.IndexFunc(v.order, func(r *row) bool { return r.ses.ID == v.cursor })
 	if i >= 0 {
 		v.at.Index = i
 		return
 	}
-	v.open = false // what was open is gone
+	v.open = false // the open session no longer exists
 	v.moveTo(v.at.Index)
 }
 
@@ -127,8 +123,7 @@ func (v *Model) moveTo(i int) {
 
 func (v *Model) selected() *row { return scene.At(v.at, v.order) }
 
-// scroll keeps what has the cursor, or the open session, within the part of the
-// screen.
+// scroll scrolls the cursor or the open session into view.
 func (v *Model) scroll(s *scene.Scene) {
 	if r := v.selected(); v.open && r != nil {
 		lines := len(v.document(s, r, v.rect.W).Lines)
@@ -138,7 +133,7 @@ func (v *Model) scroll(s *scene.Scene) {
 	v.at.Scroll(v.shownRows(s), len(v.order))
 }
 
-// shownRows is how many rows of the list are on the screen.
+// shownRows is the number of list rows on the screen.
 func (v *Model) shownRows(s *scene.Scene) int { return rowsIn(v.rect.H, len(v.news(s, v.rect.W))) }
 
 // mark marks sessions or removes their marks.

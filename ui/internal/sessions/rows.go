@@ -12,72 +12,71 @@ import (
 	"electop/ui/internal/term"
 )
 
-// tally counts the sessions by how they stand.
+// tally counts the sessions by state.
 type tally struct{ all, holding, orphans int }
 
-// standing is what a session is good for, as far as the board tells.
-type standing uint8
+// state is the state of a session, inferred from its known keys.
+type state uint8
 
 const (
-	orphan  standing = iota // probably left behind by a program
-	idle                    // no key of it is known; it may wait
-	holding                 // holds a known key
+	orphan  state = iota // probably left behind by a program
+	idle                 // holds no known key; may be a waiter
+	holding              // holds a known key
 )
 
-func (s standing) word() string { return [...]string{"orphan", "idle", "holding"}[s] }
+func (s state) word() string { return [...]string{"orphan", "idle", "holding"}[s] }
 
-// row is one session with what it holds among the watched elections.
+// row is one session and its known keys.
 type row struct {
-	ses    *election.Session
-	stands standing
-	holds  []*election.Election
+	ses   *election.Session
+	state state
+	holds []*election.Election
 	// slots are the semaphores in which it holds a slot.
 	slots []*election.Election
-	// others are the keys outside the patterns that a scan found; scanned says
-	// that one covered the session, partly that it may have missed keys.
+	// others are the unwatched keys that a scan found. scanned is set if a scan covered the
+	// session, partly if that scan may have missed keys.
 	others          []string
 	scanned, partly bool
-	alike           int // sessions that look left behind, this one too
+	alike           int // number of similar orphans, including this one
 	seen            time.Time
-	// created says that its creation was observed: before seen it did not exist.
+	// created is set if the creation was observed at the time seen.
 	created bool
 }
 
-// measure finds out how wide the content is.
+// measure computes the maximum column widths.
 func (v *Model) measure() {
 	v.name, v.node, v.hold = 0, 0, 0
 	for i := range v.rows {
 		r := &v.rows[i]
 		v.name = max(v.name, term.Width(scene.Clean(r.ses.Name)))
 		v.node = max(v.node, term.Width(scene.Clean(r.ses.Node)))
-		if r.stands != idle {
+		if r.state != idle {
 			v.hold = max(v.hold, term.Width(r.holdsText().Text))
 		}
 	}
 }
 
-// build makes the rows.
 func (v *Model) build(snap *election.Snapshot) {
 	v.rows, v.tally = nil, tally{}
 	if v.list == nil {
 		return
 	}
 	holds, slots := scene.Led(snap.Elections), slotsOf(snap.Elections)
-	kins := map[insight.Kin]int{}
+	families := map[insight.Kin]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
-		r := row{ses: s, stands: holding, holds: holds[s.ID], slots: slots[s.ID]}
-		r.remember(v.list.FirstSeen[s.ID])
+		r := row{ses: s, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
+		r.setSeen(v.list.FirstSeen[s.ID])
 		v.addScanned(&r, snap)
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
-			r.stands = idle
-			if s.TTL == 0 && s.Name != "" { // one with a TTL ends by itself
-				kins[insight.KinOf(s)]++
+			r.state = idle
+			if s.TTL == 0 && s.Name != "" { // a TTL ends abandoned sessions
+				families[insight.KinOf(s)]++
 			}
 		}
 		v.rows = append(v.rows, r)
 	}
-	v.count(kins, snap.Elections)
+	v.count(families, snap.Elections)
 	v.measure()
 	v.marks = maps.Clone(v.marks)
 	maps.DeleteFunc(v.marks, func(id string, _ bool) bool {
@@ -85,9 +84,9 @@ func (v *Model) build(snap *election.Snapshot) {
 	})
 }
 
-// remember takes over when the session was first seen. It is at least as old as the
-// terms that it leads.
-func (r *row) remember(first election.Seen) {
+// setSeen sets when the session was first seen, at the latest when its first known term
+// began.
+func (r *row) setSeen(first election.Seen) {
 	r.seen, r.created = first.At, first.Created
 	for i := 0; i < len(r.holds) && !r.created; i++ {
 		if since := r.holds[i].Since; r.seen.IsZero() || !since.IsZero() && since.Before(r.seen) {
@@ -96,8 +95,7 @@ func (r *row) remember(first election.Seen) {
 	}
 }
 
-// addScanned adds what the latest scan found beside the watched keys, which the
-// board has newer.
+// addScanned adds the latest scan's keys, except watched keys: the snapshot is newer.
 func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	r.scanned, r.partly = v.scan.result.of[r.ses.ID], v.scan.result.partial
 	for _, p := range v.scan.result.keys[r.ses.ID] {
@@ -107,31 +105,30 @@ func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 	}
 }
 
-// count finds the orphans and counts all. Who may wait for a watched election is
-// asked only when there are suspects.
-func (v *Model) count(kins map[insight.Kin]int, es []*election.Election) {
+// count finds the orphans and updates the tally. It creates waiters only if needed.
+func (v *Model) count(families map[insight.Kin]int, es []*election.Election) {
 	v.tally.all = len(v.rows)
 	var waiting *waiters
 	for i := range v.rows {
 		r := &v.rows[i]
-		if r.stands == holding {
+		if r.state == holding {
 			v.tally.holding++
 			continue
 		}
-		if n := kins[insight.KinOf(r.ses)]; n >= insight.ManyOrphans && r.ses.TTL == 0 {
+		if n := families[insight.KinOf(r.ses)]; n >= insight.ManyOrphans && r.ses.TTL == 0 {
 			if waiting == nil {
 				waiting = newWaiters(es)
 			}
 			if waiting.mayWait(r.ses) {
 				continue
 			}
-			r.stands, r.alike = orphan, n
+			r.state, r.alike = orphan, n
 			v.tally.orphans++
 		}
 	}
 }
 
-// slotsOf lists the semaphores in which each session has a slot.
+// slotsOf maps sessions to the semaphores in which they hold a slot.
 func slotsOf(es []*election.Election) map[string][]*election.Election {
 	slots := map[string][]*election.Election{}
 	for _, e := range es {
@@ -147,7 +144,7 @@ func slotsOf(es []*election.Election) map[string][]*election.Election {
 	return slots
 }
 
-// known counts what the session holds, as far as that is known.
+// known is the number of known keys of the session.
 func (r *row) known() int { return len(r.holds) + len(r.slots) + len(r.others) }
 
 // match reports whether every word matches the session.
@@ -169,7 +166,7 @@ func matchWord(w scene.FilterWord, r *row) bool {
 	name := func(e *election.Election) string { return e.Name }
 	switch w.Field {
 	case "state":
-		return strings.HasPrefix(r.stands.word(), w.Value)
+		return strings.HasPrefix(r.state.word(), w.Value)
 	case "node":
 		return scene.ContainsFold(r.ses.Node, w.Value)
 	case "session":

@@ -10,33 +10,33 @@ import (
 	"electop/ui/internal/term"
 )
 
-// storeScan searches the whole KV store for what the listed sessions hold. Its
-// result stays until the next one is complete.
+// storeScan searches the whole KV store for keys of the listed sessions. It keeps a result
+// until the next scan completes.
 type storeScan struct {
 	run *scene.Search // the latest, nil before the first
-	// Asked are the sessions that run was started for.
+	// asked holds the sessions that run covers.
 	asked map[string]bool
 
 	result scanResult
 }
 
-// scanResult is what a complete scan found.
+// scanResult is the result of a complete scan.
 type scanResult struct {
 	at    time.Time // when it began, zero without a result
 	of    map[string]bool
 	keys  map[string][]election.Pair // of each session, sorted
 	total int64
-	// partial says that the token may not read all keys.
+	// partial is set if the token cannot read all keys.
 	partial bool
 }
 
-// keptValue is the longest value that a result keeps, in bytes: those by which
-// software is recognised are short, others would stay in memory for days.
+// keptValue is the maximum size of a stored value, in bytes. Values that identify software are
+// short; longer ones would occupy memory for days.
 const keptValue = 4 << 10
 
 func (s *storeScan) running() bool { return s.run != nil && !s.run.Over }
 
-// ended takes over what the latest search found, unless it was cut short.
+// ended stores the result of the latest search if it completed.
 func (s *storeScan) ended() {
 	if s.run.Stopped || s.run.Err != nil {
 		return
@@ -54,13 +54,13 @@ func (s *storeScan) ended() {
 	s.result = scanResult{at: s.run.At, of: s.asked, keys: keys, total: s.run.Total.Load(), partial: s.run.Incomplete}
 }
 
-// covers reports that the result has the keys of all these sessions.
+// covers reports whether the result includes all these sessions.
 func (r *scanResult) covers(sessions []string) bool {
 	return !r.at.IsZero() && !slices.ContainsFunc(sessions, func(id string) bool { return !r.of[id] })
 }
 
-// Earlier is the part of the latest scan that is about some sessions, nil when
-// it does not cover them.
+// Earlier returns the keys of some sessions from the latest scan, nil if it does not cover all
+// of them.
 func (v Model) Earlier(sessions []string) *scene.Search {
 	r := &v.scan.result
 	if len(sessions) == 0 || !r.covers(sessions) {
@@ -74,8 +74,8 @@ func (v Model) Earlier(sessions []string) *scene.Search {
 	return s
 }
 
-// spans tell how a scan is going, how the latest one failed, and how old the
-// result is. They are empty before the first.
+// spans shows a scan's progress, the latest error and the age of the result, nothing before
+// the first scan.
 func (s *storeScan) spans(now time.Time) [][]term.Span {
 	var lines [][]term.Span
 	switch run := s.run; {
@@ -92,10 +92,10 @@ func (s *storeScan) spans(now time.Time) [][]term.Span {
 	if r.at.IsZero() {
 		return lines
 	}
-	text := []term.Span{{term.Text, "HOLDS has all keys as of " + term.ClockTime(r.at)},
+	text := []term.Span{{term.Text, "HOLDS shows all keys as of " + term.ClockTime(r.at)},
 		{term.Quiet, ", " + term.Duration(now.Sub(r.at)) + " ago, of " + term.Thousands(r.total) + " scanned"}}
 	if r.partial {
-		text = append(text, term.Span{term.Delay, "; this token may not read all keys"})
+		text = append(text, term.Span{term.Delay, "; this token cannot read all keys"})
 	}
 	return append(lines, text)
 }

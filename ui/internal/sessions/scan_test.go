@@ -17,17 +17,17 @@ import (
 
 func TestNothingIsClaimedBeforeAScan(t *testing.T) {
 	d := drive(t, uitest.Studied(""), found(someKeys(), true))
-	d.wants("nothing watched")
+	d.wants("no watched key")
 	d.lacks("holds nothing", "no key")
 	d.filter(uitest.SessionID(200))
 	d.keys("enter")
-	d.wants("Nothing watched. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
+	d.wants("No watched key. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
 }
 
 func TestAScanFillsHolds(t *testing.T) {
 	d := drive(t, uitest.Studied(""), found(someKeys(), true))
 	d.scan()
-	d.wants("HOLDS has all keys as of 12:01:09, 0s ago, of 9,800 scanned")
+	d.wants("HOLDS shows all keys as of 12:01:09, 0s ago, of 9,800 scanned")
 	for id, want := range map[string]string{
 		uitest.SessionID(0): "2 keys: auth, 1 unwatched", uitest.SessionID(200): "252 keys, none watched", uitest.SessionID(201): " no key ",
 	} {
@@ -35,11 +35,11 @@ func TestAScanFillsHolds(t *testing.T) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
-	d.lacks("nothing watched")
+	d.lacks("no watched key")
 	d.wait(35 * time.Second)
 	d.wants("as of 12:01:09, 35s ago")
 
-	// A session that holds a key outside the patterns is no orphan.
+	// A session with a key outside the patterns is no orphan.
 	if got := d.row(election.ShortID(uitest.SessionID(320))); strings.Contains(got, "orphan") {
 		t.Error(got)
 	}
@@ -59,7 +59,7 @@ func TestNewerSessionsAreNotCovered(t *testing.T) {
 	s := uitest.Studied("")
 	s.SessionList.Sessions = append(slices.Clone(s.SessionList.Sessions), uitest.Session(700, "newcomer", "node-1"))
 	d.show(s)
-	if got := d.row("newcomer"); !strings.Contains(got, "nothing watched") {
+	if got := d.row("newcomer"); !strings.Contains(got, "no watched key") {
 		t.Errorf("of a newer session: %q", got)
 	}
 	if d.m.Earlier([]string{uitest.SessionID(700)}) != nil {
@@ -89,13 +89,13 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops")
 	d.keys("enter")
 	d.wants("Scanning: 1,200 of 9,800 keys   f stops", "esc all sessions")
-	d.send(scene.Back{}) // stops the scan, and closes nothing
+	d.send(scene.Back{}) // stops the scan, closes nothing
 	d.wants("Stopping: 1,200 of 9,800 keys", "esc all sessions")
 	close(end)
 	d.send(<-ended)
 	d.send(scene.Back{})
-	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "nothing watched")
-	d.lacks("locks/x", "HOLDS has all keys")
+	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "no watched key")
+	d.lacks("locks/x", "HOLDS shows all keys")
 }
 
 func TestAFailedScanKeepsTheResult(t *testing.T) {
@@ -107,10 +107,10 @@ func TestAFailedScanKeepsTheResult(t *testing.T) {
 		return found(someKeys(), false)(ctx, ids, progress)
 	})
 	d.scan()
-	d.wants("this token may not read all keys", "no readable key")
+	d.wants("this token cannot read all keys", "no readable key")
 	fails = true
 	d.scan()
-	d.wants("The scan failed after 0 of 0 keys: no ␛[2J answer", "HOLDS has all keys as of 12:01:09", "252 keys, none watched")
+	d.wants("The scan failed after 0 of 0 keys: no ␛[2J answer", "HOLDS shows all keys as of 12:01:09", "252 keys, none watched")
 	lost := uitest.Studied("")
 	lost.Connection.State = election.Lost
 	d.show(lost)

@@ -19,7 +19,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// driver drives the view alone.
+// driver sends messages to the view.
 type driver struct {
 	t    *testing.T
 	m    sessions.Model
@@ -29,7 +29,7 @@ type driver struct {
 
 type holdings = func(ctx context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error)
 
-// drive shows a snapshot in a view of 120x33. look is nil if nothing can be searched.
+// drive shows a snapshot in a view of 120x33. look is nil if the store cannot be searched.
 func drive(t *testing.T, snap *election.Snapshot, look holdings) *driver {
 	d := &driver{t: t, s: uitest.Scene(snap, uitest.Now()), rect: term.Rect{W: 120, H: 33}}
 	d.m = sessions.New(keys.Default(false), scene.NewSearcher(t.Context(), look))
@@ -43,14 +43,14 @@ func (d *driver) send(msg tea.Msg) (action scene.Action) {
 	return action
 }
 
-// show takes a snapshot.
+// show sends a snapshot.
 func (d *driver) show(snap *election.Snapshot) {
 	before := d.s
 	d.s = uitest.Scene(snap, before.Now)
 	d.send(scene.Changed{Before: before})
 }
 
-// wait lets time pass.
+// wait advances the clock.
 func (d *driver) wait(t time.Duration) {
 	before := *d.s
 	d.s.Now, d.s.AsOf = d.s.Now.Add(t), d.s.AsOf.Add(t)
@@ -88,7 +88,7 @@ func (d *driver) lacks(parts ...string) {
 	}
 }
 
-// row is the first line with a text.
+// row returns the first line that contains a text.
 func (d *driver) row(text string) string {
 	for _, line := range d.view() {
 		if line = ansi.Strip(line); strings.Contains(line, text) {
@@ -98,13 +98,13 @@ func (d *driver) row(text string) string {
 	return ""
 }
 
-// scan carries a scan out.
+// scan runs a scan.
 func (d *driver) scan() {
 	d.t.Helper()
 	d.send(first(d.t, d.keys("f")))
 }
 
-// first carries out the first command of an action.
+// first runs the first command of an action.
 func first(t *testing.T, action scene.Action) tea.Msg {
 	t.Helper()
 	run, ok := action.(scene.Run)
@@ -118,13 +118,13 @@ func first(t *testing.T, action scene.Action) tea.Msg {
 	return msg
 }
 
-// said is the note that an action shows.
+// said returns the note of an action.
 func said(action scene.Action) string {
 	say, _ := action.(scene.Say)
 	return say.Text
 }
 
-// found makes a search that finds keys of sessions.
+// found returns a search that finds these keys.
 func found(keys map[string][]string, complete bool) holdings {
 	return func(_ context.Context, ids []string, progress func(int, int)) ([]election.Pair, bool, error) {
 		progress(9800, 9800)
@@ -138,7 +138,7 @@ func found(keys map[string][]string, complete bool) holdings {
 	}
 }
 
-// someKeys are those of a leader with keys outside the patterns, and of idle sessions.
+// someKeys are keys of a leader, some of them outside the patterns, and of idle sessions.
 func someKeys() map[string][]string {
 	many := make([]string, 0, 252)
 	for i := range 252 {
@@ -149,8 +149,7 @@ func someKeys() map[string][]string {
 	}
 }
 
-// listed is a snapshot whose list of sessions is those of the elections auth and
-// billing, and one that holds nothing.
+// listed is a snapshot that lists the sessions of auth and billing and an idle one.
 func listed(seen ...election.Seen) *election.Snapshot {
 	s := uitest.Mixed()
 	idle := uitest.Session(400, "idle", "node-4")
@@ -167,8 +166,8 @@ func ago(d time.Duration) time.Time { return uitest.Now().Add(-d) }
 func TestSessionAgeDoesNotBeginWithTheView(t *testing.T) {
 	opened := election.Seen{At: uitest.Now()}
 	d := drive(t, listed(opened, opened, election.Seen{At: ago(12 * time.Minute)}), nil)
-	// auth led when electop started, billing was elected while it watched: each is
-	// at least as old as its term. The age of the third is known from lists before.
+	// auth led before electop started, billing was elected later: both sessions are at least
+	// as old as their terms. The third one's age comes from earlier lists.
 	d.wants("≥2d04h", "≥3m12s", "≥12m00s")
 	d.lacks("≥0s")
 	d.filter("idle")
@@ -195,14 +194,14 @@ func TestSessionListThatIsNotWatchedShowsItsAge(t *testing.T) {
 	d.lacks("This list is")
 }
 
-// A waiting candidate must not be taken for an orphan.
+// A waiting candidate is no orphan.
 func TestFewIdleSessionsAreNoOrphans(t *testing.T) {
 	s := uitest.Studied("")
 	s.SessionList.Sessions = slices.DeleteFunc(slices.Clone(s.SessionList.Sessions), func(x *election.Session) bool { return x.ID == uitest.SessionID(320) })
 	drive(t, s, nil).lacks("orphan")
 }
 
-// Whoever led, or looks like a leader's session, may wait.
+// A session that led, or resembles a leader's, may wait.
 func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 	for what, change := range map[string]func(s *election.Snapshot, left []*election.Session){
 		"the name of the holder's": func(s *election.Snapshot, _ []*election.Session) {
@@ -250,7 +249,7 @@ func TestSortAndFilter(t *testing.T) {
 	}
 	d.filter("state:idle node:node-3")
 	lines := strings.Join(d.view(), "\n")
-	if n := strings.Count(lines, "node-3"); n == 0 || n != strings.Count(lines, "node-") || n != strings.Count(lines, "nothing watched") {
+	if n := strings.Count(lines, "node-3"); n == 0 || n != strings.Count(lines, "node-") || n != strings.Count(lines, "no watched key") {
 		t.Errorf("the filter shows:\n%s", ansi.Strip(lines))
 	}
 	if got := d.m.Result(d.s); !strings.HasSuffix(got, " of 20 sessions") || got == "20 of 20 sessions" {
@@ -275,14 +274,14 @@ func TestTheCursorFollowsItsSession(t *testing.T) {
 	}
 }
 
-// What is chosen are the marks, of which the filter hides some, or else the cursor's.
+// The marked sessions are chosen, also those that the filter hides, or else the selected one.
 func TestChoosing(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
 	if got := said(d.keys("r")); !strings.Contains(got, "can be destroyed (x) but not released") {
 		t.Error(got)
 	}
 	ask := d.keys("x").(scene.Ask)
-	if len(ask.Visible) != 1 || ask.Visible[0].Session != d.m.Cursor() || !ask.Bare {
+	if len(ask.Visible) != 1 || ask.Visible[0].Session != d.m.Cursor() || !ask.SessionOnly {
 		t.Errorf("%+v", ask)
 	}
 	d.filter("cron")
@@ -305,7 +304,7 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
-// Back undoes the nearest thing first.
+// Back undoes one step at a time.
 func TestBack(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
 	d.keys("space")
@@ -325,7 +324,7 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// Drawing changes nothing.
+// View must not modify the model.
 func TestViewIsPure(t *testing.T) {
 	d := drive(t, uitest.Studied(""), nil)
 	for _, name := range []string{"G", "enter"} {

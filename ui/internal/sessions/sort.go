@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// sorting is what the sessions are sorted by. Each key begins with the
-// direction that shows the remarkable first.
+// sorting is a sort key and its direction. The default direction shows notable sessions first.
 type sorting struct {
 	key     int
 	reverse bool
 }
 
-// sortWords are the words of the sort keys.
+// sortWords lists the sort keys.
 func sortWords() []string { return []string{"name", "node", "state", "holds", "age", "ttl"} }
 
 func (s sorting) word() string { return sortWords()[s.key] }
@@ -23,7 +22,7 @@ func (s sorting) compare(a, b *row) int {
 	case "node":
 		return strings.Compare(a.ses.Node, b.ses.Node)
 	case "state":
-		return cmp.Compare(a.stands, b.stands)
+		return cmp.Compare(a.state, b.state)
 	case "holds":
 		return cmp.Compare(b.known(), a.known())
 	case "age":
@@ -34,7 +33,7 @@ func (s sorting) compare(a, b *row) int {
 	return strings.Compare(a.ses.Name, b.ses.Name)
 }
 
-// sortRows orders sessions; equal ones by name, node and id.
+// sortRows orders sessions; equal ones by name, node and ID.
 func sortRows(rows []*row, s sorting) {
 	slices.SortFunc(rows, func(a, b *row) int {
 		c := s.compare(a, b)

@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Update takes a message. What it returns is for the program to do.
+// Update handles a message and returns an action for the program.
 func (v Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := v.update(msg, s)
 	v.scroll(s)
@@ -36,7 +36,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		}
 	case scene.Unmark:
 		for _, t := range msg.Targets {
-			if t.Bare != nil {
+			if t.SessionOnly != nil {
 				v.mark(false, t.Session)
 			}
 		}
@@ -52,7 +52,6 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// used handles what the user does.
 func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -81,7 +80,7 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// back takes one step back: the nearest thing that can be undone.
+// back undoes one step.
 func (v *Model) back(s *scene.Scene) scene.Action {
 	switch {
 	case v.scan.running():
@@ -141,7 +140,6 @@ func (v *Model) listKey(msg tea.KeyPressMsg, r *row, s *scene.Scene) scene.Actio
 	return nil
 }
 
-// readOn scrolls the open session.
 func (v *Model) readOn(msg tea.KeyPressMsg) {
 	step, _ := v.keys.Step(msg, max(1, v.rect.H-1), 1<<20)
 	switch {
@@ -167,7 +165,7 @@ func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
 	return v.resort(sorting{key: i, reverse: msg.Reverse}, s)
 }
 
-// choose chooses the marked sessions, or else the selected one, to be destroyed.
+// choose requests the destroy of the marked sessions or, without marks, of the selected one.
 func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	refusal := s.Refusal(kind)
 	switch {
@@ -179,7 +177,7 @@ func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	if refusal != "" {
 		return scene.Say{Role: term.Delay, Text: refusal}
 	}
-	c := scene.Chosen{Bare: true}
+	c := scene.Chosen{SessionOnly: true}
 	for i := range v.rows {
 		switch r := &v.rows[i]; {
 		case !v.marks[r.ses.ID]:
@@ -200,7 +198,6 @@ func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	return scene.Ask{Kind: kind, Chosen: c}
 }
 
-// searched takes the end of the scan.
 func (v *Model) searched(msg scene.Searched, s *scene.Scene) {
 	if msg.Of != v.scan.run {
 		return
@@ -210,7 +207,7 @@ func (v *Model) searched(msg scene.Searched, s *scene.Scene) {
 	v.refresh(s.Shown)
 }
 
-// toggleScan scans the store for the keys of all listed sessions, or stops.
+// toggleScan starts or stops a scan of the store for keys of all listed sessions.
 func (v *Model) toggleScan(s *scene.Scene) scene.Action {
 	refusal := ""
 	switch {

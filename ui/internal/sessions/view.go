@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// column names a column of the sessions view.
+// column identifies a column of the sessions view.
 type column uint8
 
 const (
@@ -27,19 +27,19 @@ func (c column) title() string {
 	return [...]string{"SESSION", "NODE", "HOLDS", "AGE", "TTL", "BEHAVIOR", "LOCK-DELAY", "ID"}[c]
 }
 
-// sortWord is the sort key that belongs to the column, empty for none.
+// sortWord is the column's sort key, empty for none.
 func (c column) sortWord() string {
 	return [...]string{"name", "node", "holds", "age", "ttl", "", "", ""}[c]
 }
 
-// leastHolds is the least width of what a session holds. Up to mostHolds, it takes
-// the room of other columns.
+// leastHolds is the minimum width of the HOLDS column; up to mostHolds it takes space from
+// other columns.
 const (
 	leastHolds = 16
 	mostHolds  = 25
 )
 
-// widths are those of the columns, 0 for one that has no room.
+// widths returns the column widths, 0 for a hidden column.
 func (v *Model) widths(width int) [columns]int {
 	w := [columns]int{colName: 11, colNode: 6, colHolds: leastHolds, colAge: 8, colTTL: 6, colBehavior: 8, colDelay: 10, colID: 8}
 	if v.wide {
@@ -66,8 +66,7 @@ func (v *Model) widths(width int) [columns]int {
 	return w
 }
 
-// View draws the list, or the session that is open in it, in the part of the screen
-// that [scene.Resized] gave.
+// View draws the list or the open session in the area set by [scene.Resized].
 func (v Model) View(s *scene.Scene, p *term.Painter) []string {
 	if r := v.selected(); v.open && r != nil {
 		return v.drawOpen(p, s, r, v.rect.W, v.rect.H)
@@ -99,11 +98,10 @@ func (v *Model) drawList(p *term.Painter, s *scene.Scene, width, height int) []s
 	return p.Pad(lines, width, height)
 }
 
-// news are the lines above the list: why it is empty or old, and how a scan of the
-// store is going.
+// news returns the lines above the list: why it is empty or stale, and the state of a scan.
 func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
 	var lines [][]term.Span
-	if text, r := v.trouble(s); text != "" {
+	if text, r := v.problem(s); text != "" {
 		for _, part := range term.Wrap(text, width-2) {
 			lines = append(lines, []term.Span{{r, part}})
 		}
@@ -114,8 +112,7 @@ func (v *Model) news(s *scene.Scene, width int) [][]term.Span {
 	return lines
 }
 
-// rowsIn is how many sessions a view shows under its title, the news and the
-// heads of the columns.
+// rowsIn is the number of sessions below the title, the news and the column heads.
 func rowsIn(height, news int) int { return max(0, height-2-news) }
 
 func (v *Model) title() []term.Span {
@@ -130,7 +127,7 @@ func (v *Model) title() []term.Span {
 	return spans
 }
 
-// holding says what is counted: watched keys or, after a scan, all keys.
+// holding describes the counted keys: watched keys or, after a scan, all keys.
 func (v *Model) holding() string {
 	if v.scan.result.at.IsZero() {
 		return " hold a watched key"
@@ -138,7 +135,7 @@ func (v *Model) holding() string {
 	return " hold a key"
 }
 
-// position tells how many rows there are above and below.
+// position shows how many rows are above and below.
 func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	if len(v.order) <= rows {
 		return nil
@@ -147,13 +144,13 @@ func (v *Model) position(sym *term.Symbols, rows int) []term.Span {
 	return []term.Span{{term.Quiet, sym.Up + " " + strconv.Itoa(v.at.Offset) + "  " + sym.Down + " " + strconv.Itoa(below)}}
 }
 
-// trouble says why there is nothing to see, or why it is old.
-func (v *Model) trouble(s *scene.Scene) (string, term.Role) {
+// problem explains why the list is empty or stale.
+func (v *Model) problem(s *scene.Scene) (string, term.Role) {
 	switch list := v.list; {
 	case !s.Lists && list == nil:
 		return "This screen does not list sessions.", term.Quiet
 	case list == nil && s.Paused:
-		return "The board is paused: p continues, and reads the sessions.", term.Delay
+		return "The board is paused: press p to continue and read the sessions.", term.Delay
 	case list == nil && s.Stale:
 		return "Consul is unreachable: the sessions were not read.", term.Delay
 	case list == nil:
@@ -165,7 +162,7 @@ func (v *Model) trouble(s *scene.Scene) (string, term.Role) {
 	case !list.Until.IsZero():
 		return "This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
 	case len(list.Sessions) == 0:
-		return "No session is visible. Consul omits those that the token may not read, so there may be some.", term.Delay
+		return "No session is visible. Consul omits sessions that the token cannot read, so some may exist.", term.Delay
 	case len(v.order) == 0:
 		return "No session matches the filter. Esc clears it.", term.Quiet
 	}
@@ -253,7 +250,7 @@ func drawCell(l *term.Line, s *scene.Scene, r *row, c column, w int, mark bool) 
 }
 
 func (r *row) sign(sym *term.Symbols) term.Span {
-	switch r.stands {
+	switch r.state {
 	case holding:
 		return term.Span{term.Led, sym.Led}
 	case orphan:
@@ -263,21 +260,20 @@ func (r *row) sign(sym *term.Symbols) term.Span {
 	}
 }
 
-// nothing says how much is known of a session without a known key.
+// nothing describes a session without a known key.
 func (r *row) nothing() string {
 	switch {
 	case !r.scanned:
-		return "nothing watched"
+		return "no watched key"
 	case r.partly:
 		return "no readable key"
 	}
 	return "no key"
 }
 
-// holdsText names what a session holds among the watched elections and counts
-// what a scan found, keys outside the patterns included.
+// holdsText names the watched elections of a session and counts all keys that a scan found.
 func (r *row) holdsText() term.Span {
-	switch r.stands {
+	switch r.state {
 	case orphan:
 		return term.Span{term.Delay, "orphan? " + strconv.Itoa(r.alike) + " alike"}
 	case idle:
@@ -310,7 +306,7 @@ func (r *row) holdsText() term.Span {
 	return term.Span{term.Text, count + ": " + text}
 }
 
-// age is how long the session has existed, at least as far as electop knows.
+// age is the age of the session, a lower bound unless its creation was observed.
 func (r *row) age(sym *term.Symbols, s *scene.Scene) string {
 	return term.AtLeast(sym, term.Duration(s.AsOf.Sub(r.seen)), r.created)
 }

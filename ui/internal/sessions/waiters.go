@@ -7,13 +7,12 @@ import (
 	"electop/election"
 )
 
-// waiters tell of a session that holds nothing whether it may wait for a
-// watched election, and so was not left behind. They are put in order once for
-// all sessions; in doubt a session waits.
+// waiters decides whether an idle session may wait for a watched election and so is no orphan.
+// Uncertain sessions count as waiters.
 type waiters struct {
 	former map[string]bool // sessions that led
-	alike  map[string]bool // what sessions of leaders look like
-	names  map[string]bool // of the elections
+	alike  map[string]bool // looks of leaders' sessions, see looksOf
+	names  map[string]bool // names of elections
 }
 
 func newWaiters(es []*election.Election) *waiters {
@@ -37,10 +36,10 @@ func newWaiters(es []*election.Election) *waiters {
 	return c
 }
 
-// mayWait reports that a session led before, or looks like that of a leader.
+// mayWait reports whether a session led before or resembles that of a leader.
 func (c *waiters) mayWait(s *election.Session) bool { return c.former[s.ID] || c.competes(s) }
 
-// competes judges by what a whole kin has in common.
+// competes reports whether the session's name or checks resemble a leader's or an election's.
 func (c *waiters) competes(s *election.Session) bool {
 	for _, look := range looksOf(s) {
 		if c.alike[look] {
@@ -55,8 +54,8 @@ func (c *waiters) competes(s *election.Session) bool {
 	return false
 }
 
-// named reports a word that is an election's name or begins with one, as
-// "web-host17" does. Shorter names tell nothing.
+// named reports whether a word is an election's name or starts with one, like "web-host17".
+// Names shorter than three bytes are too ambiguous.
 func (c *waiters) named(word string) bool {
 	for i := 3; i <= len(word); i++ {
 		if (i == len(word) || strings.IndexByte("-_.", word[i]) >= 0) && c.names[word[:i]] {
@@ -66,8 +65,8 @@ func (c *waiters) named(word string) bool {
 	return false
 }
 
-// looksOf are a session's name and service checks without what differs from one
-// instance of a program to the next: its node's name and all numbers.
+// looksOf returns a session's name and service checks without the node name and digits, which
+// differ between instances of a program.
 func looksOf(s *election.Session) []string {
 	short, _, _ := strings.Cut(s.Node, ".")
 	var looks []string

@@ -11,23 +11,22 @@ import (
 	"electop/ui/internal/term"
 )
 
-// census is what the screen tells of all elections together: how many stand how,
-// how wide their texts are, and how far back they were seen.
-type census struct {
+// totals summarises all elections: counts by state, text widths and the earliest observation.
+type totals struct {
 	counts scene.Counts
 	widths extent
-	// earliest is the first moment of which something is known of any election.
+	// earliest is the start of the earliest observation.
 	earliest time.Time
 }
 
-// takeCensus looks at every election of a snapshot.
-func takeCensus(snap *election.Snapshot, asOf time.Time) census {
-	c := census{widths: extent{address: addressWidth(snap.Elections)}}
-	sick := sickNodes(snap.Checks)
+// computeTotals summarises the elections of a snapshot.
+func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
+	c := totals{widths: extent{address: addressWidth(snap.Elections)}}
+	failing := failingNodes(snap.Checks)
 	for _, e := range snap.Elections {
-		stands := scene.StandingOf(e, asOf)
-		c.counts.Add(stands)
-		if stands == scene.StandsLed && e.Session != nil && sick[e.Session.Node] {
+		state := scene.DisplayStateOf(e, asOf)
+		c.counts.Add(state)
+		if state == scene.StateLed && e.Session != nil && failing[e.Session.Node] {
 			c.counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.widths.measure(e)
@@ -36,26 +35,26 @@ func takeCensus(snap *election.Snapshot, asOf time.Time) census {
 	return c
 }
 
-// seen is for how long something is known.
-func (c *census) seen(asOf time.Time) time.Duration {
+// seen is how long elections have been observed.
+func (c *totals) seen(asOf time.Time) time.Duration {
 	if c.earliest.IsZero() {
 		return 0
 	}
 	return asOf.Sub(c.earliest)
 }
 
-// sickNodes are the nodes with a check that does not pass.
-func sickNodes(checks map[string]election.NodeChecks) map[string]bool {
-	sick := map[string]bool{}
+// failingNodes returns the nodes with a check that does not pass.
+func failingNodes(checks map[string]election.NodeChecks) map[string]bool {
+	failing := map[string]bool{}
 	for node, known := range checks {
 		if known.Current() && slices.ContainsFunc(known.Checks, func(c election.Check) bool { return c.Status != election.StatusPassing }) {
-			sick[node] = true
+			failing[node] = true
 		}
 	}
-	return sick
+	return failing
 }
 
-// measure notes how wide an election's texts are.
+// measure widens the extent to fit an election's texts.
 func (c *extent) measure(e *election.Election) {
 	c.name = max(c.name, term.Width(sanitize.Text(e.Name)))
 	c.leader = max(c.leader, term.Width(e.Leader))
@@ -64,7 +63,7 @@ func (c *extent) measure(e *election.Election) {
 	}
 	number := len(strconv.AppendUint(make([]byte, 0, 20), e.Term, 10))
 	if e.Overwritten() {
-		number++ // its mark
+		number++ // the overwritten mark
 	}
 	c.term = max(c.term, number)
 	if e.Session != nil {
@@ -74,8 +73,8 @@ func (c *extent) measure(e *election.Election) {
 	}
 }
 
-// addressWidth is how wide addresses are. They are decoded from JSON, so only
-// those of the first hundred elections are looked at.
+// addressWidth is the width of the addresses among the first hundred elections: decoding each
+// JSON value is expensive.
 func addressWidth(es []*election.Election) int {
 	const sample = 100
 	width := 0

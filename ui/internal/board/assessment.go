@@ -10,8 +10,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// urgent reports urgent advice which no other sign tells of. It looks at an election
-// by itself: a board of all elections costs too much for each row of a frame.
+// urgent reports whether urgent advice has no sign of its own. It ignores other elections:
+// comparing all of them for each row of a frame is expensive.
 func urgent(e *election.Election, asOf time.Time) bool {
 	return slices.ContainsFunc(insight.NewBoard(nil, nil).Advise(e, nil, asOf), func(a insight.Advice) bool {
 		return a.Urgent && a.Code != "overwritten"

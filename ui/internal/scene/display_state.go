@@ -1,0 +1,62 @@
+package scene
+
+import (
+	"time"
+
+	"electop/ui/internal/term"
+
+	"electop/election"
+)
+
+// DisplayState is the state of an election as displayed.
+type DisplayState uint8
+
+// The displayed states.
+const (
+	StateLed DisplayState = iota
+	StateLockDelay
+	StateVacant
+	StateSemaphore // a key that has several holders by design
+	StateUnreadable
+)
+
+// DisplayStateOf returns the displayed state of an election at asOf.
+func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
+	if e.Unreadable {
+		return StateUnreadable
+	}
+	switch state := e.State(asOf); {
+	case state == election.Led:
+		return StateLed
+	case e.IsSemaphore():
+		return StateSemaphore
+	case state == election.InLockDelay:
+		return StateLockDelay
+	default:
+		return StateVacant
+	}
+}
+
+// Word is the state in the vocabulary of the command line and the filter.
+func (s DisplayState) Word() string {
+	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
+}
+
+// Sign returns the symbol of the state and its colour role.
+func (s DisplayState) Sign(sym *term.Symbols) (string, term.Role) {
+	switch s {
+	case StateLed:
+		return sym.Led, term.Led
+	case StateLockDelay:
+		return sym.Delay, term.Delay
+	case StateVacant:
+		return sym.Vacant, term.Vacant
+	case StateSemaphore:
+		return sym.Semaphore, term.TermB
+	default:
+		return sym.Unreadable, term.Quiet
+	}
+}
+
+// SemaphoreWord precedes a semaphore's numbers.
+const SemaphoreWord = "semaphore "
