@@ -9,15 +9,13 @@ import (
 	"electop/election/insight"
 )
 
-// framesPerSecond is how often Bubble Tea looks for something to draw, idle or
-// not: each of them costs 0.01 % of a core. At 20 an idle dashboard takes 0.5 %.
+// framesPerSecond is how often Bubble Tea checks for changes. Each check costs 0.01 % of a
+// core, so an idle dashboard at 20 uses 0.5 %.
 const framesPerSecond = 20
 
-// Run shows the dashboard until the user quits or ctx ends, which is no error.
-// It returns the actions whose end it did not see; no action starts afterwards.
-// The caller owns the signals (signal.NotifyContext); the terminal is restored
-// on every way out, panics included. More program options, for another input or
-// output, come after the dashboard's own.
+// Run shows the dashboard until the user quits or ctx ends (no error) and returns the
+// unfinished actions; none starts later. The caller handles signals. Run always restores
+// the terminal, also after a panic; more overrides the program options.
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
 	_, err := newProgram(ctx, m, more...).Run()
@@ -31,10 +29,9 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfini
 	return left, err
 }
 
-// Unfinished is an action that was confirmed and whose end the dashboard did not
-// see.
+// Unfinished is a confirmed action whose outcome is unknown to the dashboard.
 type Unfinished struct {
-	// Name is that of the election or the session, safe to show.
+	// Name is that of the election or the session, sanitized.
 	Name    string
 	Outcome insight.Outcome
 }
