@@ -23,7 +23,7 @@ func tooSmall(w, h int) bool { return w < minWidth || h < minHeight }
 type need struct {
 	w, h    int
 	banners int  // lines between header and body
-	rows    int // number of elections
+	rows    int  // number of elections
 	zoom    bool // the pane takes the whole body
 	full    bool // no pane: another view or a message takes the whole body
 	wide    bool // the table takes the whole width

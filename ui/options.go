@@ -43,10 +43,9 @@ type Options struct {
 	// Rights reads the token's permissions for a hold, or for a session if the target has
 	// no key. It runs off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the whole KV store for the keys that the sessions hold, with their
-	// Session. complete is false if the token cannot read all keys; an error may come with
-	// results. It runs off the event loop; any goroutine may call progress until it
-	// returns.
+	// Holdings searches the KV store for keys that the sessions hold, off the event loop.
+	// complete is false if the token cannot read all keys; an error may come with keys.
+	// Any goroutine may call progress until Holdings returns.
 	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 	// Survey reads the surroundings of elections once, in the order of keys, with its
 	// errors inside. A dialog calls it off the event loop and waits for it.

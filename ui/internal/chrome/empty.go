@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// TooSmall fills a window with a text that says why nothing is drawn.
+// TooSmall fills a window with an explanation instead of the board.
 func TooSmall(p *term.Painter, text string, width, height int) []string {
 	var lines []string
 	for _, part := range term.Wrap(text, width) {
@@ -17,7 +17,7 @@ func TooSmall(p *term.Painter, text string, width, height int) []string {
 	return p.Pad(lines, width, height)
 }
 
-// Empty says why there is no election to show, and what can be done.
+// Empty explains why the board shows no election, and how to get one.
 func Empty(p *term.Painter, s *scene.Scene, at Place, width, height int) []string {
 	d := &term.Page{Width: min(width-4, 84), Sym: p.Sym}
 	switch {
@@ -64,7 +64,7 @@ func unreachable(d *term.Page, s *scene.Scene, address string) {
 	d.Para(term.Quiet, source+" `electop doctor` says what this address and token may read.")
 }
 
-// nothingFound tells an empty place from one that may not be seen.
+// nothingFound distinguishes missing keys from keys that the token cannot read.
 func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 	cleaned := make([]string, 0, len(patterns))
 	for _, p := range patterns {

@@ -7,20 +7,20 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Guide is the page with every key and sign.
+// Guide is the page of all keys and signs.
 type Guide struct {
 	Keys keys.Map
-	// Commands is the line that lists what can be typed after ":".
+	// Commands lists the commands that follow ":".
 	Commands string
 }
 
-// Scroll is the offset that is step lines further, in a window of this size.
+// Scroll returns the offset moved by step lines and limited to the page, in a window of
+// this size.
 func (g Guide) Scroll(sym *term.Symbols, offset, step, width, height int) int {
 	return max(0, min(offset+step, len(g.lines(sym, width-2))-(height-3)))
 }
 
-// Draw lays the page, from the line at the offset on, over all lines but the first
-// and the last.
+// Draw draws the page from the line at offset over all lines except the first and last.
 func (g Guide) Draw(p *term.Painter, lines []string, offset, width int) {
 	height := len(lines) - 2
 	text := g.lines(p.Sym, width-2)
@@ -41,7 +41,7 @@ func (g Guide) Draw(p *term.Painter, lines []string, offset, width int) {
 	}
 }
 
-// lines are the keys in as many columns as fit, and the signs below.
+// lines returns the keys, in columns if the width suffices, and then the signs.
 func (g Guide) lines(sym *term.Symbols, width int) [][]term.Span {
 	titles := []string{"Move", "Look", "Act"}
 	groups := make([][][]term.Span, 0, len(titles))
@@ -68,7 +68,7 @@ func helpGroup(title string, bindings []key.Binding) [][]term.Span {
 	return lines
 }
 
-// sideBySide puts columns of equal width beside each other.
+// sideBySide joins columns of equal width.
 func sideBySide(groups [][][]term.Span, width int) [][]term.Span {
 	var rows [][]term.Span
 	for i := 0; ; i++ {
@@ -89,7 +89,7 @@ func sideBySide(groups [][][]term.Span, width int) [][]term.Span {
 	}
 }
 
-// signLines explains what the signs of the board mean.
+// signLines explains the signs of the board.
 func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, 10)} }
 	return [][]term.Span{

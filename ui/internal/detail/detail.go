@@ -9,7 +9,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// detailDoc tells what an election is in, why, and what keeps it there.
+// detailDoc writes the state of an election, its cause and the session that holds the key.
 func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Unaddressable {
 		d.Para(term.Delay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
@@ -56,7 +56,7 @@ func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
 	return []term.Span{{term.Quiet, "  term "}, scene.TermSpan(e, sym)}
 }
 
-// unseenText says why the beginning of the current term was not seen.
+// unseenText explains why electop did not observe the start of the current term.
 func unseenText(e *election.Election) string {
 	if e.LastTerm() != nil {
 		return "while Consul was out of reach"
@@ -83,12 +83,12 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	scene.SessionSettings(d, s, ses)
 }
 
-// sessionWait is how long reading the session of a new leader may take.
+// sessionWait is the longest expected time to read the session of a new leader.
 const sessionWait = 2 * time.Second
 
-// whyUnread says why nothing is known of the session that holds a key. Consul
-// does not tell a session that a token may not read from none, but a key is never
-// held by none: one that is still missing after a while is hidden.
+// whyUnread explains why the holder's session is unknown. Consul does not distinguish an
+// unreadable session from a missing one, but a lock always has a session: if it stays
+// missing, the token cannot read it.
 func whyUnread(s *scene.Scene, e *election.Election) string {
 	switch {
 	case s.Stale:
@@ -115,11 +115,10 @@ func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// whyVacant is one sentence or two on why nobody leads and what that means: the
-// same as `electop show` says.
+// whyVacant explains a vacancy with the same text as `electop show`.
 func whyVacant(s *scene.Scene, e *election.Election) string {
 	link := s.Live.Connection
-	// How long Consul has been silent counts up to now, all else up to asOf.
+	// The silence counts up to the present, everything else up to AsOf.
 	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
 	if s.Live.Connection.LastContact.IsZero() {
 		link.LastContact = time.Time{}
@@ -127,7 +126,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
 }
 
-// lastTermDetail tells of the latest term that ended.
+// lastTermDetail writes the latest term that ended.
 func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	who := append(make([]term.Span, 0, 3), term.Span{term.Strong, last.Leader})
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
@@ -139,7 +138,7 @@ func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
-// endText is when a term ended, as far as that was seen.
+// endText is the end of a term, or its bounds if the connection was lost.
 func endText(s *scene.Scene, t *election.Term) string {
 	if t.SeenUntil.IsZero() {
 		return term.Clock(t.End, s.Now)
@@ -147,7 +146,7 @@ func endText(s *scene.Scene, t *election.Term) string {
 	return "before " + term.Clock(t.End, s.Now) + ", while Consul was out of reach"
 }
 
-// causeWait is how long the evidence of a cause may take.
+// causeWait is the longest expected time to find a cause.
 const causeWait = 2 * time.Second
 
 func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
@@ -161,7 +160,7 @@ func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
 	return spans
 }
 
-// valueLines is how many lines of a value the detail shows; Raw has them all.
+// valueLines limits the lines of a value in the detail; the Raw page shows all.
 const valueLines = 24
 
 func valueDetail(d *term.Page, e *election.Election) {
@@ -196,7 +195,7 @@ func valueDetail(d *term.Page, e *election.Election) {
 	d.Field("Value", term.Span{term.Text, term.Size(len(v)) + " of binary data"}, term.Span{term.Quiet, "  see Raw"})
 }
 
-// riskDetail warns of a leader that may fall.
+// riskDetail warns of a leader whose session may be invalidated.
 func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
@@ -206,7 +205,7 @@ func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// staleDetail says that an election is shown as it was.
+// staleDetail shows since when the data of an election is stale.
 func staleDetail(d *term.Page, s *scene.Scene) {
 	if s.PartStale() {
 		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+

@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// semaphoreDetail tells of a key that has several holders by design.
+// semaphoreDetail writes the state of a semaphore: a key with several holders by design.
 func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
@@ -28,7 +28,7 @@ func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	semaphoreLists(d, sem)
 }
 
-// semaphoreLists lists holders and waiters.
+// semaphoreLists writes holders and waiters.
 func semaphoreLists(d *term.Page, sem *election.Semaphore) {
 	if sem == nil {
 		return

@@ -14,34 +14,34 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is the view of all events that are kept, newest first.
+// Model is the view of all stored events, newest first.
 type Model struct {
 	keys   keys.Map
 	rect   term.Rect
 	lines  []scene.EventLine
 	filter scene.Filter
-	index  int // the line under the cursor
-	offset int // first line on the screen
+	index  int // of the line under the cursor
+	offset int // first visible line
 	// follow keeps the cursor on the newest event.
 	follow bool
 }
 
-// New makes a view that is empty until the first [scene.Opened] or [scene.Changed].
+// New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
 func New(k keys.Map) Model { return Model{keys: k, follow: true} }
 
-// Filter is what was filtered by last.
+// Filter is the current filter.
 func (m Model) Filter() scene.Filter { return m.filter }
 
-// Result says how many events the filter shows.
+// Result returns the number of events that match the filter.
 func (m Model) Result(*scene.Scene) string { return term.Plural(len(m.lines), "event") }
 
-// Marks is 0: events are not marked.
+// Marks is 0: events cannot be marked.
 func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 
-// Cursor is empty: a filter does not move the cursor away for good.
+// Cursor is empty: clearing a filter restores no cursor.
 func (m Model) Cursor() string { return "" }
 
-// Update takes a message. The cursor is on the screen afterwards.
+// Update handles a message and keeps the cursor visible.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
 	m.scroll()
@@ -95,8 +95,8 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 	m.refresh(s)
 }
 
-// refresh makes the lines anew, with the operator's actions among the events. Unless
-// it follows the newest, the cursor stays on its event and that on its row.
+// refresh rebuilds the lines, including the operator's actions. Unless the view follows
+// the newest event, the cursor stays on its event and row.
 func (m *Model) refresh(s *scene.Scene) {
 	at, before := m.selected(), m.index
 	m.lines = insertActions(scene.FoldEvents(s.Shown.Events, m.filter.MatchEvent, -1), s.Actions, m.filter.MatchEvent)
@@ -112,8 +112,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.offset += m.index - before
 }
 
-// insertActions puts each action that the filter keeps before the first event that
-// is not later.
+// insertActions inserts each action that matches the filter in order of time.
 func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
 	at := 0
 	for _, a := range slices.Backward(actions) {
@@ -129,13 +128,13 @@ func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) 
 	return lines
 }
 
-// moveTo puts the cursor on a line. On the first one it follows the newest.
+// moveTo moves the cursor to a line. On the first line the view follows the newest event.
 func (m *Model) moveTo(i int) {
 	m.index = max(0, min(i, len(m.lines)-1))
 	m.follow = m.index == 0
 }
 
-// selected is the event under the cursor, nil when there is none.
+// selected is the event under the cursor, nil for none.
 func (m *Model) selected() *election.Event {
 	if m.index >= len(m.lines) {
 		return nil
@@ -145,7 +144,7 @@ func (m *Model) selected() *election.Event {
 
 func (m *Model) scroll() {
 	rows := m.rect.H - 1
-	if rows <= 0 { // it is not visible
+	if rows <= 0 { // the view is hidden
 		return
 	}
 	m.offset = min(m.offset, m.index)
@@ -153,7 +152,7 @@ func (m *Model) scroll() {
 	m.offset = max(0, min(m.offset, len(m.lines)-rows))
 }
 
-// View draws a title and as many lines as fit.
+// View draws the title and as many lines as fit.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r := m.rect
 	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(m.lines), "line") + ", newest first"}}

@@ -1,11 +1,11 @@
-// Package keys is every key of the dashboard and what it means.
+// Package keys defines the keys of the dashboard.
 package keys
 
 import (
 	"charm.land/bubbles/v2/key"
 )
 
-// Map is every key of the dashboard.
+// Map contains every key binding of the dashboard.
 type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextTrouble, PrevTrouble                                  key.Binding
@@ -16,7 +16,7 @@ type Map struct {
 	Help, Suspend, Quit                                       key.Binding
 }
 
-// Default gives the keys that people know from k9s, lazygit and vim.
+// Default returns the bindings, which follow k9s, lazygit and vim.
 func Default(ascii bool) Map {
 	move, enter := "↑↓", "⏎"
 	if ascii {
@@ -48,7 +48,7 @@ func Default(ascii bool) Map {
 	}
 }
 
-// Board lists the keys of the footer while the board has the keys.
+// Board lists the keys of the footer of the board.
 func (k Map) Board() []key.Binding {
 	page := k.NextTab
 	page.SetHelp(page.Help().Key, "page")
@@ -57,7 +57,7 @@ func (k Map) Board() []key.Binding {
 	}
 }
 
-// All lists all keys in groups: moving, looking, acting.
+// All lists all keys in groups: moving, viewing, acting.
 func (k Map) All() [][]key.Binding {
 	move := k.Down
 	move.SetHelp("j k", "down and up, arrows too")
@@ -68,14 +68,14 @@ func (k Map) All() [][]key.Binding {
 	}
 }
 
-// Zoom are the keys of the footer while the pane takes the screen.
+// Zoom lists the keys of the footer while the pane fills the screen.
 func (k Map) Zoom() []key.Binding {
 	down := k.Down
 	down.SetHelp(down.Help().Key, "scroll")
 	return []key.Binding{k.Back, down, k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
 }
 
-// EventList are the keys of the footer in the events view.
+// EventList lists the keys of the footer in the events view.
 func (k Map) EventList() []key.Binding {
 	open, newest := k.Open, k.Top
 	open.SetHelp(open.Help().Key, "its election")
@@ -83,8 +83,8 @@ func (k Map) EventList() []key.Binding {
 	return []key.Binding{k.Down, open, k.Filter, newest, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
-// SessionList are the keys of the footer in the sessions view, or while one
-// session is open in it.
+// SessionList lists the keys of the footer in the sessions view; open is true if one
+// session is open.
 func (k Map) SessionList(open bool) []key.Binding {
 	if open {
 		down := k.Down
@@ -94,7 +94,7 @@ func (k Map) SessionList(open bool) []key.Binding {
 	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
-// Prompt are the keys of the footer while a filter or a command is typed.
+// Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
 	done, leave := k.Open, k.Back
 	done.SetHelp(done.Help().Key, "run it")
@@ -106,8 +106,8 @@ func (k Map) Prompt(filter bool) []key.Binding {
 	return []key.Binding{done, leave}
 }
 
-// Dialog are the keys of the footer while a dialog asks: searching while the store is
-// searched for it, mayScan when it can be.
+// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the
+// store, mayScan if one is possible.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	choose, done, leave := k.NextTab, k.Open, k.Back
 	choose.SetHelp(choose.Help().Key, "choose")
@@ -123,14 +123,14 @@ func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	return []key.Binding{choose, done, leave}
 }
 
-// HelpPage are the keys of the footer while the help is shown.
+// HelpPage lists the keys of the footer of the help.
 func (k Map) HelpPage() []key.Binding {
 	scroll := k.Down
 	scroll.SetHelp(scroll.Help().Key, "scroll")
 	return []key.Binding{scroll, k.Back}
 }
 
-// ResultList are the keys of the footer while results are shown.
+// ResultList lists the keys of the footer of the results.
 func (k Map) ResultList() []key.Binding {
 	scroll, leave := k.Down, k.Back
 	scroll.SetHelp(scroll.Help().Key, "scroll")
@@ -138,7 +138,7 @@ func (k Map) ResultList() []key.Binding {
 	return []key.Binding{scroll, leave}
 }
 
-// Empty are the keys of the footer while there is no election.
+// Empty lists the keys of the footer while there is no election.
 func (k Map) Empty() []key.Binding {
 	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}
 }
