@@ -111,7 +111,7 @@ func (d *doctor) agent(info Info, err error) {
 	case err != nil:
 		d.fails("datacenter", "", err)
 	default:
-		d.add("datacenter", StatusUnknown, "", "Consul does not tell")
+		d.add("datacenter", StatusUnknown, "", "unknown: Consul does not report it")
 	}
 	switch {
 	case info.ConsensusLeader != "":
@@ -124,7 +124,7 @@ func (d *doctor) agent(info Info, err error) {
 // acls reports whether ACLs are on, and the token. It returns false for an unknown
 // token.
 func (d *doctor) acls() (known bool) {
-	const off = "off: everybody may read and write everything"
+	const off = "off: every request has full access"
 	if d.open {
 		d.add("ACLs", StatusOK, "", off)
 		return true
@@ -162,7 +162,7 @@ func aclsOff(err error) bool {
 func (d *doctor) policy() string {
 	_, meta, err := d.client.api.Session().Info(NoSession, d.client.Read(d.ctx))
 	if err != nil || meta.DefaultACLPolicy == "" {
-		return "not told"
+		return "unknown"
 	}
 	return meta.DefaultACLPolicy
 }
@@ -220,15 +220,15 @@ func (d *doctor) keys(p election.Pattern) {
 	allowed, known := d.may("key", p.Prefix(), "read")
 	switch {
 	case allowed && !filtered:
-		d.add(subject, StatusOK, "", "%s; an empty answer means that there is none", found)
+		d.add(subject, StatusOK, "", "%s; an empty response means that none exists", found)
 	case len(keys) == 0 && (filtered || known && !allowed):
-		d.add(subject, StatusDenied, rule, "none readable: the answer is empty whether there are elections or not")
+		d.add(subject, StatusDenied, rule, "none readable: the response is empty whether or not elections exist")
 	case filtered:
-		d.add(subject, StatusLimited, rule, "%s readable; Consul says that it left keys out", found)
+		d.add(subject, StatusLimited, rule, "%s readable; Consul omitted keys", found)
 	case known || d.client.anonymous:
-		d.add(subject, StatusLimited, rule, "%s readable; keys that this token may not read look like keys that do not exist", found)
+		d.add(subject, StatusLimited, rule, "%s readable; keys that this token cannot read look like keys that do not exist", found)
 	default:
-		d.add(subject, StatusOK, "", "%s; Consul left nothing out", found)
+		d.add(subject, StatusOK, "", "%s; the response is complete", found)
 	}
 }
 
@@ -243,7 +243,7 @@ func (d *doctor) sessions() {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
 	case errors.Is(err, ErrPartly), known && !allowed:
-		d.add("sessions", StatusLimited, rule, "%s readable, others may not be", found)
+		d.add("sessions", StatusLimited, rule, "%s readable, others may be hidden", found)
 	case err != nil:
 		d.fails("sessions", rule, err)
 	default:
@@ -253,7 +253,7 @@ func (d *doctor) sessions() {
 
 // catalog reports whether nodes and health checks are readable.
 func (d *doctor) catalog() {
-	const without = "; why a leader was lost stays unknown where a check or its node decides"
+	const without = "; losses caused by a check or a node cannot be explained"
 	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
 	rule := aclRule("node_prefix", "", "read")
 	allowed, known := d.may("node", "", "read")
@@ -264,14 +264,14 @@ func (d *doctor) catalog() {
 	case len(nodes) == 0:
 		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
 	case meta.ResultsFilteredByACLs, known && !allowed:
-		d.add("nodes and their checks", StatusLimited, rule, "%s readable, others may not be", found)
+		d.add("nodes and their checks", StatusLimited, rule, "%s readable, others may be hidden", found)
 	default:
 		d.add("nodes and their checks", StatusOK, "", "%s", found)
 	}
 	rule = aclRule("service_prefix", "", "read")
 	switch allowed, known := d.may("service", "", "read"); {
 	case !known:
-		d.add("checks of services", StatusUnknown, "", "Consul does not tell; they need %s", rule)
+		d.add("checks of services", StatusUnknown, "", "unknown: Consul does not report it; requires %s", rule)
 	case allowed:
 		d.add("checks of services", StatusOK, "", "readable")
 	default:

@@ -33,7 +33,7 @@ var (
 	ErrMoved = errors.New("lock state changed; nothing was written")
 	// ErrUnknown says that Consul did not confirm a write: it may have been
 	// applied. The error's text tells the state that was read afterwards.
-	ErrUnknown = errors.New("not known whether the write was applied")
+	ErrUnknown = errors.New("unknown whether the write was applied")
 	// ErrRefused says that electop does not carry the action out on this key.
 	// Nothing was written.
 	ErrRefused = errors.New("refused")
@@ -162,7 +162,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	case s.Code == http.StatusTooManyRequests:
 		return "Consul refuses further connections from this host (429): " + text, nil
 	case s.Code >= 300 && s.Code < 400:
-		return fmt.Sprintf("Consul answered %d: electop follows no redirect, because another host could receive the token", s.Code), nil
+		return fmt.Sprintf("Consul answered %d: electop does not follow redirects, because another host could receive the token", s.Code), nil
 	case text == "":
 		return fmt.Sprintf("Consul answered %d %s", s.Code, http.StatusText(s.Code)), nil
 	}

@@ -33,7 +33,7 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 		return nil, err
 	}
 	if len(answers) != len(rights) {
-		return nil, Fail(nil, "Consul answers %d of %d questions about rights", len(answers), len(rights))
+		return nil, Fail(nil, "Consul returned %d of %d permissions", len(answers), len(rights))
 	}
 	return answers, nil
 }

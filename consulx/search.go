@@ -220,7 +220,7 @@ func Holdings(
 		progress(done, len(keys))
 	}
 	if incomplete {
-		return held, Fail(ErrIncomplete, "may be incomplete: this token may not read all keys")
+		return held, Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
 	}
 	return held, nil
 }

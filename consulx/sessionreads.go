@@ -23,7 +23,7 @@ const ManySessions = 20
 func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	all, err := c.AllSessions(c.Read(ctx))
 	if errors.Is(err, ErrPartly) {
-		return all, Fail(ErrIncomplete, "may be incomplete: this token may not read all sessions")
+		return all, Fail(ErrIncomplete, "may be incomplete: this token cannot read all sessions")
 	}
 	return all, err
 }
@@ -55,7 +55,7 @@ func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.Qu
 func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta) error {
 	switch {
 	case len(sessions) == 0 && c.Filtered(meta):
-		return Fail(ErrDenied, "sessions may not be read with this token")
+		return Fail(ErrDenied, "sessions cannot be read with this token")
 	case meta.ResultsFilteredByACLs:
 		return ErrPartly
 	}
@@ -122,7 +122,7 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case err != nil:
 		return nil, c.Wrap(err)
 	case entry == nil && c.Filtered(meta):
-		return nil, Fail(ErrDenied, "session %s may not be read with this token, or does not exist", election.ShortID(id))
+		return nil, Fail(ErrDenied, "session %s cannot be read with this token, or does not exist", election.ShortID(id))
 	case entry == nil:
 		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}

@@ -134,7 +134,7 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 	case err != nil:
 		return nil, err
 	case len(keys) == 0 && c.Filtered(meta):
-		return nil, Fail(ErrDenied, "keys under %s may not be read with this token", prefix)
+		return nil, Fail(ErrDenied, "keys under %s cannot be read with this token", prefix)
 	case c.Filtered(meta):
 		return keys, ErrPartly
 	}
@@ -162,7 +162,7 @@ func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error
 	case !ok:
 		return nil, c.readKeyError(answer.Errors)
 	case len(answer.Results) == 0 || answer.Results[0].KV == nil:
-		return nil, Fail(ErrDenied, "key %s may not be read with this token", key)
+		return nil, Fail(ErrDenied, "key %s cannot be read with this token", key)
 	}
 	pair := wire.Pair(answer.Results[0].KV)
 	return &pair, nil

@@ -36,7 +36,7 @@ type Released struct {
 func (r Released) Note() string {
 	switch {
 	case r.LostWrite:
-		return "the holder wrote its value at the same time: the release put the value before that write back"
+		return "the holder wrote the key concurrently; the release restored the previous value"
 	case r.Unconditional:
 		return "the value is too large for a transaction: the release was bound to the session, but could not check the index"
 	}

@@ -99,7 +99,7 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 		m.say(term.Delay, "There is no "+what+" to copy.")
 		return nil
 	case sanitize.Text(plain) != plain:
-		m.say(term.Delay, "The "+what+" holds control or invisible characters: it was not copied.")
+		m.say(term.Delay, "The "+what+" contains control or invisible characters: it was not copied.")
 		return nil
 	}
 	m.say(term.Led, "Copied the "+what+": "+scene.OneLine(text, 60))

@@ -44,7 +44,7 @@ func (m *Model) command(text string) tea.Cmd {
 	case "help":
 		m.focus.mode, m.focus.help = modeHelp, 0
 	default:
-		m.say(term.Delay, "No command :"+scene.OneLine(word, 30)+". There are "+commandNames)
+		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (m *Model) goTo(name string) tea.Cmd {
 	case 1:
 		return m.showElection(found[0].ID())
 	default:
-		m.say(term.Delay, scene.OneLine(name, 60)+" names "+term.Plural(len(found), "election")+": give the full key.")
+		m.say(term.Delay, scene.OneLine(name, 60)+" is ambiguous ("+term.Plural(len(found), "election")+"): use the full key.")
 	}
 	return nil
 }

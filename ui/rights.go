@@ -95,7 +95,7 @@ func (b *rightsBook) missing(kind election.ActionKind, of election.Target) strin
 	case !r.Known || allowed:
 		return ""
 	case rule == "":
-		return "a rule that allows to " + string(kind) + " it"
+		return "a rule that allows the " + string(kind)
 	}
 	return sanitize.Text(rule)
 }

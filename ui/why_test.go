@@ -73,7 +73,7 @@ func TestSemaphoresAreNoAlarm(t *testing.T) {
 	if len(d.m.board.Visible()) != 1 || d.selected() != "jobs" {
 		t.Errorf("the filter shows %d elections", len(d.m.board.Visible()))
 	}
-	d.wants("2 of 3 slots taken", "1 by a holder that is gone", "2 waiting")
+	d.wants("2 of 3 slots taken", "1 by a holder whose session ended", "2 waiting")
 	d.keys("r")
 	d.wants("jobs is a semaphore: it has no single holder to release.")
 	d.filter("")

@@ -63,7 +63,7 @@ func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	if lease.ctx.Err() != nil && ctx.Err() == nil {
 		c.dropLease(lease)
 		if l == nil {
-			err = consulx.Fail(consulx.ErrNoSession, "session %s is gone", election.ShortID(lease.id))
+			err = consulx.Fail(consulx.ErrNoSession, "session %s no longer exists", election.ShortID(lease.id))
 		}
 	}
 	return l, err

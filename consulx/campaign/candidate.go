@@ -99,7 +99,8 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: Consul normalizes this key to another path", c.o.Key)
 	}
 	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
-		return nil, consulx.Fail(nil, "cannot campaign for %s: TTL and lock-delay protect for %s, stopping takes %s", c.o.Key, hold, c.o.StopTime)
+		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than the %s that TTL and lock-delay protect the key",
+			c.o.Key, c.o.StopTime, hold)
 	}
 	joined, leave := blocking.Join(ctx, c.life)
 	defer leave()

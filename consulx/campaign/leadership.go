@@ -121,7 +121,7 @@ func (c *Candidate) guard(ctx context.Context, l *Leadership) {
 		}
 		return false
 	})
-	l.lose(consulx.Fail(consulx.ErrNoSession, "session %s is gone", election.ShortID(l.session)))
+	l.lose(consulx.Fail(consulx.ErrNoSession, "session %s no longer exists", election.ShortID(l.session)))
 }
 
 func takenAway(p election.Pair) error {

@@ -130,7 +130,7 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 	case err != nil:
 		return sessionFate{err: consulx.Describe(i.client.Wrap(err))}
 	case entry == nil && i.client.Filtered(meta):
-		return sessionFate{err: "sessions may not be read with this token"}
+		return sessionFate{err: "sessions cannot be read with this token"}
 	}
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
 }
@@ -172,7 +172,7 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 	case err != nil:
 		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
 	case node == nil && (state.filtered || i.client.Filtered(meta)):
-		return nodeState{err: "nodes may not be read with this token"}
+		return nodeState{err: "nodes cannot be read with this token"}
 	}
 	state.exists = node != nil
 	return state
@@ -189,7 +189,7 @@ func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) 
 	}
 	state := nodes[l.session.Node]
 	if state.read && state.filtered && !tells(l.session, state.checks) {
-		state = nodeState{err: "its checks may not be read with this token"}
+		state = nodeState{err: "its checks cannot be read with this token"}
 	}
 	found.ChecksRead, found.NodeExists = state.read, state.exists
 	found.Checks, found.ChecksIndex, found.Err = state.checks, state.index, state.err

@@ -82,8 +82,8 @@ func adviseOverwritten(e *election.Election, software *Software) *Advice {
 	}
 	a := &Advice{
 		Code: "overwritten", Urgent: true,
-		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and terms are not counted until the next one",
-		Do:  "find the client that writes it; the next term counts from 1 again",
+		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown until the next acquire",
+		Do:  "find the client that writes it; numbering restarts at 1 with the next term",
 	}
 	if software == nil {
 		a.Do += " (electop release starts one)"

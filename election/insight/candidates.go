@@ -146,7 +146,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 		return found, false // every contender of a semaphore has a key
 	}
 	if c.ledBefore(ses.ID) {
-		found.strength, found.Reason = byFormerTerm, "led before, and its session lives on"
+		found.strength, found.Reason = byFormerTerm, "former leader whose session still exists"
 		return found, true
 	}
 	found.strength, found.Reason = c.resemblance(ses)

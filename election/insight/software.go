@@ -50,7 +50,7 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	case HolderPatroni:
 		return &Software{
 			Kind: kind, Name: "Patroni", StepDown: patroniSwitchover(e),
-			Otherwise: "electop refuses to release the key, which would disable automatic failover; a destroy moves nothing while the primary is healthy",
+			Otherwise: "electop refuses to release the key, which would disable automatic failover; a destroy does not change the leader while the primary is healthy",
 		}
 	case HolderPatroniMember:
 		return &Software{

@@ -98,7 +98,7 @@ func (b *batch) nodeOf(ctx context.Context, e *election.Election) (string, error
 	case errors.Is(err, consulx.ErrNoSession):
 		return "", nil
 	case errors.Is(err, consulx.ErrDenied):
-		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token may not read its session",
+		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token cannot read its session",
 			consulx.ErrDenied, sanitize.Line(e.Name, 100))
 	case err != nil:
 		return "", err

@@ -111,7 +111,7 @@ func reason(c insight.Candidate) string {
 
 func (a assessment) noCandidateText() string {
 	if len(a.unread()) > 0 {
-		return "not known: " + strings.Join(a.unread(), "; ")
+		return "unknown: " + strings.Join(a.unread(), "; ")
 	}
 	return "no candidate was seen among " + election.Plural(uint64(len(a.around.Sessions)), "session")
 }

@@ -21,7 +21,7 @@ func TestAssessmentReportsFailedReads(t *testing.T) {
 	if err := writeElection(&b, e, nil, in, now); err != nil {
 		t.Fatal(err)
 	}
-	has(t, b.String(), "No candidate has acquired the key.", "not known: sessions: not readable␛[2J")
+	has(t, b.String(), "No candidate has acquired the key.", "unknown: sessions: not readable␛[2J")
 	if strings.Contains(in.why, "candidate seen") {
 		t.Error(in.why)
 	}

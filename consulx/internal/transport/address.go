@@ -52,7 +52,7 @@ func ParseAddress(address, scheme string) (Address, error) {
 	}
 	t.host = rest
 	if probe, err := url.Parse("http://" + t.host); t.host == "" || err != nil || probe.Host != t.host {
-		return t, errors.New("address of Consul: want host:port, http://…, https://… or unix://…")
+		return t, errors.New("address of Consul must be host:port, http://…, https://… or unix://…")
 	}
 	return t, nil
 }

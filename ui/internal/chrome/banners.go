@@ -41,7 +41,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 		})
 	}
 	if hasBoard && !s.Live.Loaded {
-		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + " Still reading: not every election is here yet."}})
+		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + " Loading: some elections have not been read yet."}})
 	}
 	if demo != "" {
 		lines = append(lines, []term.Span{{term.Accent, " " + sym.Note + " "}, {term.Quiet, scene.OneLine(demo, 200)}})

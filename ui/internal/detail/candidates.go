@@ -28,7 +28,7 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 		d.Para(term.Delay, text)
 	}
 	if in.Around.SiblingsCut {
-		d.Para(term.Quiet, "There are more keys beside it than were read.")
+		d.Para(term.Quiet, "More sibling keys exist than were read.")
 	}
 }
 

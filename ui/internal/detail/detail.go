@@ -19,7 +19,7 @@ func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	case scene.StandsLed:
 		ledDetail(d, s, e)
 	case scene.StandsUnreadable:
-		d.Para(term.Delay, "The token may no longer read this key: what is shown is what was read before.")
+		d.Para(term.Delay, "This token can no longer read the key: this data is stale.")
 		d.Field("Last read", append([]term.Span{{term.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
 		valueDetail(d, e)
 	case scene.StandsSemaphore:
@@ -59,7 +59,7 @@ func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
 // unseenText explains why electop did not observe the start of the current term.
 func unseenText(e *election.Election) string {
 	if e.LastTerm() != nil {
-		return "while Consul was out of reach"
+		return "while Consul was unreachable"
 	}
 	return "before electop started"
 }
@@ -70,7 +70,7 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Session == nil {
 		why := whyUnread(s, e)
 		d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Delay, "  " + why})
-		d.Field("Checks", term.Span{term.Delay, "not known"}, term.Span{term.Quiet, "  its session: " + why})
+		d.Field("Checks", term.Span{term.Delay, "unknown"}, term.Span{term.Quiet, "  its session: " + why})
 		return
 	}
 	ses := e.Session
@@ -143,7 +143,7 @@ func endText(s *scene.Scene, t *election.Term) string {
 	if t.SeenUntil.IsZero() {
 		return term.Clock(t.End, s.Now)
 	}
-	return "before " + term.Clock(t.End, s.Now) + ", while Consul was out of reach"
+	return "before " + term.Clock(t.End, s.Now) + ", while Consul was unreachable"
 }
 
 // causeWait is the longest expected time to find a cause.
@@ -199,9 +199,9 @@ func valueDetail(d *term.Page, e *election.Election) {
 func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
-		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
+		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul invalidates the session, which ends the term.")
 	case warning:
-		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
+		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive is warning. If it becomes critical, Consul invalidates the session.")
 	}
 }
 

@@ -16,7 +16,7 @@ func historyDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch {
 	case len(e.Terms) > 0:
 	case stands == scene.StandsSemaphore:
-		d.Para(term.Quiet, "A semaphore has no terms: its holders come and go.")
+		d.Para(term.Quiet, "A semaphore has no terms, only holders.")
 	default:
 		d.Para(term.Quiet, "No term was observed: there was no leader since electop started.")
 	}

@@ -43,9 +43,9 @@ func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span 
 func flagsWords(flags uint64) string {
 	switch flags {
 	case election.LockFlag:
-		return "  the mark of api.Lock and consul lock"
+		return "  flag value of api.Lock and consul lock"
 	case election.SemaphoreFlag:
-		return "  the mark of api.Semaphore and consul lock -n"
+		return "  flag value of api.Semaphore and consul lock -n"
 	}
 	return ""
 }
