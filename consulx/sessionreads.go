@@ -13,13 +13,11 @@ import (
 	"electop/election/sanitize"
 )
 
-// ManySessions is the number of sessions above which the whole list is cheaper than
-// one request each.
+// ManySessions is the number of sessions above which reading the whole list is cheaper.
 const ManySessions = 20
 
-// Sessions reads every session of the datacenter once. Where the token may not
-// read all of them, the error is ErrIncomplete and comes with the others;
-// ErrDenied says that it may read none.
+// Sessions reads every session of the datacenter once. The error is ErrIncomplete if the
+// token can read only some of them, ErrDenied if none.
 func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	all, err := c.AllSessions(c.Read(ctx))
 	if errors.Is(err, ErrPartly) {
@@ -28,8 +26,8 @@ func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	return all, err
 }
 
-// AllSessions lists every session of the datacenter. ErrPartly comes with what
-// could be read.
+// AllSessions lists every session of the datacenter. With ErrPartly it returns the
+// readable ones.
 func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 	sessions, meta, err := c.ListSessions(q)
 	if err != nil {
@@ -62,8 +60,8 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	return nil
 }
 
-// SessionsByID reads sessions. hidden says that some of the others are not
-// readable; err, which comes with what was found, is any other failure.
+// SessionsByID reads sessions. hidden reports unreadable ones; err is any other failure
+// and may come with results.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)

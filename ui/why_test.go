@@ -91,7 +91,7 @@ func TestRisksMeetTheEye(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36)
 	d.wants("✗ 2 at risk", "● billing !", "● shop ✗", "● legacy ⚑")
 	d.keys("g", "j")
-	d.wants("! At risk: a check that keeps its session alive warns.")
+	d.wants("! At risk: a check that keeps its session alive is warning.")
 	s := studiedSnapshot("")
 	for node := range s.Checks {
 		s.Checks[node] = election.NodeChecks{Err: "not readable with this token"}

@@ -66,7 +66,7 @@ func TestTokenThatMayReadNothingIsExplained(t *testing.T) {
 	has(t, r.errOut, "this token cannot read any key", "elections may be missing", rule)
 	lacks(t, r.errOut, "matches nothing", "no key matches")
 	r = w.run("list").must(t, exitOK)
-	has(t, r.errOut, "the anonymous token (no token was given) may not read any key", rule)
+	has(t, r.errOut, "the anonymous token (no token was given) cannot read any key", rule)
 
 	r = w.run("list", "--token", apps).must(t, exitOK)
 	has(t, r.errOut, "no readable key matches service/*/leader", "this token cannot read all keys", "keys with a lock nearby: app/lock")

@@ -105,12 +105,12 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 			{term.Text, " lost   "}, {term.Vacant, sym.LaneGap}, {term.Text, " no leader   "}, {term.Vacant, sym.LaneWon},
 			{term.Text, " elected   "}, {term.Vacant, sym.LaneChange}, {term.Text, " another leader   "},
 			{term.Faint, sym.LaneUnseen}, {term.Text, " not seen"}},
-		{label("Marks"), {term.Text, sym.AtLeast + " at least: start time not observed   " + sym.Tilde +
-			" an estimate   ! written without the lock   (node) of the last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
+		{label("Marks"), {term.Text, sym.AtLeast + " at least: start unknown   " + sym.Tilde +
+			" estimate   ! written without lock   (node) of last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
 		{label("Events"), {term.Text, "newest first. At the top ("}, {term.Key, "g"}, {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
-		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " holds no watched key; may be a waiter   "},
-			{term.Delay, sym.Warning}, {term.Text, " possible orphan: idle, no TTL, and similar sessions exist"}},
-		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: denied for this token; press it to show the missing ACL rule   "},
+		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " no watched key, may be a waiter   "},
+			{term.Delay, sym.Warning}, {term.Text, " possible orphan: idle, no TTL, several similar"}},
+		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
 			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
 		{label("Filter"), {term.Text, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
 		{label("Command"), {term.Text, g.Commands}},

@@ -107,7 +107,7 @@ func TestAFailedScanKeepsTheResult(t *testing.T) {
 		return found(someKeys(), false)(ctx, ids, progress)
 	})
 	d.scan()
-	d.wants("this token cannot read all keys", "no readable key")
+	d.wants("this token may not read all keys", "no readable key")
 	fails = true
 	d.scan()
 	d.wants("The scan failed after 0 of 0 keys: no ␛[2J answer", "HOLDS has all keys as of 12:01:09", "252 keys, none watched")
