@@ -25,7 +25,7 @@ func TestAssessmentReportsFailedReads(t *testing.T) {
 	if strings.Contains(in.why, "candidate seen") {
 		t.Error(in.why)
 	}
-	if got := in.nextText(); !strings.Contains(got, "not known") {
+	if got := in.nextText(); !strings.Contains(got, "unknown") {
 		t.Errorf("%q", got)
 	}
 	text, err := json.Marshal(in)
