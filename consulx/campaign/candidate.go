@@ -1,8 +1,8 @@
 // Package campaign competes for an election: it creates a session, acquires the
 // key, renews the session and resigns.
 //
-// A [Leadership] is not a fencing token. A leader that is paused learns that it
-// lost only when it runs again.
+// A [Leadership] is not a fencing token. A paused leader detects the loss only when it
+// runs again.
 package campaign
 
 import (

@@ -26,8 +26,8 @@ type Advice struct {
 
 // Thresholds of the advice. They are judgements, not based on measurements.
 const (
-	// manyElections is the number of elections led by one session from which there
-	// is advice, if that is more than twice what is usual.
+	// manyElections is the number of elections led by one session that causes advice, if
+	// it is more than twice the usual number.
 	manyElections = 6
 	// shortLockDelay is the lock-delay below which advice is given.
 	shortLockDelay = time.Second
@@ -35,8 +35,8 @@ const (
 	// election flaps.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// manyOrphans is the number of sessions from which a program seems to leave
-	// sessions behind: one or two may be candidates on the same host.
+	// manyOrphans is the number of sessions that suggests abandoned ones: one or two may
+	// be candidates on the same host.
 	manyOrphans = 3
 )
 

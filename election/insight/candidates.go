@@ -41,8 +41,8 @@ const (
 	byContender // measured for api.Semaphore, whose contenders hold a key each
 )
 
-// maxWeak is the maximum number of candidates that have only weak reasons: a reason
-// that fits many sessions says nothing about one of them. Not measured.
+// maxWeak is the maximum number of candidates with only weak reasons: a reason that fits
+// many sessions identifies none. Not measured.
 const maxWeak = 8
 
 // Likely counts the candidates whose reason is not weak.

@@ -61,7 +61,7 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	return f
 }
 
-// TxnBodyLimit is the maximum size of a transaction's body: Consul's default for
+// TxnBodyLimit is the maximum size of a transaction's body in bytes: Consul's default for
 // txn_max_req_len.
 const TxnBodyLimit = 512 << 10
 

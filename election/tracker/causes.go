@@ -167,8 +167,8 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	return at
 }
 
-// doubt returns why the end of the session may not have released the key. There is
-// no doubt if no session changed after the key: then both changed at one index.
+// doubt returns why the end of the session may not have released the key, empty if no
+// session changed after the key: then both changed at one index.
 func (a lossAt) doubt() string {
 	switch {
 	case a.index == 0:

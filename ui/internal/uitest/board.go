@@ -141,7 +141,7 @@ func mixedEvents() []election.Event {
 	return []election.Event{first, lost, why, won, over, down, up, missed, gone, because}
 }
 
-// Crowd is a snapshot of n elections, a few of them in trouble.
+// Crowd is a snapshot of n elections, a few of them with problems.
 func Crowd(n int) *election.Snapshot {
 	s := Mixed()
 	s.Elections = s.Elections[:0]
