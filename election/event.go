@@ -17,7 +17,7 @@ const (
 	Vacated            EventType = "vacated"     // a term ended
 	Updated            EventType = "updated"     // the holder changed the value
 	Overwritten        EventType = "overwritten" // a client wrote the key without the lock
-	Deleted            EventType = "deleted" // the key was deleted
+	Deleted            EventType = "deleted"     // the key was deleted
 	Missed             EventType = "missed"      // terms that were not observed
 	Explained          EventType = "explained"   // why a term ended
 	Unreadable         EventType = "unreadable"  // the token lost the permission to read the key

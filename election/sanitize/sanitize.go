@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text from Consul safe to print: control bytes, escape sequences, line
-// breaks, bidirectional controls and zero-width characters except accents become visible
-// (ESC is ␛, U+202E is <U+202E>, invalid UTF-8 is U+FFFD). Rune widths are context-free.
+// Text makes a text from Consul safe to print. Control bytes, escape sequences, line breaks,
+// bidirectional controls and zero-width characters except accents become visible (ESC is ␛,
+// U+202E is <U+202E>, invalid UTF-8 is U+FFFD). Widths do not depend on neighbouring runes.
 //
 // Letters of right-to-left scripts are kept so that names stay readable. A terminal that
 // reorders text may draw them, and digits and blanks between them, from right to left.

@@ -24,10 +24,10 @@
 // that because only one of the two has a monotonic reading.
 //
 // The tracker therefore needs an [election.ClockSet] when the wall clock is set: it
-// shifts every stored time, including those of events, so
-// that durations stay correct. [ClockJump] detects a clock that was set back. A clock
-// that was set forward cannot be distinguished from a machine that slept: it counts
-// as a gap, and as elapsed time. No duration is ever negative.
+// shifts every stored time, including those of events, so that durations stay correct.
+// [ClockJump] detects a clock that was set back. A clock that was set forward cannot be
+// distinguished from a machine that slept: it counts as a gap, and as elapsed time. No
+// duration is negative, even without a ClockSet.
 //
 // # Memory
 //
