@@ -37,7 +37,7 @@ func (l lookup) warnMissing(ctx context.Context) {
 	}
 }
 
-// explainError distinguishes an election that the token may not read from one that
+// explainError distinguishes an election that the token cannot read from one that
 // does not exist.
 func (l lookup) explainError(ctx context.Context, err error) error {
 	var missing *missingError
