@@ -111,7 +111,7 @@ func (d *doctor) agent(info Info, err error) {
 	case err != nil:
 		d.fails("datacenter", "", err)
 	default:
-		d.add("datacenter", StatusUnknown, "", "unknown: Consul does not report it")
+		d.add("datacenter", StatusUnknown, "", "Consul does not report it")
 	}
 	switch {
 	case info.ConsensusLeader != "":
@@ -270,7 +270,7 @@ func (d *doctor) catalog() {
 	rule = aclRule("service_prefix", "", "read")
 	switch allowed, known := d.may("service", "", "read"); {
 	case !known:
-		d.add("checks of services", StatusUnknown, "", "unknown: Consul does not report it; requires %s", rule)
+		d.add("checks of services", StatusUnknown, "", "Consul does not report it; requires %s", rule)
 	case allowed:
 		d.add("checks of services", StatusOK, "", "readable")
 	default:
