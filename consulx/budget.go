@@ -3,20 +3,18 @@ package consulx
 import "sync"
 
 const (
-	// defaultConns keeps one electop far below the 200 connections that an agent
-	// allows one address, beyond which it rejects every tool on that host.
+	// defaultConns stays far below Consul's limit of 200 connections per address, above
+	// which the agent rejects every tool on the host.
 	defaultConns = 64
-	// urgentConns are the connections of the probe and of the operator's actions,
-	// shortConns those of reads that respond at once. Blocking queries have the
-	// rest, so that none of these ever waits for one of them.
+	// urgentConns are for the probe and the operator's actions, shortConns for immediate
+	// reads. Blocking queries use the others, so that these never wait for one.
 	urgentConns = 3
 	shortConns  = 6
 	// leastConns leaves four blocking queries.
 	leastConns = urgentConns + shortConns + 4
-	// sessionListConns is the blocking query for the list of all sessions.
+	// sessionListConns is for the blocking query of the session list.
 	sessionListConns = 1
-	// leastChecks are reserved for checks, maxChecks is what the rows of a screen
-	// need.
+	// leastChecks are reserved for checks; maxChecks cover the rows of a screen.
 	leastChecks = 6
 	maxChecks   = 16
 )
@@ -26,8 +24,8 @@ type Budget struct {
 	blocking int // connections for blocking queries
 
 	mu      sync.Mutex
-	keys    int         // that blocking queries over keys use now
-	changed func(n int) // is told how many checks may be watched
+	keys    int         // blocking queries over keys in use
+	changed func(n int) // receives the number of checks
 }
 
 func newBudget(conns int) *Budget {
@@ -37,13 +35,12 @@ func newBudget(conns int) *Budget {
 	return &Budget{blocking: max(leastConns, conns) - urgentConns - shortConns, changed: func(int) {}}
 }
 
-// ForKeys is how many blocking queries over keys there may be.
+// ForKeys is the maximum number of blocking queries over keys.
 func (b *Budget) ForKeys() int {
 	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
 }
 
-// Use counts started blocking queries over keys, or ended ones if n is negative.
-// Checks get the rest.
+// Use adds n to the number of blocking queries over keys. Checks get the rest.
 func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
@@ -52,13 +49,13 @@ func (b *Budget) Use(n int) {
 	changed(left)
 }
 
-// checks is how many nodes may be watched. The mutex is held.
+// checks is the number of nodes whose checks can be watched. The mutex is held.
 func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
 
-// OnChange calls f with the number of nodes whose checks may be watched, now and
-// after each change. f must not block.
+// OnChange calls f with the number of nodes whose checks can be watched, now and after
+// each change. f must not block.
 func (b *Budget) OnChange(f func(n int)) {
 	b.mu.Lock()
 	b.changed = f
@@ -75,7 +72,7 @@ type lanes struct {
 	urgent  *Client // see Urgent
 }
 
-// openLanes gives the client its connections.
+// openLanes creates the client's connections.
 func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) error) (*Client, error) {
 	c.lanes = &lanes{budget: b}
 	open := func(conns int) (*Client, error) {
@@ -89,7 +86,7 @@ func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) erro
 	if c.urgent, err = open(urgentConns); err != nil {
 		return nil, err
 	}
-	c.urgent.stale = false // what decides about an action is never stale
+	c.urgent.stale = false // actions must not use stale reads
 	c.short, err = open(shortConns)
 	return c.short, err
 }

@@ -24,8 +24,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Config is the address and credentials. Empty fields are taken from Consul's
-// environment variables, then from its defaults.
+// Config is the address and credentials. Empty fields default to Consul's environment
+// variables, then to its defaults.
 type Config struct {
 	// Address is host:port, or a URL with the scheme http, https or unix.
 	Address       string
@@ -39,18 +39,16 @@ type Config struct {
 	Datacenter    string
 	Namespace     string
 	Partition     string
-	// Stale lets any server answer reads of the board. Investigations and the
-	// operator's reads never are stale.
+	// Stale lets any server answer reads of the board. Investigations and the operator's
+	// reads are never stale.
 	Stale bool
-	// MaxConnections is how many connections there may be at once, 13 at least;
-	// 0 means 64.
+	// MaxConnections limits the concurrent connections, 13 at least; 0 means 64.
 	MaxConnections int
 	// Transport, if not nil, sends all requests instead of the network.
 	Transport http.RoundTripper
 }
 
-// Client is a connection to one Consul agent. It may be used by many
-// goroutines.
+// Client is a connection to one Consul agent, safe for concurrent use.
 type Client struct {
 	*lanes
 	api        *api.Client // of the lane that this client sends through
@@ -68,8 +66,8 @@ type Client struct {
 	secrets    redact.Secrets
 }
 
-// NewClient sets up a client the way Consul's CLI does. It sends nothing. The
-// token is in no error of this package and in nothing that it logs.
+// NewClient configures a client like Consul's CLI. It sends nothing. No error or log line
+// of this package contains the token.
 func NewClient(cfg Config) (*Client, error) {
 	if err := checkEnvironment(); err != nil {
 		return nil, err
@@ -94,8 +92,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if conf.HttpAuth == nil {
 		conf.HttpAuth = fromAddress
 	}
-	// api.NewClient would read the file again and prefer it to a token that
-	// was given by name.
+	// api.NewClient would read the file again and prefer it to an explicit token.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
 		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
@@ -113,23 +110,22 @@ func NewClient(cfg Config) (*Client, error) {
 	})
 }
 
-// Address names the agent to people: host:port or the path of a socket, never
-// with a user's name or a token.
+// Address is host:port or the path of a socket, safe to show: without user name and token.
 func (c *Client) Address() string { return c.address }
 
 // Redact replaces the token and passwords in a text, such as a crash report.
 func (c *Client) Redact(text string) string { return c.secrets.Redact(text) }
 
-// API is the client of Consul's own library underneath.
+// API is the underlying client of Consul's library.
 func (c *Client) API() *api.Client { return c.api }
 
-// Stale says whether any server may answer reads.
+// Stale reports whether any server may answer reads.
 func (c *Client) Stale() bool { return c.stale }
 
-// Anonymous says that no token is configured.
+// Anonymous reports whether no token is configured.
 func (c *Client) Anonymous() bool { return c.anonymous }
 
-// Datacenter is the one that was configured, empty for the agent's own.
+// Datacenter is the configured datacenter, empty for the agent's own.
 func (c *Client) Datacenter() string { return c.datacenter }
 
 // Close closes the idle connections of all lanes. The client stays usable.
@@ -139,49 +135,46 @@ func (c *Client) Close() {
 	}
 }
 
-// Read is the options of reads for the board.
+// Read returns the options of reads for the board.
 func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// Consistent is the options of reads for which the consensus leader confirms its
-// role first.
+// Consistent returns the options of reads for which Consul's leader confirms its role
+// first.
 func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }
 
-// Write is the options of a write.
+// Write returns the options of a write.
 func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 	return (&api.WriteOptions{}).WithContext(ctx)
 }
 
-// Filtered reports that ACLs may have removed something from the response. Consul
-// never says so to an anonymous caller; a default policy of deny is then the only
-// hint.
+// Filtered reports whether ACLs may have filtered the response. Consul omits that flag for
+// anonymous requests; then only the default policy deny indicates it.
 func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// MayOmit reports that a key that the response lacks may still exist. A query that
-// was blocked when its token was revoked returns once more, empty and not marked as
-// filtered.
+// MayOmit reports whether an absent key may still exist: after its token is revoked, a
+// blocked query returns once more, empty and without the filtered flag.
 func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
 
-// Info describes the agent that answers, as far as the token may know.
+// Info describes the agent, as far as the token can read it.
 type Info struct {
 	Datacenter string
-	// Node and Version are empty when the token may not read the agent.
+	// Node and Version are empty if the token cannot read the agent.
 	Node    string
 	Version string
-	// ConsensusLeader is the address of Consul's own leader, empty without a
-	// quorum.
+	// ConsensusLeader is the address of Consul's leader, empty without a quorum.
 	ConsensusLeader string
 }
 
-// Info describes the agent. Its node and version are readable with some tokens
-// only; the datacenter and the consensus leader are public.
+// Info describes the agent. Node and version require a permission; the datacenter and
+// Consul's leader are public.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info
 	leader, err := c.ConsensusLeader(ctx)
@@ -209,8 +202,8 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return info, c.Wrap(err)
 }
 
-// localDatacenter is the first of the list, which Consul sorts by distance. The
-// library's own call takes no context.
+// localDatacenter is the first of the list, which Consul sorts by distance. The library's
+// own call accepts no context.
 func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	var all []string
 	if _, err := c.api.Raw().Query("/v1/catalog/datacenters", &all, c.Read(ctx)); err != nil {
@@ -222,15 +215,14 @@ func (c *Client) localDatacenter(ctx context.Context) (string, error) {
 	return all[0], nil
 }
 
-// ConsensusLeader is the address of Consul's own leader, "" while there is
-// none.
+// ConsensusLeader is the address of Consul's leader, "" if there is none.
 func (c *Client) ConsensusLeader(ctx context.Context) (string, error) {
 	leader, err := c.api.Status().LeaderWithQueryOptions(c.Read(ctx))
 	return leader, c.Wrap(err)
 }
 
-// checkEnvironment rejects values for which Consul's library only prints a warning;
-// an invalid CONSUL_HTTP_SSL_VERIFY would even disable verification.
+// checkEnvironment rejects values for which Consul's library only prints a warning; an
+// invalid CONSUL_HTTP_SSL_VERIFY would even disable verification.
 func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
 		text := os.Getenv(name)
@@ -241,8 +233,8 @@ func checkEnvironment() error {
 	return nil
 }
 
-// findToken returns the first non-empty of: given file, given token, file and token
-// of the environment.
+// findToken returns the first non-empty of: given file, given token, file and token of the
+// environment.
 func findToken(cfg Config, env *api.Config) (string, error) {
 	for _, from := range []struct{ file, token string }{{cfg.TokenFile, cfg.Token}, {env.TokenFile, env.Token}} {
 		if from.file != "" {
@@ -265,7 +257,7 @@ func findToken(cfg Config, env *api.Config) (string, error) {
 func proxyAuths() []*api.HttpBasicAuth {
 	var all []*api.HttpBasicAuth
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
-		// An address that cannot be read may hold credentials too.
+		// An unparsable address may contain credentials too.
 		t, _ := transport.ParseAddress(os.Getenv(name), "http")
 		all = append(all, t.Auth())
 	}

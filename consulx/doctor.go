@@ -12,15 +12,15 @@ import (
 	"electop/election/sanitize"
 )
 
-// Status is how well something works with this address and token.
+// Status is the degree to which something works with this address and token.
 type Status string
 
 // The statuses of a [Row].
 const (
 	StatusOK      Status = "ok"
-	StatusLimited Status = "limited" // works in part, or can't be relied on
+	StatusLimited Status = "limited" // works in part, or is unreliable
 	StatusDenied  Status = "denied"
-	StatusUnknown Status = "unknown" // Consul does not tell
+	StatusUnknown Status = "unknown" // Consul does not report it
 )
 
 // Row is one line of a [Report]. Its texts are safe to show.
@@ -28,11 +28,11 @@ type Row struct {
 	Subject string `json:"subject"`
 	Status  Status `json:"status"`
 	Detail  string `json:"detail"`
-	// Rule is the ACL rule that is missing, empty when none is.
+	// Rule is the missing ACL rule, empty for none.
 	Rule string `json:"rule,omitempty"`
 }
 
-// Report is what an address and a token may see and do.
+// Report lists what an address and a token can read and do.
 type Report struct {
 	Address string
 	Info    Info
@@ -51,11 +51,11 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 	d.add("address", StatusOK, "", "%s", d.report.Address)
 	if info.ConsensusLeader == "" && err == nil {
 		d.agent(info, err)
-		return d.report, nil // every read would fail, many seconds later
+		return d.report, nil // every read would fail after a long timeout
 	}
 	d.ask(ps)
 	if !d.acls() {
-		return d.report, nil // every rule would be missing, and none of them is the reason
+		return d.report, nil // every rule would be missing without being the reason
 	}
 	d.agent(info, err)
 	for _, p := range ps {
@@ -111,7 +111,7 @@ func (d *doctor) agent(info Info, err error) {
 	case err != nil:
 		d.fails("datacenter", "", err)
 	default:
-		d.add("datacenter", StatusUnknown, "", "Consul does not tell")
+		d.add("datacenter", StatusUnknown, "", "Consul does not report it")
 	}
 	switch {
 	case info.ConsensusLeader != "":
@@ -121,10 +121,9 @@ func (d *doctor) agent(info Info, err error) {
 	}
 }
 
-// acls reports whether ACLs are on, and the token. It returns false for an unknown
-// token.
+// acls reports the state of ACLs and the token. It returns false for an unknown token.
 func (d *doctor) acls() (known bool) {
-	const off = "off: everybody may read and write everything"
+	const off = "off: every request has full access"
 	if d.open {
 		d.add("ACLs", StatusOK, "", off)
 		return true
@@ -152,7 +151,7 @@ func (d *doctor) acls() (known bool) {
 	return true
 }
 
-// aclsOff recognises Consul's error for ACL requests when ACLs are off.
+// aclsOff recognises Consul's error for ACL requests while ACLs are off.
 func aclsOff(err error) bool {
 	var status statusError
 	return errors.As(err, &status) && status == http.StatusUnauthorized
@@ -162,18 +161,18 @@ func aclsOff(err error) bool {
 func (d *doctor) policy() string {
 	_, meta, err := d.client.api.Session().Info(NoSession, d.client.Read(d.ctx))
 	if err != nil || meta.DefaultACLPolicy == "" {
-		return "not told"
+		return "unknown"
 	}
 	return meta.DefaultACLPolicy
 }
 
-// ask requests all rights at once. If that fails, the reads themselves decide.
+// ask requests all permissions at once. If that fails, the reads decide.
 func (d *doctor) ask(ps election.Patterns) {
 	wanted := []right{
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
 		{Resource: "node", Access: "read"}, {Resource: "service", Access: "read"},
 	}
-	for _, p := range ps[:min(len(ps), 28)] { // Consul takes 64 questions at once
+	for _, p := range ps[:min(len(ps), 28)] { // Consul accepts 64 at once
 		wanted = append(wanted, right{Resource: "key", Segment: p.Prefix(), Access: "read"},
 			right{Resource: "key", Segment: p.Prefix(), Access: "write"})
 	}
@@ -188,7 +187,7 @@ func (d *doctor) ask(ps election.Patterns) {
 	}
 }
 
-// may reports whether the token has a right, and whether that is known.
+// may reports whether the token has a permission, and whether that is known.
 func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	if d.open {
 		return true, true
@@ -205,8 +204,8 @@ func keyRule(p election.Pattern, policy string) string {
 	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
-// keys reports whether the keys of a pattern are readable, and what an empty
-// response means.
+// keys reports whether the keys of a pattern are readable, and how to interpret an empty
+// response.
 func (d *doctor) keys(p election.Pattern) {
 	subject, rule := "keys "+p.String(), keyRule(p, "read")
 	keys, meta, err := d.client.KeyNames(wire.LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
@@ -220,15 +219,15 @@ func (d *doctor) keys(p election.Pattern) {
 	allowed, known := d.may("key", p.Prefix(), "read")
 	switch {
 	case allowed && !filtered:
-		d.add(subject, StatusOK, "", "%s; an empty answer means that there is none", found)
+		d.add(subject, StatusOK, "", "%s; an empty response means that none exists", found)
 	case len(keys) == 0 && (filtered || known && !allowed):
-		d.add(subject, StatusDenied, rule, "none readable: the answer is empty whether there are elections or not")
+		d.add(subject, StatusDenied, rule, "none readable: the response is empty whether or not elections exist")
 	case filtered:
-		d.add(subject, StatusLimited, rule, "%s readable; Consul says that it left keys out", found)
+		d.add(subject, StatusLimited, rule, "%s readable; Consul omitted keys", found)
 	case known || d.client.anonymous:
-		d.add(subject, StatusLimited, rule, "%s readable; keys that this token may not read look like keys that do not exist", found)
+		d.add(subject, StatusLimited, rule, "%s readable; keys that this token cannot read look like keys that do not exist", found)
 	default:
-		d.add(subject, StatusOK, "", "%s; Consul left nothing out", found)
+		d.add(subject, StatusOK, "", "%s; the response is complete", found)
 	}
 }
 
@@ -243,7 +242,7 @@ func (d *doctor) sessions() {
 	case IsDenied(err), known && !allowed && len(all) == 0:
 		d.add("sessions", StatusDenied, rule, "none readable%s", without)
 	case errors.Is(err, ErrPartly), known && !allowed:
-		d.add("sessions", StatusLimited, rule, "%s readable, others may not be", found)
+		d.add("sessions", StatusLimited, rule, "%s readable, others may be hidden", found)
 	case err != nil:
 		d.fails("sessions", rule, err)
 	default:
@@ -253,7 +252,7 @@ func (d *doctor) sessions() {
 
 // catalog reports whether nodes and health checks are readable.
 func (d *doctor) catalog() {
-	const without = "; why a leader was lost stays unknown where a check or its node decides"
+	const without = "; losses caused by a check or a node cannot be explained"
 	nodes, meta, err := d.client.api.Catalog().Nodes(d.client.Read(d.ctx))
 	rule := aclRule("node_prefix", "", "read")
 	allowed, known := d.may("node", "", "read")
@@ -264,14 +263,14 @@ func (d *doctor) catalog() {
 	case len(nodes) == 0:
 		d.add("nodes and their checks", StatusDenied, rule, "none readable%s", without)
 	case meta.ResultsFilteredByACLs, known && !allowed:
-		d.add("nodes and their checks", StatusLimited, rule, "%s readable, others may not be", found)
+		d.add("nodes and their checks", StatusLimited, rule, "%s readable, others may be hidden", found)
 	default:
 		d.add("nodes and their checks", StatusOK, "", "%s", found)
 	}
 	rule = aclRule("service_prefix", "", "read")
 	switch allowed, known := d.may("service", "", "read"); {
 	case !known:
-		d.add("checks of services", StatusUnknown, "", "Consul does not tell; they need %s", rule)
+		d.add("checks of services", StatusUnknown, "", "Consul does not report it; requires %s", rule)
 	case allowed:
 		d.add("checks of services", StatusOK, "", "readable")
 	default:
@@ -279,7 +278,7 @@ func (d *doctor) catalog() {
 	}
 }
 
-// actions reports what release and destroy need.
+// actions reports the permissions that release and destroy require.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
@@ -289,8 +288,7 @@ func (d *doctor) actions(ps election.Patterns) {
 		"needs write on sessions, judged by the name of the session's node", narrower(false))
 }
 
-// narrower notes that a missing right to a prefix does not exclude a right to a
-// part of it.
+// narrower notes that a permission for a part of a prefix may exist.
 func narrower(exact bool) string {
 	if exact {
 		return ""

@@ -28,30 +28,30 @@ import (
 
 // Kinds of errors, for errors.Is.
 var (
-	// ErrMoved says that the lock state is not as it was when the action was
-	// chosen. Nothing was written.
+	// ErrMoved reports that the lock state changed since the action was chosen. Nothing
+	// was written.
 	ErrMoved = errors.New("lock state changed; nothing was written")
-	// ErrUnknown says that Consul did not confirm a write: it may have been
-	// applied. The error's text tells the state that was read afterwards.
-	ErrUnknown = errors.New("not known whether the write was applied")
-	// ErrRefused says that electop does not carry the action out on this key.
-	// Nothing was written.
+	// ErrUnknown reports that Consul did not confirm a write, which may have been applied.
+	// The error's text contains the state read afterwards.
+	ErrUnknown = errors.New("unknown whether the write was applied")
+	// ErrRefused reports that electop does not carry out the action on this key. Nothing
+	// was written.
 	ErrRefused = errors.New("refused")
-	// ErrDenied says that Consul's ACLs refuse the call.
+	// ErrDenied reports that Consul's ACLs deny the request.
 	ErrDenied = errors.New("permission denied")
-	// ErrNoSession says that there is no such session.
+	// ErrNoSession reports that the session does not exist.
 	ErrNoSession = errors.New("no such session")
-	// ErrUnreachable says that Consul could not be asked at all.
+	// ErrUnreachable reports that no request reached Consul.
 	ErrUnreachable = errors.New("cannot reach Consul")
-	// ErrNoQuorum says that Consul has no consensus leader.
+	// ErrNoQuorum reports that Consul has no consensus leader.
 	ErrNoQuorum = errors.New("no consensus leader")
 )
 
 const (
-	// errorLength is how much of an error is shown, in runes.
+	// errorLength is the maximum length of an error, in runes.
 	errorLength = 300
-	// sentenceLength does not truncate electop's own messages, which end with what
-	// to do.
+	// sentenceLength does not truncate electop's own messages, whose end contains the
+	// remedy.
 	sentenceLength = 1000
 )
 
@@ -74,15 +74,15 @@ func (f *lineError) Unwrap() []error {
 	return all
 }
 
-// Fail is an error of a kind, in one line.
+// Fail returns an error of a kind, in one line.
 func Fail(kind error, format string, args ...any) error {
 	return &lineError{text: sanitize.Line(fmt.Sprintf(format, args...), errorLength), kind: kind}
 }
 
-// NoQuorum is the error of a Consul without a leader.
+// NoQuorum returns the error of a Consul without a leader.
 func NoQuorum() error { return Fail(ErrNoQuorum, "Consul has no consensus leader") }
 
-// Describe is an error as one line for people: safe to show, without a token.
+// Describe returns an error as one line that is safe to show, without a token.
 func Describe(err error) string {
 	var f *lineError
 	switch {
@@ -143,13 +143,13 @@ func plainCause(err error) error {
 	return nil
 }
 
-// statusError is the HTTP status that Consul answered with.
+// statusError is the HTTP status of Consul's response.
 type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(s)) }
 
-// txnFailure begins the errors that Consul's library makes of a transaction's
-// answer, without its status.
+// txnFailure begins the errors of Consul's library about a transaction. They lack the
+// status.
 const txnFailure = "Failed request: "
 
 func describeStatus(s api.StatusError) (text string, kind error) {
@@ -162,14 +162,14 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	case s.Code == http.StatusTooManyRequests:
 		return "Consul refuses further connections from this host (429): " + text, nil
 	case s.Code >= 300 && s.Code < 400:
-		return fmt.Sprintf("Consul answered %d: electop follows no redirect, because another host could receive the token", s.Code), nil
+		return fmt.Sprintf("Consul answered %d: electop does not follow redirects, because another host could receive the token", s.Code), nil
 	case text == "":
 		return fmt.Sprintf("Consul answered %d %s", s.Code, http.StatusText(s.Code)), nil
 	}
 	return fmt.Sprintf("Consul answered %d: %s", s.Code, text), nil
 }
 
-// describeFailure reads the body of an answer that is no result.
+// describeFailure reads the body of an error response.
 func describeFailure(body string) (text string, kind error) {
 	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
 	switch {
@@ -183,22 +183,22 @@ func describeFailure(body string) (text string, kind error) {
 	return body, nil
 }
 
-// denial reports a text of Consul that begins with a denial. Further inside, the
-// words may be part of a key.
+// denial reports whether a text of Consul begins with a denial. Elsewhere the words may be
+// part of a key.
 func denial(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "Failed request: ")
-	for forwarded := true; forwarded; { // by each server on the way to Consul's leader
+	for forwarded := true; forwarded; { // each server on the way to Consul's leader adds it
 		text, forwarded = strings.CutPrefix(text, "rpc error making call: ")
 	}
 	return strings.HasPrefix(text, "Permission denied") || tokenUnknown(text)
 }
 
-// tokenUnknown reports what Consul answers to a token that it does not know.
+// tokenUnknown reports whether Consul rejected an unknown token.
 func tokenUnknown(text string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(text, "token does not exist: "), "ACL not found")
 }
 
-// txnDenial reports a transaction that failed because of permissions.
+// txnDenial reports whether a transaction failed because of permissions.
 func txnDenial(all api.TxnErrors) bool {
 	return slices.ContainsFunc(all, func(e *api.TxnError) bool { return denial(e.What) })
 }
@@ -211,10 +211,10 @@ func unreachable(err error) bool {
 	return errors.As(err, &asked) || errors.As(err, &netw) || errors.Is(err, context.DeadlineExceeded) || cutShort(err)
 }
 
-// cutShort reports an answer that ended before it was complete.
+// cutShort reports whether a response ended early.
 func cutShort(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// flawOf says what is wrong with a response that cannot be decoded, or is empty.
+// flawOf describes a response that cannot be decoded, empty for others.
 func flawOf(err error) string {
 	var (
 		syntax   *json.SyntaxError
@@ -234,8 +234,7 @@ func flawOf(err error) string {
 	return ""
 }
 
-// innermost is the part of a network error that tells what is wrong; the parts
-// around it repeat the address.
+// innermost is the cause of a network error; the outer errors repeat the address.
 func innermost(err error) string {
 	var (
 		errno   syscall.Errno
@@ -267,10 +266,10 @@ func innermost(err error) string {
 	return err.Error()
 }
 
-// IsDenied reports that ACLs refused a call.
+// IsDenied reports whether ACLs denied a request.
 func IsDenied(err error) bool { return errors.Is(err, ErrDenied) }
 
-// Unanswered reports an error other than a missing permission.
+// Unanswered reports whether an error is not a missing permission.
 func Unanswered(err error) bool {
 	return err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrPartly)
 }

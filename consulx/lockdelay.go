@@ -7,32 +7,32 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// LockState is the result of an acquire now.
+// LockState is the outcome that an acquire would have now.
 type LockState string
 
 // The states of a key.
 const (
 	LockHeld    LockState = "held"    // a session holds it
-	LockDelayed LockState = "delayed" // nobody holds it and nobody may, for now
-	LockFree    LockState = "free"    // whoever asks first gets it
+	LockDelayed LockState = "delayed" // no session can acquire it yet
+	LockFree    LockState = "free"    // any session can acquire it
 )
 
-// NoSession is an id that no session ever has.
+// NoSession is a session ID that never exists.
 const NoSession = "00000000-0000-0000-0000-000000000000"
 
-// ProbeResult is what [ProbeLockDelay] found.
+// ProbeResult is the result of [ProbeLockDelay].
 type ProbeResult struct {
 	State LockState
-	// Exists says whether there is such a key; one that is missing can be
-	// delayed too, because a lock-delay belongs to the name.
+	// Exists reports whether the key exists. A missing key can be delayed too, because a
+	// lock-delay belongs to the name.
 	Exists bool
 	// Session holds the key, empty unless the state is LockHeld.
 	Session string
 }
 
-// ProbeLockDelay reports whether a lock-delay prevents an acquire, which no read
-// shows. It acquires with a session that cannot exist: Consul always refuses, for
-// different reasons, and writes nothing. The token needs write on the key.
+// ProbeLockDelay reports whether a lock-delay prevents an acquire, which no read shows. It
+// acquires with a nonexistent session: Consul rejects that with a different error for each
+// state and writes nothing. The token needs write on the key.
 func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, error) {
 	delayed, err := c.probeLock(ctx, key)
 	if err != nil {
@@ -53,7 +53,7 @@ func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, er
 	return found, nil
 }
 
-// probeLock sends the acquire and reads why it was refused.
+// probeLock sends the acquire and parses the error.
 func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err error) {
 	lock := c.kvOp(api.KVLock, key)
 	lock.Session = NoSession

@@ -20,8 +20,8 @@ type Operator struct {
 	note   func(election.OperatorAction)
 }
 
-// NewOperator returns an operator. note, which may be nil, receives every action
-// before and after it; see observe.Observer.Note.
+// NewOperator returns an operator. note, which may be nil, receives every action before
+// and after it; see observe.Observer.Note.
 func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
@@ -29,11 +29,9 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	return &Operator{client: c.urgent, note: note}
 }
 
-// Release unlocks a key and keeps its value and flags byte for byte. It does so
-// to exactly the hold that t names (its session, and its CreateIndex and
-// LockIndex) or fails with ErrMoved and writes nothing. The session lives on and
-// no lock-delay follows. It fails with ErrRefused on keys that must not be
-// released, and with ErrUnknown when Consul did not confirm the write.
+// Release unlocks a key and keeps its value and flags, on exactly the hold of t (Session,
+// CreateIndex, LockIndex); otherwise ErrMoved, nothing written. The session stays, without
+// a lock-delay. ErrRefused protects some keys; after ErrUnknown the result is unconfirmed.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
 	var released Released
 	a := election.OperatorAction{
@@ -46,8 +44,8 @@ func (op *Operator) Release(ctx context.Context, t election.Target) (Released, e
 	return released, err
 }
 
-// release reads and unlocks. A holder that keeps writing its value moves the
-// index between the two without giving up the hold, hence several tries.
+// release reads and unlocks. It retries because a holder that writes its value changes the
+// index but keeps the lock.
 func (op *Operator) release(ctx context.Context, t election.Target) (Released, error) {
 	if err := op.refuse(ctx, t); err != nil {
 		return Released{}, err
@@ -69,16 +67,15 @@ func (op *Operator) release(ctx context.Context, t election.Target) (Released, e
 	return Released{}, err
 }
 
-// DestroySession ends a session and every hold of it. If t names a key, the
-// session must still hold it (ErrMoved): that is read directly before, because
-// Consul knows no conditional destroy. ErrUnknown says that Consul did not
-// confirm the write.
+// DestroySession ends a session and all its holds. If t names a key, the session must
+// still hold it (ErrMoved), read just before because Consul has no conditional destroy.
+// After ErrUnknown the result is unconfirmed.
 func (op *Operator) DestroySession(ctx context.Context, t election.Target) error {
 	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() error { return op.destroy(ctx, t) })
 }
 
-// destroy reads the session first: the key is read last, so that little time is
-// left for it to change.
+// destroy reads the session first and the key last, to minimize the time in which the key
+// can change.
 func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	c := op.client
 	_, err := c.session(ctx, t.Session)
@@ -96,7 +93,7 @@ func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	return nil
 }
 
-// destroySession ends a session. Consul answers true; its library ignores any other
+// destroySession ends a session. Consul returns true; its library ignores any other
 // response.
 func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
@@ -122,7 +119,7 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	return err
 }
 
-// held reads the key of a target and makes sure that its session holds it.
+// held reads the key of a target and verifies that its session holds it.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
 	if !election.Addressable(t.Key) {
 		return nil, Fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+

@@ -10,9 +10,9 @@ import (
 	"electop/election/sanitize"
 )
 
-// refuse fails with ErrRefused where a release does harm: Patroni names its leader
-// by the key's value, which a release keeps. It is the last check, whatever the
-// caller asked or was told; no option lifts it.
+// refuse fails with ErrRefused where a release is harmful: Patroni identifies its leader
+// by the key's value, which a release keeps. It is the last check, and no option disables
+// it.
 func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != patroniKey {
 		return nil
@@ -42,8 +42,8 @@ func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 // patroniKey is the last segment of every key that names a Patroni leader.
 const patroniKey = "leader"
 
-// unrecognised decides about a key that could be Patroni's when its siblings were
-// not all read. The session alone tells unless that could not be read either.
+// unrecognised decides about a possible Patroni key whose siblings were not all read. Then
+// only the session identifies Patroni.
 func (op *Operator) unrecognised(t election.Target, session *election.Session, err error) error {
 	switch {
 	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):
@@ -55,8 +55,8 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 	return err
 }
 
-// refusal says why electop does not release the key of an election; empty when
-// it may.
+// refusal is the reason why electop does not release the key of an election, empty for
+// none.
 func refusal(e *election.Election, around *election.Surroundings) string {
 	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }

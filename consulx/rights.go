@@ -10,8 +10,8 @@ import (
 	"electop/election"
 )
 
-// authorizePath is the internal endpoint of Consul's web interface. Nothing depends
-// on it.
+// authorizePath is the endpoint of Consul's web interface. It is internal, so nothing
+// depends on it.
 const authorizePath = "/v1/internal/acl/authorize"
 
 // right is one permission.
@@ -21,8 +21,8 @@ type right struct {
 	Allow                     bool   `json:",omitempty"`
 }
 
-// authorize reads which of these rights the token has. It fails if ACLs are off or
-// the token is unknown.
+// authorize reads which of these rights the token has. It fails if ACLs are off or the
+// token is unknown.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
 	var answers []right
 	rights = slices.Clone(rights)
@@ -33,16 +33,16 @@ func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error)
 		return nil, err
 	}
 	if len(answers) != len(rights) {
-		return nil, Fail(nil, "Consul answers %d of %d questions about rights", len(answers), len(rights))
+		return nil, Fail(nil, "Consul returned %d of %d permissions", len(answers), len(rights))
 	}
 	return answers, nil
 }
 
-// Rights reports whether the token may release a key and destroy its session. Known
-// is false if Consul does not say; only an unreachable Consul is an error.
+// Rights reports whether the token can release a key and destroy its session. Known is
+// false if Consul does not report it; only an unreachable Consul is an error.
 func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rights, error) {
 	wanted := []right{{Resource: "key", Segment: t.Key, Access: "write"}}
-	// If the node is unknown, only a right to every session suffices.
+	// For an unknown node, only a right to every session suffices.
 	rule := aclRule("session_prefix", "", "write")
 	if t.Node != "" {
 		rule = aclRule("session", t.Node, "write")
@@ -55,7 +55,7 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	case errors.Is(err, ErrUnreachable):
 		return election.Rights{}, err
 	case err != nil:
-		return election.Rights{}, nil //nolint:nilerr // that Consul does not tell is an answer
+		return election.Rights{}, nil //nolint:nilerr // unknown permissions are a result
 	}
 	rights := election.Rights{Known: true, Release: answers[0].Allow, Destroy: answers[1].Allow}
 	if !rights.Release {
@@ -67,13 +67,13 @@ func (op *Operator) Rights(ctx context.Context, t election.Target) (election.Rig
 	return rights, nil
 }
 
-// aclRule spells one rule of a policy the way `consul acl policy` reads it.
+// aclRule formats one rule like `consul acl policy read`.
 func aclRule(resource, segment, policy string) string {
 	return resource + " " + quoteHCL(segment) + ` { policy = "` + policy + `" }`
 }
 
-// quoteHCL writes a text as a string of HCL that is safe to show: whatever is
-// not plain ASCII is escaped, and so is what HCL would take for a template.
+// quoteHCL returns a text as an HCL string that is safe to show. It escapes everything
+// except plain ASCII, and HCL's templates.
 func quoteHCL(text string) string {
 	return strings.ReplaceAll(strconv.QuoteToASCII(text), "${", `\u0024{`)
 }

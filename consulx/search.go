@@ -12,35 +12,36 @@ import (
 	"electop/election"
 )
 
-// Limits of a search for locks. To list a folder, Consul walks every key below it.
+// Limits of a search for locks. Listing a folder is expensive: Consul walks every key
+// below it.
 const (
 	nearbyLocks   = 5
 	nearbyFolders = 32
 	nearbyReads   = 2 * TxnReads // in one folder
-	nearbyQueue   = 1000         // folders that wait to be searched
+	nearbyQueue   = 1000         // folders in the queue
 	nearbyTime    = 3 * time.Second
 )
 
-// Nearby is what a search for locks around the keys of some patterns found.
+// Nearby is the result of a search for locks around the keys of some patterns.
 type Nearby struct {
-	// Locked are keys that hold a lock, nearest first. The .lock key stands for the
+	// Locked are keys that hold a lock, nearest first. The .lock key represents the
 	// holders of a semaphore.
 	Locked []string
-	// Readable reports that the token may read some key.
+	// Readable reports whether the token can read some key.
 	Readable bool
-	// Hidden reports that the token may not read every key.
+	// Hidden reports whether some key is unreadable.
 	Hidden bool
-	// Complete reports that the search was not cut short by a limit or an error.
+	// Complete reports whether no limit or error cut the search short.
 	Complete bool
-	// Anonymous reports a client without a token.
+	// Anonymous reports whether the client has no token.
 	Anonymous bool
-	// Rule is the ACL rule that reading the keys of the first pattern needs.
+	// Rule is the ACL rule that reading the keys of the first pattern requires.
 	Rule string
 }
 
-// FindNearby searches the folders around the keys that the patterns name, nearest
-// first, for keys that hold a lock. Results, requests and time are bounded. An
-// error comes with what was found before.
+// FindNearby searches the folders around the keys of the patterns, nearest first, for keys
+// that hold a lock. Results, requests and time are bounded. An error comes with the
+// results found before it.
 func FindNearby(ctx context.Context, c *Client, ps election.Patterns) (Nearby, error) {
 	ctx, cancel := context.WithTimeout(ctx, nearbyTime)
 	defer cancel()
@@ -64,11 +65,11 @@ func FindNearby(ctx context.Context, c *Client, ps election.Patterns) (Nearby, e
 type nearbySearch struct {
 	client   *Client
 	patterns election.Patterns
-	folders  []string // to be searched, nearest first
+	folders  []string // queue, nearest first
 	found    Nearby
 }
 
-// foldersAbove are the folders above the keys that patterns name, nearest first.
+// foldersAbove are the folders above the patterns' keys, nearest first.
 func foldersAbove(ps election.Patterns) []string {
 	all := []string{""}
 	for _, p := range ps {
@@ -84,7 +85,7 @@ func foldersAbove(ps election.Patterns) []string {
 	return all
 }
 
-// next searches the nearest folder, and queues those directly below it.
+// next searches the nearest folder and queues its subfolders.
 func (s *nearbySearch) next(ctx context.Context) error {
 	folder := s.folders[0]
 	s.folders = s.folders[1:]
@@ -122,7 +123,7 @@ func (s *nearbySearch) queue(folder string) {
 	s.folders = append(s.folders, folder)
 }
 
-// read looks for locks among the keys of a folder.
+// read searches the keys of a folder for locks.
 func (s *nearbySearch) read(ctx context.Context, keys []string) error {
 	s.sort(keys)
 	if len(keys) > nearbyReads {
@@ -142,8 +143,8 @@ func (s *nearbySearch) read(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// lockKey is the key that people name a lock by: a holder of a semaphore has a key
-// of its own beside the .lock key.
+// lockKey is the key that users know a lock by: the .lock key of a semaphore, whose
+// holders have keys of their own.
 func lockKey(p election.Pair) string {
 	if folder, ok := strings.CutSuffix(p.Key, "/"+p.Session); ok && p.Flags == election.SemaphoreFlag {
 		return folder + "/.lock"
@@ -151,8 +152,8 @@ func lockKey(p election.Pair) string {
 	return p.Key
 }
 
-// sort puts names first that share the most with a pattern: its beginning, then
-// its last segment.
+// sort orders names by similarity to a pattern: first by common prefix, then by last
+// segment.
 func (s *nearbySearch) sort(names []string) {
 	nearness := func(name string) (begin, end int) {
 		for _, p := range s.patterns {
@@ -179,18 +180,18 @@ func sharedPrefix(a, b string) int {
 	return n
 }
 
-// Hidden reports that a key exists and that the token may not read it.
+// Hidden reports whether a key exists and is unreadable.
 func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
 	_, hidden, err := c.readPairs(ctx, []string{key})
 	return hidden, err
 }
 
-// ErrIncomplete comes with a result that may lack something.
+// ErrIncomplete comes with a result that may be incomplete.
 var ErrIncomplete = errors.New("may be incomplete")
 
-// Holdings searches the whole KV store for keys that these sessions hold. progress,
-// if not nil, receives the number of keys done and in total. ErrIncomplete comes
-// with what was found if the token may not read everything.
+// Holdings searches the whole KV store for keys that these sessions hold. progress, if not
+// nil, receives the number of keys done and in total. With ErrIncomplete the token cannot
+// read all keys.
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
@@ -220,7 +221,7 @@ func Holdings(
 		progress(done, len(keys))
 	}
 	if incomplete {
-		return held, Fail(ErrIncomplete, "may be incomplete: this token may not read all keys")
+		return held, Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
 	}
 	return held, nil
 }

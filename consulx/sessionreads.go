@@ -13,23 +13,21 @@ import (
 	"electop/election/sanitize"
 )
 
-// ManySessions is the number of sessions above which the whole list is cheaper than
-// one request each.
+// ManySessions is the number of sessions above which reading the whole list is cheaper.
 const ManySessions = 20
 
-// Sessions reads every session of the datacenter once. Where the token may not
-// read all of them, the error is ErrIncomplete and comes with the others;
-// ErrDenied says that it may read none.
+// Sessions reads every session of the datacenter once. The error is ErrIncomplete if the
+// token can read only some of them, ErrDenied if none.
 func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	all, err := c.AllSessions(c.Read(ctx))
 	if errors.Is(err, ErrPartly) {
-		return all, Fail(ErrIncomplete, "may be incomplete: this token may not read all sessions")
+		return all, Fail(ErrIncomplete, "may be incomplete: this token cannot read all sessions")
 	}
 	return all, err
 }
 
-// AllSessions lists every session of the datacenter. ErrPartly comes with what
-// could be read.
+// AllSessions lists every session of the datacenter. With ErrPartly it returns the
+// readable ones.
 func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 	sessions, meta, err := c.ListSessions(q)
 	if err != nil {
@@ -55,15 +53,15 @@ func (c *Client) ListSessions(q *api.QueryOptions) ([]*election.Session, *api.Qu
 func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta) error {
 	switch {
 	case len(sessions) == 0 && c.Filtered(meta):
-		return Fail(ErrDenied, "sessions may not be read with this token")
+		return Fail(ErrDenied, "sessions cannot be read with this token")
 	case meta.ResultsFilteredByACLs:
 		return ErrPartly
 	}
 	return nil
 }
 
-// SessionsByID reads sessions. hidden says that some of the others are not
-// readable; err, which comes with what was found, is any other failure.
+// SessionsByID reads sessions. hidden reports unreadable ones; err is any other failure
+// and may come with results.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)
@@ -122,7 +120,7 @@ func (c *Client) session(ctx context.Context, id string) (*election.Session, err
 	case err != nil:
 		return nil, c.Wrap(err)
 	case entry == nil && c.Filtered(meta):
-		return nil, Fail(ErrDenied, "session %s may not be read with this token, or does not exist", election.ShortID(id))
+		return nil, Fail(ErrDenied, "session %s cannot be read with this token, or does not exist", election.ShortID(id))
 	case entry == nil:
 		return nil, Fail(ErrNoSession, "session %s does not exist", sanitize.Line(id, 40))
 	}

@@ -13,15 +13,14 @@ import (
 	"electop/election"
 )
 
-// Survey reads the surroundings of an election once: the keys under the same parent
-// (at most 64, likely contenders first) and all sessions. The result contains the
-// errors.
+// Survey reads the surroundings of an election once: the keys under the same parent (at
+// most 64, likely contenders first) and all sessions. The result contains the errors.
 func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 	return Surveys(ctx, c, []string{key})[0]
 }
 
-// Surveys is [Survey] for several keys, in their order. It reads the sessions
-// once for all of them: their list is expensive.
+// Surveys is [Survey] for several keys, in their order. It reads the expensive list of
+// sessions once.
 func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
@@ -39,7 +38,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 			return nil
 		})
 	}
-	_ = g.Wait() // each failure is part of the answer
+	_ = g.Wait() // the results contain the errors
 	at := time.Now()
 	for i := range all {
 		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, ReadProblem("sessions", sessionsErr)
@@ -47,8 +46,8 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	return all
 }
 
-// Siblings reads the keys under the parent of key. ErrPartly comes with what
-// could be read.
+// Siblings reads the keys under the parent of key. With ErrPartly it returns the readable
+// ones.
 func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pair, cut bool, err error) {
 	parent := election.Parent(key)
 	switch {
@@ -72,9 +71,8 @@ func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pai
 	return pairs, cut, err
 }
 
-// oddSiblings reads keys under a parent that a URL can't name, such as "a//b/".
-// A transaction can, but only with all the values; such trees are rare and
-// small.
+// oddSiblings reads keys under a parent that a URL cannot name, such as "a//b/". A
+// transaction can, but returns all values; such trees are rare and small.
 func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []election.Pair, cut bool, err error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGetTree, parent)}}
 	ok, answer, _, err := c.api.Txn().Txn(ops, c.Read(ctx))
@@ -97,7 +95,7 @@ func (c *Client) oddSiblings(ctx context.Context, key, parent string) (pairs []e
 	return pairs, cut, nil
 }
 
-// chooseSiblings returns at most TxnReads keys, those of likely contenders first.
+// chooseSiblings returns at most TxnReads keys, likely contenders first.
 func chooseSiblings(keys []string, key, parent string) (chosen []string, cut bool) {
 	var others []string
 	for _, k := range keys {
@@ -115,13 +113,13 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 	return chosen, false
 }
 
-// contenderKey recognises the keys of semaphores (named after a session) and of
-// Patroni (under members/).
+// contenderKey recognises the keys of semaphores (named after a session) and of Patroni
+// (under members/).
 func contenderKey(key, parent string) bool {
 	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
 }
 
-// isUUID reports a text of the form of a session's id.
+// isUUID reports whether a text has the form of a session ID.
 func isUUID(text string) bool {
 	if len(text) != len("00000000-0000-0000-0000-000000000000") {
 		return false
@@ -135,8 +133,7 @@ func isUUID(text string) bool {
 	return true
 }
 
-// NodeChecks reads the health checks of a node once. A node that does not exist has
-// none.
+// NodeChecks reads the health checks of a node once; none if it does not exist.
 func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks {
 	checks, meta, err := c.api.Health().Node(node, c.Read(ctx))
 	read := election.NodeChecks{At: time.Now(), Checks: wire.Checks(checks)}

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// TxnReads is how many keys one transaction reads: Consul allows 128
-	// operations, and a value may have half a megabyte.
+	// TxnReads is the number of keys per transaction: Consul allows 128 operations, and a
+	// value may have 512 KiB.
 	TxnReads = 64
-	// vanishTries limits the repetitions of a transaction that fails because a key
-	// was deleted meanwhile.
+	// vanishTries limits the retries of a transaction that fails because a key was deleted
+	// concurrently.
 	vanishTries = 8
 )
 
 // ErrPartly comes with a response that lacks unreadable parts.
 var ErrPartly = errors.New("not all readable with this token")
 
-// ReadProblem is the error of a read in a few words: "sessions: not readable with
+// ReadProblem describes the error of a read in a few words: "sessions: not readable with
 // this token".
 func ReadProblem(what string, err error) string {
 	switch {
@@ -40,15 +40,15 @@ func ReadProblem(what string, err error) string {
 	return what + ": " + Describe(err)
 }
 
-// readPairs reads at most TxnReads keys in one transaction. hidden says that some
-// exist and are not readable.
+// readPairs reads at most TxnReads keys in one transaction. hidden reports unreadable
+// ones.
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
 	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
 	return pairs, len(pairs) < len(exist), err
 }
 
-// Holders returns the session of each key that exists and is readable. The read is
-// consistent, also with --stale.
+// Holders returns the session of each readable key. The read is consistent, also with
+// --stale.
 func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, error) {
 	holders := make(map[string]string, len(keys))
 	for some := range slices.Chunk(keys, TxnReads) {
@@ -63,8 +63,8 @@ func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, 
 	return holders, nil
 }
 
-// ReadExisting reads at most TxnReads keys. exist are those that exist, pairs those
-// that are also readable.
+// ReadExisting reads at most TxnReads keys. exist are the existing keys, pairs the
+// readable ones.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {
@@ -126,26 +126,26 @@ func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, me
 	return keys, meta, err
 }
 
-// ListKeys lists every key under a literal prefix. ErrPartly comes with what is
-// readable.
+// ListKeys lists every key under a literal prefix. With ErrPartly it returns the readable
+// ones.
 func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
 	keys, meta, err := c.KeyNames(prefix, c.Read(ctx))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(keys) == 0 && c.Filtered(meta):
-		return nil, Fail(ErrDenied, "keys under %s may not be read with this token", prefix)
+		return nil, Fail(ErrDenied, "keys under %s cannot be read with this token", prefix)
 	case c.Filtered(meta):
 		return keys, ErrPartly
 	}
 	return keys, nil
 }
 
-// Parallel is how many small reads run at once.
+// Parallel is the number of concurrent small reads.
 const Parallel = 8
 
-// kvOp is one operation of a transaction. Consul takes namespace and partition of
-// each operation from the body, not from the URL.
+// kvOp is one operation of a transaction. Consul reads its namespace and partition from
+// the body, not from the URL.
 func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
 }
@@ -161,9 +161,8 @@ func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 	return meta.LastIndex, nil
 }
 
-// ReadKey reads one key, consistently. It does so in a transaction, which names
-// keys exactly; a URL is cleaned and may name another key. The answer is nil for
-// a key that does not exist and ErrDenied for one that does and may not be read.
+// ReadKey reads one key, consistently: nil if it does not exist, ErrDenied if it is
+// unreadable. It uses a transaction because Consul normalizes keys in URLs.
 func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
 	ok, answer, _, err := c.api.Txn().Txn(ops, c.Consistent(ctx))
@@ -173,7 +172,7 @@ func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error
 	case !ok:
 		return nil, c.readKeyError(answer.Errors)
 	case len(answer.Results) == 0 || answer.Results[0].KV == nil:
-		return nil, Fail(ErrDenied, "key %s may not be read with this token", key)
+		return nil, Fail(ErrDenied, "key %s cannot be read with this token", key)
 	}
 	pair := wire.Pair(answer.Results[0].KV)
 	return &pair, nil

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// currentLimit bounds reading the state again after a write without a result.
-	// Consul needs up to about 10 s to elect its own leader.
+	// currentLimit bounds rereading the state after a write without a result. Consul needs
+	// up to about 10 s to elect its leader.
 	currentLimit = 10 * time.Second
-	// interruptedLimit is the same for a user who has stopped electop.
+	// interruptedLimit is the same after the user stopped electop.
 	interruptedLimit = 2 * time.Second
 	currentRetry     = 250 * time.Millisecond
 )
 
-// unconfirmed adds to the error of a write whether it may have been applied
-// (ErrUnknown), and the state afterwards.
+// unconfirmed adds to the error of a write whether it may have been applied (ErrUnknown),
+// and the current state.
 func (c *Client) unconfirmed(ctx context.Context, err error, what string, now func(context.Context) (string, error)) error {
 	wrapped := c.Wrap(err)
 	if neverApplied(err) {
@@ -35,7 +35,7 @@ func (c *Client) unconfirmed(ctx context.Context, err error, what string, now fu
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = interruptedLimit
 	}
-	// The write's own context may be over, which is then why there is no result.
+	// The end of the write's own context may be the reason for the missing result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	text := fmt.Sprintf("%s may have been applied (%s); %s", what, sanitize.Line(wrapped.Error(), errorLength/3), readAgain(ctx, now))
@@ -51,7 +51,7 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 		case err == nil:
 			return text
 		case last == nil || ctx.Err() == nil:
-			last = err // the end of the context would say less
+			last = err // more specific than the end of the context
 		}
 		select {
 		case <-ctx.Done():
@@ -63,7 +63,7 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 	}
 }
 
-// neverApplied reports an error after which the write certainly had no effect.
+// neverApplied reports whether a failed write certainly had no effect.
 func neverApplied(err error) bool {
 	var status api.StatusError
 	if !errors.As(err, &status) {
@@ -80,8 +80,8 @@ func neverApplied(err error) bool {
 	return false
 }
 
-// neverLogged reports errors that Consul and its Raft library give before the
-// write becomes a log entry. "leadership lost while committing log" is none.
+// neverLogged reports errors that Consul and Raft return before the write becomes a log
+// entry. "leadership lost while committing log" is none.
 func neverLogged(body string) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(body, "rpc error making call: ", ""))
 	switch strings.TrimPrefix(text, "raft apply failed: ") {

@@ -18,25 +18,24 @@ import (
 	"electop/election/sanitize"
 )
 
-// changeWait bounds how long a release waits to see its own change.
+// changeWait bounds the wait of a release for its own change.
 const changeWait = 5 * time.Second
 
-// Released says how a key was unlocked.
+// Released describes how a key was unlocked.
 type Released struct {
-	// Unconditional says that the value was too large for a transaction: the
-	// release was bound to the session, but not to the index.
+	// Unconditional reports that the value was too large for a transaction: the release
+	// depended on the session, but not on the index.
 	Unconditional bool
-	// LostWrite says that the holder wrote its value after electop had read it,
-	// and that the release put the older value back.
+	// LostWrite reports that the holder wrote its value after electop had read it, and
+	// that the release restored the older value.
 	LostWrite bool
 }
 
-// Note is what the operator must know about the release, in one line; empty if
-// there is nothing.
+// Note is the warning about a release in one line, empty for none.
 func (r Released) Note() string {
 	switch {
 	case r.LostWrite:
-		return "the holder wrote its value at the same time: the release put the value before that write back"
+		return "the holder wrote the key concurrently; the release restored the previous value"
 	case r.Unconditional:
 		return "the value is too large for a transaction: the release was bound to the session, but could not check the index"
 	}
@@ -49,8 +48,8 @@ func (c *Client) unlock(ctx context.Context, p *election.Pair) error {
 	return err
 }
 
-// release unlocks a key that was just read. Up to about 390 KB it does so in a
-// transaction, otherwise with [Client.releaseLarge].
+// release unlocks a key that was just read. Up to about 390 KB it uses a transaction,
+// otherwise [Client.releaseLarge].
 func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error) {
 	ops := c.unlockOps(p)
 	if body, err := json.Marshal(ops); err != nil || len(body) >= insight.TxnBodyLimit {
@@ -72,18 +71,18 @@ func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
 	index, session, unlock := c.kvOp(api.KVCheckIndex, p.Key), c.kvOp(api.KVCheckSession, p.Key), c.kvOp(api.KVUnlock, p.Key)
 	index.Index = p.ModifyIndex
 	session.Session, unlock.Session = p.Session, p.Session
-	// Left out, value and flags would be wiped, and waiting api.Lock candidates
-	// would fail for good.
+	// Without value and flags Consul would clear both, and waiting api.Lock candidates
+	// would fail permanently.
 	unlock.Value, unlock.Flags = p.Value, p.Flags
 	return api.TxnOps{{KV: index}, {KV: session}, {KV: unlock}}
 }
 
-// writeTxn runs a transaction that writes. Consul's library hides the status of
-// a failed one, which says whether it may have been applied.
+// writeTxn runs a transaction that writes. Consul's library hides the status of a failed
+// one, which determines whether it may have been applied.
 func (c *Client) writeTxn(ctx context.Context, ops api.TxnOps) (ok bool, answer api.TxnResponse, err error) {
 	_, err = c.api.Raw().Write("/v1/txn", ops, &answer, c.Write(ctx))
 	if err == nil && len(answer.Results) == 0 {
-		return false, answer, transport.NotConsul("a transaction without results") // Consul gives one for each operation
+		return false, answer, transport.NotConsul("a transaction without results") // Consul returns one per operation
 	}
 	var status api.StatusError
 	if errors.As(err, &status) && status.Code == http.StatusConflict {
@@ -106,9 +105,9 @@ func tooLarge(err error) bool {
 	return errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge
 }
 
-// releaseLarge unlocks a key whose value does not fit into a transaction. The
-// single-key endpoint checks the session but knows no index: it would write an
-// older value over one that the holder writes at the same time.
+// releaseLarge unlocks a key whose value does not fit into a transaction. The single-key
+// endpoint checks the session but not the index: it would overwrite a concurrent write of
+// the holder.
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !wire.Literal(p.Key) {
 		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
@@ -126,16 +125,16 @@ func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, 
 	return Released{Unconditional: true, LostWrite: overwrites(p, change.wait())}, nil
 }
 
-// overwrites reports that the first change after a pair was read is a write of
-// its holder. Writes less than a millisecond apart look like one to Consul's
-// blocking queries, so that false is no proof.
+// overwrites reports whether the first change after a pair was read is a write of its
+// holder. Writes less than a millisecond apart look like one to blocking queries, so false
+// proves nothing.
 func overwrites(read, next *election.Pair) bool {
 	return next != nil && next.ModifyIndex != read.ModifyIndex && next.CreateIndex == read.CreateIndex &&
 		next.Session == read.Session && next.LockIndex <= read.LockIndex
 }
 
-// UnconfirmedRelease is the error of a release that Consul did not confirm. It
-// says what the state is now.
+// UnconfirmedRelease returns the error of a release that Consul did not confirm, with the
+// current state.
 func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
 	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
 }
@@ -144,10 +143,10 @@ func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err e
 type keyChange struct {
 	cancel context.CancelFunc
 	done   chan struct{}
-	pair   *election.Pair // nil when there was none
+	pair   *election.Pair // nil if the key does not exist
 }
 
-// firstChange sends the query and returns once it is on its way.
+// firstChange sends the query and returns as soon as it is sent.
 func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
 	ctx, cancel := context.WithTimeout(ctx, changeWait)
 	k := &keyChange{cancel: cancel, done: make(chan struct{})}
@@ -158,7 +157,7 @@ func (c *Client) firstChange(ctx context.Context, p *election.Pair) *keyChange {
 		defer close(k.done)
 		q := c.Consistent(ctx)
 		q.WaitIndex, q.WaitTime = p.ModifyIndex, changeWait
-		// A change that was not seen is no error: Consul confirmed the release.
+		// A missed change is no error: Consul confirmed the release.
 		if pair, _, err := c.api.KV().Get(p.Key, q); err == nil && pair != nil {
 			next := wire.Pair(pair)
 			k.pair = &next
@@ -181,7 +180,7 @@ func (k *keyChange) stop() {
 	<-k.done
 }
 
-// UnknownResult is the error of a write that Consul did not confirm.
+// UnknownResult returns the error of a write that Consul did not confirm.
 type UnknownResult func(ctx context.Context, p *election.Pair, err error) error
 
 // GiveUp unlocks or deletes a key that was just read.

@@ -131,7 +131,7 @@ func TestReleaseOfALargeValueTellsOfALostWrite(t *testing.T) {
 				}
 			}
 			released, err := NewOperator(client, nil).Release(t.Context(), targetOf(wire.Pair(b.Get(t, key))))
-			if err != nil || !released.LostWrite || !strings.Contains(released.Note(), "before that write") {
+			if err != nil || !released.LostWrite || !strings.Contains(released.Note(), "previous value") {
 				t.Errorf("%s: %+v, %v", what, released, err)
 			}
 		}

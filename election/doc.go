@@ -7,7 +7,7 @@
 // What is not guaranteed:
 //
 //   - An observer sees states, not transitions. Between two reads a key may be
-//     acquired many times. LockIndex tells how often ([Missed]), not by which session,
+//     acquired many times. LockIndex counts them ([Missed]), not by which session,
 //     and only within one CreateIndex and while it grows: after a restored snapshot or
 //     lost data, terms that may have been observed before are not counted again.
 //   - Times are readings of the observer's clock when a response arrived, not the time

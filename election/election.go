@@ -59,8 +59,8 @@ type Election struct {
 	// Unaddressable is set when the key cannot be requested (see [Addressable]): no
 	// action on it is possible, and other keys may look the same.
 	Unaddressable bool
-	// LockDelayDoubtful is set when it is not known whether a lock-delay follows:
-	// the last holder may have released the key just before its session ended.
+	// LockDelayDoubtful is true if it is unknown whether a lock-delay follows: the last
+	// holder may have released the key just before its session ended.
 	LockDelayDoubtful bool
 	// Terms are the latest observed terms, oldest first, including the current one.
 	Terms []Term
@@ -230,7 +230,7 @@ func (e *Election) sessionForJSON() any {
 
 // Rights are the permissions of the token on one hold.
 type Rights struct {
-	// Known is false if Consul does not tell (ACLs are off, or the endpoint does
+	// Known is false if Consul does not report them (ACLs are off, or the endpoint does
 	// not respond): then every action is tried.
 	Known bool
 	// Release needs write on the key, Destroy on the session's node.

@@ -17,7 +17,7 @@ const (
 	Vacated            EventType = "vacated"     // a term ended
 	Updated            EventType = "updated"     // the holder changed the value
 	Overwritten        EventType = "overwritten" // a client wrote the key without the lock
-	Deleted            EventType = "deleted"     // the key is gone
+	Deleted            EventType = "deleted"     // the key was deleted
 	Missed             EventType = "missed"      // terms that were not observed
 	Explained          EventType = "explained"   // why a term ended
 	Unreadable         EventType = "unreadable"  // the token lost the permission to read the key
@@ -28,7 +28,7 @@ const (
 	ConnectionRestored EventType = "connection_restored"
 )
 
-// Cause is why a term ended.
+// Cause is the reason why a term ended.
 type Cause string
 
 // The causes. Consul does not distinguish an expired TTL from a destroyed session,
@@ -62,8 +62,8 @@ type Event struct {
 	Leader  string
 	Session string
 	Node    string
-	// Vacancy is the time without a leader before this term; VacancyKnown reports
-	// whether both ends of it were observed.
+	// Vacancy is the time without a leader before this term; VacancyKnown reports whether
+	// both ends were observed.
 	Vacancy time.Duration
 	// Held is how long the ended term lasted; if HeldKnown is false, only its end
 	// was observed and Held is a lower bound.

@@ -19,11 +19,9 @@ func labelMembers() [6]string {
 	return [...]string{"name", "node", "id", "host", "hostname", "address"}
 }
 
-// LeaderLabel names the leader in one short line: for a JSON object the first of
-// the members name, node, id, host, hostname, address (case-insensitive); otherwise
-// the value itself; otherwise the session's name (for consul lock its command) and
-// node. s is nil if the session was not read. The label is safe to print (see
-// [sanitize.Text]).
+// LeaderLabel names the leader in one line, safe to print: the first member name, node, id,
+// host, hostname or address of a JSON object; else the value; else the session's name (for
+// consul lock its command) and node. s is nil if the session was not read.
 func LeaderLabel(p Pair, s *Session) string {
 	if label := valueLabel(p.Value); label != "" {
 		return label

@@ -54,8 +54,8 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// KeyPattern returns the pattern that matches exactly one key, whatever characters
-// it contains.
+// KeyPattern returns the pattern that matches exactly one key. Wildcards in it are
+// literal.
 func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key, exact: true} }
 
 func patternExpr(text string) (*regexp.Regexp, error) {

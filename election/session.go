@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// MaxLockDelay is the longest lock-delay that Consul enforces, whatever a session
-// requests.
+// MaxLockDelay is the longest lock-delay that Consul enforces.
 const MaxLockDelay = 60 * time.Second
 
 // Behaviors of a session: what Consul does with its keys when it is invalidated.

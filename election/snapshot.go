@@ -22,7 +22,7 @@ type Snapshot struct {
 	// Filtered is set if ACLs may have removed keys from a response: then an empty
 	// list does not prove that there are no elections.
 	Filtered bool
-	// Checks are the health checks by node, as far as they were read.
+	// Checks are the known health checks by node.
 	Checks map[string]NodeChecks
 	// Surroundings are those of the selected election, nil until they are read.
 	Surroundings *Surroundings

@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// do carries out what a component asks for.
+// do carries out an action of a component.
 func (m *Model) do(a scene.Action) tea.Cmd {
 	switch a := a.(type) {
 	case scene.Say:
@@ -25,7 +25,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.focus.zoom = true
 	case scene.Ask:
 		d := dialog.New(a, m.out.tools, m.scene)
-		m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // what was last said is not about it
+		m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
 		return m.toDialog(scene.Changed{Before: m.scene})
 	case scene.Confirm:
 		return m.confirm(a)
@@ -56,24 +56,24 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-// note is a short message that stays in the footer for a while.
+// note is a short message, shown in the footer for a while.
 type note struct {
 	role  term.Role
 	text  string
 	until time.Time
-	// unseen says that the window was too small to show it.
+	// unseen is true if the window was too small to show it.
 	unseen bool
-	// quitUntil is until when a second request to quit is accepted.
+	// quitUntil is the deadline for a second request to quit.
 	quitUntil time.Time
 }
 
-// How long notes stay: errors long enough to be read twice.
+// How long notes stay. Errors stay longer.
 const (
 	noteTime  = 6 * time.Second
 	errorTime = 20 * time.Second
 )
 
-// say shows a note. It does not cover an error that was not yet read.
+// say shows a note. It does not replace an error that was not shown yet.
 func (m *Model) say(r term.Role, text string) {
 	now := m.feed.now
 	if m.note.role == term.Bad && r != term.Bad && now.Before(m.note.until) {
@@ -87,8 +87,8 @@ func (m *Model) say(r term.Role, text string) {
 	m.note = note{role: r, text: text, until: now.Add(stay), unseen: m.window.tooSmall, quitUntil: m.note.quitUntil}
 }
 
-// copyText copies a text through the terminal (OSC 52) unless it is dangerous to
-// paste: a control character in a key may be a command to the shell it is pasted into.
+// copyText copies a text through the terminal (OSC 52), unless it contains control
+// characters: a shell could execute them on paste.
 func (m *Model) copyText(what, text string) tea.Cmd {
 	plain := text
 	if what == "value" {
@@ -99,15 +99,15 @@ func (m *Model) copyText(what, text string) tea.Cmd {
 		m.say(term.Delay, "There is no "+what+" to copy.")
 		return nil
 	case sanitize.Text(plain) != plain:
-		m.say(term.Delay, "The "+what+" holds control or invisible characters: it was not copied.")
+		m.say(term.Delay, "The "+what+" contains control or invisible characters: it was not copied.")
 		return nil
 	}
 	m.say(term.Led, "Copied the "+what+": "+scene.OneLine(text, 60))
 	return tea.SetClipboard(text)
 }
 
-// quit ends the program, unless writes are under way: then the second request
-// within noteTime does, for their outcomes are lost with it.
+// quit ends the program. If writes are in progress, it requires a second request within
+// noteTime, because quitting loses their outcomes.
 func (m *Model) quit() tea.Cmd {
 	text := m.log.Running()
 	if text == "" || m.feed.now.Before(m.note.quitUntil) {
@@ -125,8 +125,7 @@ func (m *Model) show(v view) tea.Cmd {
 	return m.toView(scene.Opened{})
 }
 
-// showElection shows an election in the first view, even if the filter there
-// hides it.
+// showElection selects an election in the first view, even if the filter hides it.
 func (m *Model) showElection(id string) tea.Cmd {
 	if m.scene.Shown.Find(id) == nil {
 		m.say(term.Delay, "That election is not on the board.")
@@ -135,7 +134,7 @@ func (m *Model) showElection(id string) tea.Cmd {
 	return tea.Batch(m.show(viewElections), send(m, &m.board, scene.GoTo{ID: id, Reveal: true}), send(m, &m.detail, scene.Back{}))
 }
 
-// pause freezes the board or lets it go on with the newest snapshot.
+// pause freezes the board, or resumes it with the newest snapshot.
 func (m *Model) pause(on bool) tea.Cmd {
 	m.feed.pause(on)
 	return m.changed()
@@ -152,7 +151,7 @@ func (m *Model) confirm(a scene.Confirm) tea.Cmd {
 	return tea.Batch(cmd, m.do(action))
 }
 
-// closeOverlay closes what lies over the board.
+// closeOverlay closes the dialog or help over the board.
 func (m *Model) closeOverlay(text string) {
 	if m.dialog != nil {
 		m.dialog.End()
@@ -163,8 +162,8 @@ func (m *Model) closeOverlay(text string) {
 	}
 }
 
-// resized takes the size of the window. What lies over the board ends when it
-// cannot be drawn any more: a key must never answer what is not visible.
+// resized stores the window size. It closes overlays that no longer fit: a key must never
+// act on something invisible.
 func (m *Model) resized(width, height int) tea.Cmd {
 	was := m.window.tooSmall || m.window.w == 0
 	m.window.w, m.window.h, m.window.tooSmall = width, height, tooSmall(width, height)
@@ -177,7 +176,7 @@ func (m *Model) resized(width, height int) tea.Cmd {
 	case m.focus.mode == modeDialog:
 		m.closeOverlay("")
 		m.say(term.Delay, cancelledText)
-	case m.focus.mode == modePrompt && m.focus.prompt.kind == promptFilter: // it is in effect, and its banner says so
+	case m.focus.mode == modePrompt && m.focus.prompt.kind == promptFilter: // the filter stays active and its banner shows it
 		m.focus.mode = modeBoard
 	case m.focus.mode == modePrompt, m.focus.mode == modeCopy:
 		m.focus.mode = modeBoard

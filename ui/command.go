@@ -10,11 +10,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// commandNames is what the command line takes, for the message about what it does
-// not.
+// commandNames lists the commands for the error message of an unknown one.
 const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :pause  :wide  :release  :destroy  :help"
 
-// command runs a line that was typed after ":".
+// command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rest = strings.TrimSpace(rest)
@@ -45,13 +44,13 @@ func (m *Model) command(text string) tea.Cmd {
 	case "help":
 		m.focus.mode, m.focus.help = modeHelp, 0
 	default:
-		m.say(term.Delay, "No command :"+scene.OneLine(word, 30)+". There are "+commandNames)
+		m.say(term.Delay, "Unknown command :"+scene.OneLine(word, 30)+". Commands: "+commandNames)
 	}
 	return nil
 }
 
-// toTable gives a message to the table of the view: in the Events view, which has
-// none, to that of elections.
+// toTable sends a message to the table of the view. The Events view has no table, so the
+// elections' table receives it.
 func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 	if m.focus.view == viewSessions {
 		return send(m, &m.sessions, msg)
@@ -59,7 +58,7 @@ func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 	return send(m, &m.board, msg)
 }
 
-// sortBy reads the arguments of :sort. Without a word the table says which it takes.
+// sortBy parses the arguments of :sort. Without a word the table lists the valid ones.
 func sortBy(rest string) scene.SortBy {
 	word, direction, _ := strings.Cut(rest, " ")
 	direction = strings.TrimSpace(direction)
@@ -69,7 +68,7 @@ func sortBy(rest string) scene.SortBy {
 	return scene.SortBy{Word: strings.ToLower(word), Reverse: direction != ""}
 }
 
-// goTo puts the cursor on an election by its name or key.
+// goTo selects an election by name or key.
 func (m *Model) goTo(name string) tea.Cmd {
 	found := m.scene.Shown.Named(name)
 	switch len(found) {
@@ -78,7 +77,7 @@ func (m *Model) goTo(name string) tea.Cmd {
 	case 1:
 		return m.showElection(found[0].ID())
 	default:
-		m.say(term.Delay, scene.OneLine(name, 60)+" names "+term.Plural(len(found), "election")+": give the full key.")
+		m.say(term.Delay, scene.OneLine(name, 60)+" is ambiguous ("+term.Plural(len(found), "election")+"): use the full key.")
 	}
 	return nil
 }

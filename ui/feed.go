@@ -9,20 +9,19 @@ import (
 	"electop/election"
 )
 
-// feed is what comes in: snapshots and the time.
+// feed holds the snapshots and the time.
 type feed struct {
-	// live is the newest snapshot, shown the one that is drawn: an older one while
-	// the board is paused.
+	// live is the newest snapshot. shown is the displayed one: older while the board is
+	// paused.
 	live, shown *election.Snapshot
 	paused      bool
 	pausedAt    time.Time
 	now         time.Time
-	// latency follows the clock: that the link is a little faster or slower is no
-	// reason to draw once more.
+	// latency changes only with the clock, so that latency alone never causes a redraw.
 	latency time.Duration
 }
 
-// take takes a snapshot, which is shown at once unless the board is paused.
+// take stores a snapshot and shows it unless the board is paused.
 func (f *feed) take(snap *election.Snapshot) {
 	f.live = snap
 	if f.latency == 0 {
@@ -33,7 +32,7 @@ func (f *feed) take(snap *election.Snapshot) {
 	}
 }
 
-// pause freezes the board or lets it go on with the newest snapshot.
+// pause freezes the board, or resumes it with the newest snapshot.
 func (f *feed) pause(on bool) {
 	if on == f.paused {
 		return
@@ -45,9 +44,8 @@ func (f *feed) pause(on bool) {
 	}
 }
 
-// asOf is the moment at which the shown snapshot is looked at. Of what happened
-// after the board was paused or the link was lost nothing is known, so no clock
-// on the board runs on.
+// asOf is the time for which the shown snapshot is valid. It stops while the board is
+// paused or the link is lost.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {
@@ -59,18 +57,18 @@ func (f *feed) asOf() time.Time {
 	return f.now
 }
 
-// snapshotMsg is the newest snapshot.
+// snapshotMsg carries the newest snapshot.
 type snapshotMsg struct{ snap *election.Snapshot }
 
-// tickMsg is the clock's, once a second.
+// tickMsg is sent once a second.
 type tickMsg time.Time
 
-// snapshotGap is the least time between two snapshots. Each has the board derived
-// anew, 1.3 ms of CPU at 10,000 elections, and a single change waits for nothing.
+// snapshotGap is the shortest time between two snapshots: each rebuilds the board, 1.3 ms
+// of CPU at 10,000 elections. A single change is not delayed.
 const snapshotGap = 100 * time.Millisecond
 
-// waitFor makes the command that waits for the next snapshot. Of several that
-// are ready it takes the last. It ends with the context.
+// waitFor returns the command that waits for the next snapshot. It drops all but the
+// newest and ends with ctx.
 func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() tea.Msg {
 	var last time.Time
 	return func() tea.Msg {
@@ -100,7 +98,7 @@ func waitFor(ctx context.Context, snapshots <-chan *election.Snapshot) func() te
 		if snap == nil {
 			return nil
 		}
-		if snap.Loaded { // the first whole board does not wait
+		if snap.Loaded { // the first complete board is not delayed
 			last = time.Now()
 		}
 		return snapshotMsg{snap}

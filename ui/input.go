@@ -9,10 +9,10 @@ import (
 	"electop/ui/internal/term"
 )
 
-// pressed gives a key to whoever has the keys now.
+// pressed sends a key to the overlay, prompt or board that has the focus.
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case m.window.tooSmall: // nothing is visible that a key could be meant for
+	case m.window.tooSmall: // no visible element could receive the key
 		if key.Matches(msg, m.keys.Quit) {
 			return m.quit()
 		}
@@ -36,8 +36,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	}
 }
 
-// boardKey gives a key to the board: first those that mean the same everywhere,
-// then those of what is shown.
+// boardKey handles global keys first, then those of the view.
 func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, done := m.globalKey(msg); done {
 		return cmd
@@ -64,7 +63,7 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	return send(m, &m.board, msg)
 }
 
-// globalKey handles the keys that mean the same everywhere on the board.
+// globalKey handles the keys with the same meaning in every view.
 func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	switch k := &m.keys; {
 	case key.Matches(msg, k.Quit):
@@ -85,7 +84,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.pause(!m.feed.paused), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
-	case key.Matches(msg, k.Back) && m.focus.zoom: // one step back: the nearest thing that can be undone
+	case key.Matches(msg, k.Back) && m.focus.zoom: // esc undoes only the latest step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true
 	case key.Matches(msg, k.Back):
@@ -109,7 +108,7 @@ func (m *Model) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// copyMenu lists what of the selected election can be copied.
+// copyMenu lists the copyable texts of the selected election.
 func copyMenu() []term.Span {
 	menu := []term.Span{{term.Accent, "Copy:   "}}
 	for _, i := range [][2]string{
@@ -120,7 +119,7 @@ func copyMenu() []term.Span {
 	return menu
 }
 
-// copyKey copies what was chosen.
+// copyKey copies the chosen text.
 func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	e := m.scene.Selected
@@ -144,7 +143,7 @@ func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// clicked gives a click to the part of the board that was clicked on.
+// clicked sends a click to the part of the board under the pointer.
 func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 	if m.focus.mode != modeBoard || at.Button != tea.MouseLeft || m.window.tooSmall {
 		return nil
@@ -160,10 +159,10 @@ func (m *Model) clicked(at tea.Mouse) tea.Cmd {
 	return nil
 }
 
-// wheelStep is how many lines a turn of the mouse's wheel moves.
+// wheelStep is the number of lines per turn of the mouse wheel.
 const wheelStep = 3
 
-// wheeled scrolls what is under the pointer.
+// wheeled scrolls the part under the pointer.
 func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 	turn := scene.Wheeled{Step: wheelStep}
 	switch {

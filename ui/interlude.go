@@ -8,14 +8,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// interludeMsg is a function that needs the terminal, or nil when only the
-// screen has to be drawn anew.
+// interludeMsg carries a function that needs the terminal; nil requests a redraw only.
 type interludeMsg struct{ run func() }
 
-// interludeOverMsg says that the dashboard has the terminal again.
+// interludeOverMsg is sent when the dashboard has the terminal again.
 type interludeOverMsg struct{}
 
-// nextInterlude makes the command that waits for the next interlude.
+// nextInterlude returns the command that waits for the next interlude.
 func nextInterlude(ctx context.Context, next func(context.Context) (func(), bool)) tea.Cmd {
 	if next == nil {
 		return nil
@@ -28,7 +27,8 @@ func nextInterlude(ctx context.Context, next func(context.Context) (func(), bool
 	}
 }
 
-// suspend stops the process until the user continues it, through stop if there is one.
+// suspend stops the process until the user continues it. Without a stop function Bubble
+// Tea does it.
 func suspend(stop func()) tea.Cmd {
 	if stop == nil {
 		return tea.Suspend
@@ -36,8 +36,8 @@ func suspend(stop func()) tea.Cmd {
 	return func() tea.Msg { stop(); return nil }
 }
 
-// lendTerminal gives the terminal to an interlude. A request to draw anew is over at
-// once: next waits for the one after it.
+// lendTerminal runs an interlude with the terminal. A redraw ends at once: next waits for
+// the following interlude.
 func lendTerminal(msg interludeMsg, next tea.Cmd) tea.Cmd {
 	if msg.run == nil {
 		return tea.Batch(tea.ClearScreen, next)
@@ -45,8 +45,8 @@ func lendTerminal(msg interludeMsg, next tea.Cmd) tea.Cmd {
 	return tea.Exec(withTerminal(msg.run), func(error) tea.Msg { return interludeOverMsg{} })
 }
 
-// withTerminal is a function as a [tea.ExecCommand]: Bubble Tea runs it on the event
-// loop, between restoring the terminal and taking it again.
+// withTerminal adapts a function to [tea.ExecCommand]: Bubble Tea runs it on the event
+// loop, after it restored the terminal.
 type withTerminal func()
 
 // rendererPause lets Bubble Tea's drawing goroutine end before the next one starts: it

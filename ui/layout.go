@@ -2,35 +2,34 @@ package ui
 
 import "electop/ui/internal/term"
 
-// The smallest window in which the dashboard is of any use, and the width from
-// which the lower pane stands at the right side.
+// The smallest usable window, and the width from which the lower pane is at the right.
 const (
 	minWidth  = 40
 	minHeight = 10
 	sideWidth = 160
 )
 
-// window is the terminal's window and how it is divided.
+// window is the size of the terminal window and its layout.
 type window struct {
 	w, h     int
 	tooSmall bool
 	screen   screen
 }
 
-// tooSmall reports a window in which nothing but its size is shown.
+// tooSmall reports whether a window has room only for the message that it is too small.
 func tooSmall(w, h int) bool { return w < minWidth || h < minHeight }
 
-// need is everything the layout depends on.
+// need is the input of the layout.
 type need struct {
 	w, h    int
 	banners int  // lines between header and body
-	rows    int  // elections there are
+	rows    int  // number of elections
 	zoom    bool // the pane takes the whole body
 	full    bool // no pane: another view or a message takes the whole body
 	wide    bool // the table takes the whole width
 }
 
-// screen says where everything is drawn. A part without room has no height.
+// screen is the layout. A part without room has height 0.
 type screen struct {
 	tooSmall            bool
 	side                bool
@@ -40,8 +39,7 @@ type screen struct {
 	footer              term.Rect
 }
 
-// arrange turns the size of the window into rectangles. It is the only place
-// that knows how the screen is divided.
+// arrange computes the layout.
 func arrange(n need) screen {
 	if tooSmall(n.w, n.h) {
 		return screen{tooSmall: true}
@@ -64,8 +62,8 @@ func arrange(n need) screen {
 	return s
 }
 
-// arrangeSide puts the pane at the right, and the events under the table, where
-// they take the room that the table leaves.
+// arrangeSide puts the pane at the right, and the events below the table, in the room that
+// the table does not need.
 func (s *screen) arrangeSide(n need) {
 	b := s.body
 	side := max(56, min(b.W*2/5, 92))
@@ -81,8 +79,8 @@ func (s *screen) arrangeSide(n need) {
 	s.events = term.Rect{b.X, b.Y + b.H - events, left, events}
 }
 
-// arrangeBelow puts the pane under the table and the events under the pane. A
-// table of few rows leaves room to the pane.
+// arrangeBelow puts the pane below the table and the events below the pane. A short table
+// leaves its unused lines to the pane.
 func (s *screen) arrangeBelow(n need) {
 	b := s.body
 	events := 0

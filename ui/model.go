@@ -27,19 +27,19 @@ type Model struct {
 	window window
 	feed   feed
 	focus  focus
-	// scene is what everything is drawn from, made at the end of each update.
+	// scene is the input of all drawing, made at the end of each update.
 	scene    *scene.Scene
 	board    board.Model
 	detail   detail.Model
 	events   events.Model
 	sessions sessions.Model
-	dialog   *dialog.Model // nil while none is open
+	dialog   *dialog.Model // nil if none is open
 	log      results.Log
 	note     note
 	out      *links
 }
 
-// view is what the body of the screen shows.
+// view selects the body of the screen.
 type view uint8
 
 const (
@@ -48,7 +48,7 @@ const (
 	viewSessions
 )
 
-// mode says who gets the keys.
+// mode selects the receiver of keys.
 type mode uint8
 
 const (
@@ -60,18 +60,18 @@ const (
 	modeResults
 )
 
-// focus is what is looked at and who gets the keys.
+// focus is the current view and the receiver of keys.
 type focus struct {
 	view view
 	mode mode
-	// zoom shows the selected election in full.
+	// zoom shows only the details of the selected election.
 	zoom   bool
 	prompt prompt
-	// help is the first line of the help that is shown.
+	// help is the first visible line of the help.
 	help int
 }
 
-// look is how the terminal draws.
+// look is the style of the terminal.
 type look struct {
 	dark bool
 	// profile is the name of the terminal's colour profile.
@@ -81,28 +81,28 @@ type look struct {
 	guide   chrome.Guide
 }
 
-// on is the look on a terminal with this background and colour profile.
+// on returns the look for a background and a colour profile.
 func (l look) on(dark bool, profile string) look {
 	l.dark, l.profile = dark, profile
 	l.painter = &term.Painter{Styles: term.NewStyles(dark, profile), Sym: l.painter.Sym}
 	return l
 }
 
-// links is what goes out of the dashboard, and what was asked or told there.
+// links connects the dashboard to its caller.
 type links struct {
 	wait func() tea.Msg
-	// interlude waits for the next interlude; nil when there are none.
+	// interlude waits for the next interlude; nil without interludes.
 	interlude tea.Cmd
 	tools     dialog.Tools
 	rights    *rightsBook
 	insights  scene.InsightCache
-	// watched are the nodes that WatchChecks was told last, studied the key that
-	// Study was, listing what WatchSessions was.
+	// watched, studied and listing are the latest arguments of WatchChecks, Study and
+	// WatchSessions.
 	watched, studied string
 	listing          bool
 }
 
-// New makes the dashboard. Its commands end when ctx does.
+// New returns the dashboard. Its commands end when ctx does.
 func New(ctx context.Context, opts Options) Model {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -131,13 +131,13 @@ func New(ctx context.Context, opts Options) Model {
 	return m
 }
 
-// Init starts the clock, asks for the terminal's background and waits for the
-// first snapshot.
+// Init starts the clock, requests the terminal's background colour and waits for the first
+// snapshot.
 func (m Model) Init() tea.Cmd {
 	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.interlude)
 }
 
-// renew makes the scene anew.
+// renew rebuilds the scene.
 func (m *Model) renew() {
 	f := &m.feed
 	s := &scene.Scene{

@@ -11,7 +11,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// promptKind is what the line under the header is typed for.
+// promptKind is the purpose of a typed line.
 type promptKind uint8
 
 const (
@@ -19,16 +19,15 @@ const (
 	promptCommand
 )
 
-// prompt is the line that is being typed.
+// prompt is the line being typed.
 type prompt struct {
 	kind  promptKind
 	input term.Input
-	// cursor is the election or session that the cursor was on before the filter
-	// moved it.
+	// cursor is the ID that was selected before the filter moved the cursor.
 	cursor string
 }
 
-// newPrompt begins a line. That of a filter has the one of the view.
+// newPrompt begins a line. A filter begins with the current one of the view.
 func newPrompt(kind promptKind, of list) prompt {
 	p := prompt{kind: kind, cursor: of.Cursor()}
 	if kind == promptFilter {
@@ -37,7 +36,7 @@ func newPrompt(kind promptKind, of list) prompt {
 	return p
 }
 
-// promptKey handles the keys that end the line and gives it all others.
+// promptKey handles the keys that end the line; all others edit it.
 func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	filters := m.focus.prompt.kind == promptFilter
 	switch name := msg.String(); {
@@ -67,7 +66,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// edit changes the line. A filter works while it is typed.
+// edit changes the line. A filter applies while it is typed.
 func (m *Model) edit(change func(*term.Input)) tea.Cmd {
 	in := m.focus.prompt.input
 	in.Text = slices.Clone(in.Text)
@@ -87,8 +86,8 @@ func (p *prompt) lead() string {
 	return " / "
 }
 
-// visible is the typed text before the cursor, as much of its end as fits, and
-// the text after it. What was pasted may hold anything: it is sanitised.
+// visible returns the end of the text before the cursor that fits, and the text after it.
+// Both are sanitized: the user may paste control characters.
 func (p *prompt) visible(width int) (before, after string) {
 	before = sanitize.Text(string(p.input.Text[:p.input.At]))
 	after = sanitize.Text(string(p.input.Text[p.input.At:]))
@@ -105,7 +104,7 @@ func (p *prompt) cursorX(width int) int {
 	return min(width-1, term.Width(p.lead())+term.Width(before))
 }
 
-// draw draws the line with what it does at its right.
+// draw draws the line, with its result at the right.
 func (p *prompt) draw(pt *term.Painter, width int, view view, result string) string {
 	l := term.NewLine(pt, width)
 	before, after := p.visible(width)

@@ -76,7 +76,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 		"billing  billing-3 leads again after 3ms", "same session",
 		"orders   orders-1 → no leader yet, 2s",
 		"shop     nothing was changed: service/shop/leader is held by another session",
-		"users    not known whether the release was applied: no answer came", "users-1 leads now",
+		"users    unknown whether the release was applied: no answer came", "users-1 leads now",
 		"2 waiting", "[ Close ]")
 	d.now = d.now.Add(election.MaxLockDelay + 30*time.Second)
 	d.send(tickMsg(d.now))
@@ -284,5 +284,5 @@ func TestTheBeginningOfATermIsNotClaimed(t *testing.T) {
 	s.Find(keyOf("billing")).SinceKnown = false
 	d = drive(t, s, 120, 36)
 	d.keys("g", "j")
-	d.wants("or earlier  ≥3m12s; it began while Consul was out of reach")
+	d.wants("or earlier  ≥3m12s; it began while Consul was unreachable")
 }

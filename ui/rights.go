@@ -12,21 +12,21 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// hold names what rights are asked for.
+// hold identifies a hold whose rights are read.
 type hold struct{ key, session string }
 
 func holdOf(t election.Target) hold { return hold{t.Key, t.Session} }
 
-// rightsMsg is what the token may do to one hold, as far as that was told.
+// rightsMsg carries the token's permissions for one hold; unknown ones stay zero.
 type rightsMsg struct {
 	of     hold
 	rights election.Rights
 }
 
-// rightsBook remembers what the token may do. It asks one question at a time,
-// so that a cursor that runs through a long table does not flood Consul.
+// rightsBook caches the token's permissions. It sends one request at a time, so that
+// moving through a long table does not flood Consul.
 type rightsBook struct {
-	ask    func(t election.Target) tea.Cmd // nil when nobody can be asked
+	ask    func(t election.Target) tea.Cmd // nil if permissions are unavailable
 	known  map[hold]rightsEntry
 	asking bool
 }
@@ -36,7 +36,7 @@ type rightsEntry struct {
 	at     time.Time
 }
 
-// How long an answer holds, how long an answer may take, and how many are kept.
+// How long a permission is cached, how long its request may take, and the cache's size.
 const (
 	rightsAge   = time.Minute
 	rightsTime  = 5 * time.Second
@@ -54,7 +54,7 @@ func newRightsBook(ctx context.Context, ask func(context.Context, election.Targe
 			defer cancel()
 			r, err := ask(ctx, t)
 			if err != nil {
-				r = election.Rights{} // not told: everything is tried
+				r = election.Rights{} // unknown permissions disable no action
 			}
 			return rightsMsg{of: holdOf(t), rights: r}
 		}
@@ -70,34 +70,34 @@ func (b *rightsBook) learned(msg rightsMsg, now time.Time) {
 	b.known[msg.of] = rightsEntry{msg.rights, now}
 }
 
-// forget has the rights to targets asked for anew.
+// forget discards the permissions for targets.
 func (b *rightsBook) forget(targets []scene.Target) {
 	for _, t := range targets {
 		delete(b.known, holdOf(t.Target))
 	}
 }
 
-// unknown reports that nothing fresh is known of a hold.
+// unknown reports whether no recent permission for a hold is cached.
 func (b *rightsBook) unknown(of hold, now time.Time) bool {
 	entry, ok := b.known[of]
 	return !ok || now.Sub(entry.at) > rightsAge
 }
 
-// missing is the rule that the token lacks for an action, empty when nothing is
-// known to be missing.
+// missing is the ACL rule that the token lacks for an action, empty if none is known to be
+// missing.
 func (b *rightsBook) missing(kind election.ActionKind, of election.Target) string {
 	missing, rule := b.known[holdOf(of)].rights.Missing(kind)
 	switch {
 	case !missing:
 		return ""
 	case rule == "":
-		return "a rule that allows to " + string(kind) + " it"
+		return "a rule that allows the " + string(kind)
 	}
 	return sanitize.Text(rule)
 }
 
-// askRights asks for the rights that matter next: those of the open dialog's
-// targets, then those of the selected hold. It is nil when there is nothing to ask.
+// askRights requests the next permissions: those of the open dialog's targets, then those
+// of the selected hold. It returns nil if all are cached.
 func (m *Model) askRights() tea.Cmd {
 	b := m.out.rights
 	if b.ask == nil || b.asking || m.scene.Refusal(election.ActionRelease) != "" {
@@ -121,7 +121,7 @@ func (m *Model) askRights() tea.Cmd {
 	return nil
 }
 
-// selectedTarget is what r or x would act on if nothing is marked, nil for nothing.
+// selectedTarget is the target of r and x without marks, nil for none.
 func (m *Model) selectedTarget() *election.Target {
 	var t election.Target
 	if m.focus.view == viewSessions {
@@ -140,7 +140,7 @@ func (m *Model) selectedTarget() *election.Target {
 	return &t
 }
 
-// greyed are the keys, those of actions disabled that the token may not carry out.
+// greyed disables the keys of actions that the token cannot carry out.
 func greyed(k keys.Map, s *scene.Scene, t *election.Target) keys.Map {
 	if t != nil {
 		k.Release.SetEnabled(s.Missing(election.ActionRelease, *t) == "")

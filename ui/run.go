@@ -9,15 +9,13 @@ import (
 	"electop/ui/internal/results"
 )
 
-// framesPerSecond is how often Bubble Tea looks for something to draw, idle or
-// not: each of them costs 0.01 % of a core. At 20 an idle dashboard takes 0.5 %.
+// framesPerSecond is how often Bubble Tea checks for changes. Each check costs 0.01 % of a
+// core, so an idle dashboard at 20 uses 0.5 %.
 const framesPerSecond = 20
 
-// Run shows the dashboard until the user quits or ctx ends, which is no error.
-// It returns the actions whose end it did not see; no action starts afterwards.
-// The caller owns the signals (signal.NotifyContext); the terminal is restored
-// on every way out, panics included. More program options, for another input or
-// output, come after the dashboard's own.
+// Run shows the dashboard until the user quits or ctx ends (no error) and returns the
+// unfinished actions; none starts later. The caller handles signals. Run always restores
+// the terminal, also after a panic; more overrides the program options.
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
 	_, err := newProgram(ctx, m, more...).Run()
@@ -28,7 +26,7 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfini
 	return left, err
 }
 
-// Unfinished is an action that was confirmed and whose end was not observed.
+// Unfinished is a confirmed action whose outcome is unknown to the dashboard.
 type Unfinished = results.Unfinished
 
 func newProgram(ctx context.Context, m Model, more ...tea.ProgramOption) *tea.Program {

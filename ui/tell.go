@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// tell says outside what is looked at, as far as that changed: whose checks are worth
-// watching, whose surroundings and whether the sessions are read.
+// tell notifies the caller of changes: the nodes whose checks are useful, the selected
+// election, and whether the sessions are shown.
 func (m *Model) tell() {
 	if m.opts.WatchChecks != nil && m.window.w > 0 {
 		looked := []*election.Election{m.scene.Selected}
@@ -39,8 +39,8 @@ func (m *Model) tell() {
 	}
 }
 
-// watchedNodes are that of the open session or else those of elections, each once and
-// in order: what is watched is bounded.
+// watchedNodes are the distinct nodes of the open session or else of the elections, in
+// order, because the number of watched nodes is limited.
 func watchedNodes(open *election.Session, looked []*election.Election) []string {
 	if open != nil {
 		return []string{open.Node}
@@ -54,7 +54,7 @@ func watchedNodes(open *election.Session, looked []*election.Election) []string 
 	return distinct(nodes)
 }
 
-// distinct keeps the first of each, in order.
+// distinct keeps the first of equal nodes.
 func distinct(nodes []string) []string {
 	seen := make(map[string]bool, len(nodes))
 	return slices.DeleteFunc(nodes, func(node string) bool {

@@ -8,8 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Update takes a message: what the terminal says of itself, then data, then
-// what the user does.
+// Update handles a message.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.feed.now = m.opts.Now()
 	m.renew()
@@ -55,7 +54,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.clicked(msg.Mouse())
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
-	default: // perhaps what a component awaits
+	default: // a component may wait for it
 		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg))
 	}
 	return nil
@@ -66,7 +65,7 @@ type component[T any] interface {
 	Update(msg tea.Msg, s *scene.Scene) (T, scene.Action)
 }
 
-// send gives a message to a component and carries out what it asks for.
+// send sends a message to a component and carries out its action.
 func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
 	next, action := (*to).Update(msg, m.scene)
 	*to = next
@@ -74,7 +73,7 @@ func send[T component[T]](m *Model, to *T, msg tea.Msg) tea.Cmd {
 	return m.do(action)
 }
 
-// toView gives a message to the component that the view shows.
+// toView sends a message to the component of the view.
 func (m *Model) toView(msg tea.Msg) tea.Cmd {
 	switch m.focus.view {
 	case viewEvents:
@@ -86,7 +85,7 @@ func (m *Model) toView(msg tea.Msg) tea.Cmd {
 	}
 }
 
-// toDialog gives a message to the dialog if one is open.
+// toDialog sends a message to the open dialog, if any.
 func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
 	if m.dialog == nil {
 		return nil
@@ -94,7 +93,7 @@ func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
 	return send(m, m.dialog, msg)
 }
 
-// changed tells the components that what is looked at is another than in the scene.
+// changed notifies the components that the selection or the data changed.
 func (m *Model) changed() tea.Cmd {
 	msg := scene.Changed{Before: m.scene}
 	m.renew()
@@ -105,8 +104,8 @@ func (m *Model) changed() tea.Cmd {
 	return tea.Batch(append(cmds, m.toDialog(msg))...)
 }
 
-// layOut gives the components their parts of the screen, and lays out what lies
-// over the board, so that keys are judged by what is drawn.
+// layOut assigns the parts of the screen and lays out the overlay, so that key handling
+// matches the drawn screen.
 func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	m.renew()
 	if m.window.tooSmall {

@@ -249,7 +249,7 @@ func TestCommands(t *testing.T) {
 	d.keys(":", "'2", "enter")
 	d.wants("Events  8 lines")
 	d.keys(":", "'nonsense", "enter")
-	d.wants("No command :nonsense")
+	d.wants("Unknown command :nonsense")
 	if cmd := d.keys(":", "'q", "enter"); cmd == nil || cmd() != tea.Quit() {
 		t.Error(":q does not quit")
 	}

@@ -65,7 +65,7 @@ func (m *Model) frame() []string {
 	return lines
 }
 
-// demoHeight is the height of a window with room for what a demonstration does.
+// demoHeight is the window height from which the demonstration's text is shown.
 const demoHeight = 20
 
 func (m *Model) banners() [][]term.Span {
@@ -79,17 +79,18 @@ func (m *Model) banners() [][]term.Span {
 	return chrome.Banners(m.scene, f, demo, m.window.w)
 }
 
-// list is what the views have in common.
+// list is the common interface of the views.
 type list interface {
 	Filter() scene.Filter
-	// Result counts what the filter shows, Marks the marks that it shows and hides.
+	// Result is the text about the matches of the filter; Marks counts the marks that it
+	// shows and hides.
 	Result(s *scene.Scene) string
 	Marks(s *scene.Scene) (visible, hidden int)
-	// Cursor is the ID of what the cursor is on.
+	// Cursor is the ID of the selected item.
 	Cursor() string
 }
 
-// list is that of the view that is open.
+// list returns the open view.
 func (m *Model) list() list {
 	switch m.focus.view {
 	case viewEvents:
@@ -101,7 +102,7 @@ func (m *Model) list() list {
 	}
 }
 
-// body draws what is between the banners and the footer.
+// body draws the lines between the banners and the footer.
 func (m *Model) body() []string {
 	p, s, sc := *m.look.painter, m.scene, m.window.screen
 	if s.Stale {
@@ -128,7 +129,7 @@ func (m *Model) body() []string {
 	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Faint, s.Sym.Bar}), pane)
 }
 
-// joinSides puts lines beside each other.
+// joinSides joins lines side by side.
 func joinSides(left []string, bar string, right []string) []string {
 	for i := range right {
 		left[i] += bar + right[i]
@@ -136,7 +137,7 @@ func joinSides(left []string, bar string, right []string) []string {
 	return left
 }
 
-// footer draws what was just done or is awaited, and the keys that matter now.
+// footer draws the note and the keys of the focused part.
 func (m *Model) footer() string {
 	p, s := m.look.painter, m.scene
 	if m.focus.mode == modeCopy {

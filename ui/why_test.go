@@ -73,7 +73,7 @@ func TestSemaphoresAreNoAlarm(t *testing.T) {
 	if len(d.m.board.Visible()) != 1 || d.selected() != "jobs" {
 		t.Errorf("the filter shows %d elections", len(d.m.board.Visible()))
 	}
-	d.wants("2 of 3 slots taken", "1 by a holder that is gone", "2 waiting")
+	d.wants("2 of 3 slots taken", "1 by a holder whose session ended", "2 waiting")
 	d.keys("r")
 	d.wants("jobs is a semaphore: it has no single holder to release.")
 	d.filter("")
@@ -91,7 +91,7 @@ func TestRisksMeetTheEye(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36)
 	d.wants("✗ 2 at risk", "● billing !", "● shop ✗", "● legacy ⚑")
 	d.keys("g", "j")
-	d.wants("! At risk: a check that keeps its session alive warns.")
+	d.wants("! At risk: a check that keeps its session alive is warning.")
 	s := studiedSnapshot("")
 	for node := range s.Checks {
 		s.Checks[node] = election.NodeChecks{Err: "not readable with this token"}

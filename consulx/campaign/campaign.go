@@ -14,11 +14,10 @@ import (
 	"electop/election"
 )
 
-// callLimit bounds one short call to Consul; without a quorum it takes long to
-// fail.
+// callLimit bounds one short call. Without a quorum Consul responds late.
 const callLimit = 30 * time.Second
 
-// campaign tries until it leads or must not try again.
+// campaign retries until it leads or a retry is useless.
 func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	var b blocking.Backoff
 	for ctx.Err() == nil {
@@ -42,16 +41,15 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	return nil, ctx.Err()
 }
 
-// pace keeps attempts apart, whatever ended the previous one: also a term that
-// was lost at once, and answers of Consul that contradict each other.
+// pace separates attempts, also after a term that was lost at once or after contradictory
+// responses.
 func (c *Candidate) pace(ctx context.Context) {
 	blocking.Sleep(ctx, time.Until(c.next))
 	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))
 }
 
-// attempt tries to acquire the lock once, and waits while another session holds
-// it. It returns neither a leadership nor an error when the next attempt may
-// succeed.
+// attempt tries to acquire the lock once, and waits while another session holds it.
+// Without leadership and error, the next attempt may succeed.
 func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	lease, err := c.ensureLease(ctx)
 	if err != nil {
@@ -63,7 +61,7 @@ func (c *Candidate) attempt(ctx context.Context) (*Leadership, error) {
 	if lease.ctx.Err() != nil && ctx.Err() == nil {
 		c.dropLease(lease)
 		if l == nil {
-			err = consulx.Fail(consulx.ErrNoSession, "session %s is gone", election.ShortID(lease.id))
+			err = consulx.Fail(consulx.ErrNoSession, "session %s no longer exists", election.ShortID(lease.id))
 		}
 	}
 	return l, err
@@ -92,8 +90,8 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 	case ok:
 		return nil, consulx.Fail(nil, "Consul confirmed that %s was acquired, but no session holds it", c.o.Key)
 	}
-	// The key is free and cannot be acquired: a lock-delay, whose end wakes no
-	// blocking query.
+	// The key is free but cannot be acquired: the end of a lock-delay wakes no blocking
+	// query.
 	return nil, nil
 }
 
@@ -103,8 +101,7 @@ func (c *Candidate) awaitFree(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow reports the key as it is and after each change, until ctx ends or
-// tell returns false.
+// follow reports the key now and after each change, until ctx ends or tell returns false.
 func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

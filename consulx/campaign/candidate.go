@@ -1,8 +1,8 @@
 // Package campaign competes for an election: it creates a session, acquires the
 // key, renews the session and resigns.
 //
-// A [Leadership] is not a fencing token. A leader that is paused learns that it
-// lost only when it runs again.
+// A [Leadership] is not a fencing token. A paused leader detects the loss only when it
+// runs again.
 package campaign
 
 import (
@@ -23,15 +23,15 @@ import (
 // Options are the settings of a [Candidate].
 type Options struct {
 	Key string
-	// Value and Flags are written to the key with each acquisition.
+	// Value and Flags are written by each acquisition.
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
 	// Retry is the shortest time between two attempts to acquire the key, and
 	// how often the candidate polls during a lock-delay; 0 means 250 ms.
 	Retry time.Duration
-	// StopTime is how long the caller needs to stop its work after
-	// [Leadership.Lost] closes. It must be shorter than [SessionOptions.Hold].
+	// StopTime is the time that the caller needs to stop its work after [Leadership.Lost]
+	// closes. It must be shorter than [SessionOptions.Hold].
 	StopTime time.Duration
 	// Logger receives sessions and failures at the level debug. Nil discards.
 	Logger *slog.Logger
@@ -39,23 +39,12 @@ type Options struct {
 
 const defaultRetry = 250 * time.Millisecond
 
-// ErrClosed is returned by a candidate that was closed.
+// ErrClosed is the error of a closed candidate.
 var ErrClosed = errors.New("the candidate is closed")
 
-// Candidate competes for one election with a session of its own. It creates the
-// session when it first needs it, renews it, and replaces it when Consul
-// invalidated it.
-//
-// While Consul invalidates a session before anybody else acquires its key, no
-// two candidates lead at the same time, provided that each stops its work
-// within StopTime after [Leadership.Lost] closes and has a lock-delay of
-// [MinLockDelay] or more. This is not guaranteed
-//   - after a release or a deletion of the key by another client: no lock-delay
-//     follows, and Lost closes only when Consul reports the change;
-//   - with a shorter lock-delay, or without a TTL and with an unsafe lock-delay;
-//   - while this process does not run (SIGSTOP, a paused machine): Lost closes
-//     when it runs again;
-//   - for requests to other systems that are under way when Lost closes.
+// Candidate competes for one election with its own session, which it creates, renews and
+// replaces as needed. docs/campaign.md states when two candidates can lead at the same
+// time.
 type Candidate struct {
 	client *consulx.Client
 	o      Options
@@ -64,8 +53,8 @@ type Candidate struct {
 	calls  context.Context // ends when Close must return
 	abort  context.CancelFunc
 	work   sync.WaitGroup
-	turn   chan struct{} // held by the campaign under way
-	next   time.Time     // of the next attempt, at the earliest; belongs to turn
+	turn   chan struct{} // held by the running campaign
+	next   time.Time     // earliest time of the next attempt; guarded by turn
 
 	mu      sync.Mutex
 	lease   *lease
@@ -73,8 +62,7 @@ type Candidate struct {
 	met     bool // Consul has answered once
 }
 
-// New returns a candidate that does nothing before
-// [Candidate.Campaign]. The caller must close it.
+// New returns an idle candidate. The caller must close it.
 func New(c *consulx.Client, o Options) *Candidate {
 	if o.Retry <= 0 {
 		o.Retry = defaultRetry
@@ -89,17 +77,16 @@ func New(c *consulx.Client, o Options) *Candidate {
 	return candidate
 }
 
-// Campaign waits until this candidate leads. It waits for the current holder
-// and for every lock-delay, replaces its session when that was invalidated, and
-// retries when Consul fails, if Consul has answered at all. It ends with ctx,
-// with Close, and when Consul denies the access (ErrDenied). A candidate that
-// leads already returns the same Leadership again.
+// Campaign waits until this candidate leads, across holders, lock-delays, lost sessions
+// and, once Consul has answered, failures. It ends with ctx, with Close and when access is
+// denied (ErrDenied). A leading candidate gets its current Leadership.
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if !wire.Literal(c.o.Key) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: Consul normalizes this key to another path", c.o.Key)
 	}
 	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
-		return nil, consulx.Fail(nil, "cannot campaign for %s: TTL and lock-delay protect for %s, stopping takes %s", c.o.Key, hold, c.o.StopTime)
+		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than the %s that TTL and lock-delay protect the key",
+			c.o.Key, c.o.StopTime, hold)
 	}
 	joined, leave := blocking.Join(ctx, c.life)
 	defer leave()
@@ -126,11 +113,9 @@ func (c *Candidate) ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Resign gives up the leadership. The key is released, and its value and flags
-// are kept; with Behavior "delete" the key is deleted. No lock-delay follows, and
-// the session stays alive for the next campaign. Without a leadership it does
-// nothing. When the result is unknown (ErrUnknown) it reads the state again,
-// which can outlast ctx by some seconds.
+// Resign releases the key (value and flags stay) or, with Behavior "delete", deletes it.
+// The session stays and no lock-delay follows. Without a leadership it does nothing.
+// After ErrUnknown it rereads the state, which can outlast ctx by some seconds.
 func (c *Candidate) Resign(ctx context.Context) error {
 	l := c.current()
 	if l == nil {
@@ -150,8 +135,8 @@ func (c *Candidate) resign(ctx context.Context, l *Leadership, unknown consulx.U
 	return nil
 }
 
-// giveUp unlocks or deletes the key if the session holds it. Another client may
-// write the key between the read and the action, hence several attempts.
+// giveUp unlocks or deletes the key if the session holds it. It retries because another
+// client may write the key between read and action.
 func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.UnknownResult) error {
 	var err error
 	for range consulx.ReleaseTries {
@@ -170,18 +155,16 @@ func (c *Candidate) giveUp(ctx context.Context, session string, unknown consulx.
 	return err
 }
 
-// Close ends every campaign, gives up the leadership as Resign does, destroys
-// the session and waits for everything that the candidate started. When ctx ends
-// before, it returns without having done all of it: the session then ends with
-// its TTL.
+// Close ends every campaign, resigns, destroys the session and waits for its goroutines.
+// If ctx ends first, the session ends with its TTL.
 func (c *Candidate) Close(ctx context.Context) error {
 	defer c.abort()
 	stop := context.AfterFunc(ctx, c.abort)
 	defer stop()
 	c.end()
-	c.turn <- struct{}{} // a campaign that was under way has ended now
+	c.turn <- struct{}{} // waits for the running campaign
 	defer func() { <-c.turn }()
-	// Reading the state again after an unknown result could outlast ctx.
+	// Rereading the state after an unknown result could outlast ctx.
 	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.Wrap(err) }
 	var err error
 	if l := c.current(); l != nil {
@@ -197,7 +180,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	if l != nil {
 		l.stop()
 		if err == nil {
-			// An acquisition whose answer was lost may still have happened.
+			// An acquisition without a response may have been applied.
 			err = c.giveUp(ctx, l.id, unknown)
 		}
 		_, destroyed := c.client.API().Session().Destroy(l.id, c.client.Write(ctx))
@@ -207,7 +190,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	return err
 }
 
-// current is the leadership that lasts, nil without one.
+// current is the active leadership, nil for none.
 func (c *Candidate) current() *Leadership {
 	c.mu.Lock()
 	defer c.mu.Unlock()

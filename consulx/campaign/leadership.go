@@ -21,24 +21,23 @@ type Leadership struct {
 	err       error
 }
 
-// Session is the ID of the session that leads.
+// Session is the ID of the leading session.
 func (l *Leadership) Session() string { return l.session }
 
 // Pair is the key as it was when the term began.
 func (l *Leadership) Pair() election.Pair { return l.pair }
 
-// Lost is closed when the term is over: resigned, the session invalidated, the
-// key no longer held by it, or no renewal confirmed in time. In the last case
-// StopTime is left until another candidate may lead.
+// Lost is closed when the term ends: resigned, session invalidated, key no longer held, or
+// renewals unconfirmed for too long. In the last case StopTime remains until another
+// candidate may lead.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
 
-// Remaining is how long no other session can acquire the key even if Consul
-// confirms no further renewal, unless the key is released or deleted. Each
-// confirmed renewal makes it longer. It is negative once that time is over, and
-// the longest duration for a session whose [SessionOptions.Hold] is 0.
+// Remaining is the time during which no other session can acquire the key even without
+// further renewals, unless the key is released or deleted. It is negative after that time,
+// and the maximum duration if [SessionOptions.Hold] is 0.
 func (l *Leadership) Remaining() time.Duration { return l.lease.remaining() }
 
-// Err is why the term is over: nil while it lasts and after a Resign.
+// Err is the cause of the end: nil during the term and after Resign.
 func (l *Leadership) Err() error {
 	select {
 	case <-l.lost:
@@ -64,8 +63,8 @@ func (l *Leadership) over() bool {
 	}
 }
 
-// clockCheck is how often a term compares the clocks: a timer does not run
-// while the machine is suspended.
+// clockCheck is the interval of clock comparisons: timers stop while the machine is
+// suspended.
 const clockCheck = time.Second
 
 // lead begins a term and watches it.
@@ -107,8 +106,7 @@ func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	}
 }
 
-// guard ends a term as soon as the key is not held by its session or the
-// session is gone.
+// guard ends a term when its session no longer holds the key or no longer exists.
 func (c *Candidate) guard(ctx context.Context, l *Leadership) {
 	c.follow(ctx, func(p election.Pair) bool {
 		if p.Session == l.session {
@@ -121,7 +119,7 @@ func (c *Candidate) guard(ctx context.Context, l *Leadership) {
 		}
 		return false
 	})
-	l.lose(consulx.Fail(consulx.ErrNoSession, "session %s is gone", election.ShortID(l.session)))
+	l.lose(consulx.Fail(consulx.ErrNoSession, "session %s no longer exists", election.ShortID(l.session)))
 }
 
 func takenAway(p election.Pair) error {

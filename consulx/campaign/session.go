@@ -15,34 +15,33 @@ import (
 // SessionOptions are the settings of a candidate's session.
 type SessionOptions struct {
 	Name string
-	// Node is the agent's own when empty.
+	// Node is the session's node, the agent's if empty.
 	Node string
-	// TTL is 15s when 0; a negative one means none.
+	// TTL is 15 s if 0, none if negative.
 	TTL time.Duration
-	// LockDelay is Consul's default, 15s, when 0; a negative one means none.
+	// LockDelay is Consul's default, 15 s, if 0, none if negative.
 	LockDelay time.Duration
-	// Behavior is "release" when empty.
+	// Behavior is "release" if empty.
 	Behavior string
-	// NodeChecks is Consul's default, serfHealth, when nil; an empty list means
-	// none.
+	// NodeChecks is Consul's default, serfHealth, if nil; an empty list means none.
 	NodeChecks    []string
 	ServiceChecks []string
 }
 
-// MinLockDelay is the shortest lock-delay that a candidate relies on. With a
-// shorter one there is no time to notice that Consul does not answer.
+// MinLockDelay is the shortest lock-delay that a candidate relies on: with a shorter one
+// it cannot detect an unresponsive Consul in time.
 const MinLockDelay = 10 * time.Second
 
 const (
 	defaultTTL       = 15 * time.Second
-	defaultLockDelay = 15 * time.Second // Consul's own
-	// holdMargin covers a process that a busy machine runs late, and the
-	// difference between two clocks over a minute.
+	defaultLockDelay = 15 * time.Second // Consul's default
+	// holdMargin covers scheduling delays of a busy machine, and the drift between two
+	// clocks over a minute.
 	holdMargin = 2 * time.Second
-	// renewals is how many renewals are due between the latest confirmed one
-	// and the loss: with four, two may fail.
+	// renewals is the number of renewals between the latest confirmed one and the loss:
+	// with four, two may fail.
 	renewals = 4
-	// renewRetry is how soon a failed renewal is repeated.
+	// renewRetry is the pause before a failed renewal is retried.
 	renewRetry = time.Second
 	// renewLimit bounds one renewal of a session with a long TTL.
 	renewLimit  = 10 * time.Second
@@ -51,7 +50,7 @@ const (
 
 var errNotRenewed = errors.New("no renewal of the session was confirmed in time")
 
-// complete replaces the defaults.
+// complete sets the defaults.
 func (s SessionOptions) complete() SessionOptions {
 	if s.TTL == 0 {
 		s.TTL = defaultTTL
@@ -62,11 +61,9 @@ func (s SessionOptions) complete() SessionOptions {
 	return s
 }
 
-// Hold is how long a lock is certainly held after the candidate sent a renewal
-// that Consul confirmed: the shorter of TTL and lock-delay, less a margin. A
-// health check may end the session right after the renewal; then only the
-// lock-delay keeps other sessions out. A lock-delay under [MinLockDelay] is
-// disregarded. 0 means that there is no such time.
+// Hold is the guaranteed lock time after the request of a confirmed renewal: the shorter
+// of TTL and lock-delay, less a margin. A health check may end the session at once, so a
+// lock-delay under [MinLockDelay] does not count. 0 means no guarantee.
 func (s SessionOptions) Hold() time.Duration {
 	s = s.complete()
 	hold := max(0, s.TTL)
@@ -76,7 +73,7 @@ func (s SessionOptions) Hold() time.Duration {
 	return hold - min(holdMargin, hold/5)
 }
 
-// lease is a candidate's session while it lives.
+// lease is the live session of a candidate.
 type lease struct {
 	id   string
 	hold time.Duration
@@ -84,11 +81,10 @@ type lease struct {
 	stop context.CancelFunc
 
 	mu        sync.Mutex
-	confirmed time.Time // when the latest request was sent that proved the session alive
+	confirmed time.Time // request time of the latest response that proved the session alive
 }
 
-// confirm notes that a request which was sent at this time found the session
-// alive.
+// confirm records that a request sent at this time found the session alive.
 func (l *lease) confirm(sent time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +93,7 @@ func (l *lease) confirm(sent time.Time) {
 	}
 }
 
-// remaining is how long the session's locks are certainly held, unless they are
+// remaining is the guaranteed time that the session keeps its locks, unless they are
 // released or deleted.
 func (l *lease) remaining() time.Duration {
 	if l.hold == 0 {
@@ -108,8 +104,8 @@ func (l *lease) remaining() time.Duration {
 	return l.hold - elapsed(l.confirmed)
 }
 
-// elapsed is the time since t by the clock that says more: the monotonic clock
-// stops while the machine is suspended, the wall clock can be set back.
+// elapsed is the longer of two measurements: the monotonic clock stops while the machine
+// is suspended, the wall clock can be set back.
 func elapsed(t time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
@@ -126,8 +122,8 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// A request that is cancelled may leave a session behind, so only the end
-	// of Close cancels this one.
+	// A cancelled request may still create a session, so only the end of Close cancels
+	// this one.
 	calls, cancel := context.WithTimeout(c.calls, createLimit)
 	defer cancel()
 	var made struct{ ID string }
@@ -147,7 +143,7 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	return l, nil
 }
 
-// dropLease forgets a session that is gone.
+// dropLease discards a session that no longer exists.
 func (c *Candidate) dropLease(l *lease) {
 	l.stop()
 	c.mu.Lock()
@@ -157,8 +153,8 @@ func (c *Candidate) dropLease(l *lease) {
 	}
 }
 
-// body is the request that creates a session. Consul's library cannot ask for a
-// session without a lock-delay.
+// body is the request that creates a session. Consul's library cannot create one without a
+// lock-delay.
 func (s SessionOptions) body() map[string]any {
 	body := map[string]any{}
 	for name, text := range map[string]string{"Name": s.Name, "Node": s.Node, "Behavior": s.Behavior} {
@@ -185,8 +181,8 @@ func (s SessionOptions) body() map[string]any {
 	return body
 }
 
-// renew keeps a session alive until it is gone or stopped. A session that could
-// not be renewed in time is kept: if it lives, it can lead again at once.
+// renew keeps a session alive until it is invalidated or stopped. After a late renewal it
+// keeps the session: if that still exists, it can lead again at once.
 func (c *Candidate) renew(l *lease) {
 	every := (l.hold - c.o.StopTime) / renewals
 	pause := every

@@ -14,13 +14,13 @@ import (
 	"electop/election"
 )
 
-// checkWatches keeps one blocking query for each requested node, as far as the
-// connections suffice.
+// checkWatches runs one blocking query per requested node, up to the number of free
+// connections.
 type checkWatches struct {
 	mu     sync.Mutex
-	asked  []string // the most wanted first
+	asked  []string // most important first
 	limit  int
-	nodes  []string // that are watched, sorted
+	nodes  []string // watched nodes, sorted
 	change chan struct{}
 }
 
@@ -58,10 +58,10 @@ func (w *checkWatches) wanted() []string {
 	return w.nodes
 }
 
-// run starts and ends queries as the set of nodes changes, until ctx ends, and
-// waits for them.
+// run starts and ends queries when the set of nodes changes, until ctx ends, and waits for
+// them.
 func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, node string)) {
-	running := map[string]func(){} // end a query and wait for it
+	running := map[string]func(){} // each ends a query and waits for it
 	defer func() { endAll(running, nil) }()
 	for {
 		wanted := w.wanted()
@@ -85,8 +85,8 @@ func (w *checkWatches) run(ctx context.Context, start func(ctx context.Context, 
 	}
 }
 
-// endAll ends the queries for nodes that are not wanted. A node that is wanted again
-// must not be reported as unwatched afterwards, hence the wait.
+// endAll ends the queries for nodes that are no longer requested. It waits for them: a
+// late report must not mark a node that is requested again as unwatched.
 func endAll(running map[string]func(), wanted []string) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -98,8 +98,8 @@ func endAll(running map[string]func(), wanted []string) {
 	}
 }
 
-// watchChecks polls the checks of one node until ctx ends, and then reports that
-// they are no longer current.
+// watchChecks polls the checks of one node until ctx ends, and then marks them as
+// outdated.
 func (o *Observer) watchChecks(ctx context.Context, node string, r *blocking.Epochs) {
 	part := election.Part{Kind: election.PartChecks, Node: node}
 	q := &checkPoller{link: link{o: o, source: "checks of " + node, part: part}, node: node}

@@ -13,35 +13,30 @@ import (
 )
 
 const (
-	// settlePace limits how often a layout is computed, by what that costs.
+	// settlePace limits the frequency of layouts by their duration.
 	settlePace = 10 * time.Microsecond
-	// settleAfter lets the first board be drawn before its keys are divided.
+	// settleAfter delays the first layout until the first board is drawn.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is how long a response may arrive after a list of names that shows
-	// the same change.
+	// listGrace is how long a response may arrive after a list of names with the same
+	// change.
 	listGrace = 100 * time.Millisecond
 )
 
-// coverage reads everything under one prefix: in one query while there are few
-// keys, in shards when there are many.
-//
-// No change is lost between two layouts: a closed shard reports nothing more, and
-// the shards that read its keys continue at its position or read everything again.
-// Some shard reads every key that was ever seen, so the end of a key is reported
-// too.
+// coverage reads everything under one prefix, in one query for few keys, in shards for
+// many. No change is lost between two layouts: new shards continue at the position of the
+// shards they replace, or read everything again. docs/architecture.md has the details.
 type coverage struct {
 	o      *Observer
 	layout shard.Layout
 	epochs *blocking.Epochs
 	ready  <-chan struct{}
 
-	moved   chan struct{} // something about the keys of a shard
-	lists   chan listing  // nil while nobody asks for names
+	moved   chan struct{} // the keys of a shard changed
+	lists   chan listing  // nil while no list of names is needed
 	list    listing
 	open    map[shard.Watch]*openShard
-	finding context.CancelFunc // ends the question for names
-	// answered is when the first response came, settled when the layout was last
-	// computed.
+	finding context.CancelFunc // ends the list of names
+	// answered is the time of the first response, settled that of the latest layout.
 	answered, settled time.Time
 	loops             sync.WaitGroup
 }
@@ -63,7 +58,7 @@ func newCoverage(o *Observer, root shard.Watch, limit int, r *blocking.Epochs, r
 func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
-	defer cancel() // a panic must not wait for queries that know nothing of it
+	defer cancel() // a panic must not wait for its queries
 	a.start(ctx, a.layout.Root, keyState{})
 	settle, check := stoppedTimer(), stoppedTimer()
 	defer settle.Stop()
@@ -87,7 +82,7 @@ func (a *coverage) run(ctx context.Context) {
 	}
 }
 
-// untilSettle is how long to wait before the next layout.
+// untilSettle is the time until the next layout.
 func (a *coverage) untilSettle() time.Duration {
 	if a.answered.IsZero() {
 		a.answered = time.Now()
@@ -109,19 +104,19 @@ func keepNewest(lists chan listing, l listing) {
 	lists <- l
 }
 
-// take stores a list and reports whether it names other keys than the list before.
+// take stores a list and reports whether its names differ from the previous list.
 func (a *coverage) take(l listing) bool {
 	before := a.list
 	a.list = l
 	return before.at.IsZero() || shard.Differ(before.names, l.names)
 }
 
-// settle adapts the layout to the keys that are known to exist.
+// settle adapts the layout to the known keys.
 func (a *coverage) settle(ctx context.Context) {
 	a.settled = time.Now()
 	states, ok := a.states()
 	if !ok {
-		return // a shard that is under way tells when it has an answer, or fails
+		return // wait until every shard has responded or failed
 	}
 	want := a.present()
 	var retired []retiredShard
@@ -146,7 +141,7 @@ func (a *coverage) settle(ctx context.Context) {
 	a.find(ctx, len(want) > 1 || want[0] != a.layout.Root)
 }
 
-// states are the states of all shards; ok is false while one of them has no result.
+// states returns the states of all shards; ok is false if one has no result.
 func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	states = make(map[shard.Watch]keyState, len(a.open))
 	for w, s := range a.open {
@@ -160,8 +155,8 @@ func (a *coverage) states() (states map[shard.Watch]keyState, ok bool) {
 	return states, true
 }
 
-// unreadable are the shards whose latest attempt failed. They stay in the layout:
-// others in their place would fail as well, and report it again.
+// unreadable returns the shards whose latest attempt failed. They stay in the layout:
+// their replacements would fail and report it again.
 func unreadable(states map[shard.Watch]keyState) []shard.Watch {
 	var watches []shard.Watch
 	for w, state := range states {
@@ -180,7 +175,7 @@ func (a *coverage) present() []shard.Watch {
 	return shard.Disjoint(watches)
 }
 
-// keys are all keys that a shard or the list of names contains.
+// keys returns all keys that a shard or the list of names contains.
 func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard) []shard.Key {
 	lists := make([][]shard.Key, 0, 2*(len(states)+len(retired))+1)
 	for _, state := range states {
@@ -192,7 +187,7 @@ func (a *coverage) keys(states map[shard.Watch]keyState, retired []retiredShard)
 	return shard.Unite(append(lists, a.list.names)...)
 }
 
-// unseen are the elections that are no longer readable.
+// unseen returns the elections that are no longer readable.
 func (s keyState) unseen() []shard.Key {
 	keys := make([]shard.Key, len(s.hidden))
 	for i, key := range s.hidden {
@@ -228,15 +223,15 @@ func (a *coverage) close(w shard.Watch, s *openShard) keyState {
 	return state
 }
 
-// inherit is the initial state of a shard that replaces others.
+// inherit returns the initial state of a shard that replaces others.
 func (a *coverage) inherit(w shard.Watch, retired []retiredShard) keyState {
 	state := inherit(w, retired)
 	state.next.Gap = state.next.Gap || a.list.gap
 	return state
 }
 
-// inherit is the state of the shard that read all of w's keys before. If w reads
-// more than any of them, it knows their keys and reads everything again.
+// inherit returns the state of the shard that read all of w's keys before. If w reads more
+// than any of them, it takes over their keys and reads everything again.
 func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	for _, r := range retired {
 		if r.Covers(w) || r.within(w) {
@@ -252,14 +247,14 @@ func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	return state
 }
 
-// part is the state of a shard that reads a part of the keys.
+// part returns the state of a shard that reads a part of the keys.
 func (s keyState) part(r election.Range) keyState {
 	s.last, s.hidden = s.last.part(r), shard.Cut(s.hidden, r, func(key string) string { return key })
 	s.keys, s.heavy, s.phase = s.last.keys(), false, s.phase.inherited()
 	return s
 }
 
-// join adds what another shard has read. Changes may have been missed.
+// join adds the keys of another shard. Changes may have been missed.
 func (s *keyState) join(other keyState) {
 	s.last.pairs = append(s.last.pairs, other.last.pairs...)
 	s.last.others = append(s.last.others, other.last.others...)
@@ -270,7 +265,7 @@ func (s *keyState) join(other keyState) {
 	}
 }
 
-// within reports that the single key of w is under the prefix of r.
+// within reports whether the single key of w is under the prefix of r.
 func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
 // start opens a shard.
@@ -313,9 +308,9 @@ func (a *coverage) find(ctx context.Context, on bool) {
 	})
 }
 
-// compare replaces shards whose keys differ from the list of names for too long: a
-// delete above a prefix can remove all keys of a shard without waking its query. It
-// returns when to compare again.
+// compare replaces shards whose keys differ from the list of names for too long: a delete
+// above a prefix can remove all keys of a shard without waking its query. It returns the
+// time of the next comparison.
 func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	rest = blocking.DefaultWait
 	for w, s := range maps.Clone(a.open) {

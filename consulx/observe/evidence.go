@@ -21,15 +21,14 @@ const (
 	maxInvestigations = 4
 )
 
-// loss is a term that ended, and what was known before.
+// loss is a term that ended, with the state before.
 type loss struct {
 	event   election.Event
-	session *election.Session // nil when it was never read
+	session *election.Session // nil if it was never read
 	deleted bool              // the key no longer exists
 }
 
-// losses are the terms whose end was observed live. answer is the response that
-// showed it.
+// losses are terms whose end was observed live, in the response answer.
 func (o *Observer) losses(events []election.Event, answer election.Observation) []loss {
 	var all []loss
 	read, _ := answer.(election.KeysRead)
@@ -43,8 +42,8 @@ func (o *Observer) losses(events []election.Event, answer election.Observation) 
 	return all
 }
 
-// investigate reads the sessions that held the keys and their checks, and reports
-// the evidence for every loss.
+// investigate reads the sessions that held the keys and their checks, and records the
+// evidence for every loss.
 func (o *Observer) investigate(ctx context.Context, all []loss) {
 	ctx, cancel := context.WithTimeout(ctx, investigationLimit)
 	defer cancel()
@@ -82,7 +81,7 @@ func withDeletedKey(all []loss) []loss {
 	return slices.DeleteFunc(slices.Clone(all), func(l loss) bool { return !l.deleted })
 }
 
-// gather calls ask once for each different key, a few at a time.
+// gather calls ask once per distinct key, a few at a time.
 func gather[T any](all []loss, key func(loss) string, ask func(string) T) map[string]T {
 	answers := map[string]T{}
 	var (
@@ -117,7 +116,7 @@ func gather[T any](all []loss, key func(loss) string, ask func(string) T) map[st
 
 type investigation struct{ client *consulx.Client }
 
-// sessionFate says whether a session still exists.
+// sessionFate is whether a session still exists.
 type sessionFate struct {
 	read, exists bool
 	index        uint64
@@ -130,13 +129,13 @@ func (i *investigation) session(ctx context.Context, id string) sessionFate {
 	case err != nil:
 		return sessionFate{err: consulx.Describe(i.client.Wrap(err))}
 	case entry == nil && i.client.Filtered(meta):
-		return sessionFate{err: "sessions may not be read with this token"}
+		return sessionFate{err: "sessions cannot be read with this token"}
 	}
 	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
 }
 
-// deleteIndex is the Raft index at which a key was deleted, 0 if unknown: a list of
-// names without keys has the index of the latest tombstone under its prefix.
+// deleteIndex is the Raft index of a key's deletion, 0 if unknown: a list of names without
+// keys has the index of the latest tombstone under its prefix.
 func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	if !shard.Askable(key) {
 		return 0
@@ -148,7 +147,7 @@ func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
 	return meta.LastIndex
 }
 
-// nodeState is what the catalog says about a node.
+// nodeState is the catalog's entry of a node.
 type nodeState struct {
 	read, exists bool
 	filtered     bool
@@ -172,13 +171,13 @@ func (i *investigation) node(ctx context.Context, name string) nodeState {
 	case err != nil:
 		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
 	case node == nil && (state.filtered || i.client.Filtered(meta)):
-		return nodeState{err: "nodes may not be read with this token"}
+		return nodeState{err: "nodes cannot be read with this token"}
 	}
 	state.exists = node != nil
 	return state
 }
 
-// evidence combines what was found about one loss.
+// evidence combines the results about one loss.
 func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
 	fate := fates[l.event.Session]
 	found := election.Evidence{
@@ -189,15 +188,15 @@ func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) 
 	}
 	state := nodes[l.session.Node]
 	if state.read && state.filtered && !tells(l.session, state.checks) {
-		state = nodeState{err: "its checks may not be read with this token"}
+		state = nodeState{err: "its checks cannot be read with this token"}
 	}
 	found.ChecksRead, found.NodeExists = state.read, state.exists
 	found.Checks, found.ChecksIndex, found.Err = state.checks, state.index, state.err
 	return found
 }
 
-// tells reports that a list of checks that may be filtered suffices to judge a
-// session: one of its checks is critical, or all of them are present.
+// tells reports whether a possibly filtered list of checks suffices to explain the end of
+// a session: one of its checks is critical, or all are present.
 func tells(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {

@@ -129,10 +129,10 @@ func TestNoCauseIsAssertedWithoutTheRightToKnow(t *testing.T) {
 		rules, says string
 		release     bool
 	}{
-		{rules: keys, release: true, says: "sessions may not be read with this token"},
+		{rules: keys, release: true, says: "sessions cannot be read with this token"},
 		// That a session does not exist is told to everybody.
 		{rules: keys, says: "its settings were never read"},
-		{rules: keys + sessions, says: "may not be read with this token"},
+		{rules: keys + sessions, says: "cannot be read with this token"},
 	} {
 		key, check := fmt.Sprintf("service/%d/leader", i), fmt.Sprintf("check-%d", i)
 		session := checked(root, check)

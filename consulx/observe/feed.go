@@ -12,19 +12,18 @@ import (
 // snapshotGap limits snapshots to 30 a second.
 const snapshotGap = 33 * time.Millisecond
 
-// feed passes observations to the tracker and delivers its events. The reading
-// goroutine does both: another goroutine would cost as much as reading the
-// response.
+// feed passes observations to the tracker and delivers its events on the reading
+// goroutine: another one would cost as much as reading the response.
 type feed struct {
 	mu        sync.Mutex
 	tracker   *tracker.Tracker
 	delivery  delivery
 	publisher publisher
 	clock     *time.Timer  // at the tracker's deadline
-	ended     bool         // nothing more is taken
-	lookInto  func([]loss) // finds out why terms ended; it must not block
-	beat      time.Time    // when this process was last known to run
-	restart   func()       // has everything read again
+	ended     bool         // later observations are dropped
+	lookInto  func([]loss) // investigates why terms ended; must not block
+	beat      time.Time    // latest time at which this process ran
+	restart   func()       // restarts all reads
 }
 
 const (
@@ -34,12 +33,12 @@ const (
 	stallLimit = 2 * time.Second
 )
 
-// checkClock detects that this process did not run (SIGSTOP, suspend) or that the
-// clock was set. It precedes every observation: a response that arrived meanwhile
-// was not observed live. The mutex is held.
+// checkClock detects a suspended process (SIGSTOP, suspend) or a changed clock. It
+// precedes every observation: responses from that time were not observed live. The mutex
+// is held.
 func (o *Observer) checkClock() (news bool) {
 	if o.beat.IsZero() {
-		return false // it does not run yet
+		return false // not running yet
 	}
 	now := time.Now()
 	jump := tracker.ClockJump(o.beat, now, beatEvery+stallLimit)
@@ -66,8 +65,8 @@ func (o *Observer) send(news bool, observations ...election.Observation) {
 	o.deliver()
 }
 
-// fold observes all at once: no snapshot shows a part of them. news forces a
-// snapshot. The caller calls deliver when it holds no lock.
+// fold applies several observations at once, so that no snapshot contains only some. news
+// forces a snapshot. The caller calls deliver without holding a lock.
 func (o *Observer) fold(news bool, observations ...election.Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,7 +83,7 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 
 func (o *Observer) deliver() { o.delivery.deliver(o.onEvents) }
 
-// observe passes one observation on, queues its events and starts investigations.
+// observe applies one observation, queues its events and starts investigations.
 func (o *Observer) observe(observation election.Observation) (news bool) {
 	events := o.tracker.Observe(observation)
 	if len(events) == 0 {
@@ -147,11 +146,11 @@ type publisher struct {
 	timer   *time.Timer
 	last    time.Time
 	pending bool
-	loaded  bool // the last one was
+	loaded  bool // of the latest snapshot
 }
 
-// changed publishes at once or when snapshotGap is over. The first complete board
-// is never delayed.
+// changed publishes at once or after snapshotGap. The first complete board is never
+// delayed.
 func (p *publisher) changed(news bool) {
 	if !news || p.loaded && p.eventsOnly {
 		return
@@ -184,8 +183,8 @@ func stoppedTimer() *time.Timer {
 	return t
 }
 
-// delivery is an ordered queue of events. It calls the consumer once at a time,
-// without any lock held.
+// delivery is an ordered queue of events. It calls the consumer once at a time, without
+// holding a lock.
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
@@ -199,8 +198,8 @@ func (d *delivery) add(events []election.Event) {
 	d.queue = append(d.queue, events...)
 }
 
-// deliver sends the queued events. If another goroutine is delivering, that one
-// sends them too, and deliver returns at once.
+// deliver sends the queued events. If another goroutine is delivering, that one sends them
+// and deliver returns at once.
 func (d *delivery) deliver(to func([]election.Event)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

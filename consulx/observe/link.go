@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// link reports whether the source of one part of the board responds.
+// link tracks whether the source of one part of the board responds.
 type link struct {
 	o      *Observer
 	source string
@@ -32,15 +32,15 @@ func (l *link) restore(a blocking.Answer) {
 	}
 }
 
-// end withdraws a failure that was reported.
+// end clears a reported failure.
 func (l *link) end() {
 	if l.lost {
 		l.o.send(true, election.LinkUp{At: time.Now(), Source: l.source})
 	}
 }
 
-// lossOf is the failure of a source whose latest response came at seen. If the
-// connection was silent, the data has been stale since then.
+// lossOf is the failure of a source whose latest response arrived at seen. After a silent
+// connection loss, the data has been stale since then.
 func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
 	lost := election.LinkLost{
 		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// A list of names costs as much as a few reads of a shard, hence at most one in
-	// namesPace for each name.
+	// A list of names is as expensive as several reads of a shard, so the time per name
+	// limits its frequency.
 	namesPace    = 60 * time.Microsecond
 	namesPaceMin = 50 * time.Millisecond
 	namesPaceMax = 3 * time.Second
@@ -22,11 +22,11 @@ const (
 // listing is the names of all keys under a prefix.
 type listing struct {
 	names []shard.Key
-	at    time.Time // when they had been read
-	gap   bool      // when they came is not known: the link was broken before
+	at    time.Time // when the keys had been read
+	gap   bool      // the link was broken before, so the keys may be older
 }
 
-// namePoller lists all keys, which finds keys that no shard reads and keys that
+// namePoller lists all names, which detects keys that no shard reads and keys that
 // vanished without waking their shard.
 type namePoller struct {
 	link

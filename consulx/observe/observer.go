@@ -20,29 +20,29 @@ import (
 	"electop/election/sanitize"
 )
 
-// datacenterPatience is how long the first responses wait for the datacenter's
-// name, so that the first events contain it.
+// datacenterPatience is how long the first responses wait for the datacenter's name, which
+// the first events contain.
 const datacenterPatience = time.Second
 
 // Options configure an [Observer].
 type Options struct {
 	Patterns election.Patterns
-	// OnEvents receives every event, in order and one call at a time. It must
-	// neither block nor call the observer.
+	// OnEvents receives every event, in order and one call at a time. It must neither
+	// block nor call the observer.
 	OnEvents func([]election.Event)
 	// Logger receives failed queries at level debug. Nil discards.
 	Logger *slog.Logger
-	// Probe is the interval at which Consul's leader is polled; 0 means 1 s.
+	// Probe is the interval between polls of Consul's leader; 0 means 1 s.
 	Probe time.Duration
-	// Wait is the wait time of blocking queries, minus up to an eighth at random; 0
-	// means 22 s.
+	// Wait is the wait time of blocking queries, minus up to an eighth at random; 0 means
+	// 22 s.
 	Wait time.Duration
-	// EventsOnly ends the snapshots after the first complete one: each costs time
+	// EventsOnly stops the snapshots after the first complete one, because each takes time
 	// for every election.
 	EventsOnly bool
 }
 
-// Observer watches the elections that the patterns name.
+// Observer watches the elections of the patterns.
 type Observer struct {
 	client     *consulx.Client
 	patterns   election.Patterns
@@ -50,7 +50,7 @@ type Observer struct {
 	log        *slog.Logger
 	probeEvery time.Duration
 	wait       time.Duration
-	watches    int // over keys
+	watches    int // blocking queries over keys
 	// arrange computes the next layout; tests replace it.
 	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
@@ -63,10 +63,10 @@ type Observer struct {
 	sessions       *sessioncache.Cache
 	permissions    *permissions
 	investigations chan struct{}
-	work           sync.WaitGroup // short jobs: sessions, investigations
+	work           sync.WaitGroup // short-lived goroutines: session reads, investigations
 }
 
-// New returns an observer that does nothing before [Observer.Run].
+// New returns an idle observer; see [Observer.Run].
 func New(c *consulx.Client, o Options) *Observer {
 	if o.OnEvents == nil {
 		o.OnEvents = func([]election.Event) {}
@@ -91,20 +91,19 @@ func New(c *consulx.Client, o Options) *Observer {
 	return observer
 }
 
-// Snapshots receives the newest snapshot, at most 30 a second; a snapshot that was
-// not received is replaced. It is closed when [Observer.Run] returns.
+// Snapshots receives the newest snapshot, at most 30 a second. A newer snapshot replaces
+// one that was not received. [Observer.Run] closes the channel.
 func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
 
-// Note reports an action of this program, so that its effect has the right cause.
+// Note reports an action of this program, so that its effect gets the right cause.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 
-// WatchChecks keeps the health checks of these nodes in the snapshots: of the first
-// 6 to 16, as the connections allow. Each call replaces the set.
+// WatchChecks adds the health checks of nodes to the snapshots: of the first 6 to 16,
+// depending on the free connections. Each call replaces the set.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
-// Run observes until ctx ends and returns when all its goroutines have ended. It
-// fails only if called twice: an unreachable Consul is reported in the snapshots
-// and retried.
+// Run observes until ctx ends and waits for its goroutines. It fails only if called twice:
+// snapshots report an unreachable Consul, and the observer retries.
 func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
 		return errors.New("an observer runs once")
@@ -120,7 +119,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.mu.Lock()
 	o.beat, o.restart = time.Now(), func() {
-		o.client.Close() // connections may have died meanwhile
+		o.client.Close() // connections may be dead
 		r.Next()
 	}
 	o.mu.Unlock()
@@ -157,8 +156,8 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	}
 }
 
-// nameDatacenter finds the datacenter. It closes named when it is known or when
-// others need not wait longer.
+// nameDatacenter reads the datacenter's name. It closes named when the name is known or
+// took too long.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
 	var once sync.Once
 	release := func() { once.Do(func() { close(named) }) }

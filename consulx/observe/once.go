@@ -13,8 +13,8 @@ import (
 	"electop/election/tracker"
 )
 
-// Once reads every election that the patterns match one time, with the sessions of
-// the leaders. Unreadable sessions are omitted; any other failure is an error.
+// Once reads every election of the patterns once, with the sessions of the leaders. It
+// omits unreadable sessions; any other failure is an error.
 func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
 	watches := shard.Plan(ps, c.Budget().ForKeys())
 	reads := make([]election.KeysRead, len(watches))
@@ -25,7 +25,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*electi
 	g.Go(func() (err error) {
 		info, err = c.Info(gctx)
 		if err == nil && info.ConsensusLeader == "" && !c.Stale() {
-			err = consulx.NoQuorum() // the reads would fail too, many seconds later
+			err = consulx.NoQuorum() // the reads would fail too, after a long timeout
 		}
 		return err
 	})

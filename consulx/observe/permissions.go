@@ -15,8 +15,8 @@ import (
 	"electop/election"
 )
 
-// permissions samples which keys are readable: a changed policy wakes no blocked
-// query, and a blocked query keeps its old permissions.
+// permissions samples which keys are readable: a changed policy wakes no blocked query,
+// and a blocked query keeps its old permissions.
 type permissions struct {
 	mu    sync.Mutex
 	known map[string]readableKeys // by watch
@@ -28,8 +28,8 @@ type readableKeys struct {
 	hidden   []string
 }
 
-// sampleSize is how many keys of each kind one check reads: it detects a change of
-// a tenth of the keys with 97 % probability. The next response detects others.
+// sampleSize is the number of keys of each kind per check. It detects a change of a tenth
+// of the keys with 97 % probability, and the next checks detect others.
 const sampleSize = consulx.TxnReads / 2
 
 func newPermissions() *permissions { return &permissions{known: map[string]readableKeys{}} }
@@ -46,8 +46,8 @@ func (p *permissions) forget(watch string) {
 	delete(p.known, watch)
 }
 
-// changed reports that a key became readable or unreadable since its query last
-// responded. An error says nothing about permissions: the probe reports it.
+// changed reports whether a key became readable or unreadable since the last response of
+// its query. Errors are ignored here: the probe reports them.
 func (p *permissions) changed(ctx context.Context, c *consulx.Client) bool {
 	readable, hidden := p.sample()
 	if len(readable)+len(hidden) == 0 {
@@ -79,7 +79,7 @@ func (p *permissions) sample() (readable, hidden []string) {
 	return readable, hidden
 }
 
-// pick returns at most limit different numbers below n.
+// pick returns at most limit distinct numbers below n.
 func pick(n, limit int) []int {
 	return rand.Perm(n)[:min(n, limit)] //nolint:gosec // nothing secret depends on it
 }

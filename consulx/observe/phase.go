@@ -11,7 +11,7 @@ const (
 	closed                  // other shards read its keys
 )
 
-// occurrence is what changes the phase of a shard.
+// occurrence changes the phase of a shard.
 type occurrence int
 
 const (
@@ -39,10 +39,10 @@ func (p phase) after(o occurrence) phase {
 	return p
 }
 
-// current reports that the latest attempt succeeded.
+// current reports whether the latest attempt succeeded.
 func (p phase) current() bool { return p == live || p == mismatched }
 
-// inherited is the phase in which a shard begins that takes over from this one.
+// inherited is the initial phase of a shard that replaces this one.
 func (p phase) inherited() phase {
 	if p.current() {
 		return live

@@ -14,12 +14,12 @@ const (
 	defaultProbe = time.Second
 	probeLimit   = 3 * time.Second
 	probeSource  = "probe"
-	// tokenEvery is the share of probes that use the token: a blocked query does
-	// not notice that its token was revoked or its permissions changed.
+	// tokenEvery is the share of probes that use the token: a blocked query does not
+	// detect a revoked token or changed permissions.
 	tokenEvery = 5
 )
 
-// probe polls Consul's leader until ctx ends: a blocked query does not notice a lost
+// probe polls Consul's leader until ctx ends: a blocked query does not detect a lost
 // quorum or network.
 func (o *Observer) probe(ctx context.Context, epochs *blocking.Epochs) {
 	p := &prober{o: o, epochs: epochs}
@@ -30,13 +30,13 @@ func (o *Observer) probe(ctx context.Context, epochs *blocking.Epochs) {
 	}
 }
 
-// prober remembers the result of the latest probe.
+// prober stores the result of the latest probe.
 type prober struct {
 	o       *Observer
 	epochs  *blocking.Epochs
 	err     error
 	index   uint64        // of Consul's keys at the latest probe
-	latency time.Duration // that was published last
+	latency time.Duration // latest published value
 }
 
 func (p *prober) probe(ctx context.Context, withToken bool) {
@@ -65,7 +65,7 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 }
 
-// restored reports that the index of Consul's keys fell: a snapshot was restored. A
+// restored reports whether the index of Consul's keys fell: a snapshot was restored. A
 // query that begins after the restore waits for an index that no write may reach.
 func (p *prober) restored(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
@@ -79,8 +79,8 @@ func (p *prober) restored(ctx context.Context) bool {
 	return index < before
 }
 
-// atFullSecond shortens a pause by up to a second so that it ends with a full
-// second, when the clock on the screen changes: one wake-up for both costs less.
+// atFullSecond shortens a pause so that it ends with a full second, when the clock on the
+// screen changes: one wake-up for both is cheaper.
 func atFullSecond(pause time.Duration) time.Duration {
 	if early := time.Duration(time.Now().Add(pause).Nanosecond()); early < pause {
 		return pause - early

@@ -12,12 +12,12 @@ import (
 	"electop/election"
 )
 
-// sessionListGap limits the list of all sessions, which every session of the
-// datacenter wakes, to two responses a second.
+// sessionListGap limits the list of all sessions, which any session of the datacenter
+// wakes, to two responses a second.
 const sessionListGap = 500 * time.Millisecond
 
-// WatchSessions keeps every session of the datacenter in the snapshots while it is
-// on. It is off at first.
+// WatchSessions adds every session of the datacenter to the snapshots while on is true. It
+// is off at first.
 func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
 
 // toggle runs a function while it is on.
@@ -45,7 +45,7 @@ func (t *toggle) wanted() bool {
 	return t.on
 }
 
-// run starts and stops do until ctx ends, and waits for it.
+// run starts and stops do until ctx ends, and then waits for it.
 func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	var wg sync.WaitGroup
 	for stop := context.CancelFunc(func() {}); ; {
@@ -66,8 +66,7 @@ func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	}
 }
 
-// watchSessions polls all sessions until ctx ends, and then reports that the list
-// is no longer current.
+// watchSessions polls all sessions until ctx ends, and then marks the list as outdated.
 func (o *Observer) watchSessions(ctx context.Context, r *blocking.Epochs) {
 	q := &sessionsPoller{link: link{o: o, source: "sessions", part: election.Part{Kind: election.PartSessions}}}
 	defer q.end()

@@ -15,10 +15,10 @@ import (
 const (
 	// studyEvery is the interval of reads without events.
 	studyEvery = 5 * time.Second
-	// studyGap is the shortest interval of reads when there are many events.
+	// studyGap is the shortest interval of reads during many events.
 	studyGap = 250 * time.Millisecond
-	// studyPace makes lists of many sessions take a thousandth of the time. It uses
-	// their number because the duration of the first list is not typical.
+	// studyPace limits lists of many sessions to a thousandth of the time. It uses their
+	// number because the duration of the first list is not typical.
 	studyPace = 2500 * time.Microsecond
 	// sessionsGap is the shortest interval of lists of all sessions, the most
 	// expensive part.
@@ -26,16 +26,15 @@ const (
 	studyLimit  = 10 * time.Second
 )
 
-// Study keeps the surroundings of one election in the snapshots: they are read at
-// once, after each of its events, and every 5 s. Each call replaces the key; ""
-// reads nothing.
+// Study adds the surroundings of one election to the snapshots: read at once, after each
+// of its events, and every 5 s. Each call replaces the key; "" reads nothing.
 func (o *Observer) Study(key string) { o.study.set(key) }
 
 // study is the election whose surroundings are read.
 type study struct {
 	mu     sync.Mutex
 	key    string
-	cancel context.CancelFunc // of the survey under way
+	cancel context.CancelFunc // of the running survey
 	wake   chan struct{}
 }
 
@@ -52,7 +51,7 @@ func (s *study) set(key string) {
 	blocking.Notify(s.wake)
 }
 
-// happened requests a read if an event is about the election.
+// happened requests a read if an event concerns the election.
 func (s *study) happened(events []election.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,13 +94,13 @@ func (s *study) run(ctx context.Context, o *Observer) {
 type surveyor struct {
 	o    *Observer
 	last election.Surroundings
-	// sessions are those of the latest list.
+	// sessions is the latest list.
 	sessions    []*election.Session
 	sessionsErr error
 	listedAt    time.Time
 }
 
-// visit reads once, unless ctx ends first, and returns when to read again.
+// visit reads once, unless ctx ends first, and returns the time of the next read.
 func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	if key == v.last.Key {
 		blocking.Sleep(ctx, studyGap-time.Since(v.last.At))
@@ -114,7 +113,7 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	late := v.readSessions(ctx)
 	wg.Wait()
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return 0 // the key changed, or everything ends
+		return 0 // the key changed, or the observer stops
 	}
 	found.Sessions, found.SessionsErr = v.sessions, consulx.ReadProblem("sessions", v.sessionsErr)
 	found.At = time.Now()
@@ -132,8 +131,7 @@ func studyRest(sessions int) time.Duration {
 	return max(studyEvery, time.Duration(sessions)*studyPace)
 }
 
-// readSiblings keeps the previous keys if Consul does not respond; the error says
-// so.
+// readSiblings keeps the previous keys and an error if Consul does not respond.
 func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	var err error
 	s.Siblings, s.SiblingsCut, err = v.o.client.Siblings(ctx, s.Key)
@@ -143,8 +141,8 @@ func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	}
 }
 
-// readSessions lists the sessions unless that was done less than sessionsGap ago;
-// late is the rest of it.
+// readSessions lists the sessions unless sessionsGap has not passed; late is the remaining
+// time.
 func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	if late = sessionsGap - time.Since(v.listedAt); late > 0 {
 		return late
@@ -160,7 +158,7 @@ func (v *surveyor) readSessions(ctx context.Context) (late time.Duration) {
 	return 0
 }
 
-// sameSurroundings reports that nothing visible changed.
+// sameSurroundings reports whether nothing visible changed.
 func sameSurroundings(a, b election.Surroundings) bool {
 	return a.Key == b.Key && a.SiblingsErr == b.SiblingsErr && a.SessionsErr == b.SessionsErr &&
 		a.SiblingsCut == b.SiblingsCut && !a.At.IsZero() &&

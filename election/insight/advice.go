@@ -26,8 +26,8 @@ type Advice struct {
 
 // Thresholds of the advice. They are judgements, not based on measurements.
 const (
-	// manyElections is the number of elections led by one session from which there
-	// is advice, if that is more than twice what is usual.
+	// manyElections is the number of elections led by one session that causes advice, if
+	// it is more than twice the usual number.
 	manyElections = 6
 	// shortLockDelay is the lock-delay below which advice is given.
 	shortLockDelay = time.Second
@@ -35,8 +35,8 @@ const (
 	// election flaps.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// ManyOrphans is the number of sessions from which a program seems to leave
-	// sessions behind: one or two may be candidates on the same host.
+	// ManyOrphans is the number of sessions that suggests abandoned ones: one or two may
+	// be candidates on the same host.
 	ManyOrphans = 3
 )
 
@@ -82,8 +82,8 @@ func adviseOverwritten(e *election.Election, software *Software) *Advice {
 	}
 	a := &Advice{
 		Code: "overwritten", Urgent: true,
-		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and terms are not counted until the next one",
-		Do:  "find the client that writes it; the next term counts from 1 again",
+		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown until the next acquire",
+		Do:  "find the client that writes it; numbering restarts at 1 with the next term",
 	}
 	if software == nil {
 		a.Do += " (electop release starts one)"

@@ -41,8 +41,8 @@ const (
 	byContender // measured for api.Semaphore, whose contenders hold a key each
 )
 
-// maxWeak is the maximum number of candidates that have only weak reasons: a reason
-// that fits many sessions says nothing about one of them. Not measured.
+// maxWeak is the maximum number of candidates with only weak reasons: a reason that fits
+// many sessions identifies none. Not measured.
 const maxWeak = 8
 
 // Likely counts the candidates whose reason is not weak. It returns -1 if there may be
@@ -161,7 +161,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 		return found, false // every contender of a semaphore has a key
 	}
 	if c.ledBefore(ses.ID) {
-		found.strength, found.Reason = byFormerTerm, "led before, and its session lives on"
+		found.strength, found.Reason = byFormerTerm, "former leader whose session still exists"
 		return found, true
 	}
 	found.strength, found.Reason = c.resemblance(ses)

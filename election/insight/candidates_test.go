@@ -135,7 +135,7 @@ func TestCandidates(t *testing.T) {
 				return e
 			}(),
 			sessions: []*election.Session{newSession("w2", "Consul API Lock", "n2"), newSession("w3", "Consul API Lock", "n3")},
-			want:     "Consul API Lock on n3: led before, and its session lives on",
+			want:     "Consul API Lock on n3: former leader whose session still exists",
 		},
 		{
 			name: "consul lock names the path", e: func() *election.Election {

@@ -61,7 +61,7 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	return f
 }
 
-// TxnBodyLimit is the maximum size of a transaction's body: Consul's default for
+// TxnBodyLimit is the maximum size of a transaction's body in bytes: Consul's default for
 // txn_max_req_len.
 const TxnBodyLimit = 512 << 10
 
@@ -162,7 +162,7 @@ func newEffect(action election.ActionKind, kind HolderKind, guess bool, session 
 func destroyText(s *election.Session) string {
 	switch {
 	case s == nil:
-		return "The session is destroyed, and every lock that it holds is released or deleted: its behavior is not known, because the session was not read."
+		return "The session is destroyed, and every lock that it holds is released or deleted: its behavior is unknown, because the session was not read."
 	case s.Behavior == election.BehaviorDelete:
 		return "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."
 	}
@@ -173,7 +173,7 @@ func destroyText(s *election.Session) string {
 func delayText(s *election.Session, key string) string {
 	switch {
 	case s == nil:
-		return "The lock-delay is not known, because the session was not read (Consul's default is 15s)."
+		return "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."
 	case s.LockDelay <= 0:
 		return "The session has no lock-delay: any candidate may acquire " + key + " at once."
 	}

@@ -144,12 +144,12 @@ func TestEffectOfADestroy(t *testing.T) {
 	for _, tt := range []struct{ name, got, want string }{
 		{"released", EffectOf(election.ActionDestroy, web(), nil, 1).Key, "The session is destroyed, and every lock that it holds is released; values and flags are kept."},
 		{"deleted", EffectOf(election.ActionDestroy, web(patroni), nil, 1).Key, "The session is destroyed, and every key that it holds is deleted with its value (behavior delete)."},
-		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed, and every lock that it holds is released or deleted: its behavior is not known, because the session was not read."},
+		{"not read", EffectOf(election.ActionDestroy, unread, nil, 1).Key, "The session is destroyed, and every lock that it holds is released or deleted: its behavior is unknown, because the session was not read."},
 		{"the session's lock-delay", EffectOf(election.ActionDestroy, web(), nil, 1).Delay, "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."},
 		{"no lock-delay", EffectOf(election.ActionDestroy, web(delay(0)), nil, 1).Delay, "The session has no lock-delay: any candidate may acquire the key at once."},
 		{"more than Consul enforces", EffectOf(election.ActionDestroy, web(delay(90*time.Second)), nil, 1).Delay, "Lock-delay 1m30s: no candidate can acquire the key for about 1m0s after the session ends (Consul enforces at most 1m0s)."},
-		{"lock-delay not known", EffectOf(election.ActionDestroy, unread, nil, 1).Delay, "The lock-delay is not known, because the session was not read (Consul's default is 15s)."},
-		{"a slot", EffectOf(election.ActionDestroy, holderExamples()[4], nil, 0).Delay, "A slot has no lock-delay, whatever the session asks for: a waiting contender takes it at once."},
+		{"lock-delay not known", EffectOf(election.ActionDestroy, unread, nil, 1).Delay, "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."},
+		{"a slot", EffectOf(election.ActionDestroy, holderExamples()[4], nil, 0).Delay, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes it at once."},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, tt.got, tt.want)
@@ -248,20 +248,20 @@ func TestEffectOfASession(t *testing.T) {
 		{"one lock, not searched", plain, []election.Pair{web}, false, HolderUnknown, delay, more},
 		{"nothing", plain, nil, true, HolderUnknown, "No lock-delay follows, because the session holds no key.", ""},
 		{"nothing known", plain, nil, false, HolderUnknown, delay, more},
-		{"a slot", contends, []election.Pair{slot}, true, HolderSemaphore, "A slot has no lock-delay, whatever the session asks for: a waiting contender takes it at once.", ""},
+		{"a slot", contends, []election.Pair{slot}, true, HolderSemaphore, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes it at once.", ""},
 		{"a slot, not searched", contends, []election.Pair{slot}, false, HolderSemaphore, delay + free, more},
 		{"a slot and a lock", contends, []election.Pair{slot, web}, true, HolderUnknown, delay + free, ""},
 		{"two locks of one kind", newSession("a", "Consul API Lock", "n1"), []election.Pair{lock, lock}, true, HolderAPILock, delay, ""},
 		{"locks of several kinds", plain, []election.Pair{lock, mail}, true, HolderUnknown, delay, ""},
 		{"its name tells", newSession("a", "electop campaign", "n1"), nil, false, HolderCampaign, delay, more},
-		{"not read", nil, []election.Pair{web}, true, HolderUnknown, "The lock-delay is not known, because the session was not read (Consul's default is 15s).", ""},
+		{"not read", nil, []election.Pair{web}, true, HolderUnknown, "The lock-delay is unknown, because the session was not read (Consul's default is 15s).", ""},
 		{
 			"Patroni's primary", pg1, []election.Pair{valued("service/db/members/pg1", "a", memberJSON), valued("service/db/leader", "a", "pg1")}, true, HolderPatroni,
 			"Lock-delay 1ms: no candidate can acquire a key that it held for about 1ms after the session ends.", textsOf(HolderPatroni).destroy.warnings[0],
 		},
 		{
 			"Patroni's primary, session not read", nil, []election.Pair{valued("service/db/leader", "a", "pg1"), valued("service/db/members/pg1", "a", memberJSON)}, false, HolderPatroni,
-			"The lock-delay is not known, because the session was not read (Consul's default is 15s).", textsOf(HolderPatroni).destroy.warnings[0] + " " + more,
+			"The lock-delay is unknown, because the session was not read (Consul's default is 15s).", textsOf(HolderPatroni).destroy.warnings[0] + " " + more,
 		},
 		{
 			"Patroni's replica", pg1, []election.Pair{valued("service/db/members/pg1", "a", memberJSON)}, true, HolderPatroniMember,

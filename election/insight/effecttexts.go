@@ -130,7 +130,7 @@ func semaphoreTexts() holderTexts {
 		destroy: actionTexts{
 			key:    "The session is destroyed with every lock that it holds; its contender key is deleted (behavior delete) and its slot becomes free.",
 			holder: holder,
-			delay:  "A slot has no lock-delay, whatever the session asks for: a waiting contender takes it at once.",
+			delay:  "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes it at once.",
 			source: source,
 		},
 	}
@@ -165,13 +165,13 @@ func patroniTexts() holderTexts {
 	return holderTexts{
 		software: "Patroni",
 		release: actionTexts{
-			refusal: "Patroni names its leader by the key's value, which a release keeps: with a healthy primary nothing moves, " +
+			refusal: "Patroni names its leader by the key's value, which a release keeps: with a healthy primary the leader does not change, " +
 				"with a dead primary a release disables automatic failover.",
 			holder: "A healthy primary deletes the key and acquires it again within seconds. With a dead primary there is no failover until the key is deleted.",
 			source: source,
 		},
 		destroy: actionTexts{
-			holder: "A healthy primary acquires the key again within seconds and nothing moves. With a dead primary a replica takes over.",
+			holder: "A healthy primary acquires the key again within seconds, so the leader does not change. With a dead primary a replica takes over.",
 			warnings: []string{
 				"If the member's API does not respond but its PostgreSQL still runs, a destroy gives two writable primaries until that PostgreSQL stops: make sure that it has stopped.",
 			},
@@ -185,7 +185,7 @@ func patroniMemberTexts() holderTexts {
 	return holderTexts{
 		software: "Patroni (the key of a member)",
 		release: actionTexts{
-			refusal: "This is the key of a Patroni member, and no election: Patroni writes it again while the member runs, and after a release it stays when the member is gone.",
+			refusal: "This is a Patroni member key, not an election. Patroni rewrites it while the member runs; if released, the key remains after the member stops.",
 			holder:  "By Patroni's source code, a running member deletes the key and writes it again.",
 			source:  source,
 		},

@@ -191,7 +191,7 @@ func (o Outcome) headline() string {
 	case OutcomeDone:
 		return leader + o.doneText()
 	case OutcomeUnknown:
-		return "not known whether the " + string(o.Action) + " was applied"
+		return "unknown whether the " + string(o.Action) + " was applied"
 	default:
 		return "nothing was changed"
 	}

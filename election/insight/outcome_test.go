@@ -235,7 +235,7 @@ func TestOutcomeStaysAsItIs(t *testing.T) {
 		}
 	}
 	open := Outcome{Action: election.ActionDestroy, Target: target, Kind: OutcomeUnknown, Reason: "no answer"}
-	if got := open.Follow(nil); got != open || got.Summary() != "not known whether the destroy was applied: no answer" {
+	if got := open.Follow(nil); got != open || got.Summary() != "unknown whether the destroy was applied: no answer" {
 		t.Error(got.Summary())
 	}
 	other := led("mail", "service/mail/leader", newSession("b", "mail", "n2"))

@@ -148,7 +148,7 @@ func withoutNumbers(word string) string {
 	return b.String()
 }
 
-// tells reports whether a word can distinguish programs.
+// tells reports whether a word distinguishes programs.
 func tells(word string) bool {
 	letters := strings.ToLower(strings.TrimRight(word, "#"))
 	if len(letters) < 2 || !alphanumeric(letters[0]) {

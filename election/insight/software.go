@@ -36,10 +36,9 @@ type Software struct {
 	Otherwise string `json:"otherwise"`
 }
 
-// DetectSoftware recognises software that has its own method to move its leader
-// (Patroni, Vault), nil for any other. e needs Pair, Exists and, if it was read,
-// Session. s may be nil; without siblings, Patroni is recognised only by its
-// session.
+// DetectSoftware recognises software with its own method to move its leader (Patroni,
+// Vault), nil for others. e needs Pair, Exists and, if known, Session. s may be nil;
+// without siblings, only its session identifies Patroni.
 func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	switch kind := softwareKind(e, s); kind {
 	case HolderVault:
@@ -50,7 +49,7 @@ func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	case HolderPatroni:
 		return &Software{
 			Kind: kind, Name: "Patroni", StepDown: patroniSwitchover(e),
-			Otherwise: "electop refuses to release the key, which would disable automatic failover; a destroy moves nothing while the primary is healthy",
+			Otherwise: "electop refuses to release the key, which would disable automatic failover; a destroy does not change the leader while the primary is healthy",
 		}
 	case HolderPatroniMember:
 		return &Software{

@@ -29,8 +29,8 @@ const (
 	DelayNone                         // a candidate can acquire the key
 )
 
-// WhyVacant explains why the election has no leader, as far as known. It is empty
-// if there is a leader.
+// WhyVacant explains why the election has no leader, if known. It is empty if there is a
+// leader.
 func WhyVacant(e *election.Election, s Situation) string {
 	if e.State(s.Now) == election.Led {
 		return ""

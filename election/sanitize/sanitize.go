@@ -8,16 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text from Consul safe to print: the result contains no control byte,
-// escape sequence, line break, bidirectional control or zero-width character except
-// accents, and the width of each rune does not depend on its neighbours or on how
-// the terminal counts. Replaced characters stay visible: ESC becomes ␛, U+202E
-// becomes <U+202E>, bytes that are not UTF-8 become U+FFFD. A safe text is returned
-// unchanged.
+// Text makes a text from Consul safe to print. Control bytes, escape sequences, line breaks,
+// bidirectional controls and zero-width characters except accents become visible (ESC is ␛,
+// U+202E is <U+202E>, invalid UTF-8 is U+FFFD). Widths do not depend on neighbouring runes.
 //
-// Letters of right-to-left scripts are kept because names would be unreadable
-// without them. A terminal that reorders text may draw them, and digits and blanks
-// between them, from right to left.
+// Letters of right-to-left scripts are kept so that names stay readable. A terminal that
+// reorders text may draw them, and digits and blanks between them, from right to left.
 func Text(s string) string {
 	if isSafe(s) {
 		return s

@@ -129,7 +129,7 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
 	if s.TTL > 0 {
 		x.Cause = election.SessionExpiredOrDestroyed
-		x.Evidence = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not tell expiry from destruction)", s.TTL)
+		x.Evidence = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not distinguish expiry from destruction)", s.TTL)
 	}
 	if at.doubt() == "" {
 		x.Evidence += "; key and session changed at one index"
@@ -167,12 +167,12 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	return at
 }
 
-// doubt returns why the end of the session may not have released the key. There is
-// no doubt if no session changed after the key: then both changed at one index.
+// doubt returns why the end of the session may not have released the key, empty if no
+// session changed after the key: then both changed at one index.
 func (a lossAt) doubt() string {
 	switch {
 	case a.index == 0:
-		return "it may have released the key before, as the index of the loss is not known"
+		return "it may have released the key before, as the index of the loss is unknown"
 	case a.ev.SessionsIndex != a.index:
 		return "it may have released the key just before"
 	}
@@ -196,7 +196,7 @@ func (a lossAt) doubtOfRemoval() string {
 func (a lossAt) doubtOfCritical(c *election.Check) string {
 	switch {
 	case a.index == 0:
-		return "it may have released the key before, as the index of the loss is not known"
+		return "it may have released the key before, as the index of the loss is unknown"
 	case c.ModifyIndex != a.index:
 		return "the check changed before the key did"
 	}

@@ -8,21 +8,17 @@ import (
 	"electop/election"
 )
 
-// wall removes the monotonic reading: that clock stops while the machine sleeps
-// (see "Time" in the package documentation).
+// wall removes the monotonic reading: that clock stops while the machine sleeps (see
+// "Time" in the package documentation).
 func wall(t time.Time) time.Time { return t.Round(0) }
 
-// clockTolerance is how far the two clocks may diverge between two readings about a
-// second apart. ntpd slews the wall clock by 0.5 ms per second and steps it if it
-// is off by more than 128 ms.
+// clockTolerance is the maximum difference between the two clocks over about a second.
+// ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
-// ClockJump compares two readings of time.Now; now was due at most limit after
-// last. It returns the observations to make before any other: that the clock was
-// set, and that nothing was observed meanwhile.
-//
-// A machine that slept cannot be distinguished from a clock that was set forward.
-// Both are a gap.
+// ClockJump compares two readings of time.Now, at most limit apart. It returns the
+// observations to make first: a clock that was set, and a gap. A machine that slept looks
+// like a clock that was set forward: both are a gap.
 func ClockJump(last, now time.Time, limit time.Duration) []election.Observation {
 	return clockJump(wall(last), now, wall(now).Sub(wall(last)), now.Sub(last), limit)
 }

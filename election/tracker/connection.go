@@ -54,7 +54,7 @@ func (t *Tracker) linkUp(o election.LinkUp) {
 		t.judgeLinks(o.At)
 	}
 	if t.conn.State == election.Lost {
-		return // one response says nothing about what the failing queries would tell
+		return // one response proves nothing about the failing queries
 	}
 	if o.At.After(t.conn.LastContact) {
 		t.conn.LastContact = o.At

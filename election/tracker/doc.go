@@ -1,7 +1,7 @@
 // Package tracker folds observations of Consul's KV store into events and
 // snapshots of elections. A [Tracker] receives [election.Observation]s in the order
 // in which they were made and returns [election.Event]s; [Tracker.Snapshot] returns
-// an immutable view of everything known.
+// an immutable view of the state.
 //
 // The package is pure: it does no I/O, starts no goroutine, and time is a parameter.
 //
@@ -23,12 +23,11 @@
 // durations from wall clock readings too: now minus [election.Election.Since] does
 // that because only one of the two has a monotonic reading.
 //
-// The tracker must therefore be told when the wall clock is set
-// ([election.ClockSet]): it shifts every stored time, including those of events, so
-// that durations stay correct. [ClockJump] detects a clock that was set back. A clock
-// that was set forward cannot be distinguished from a machine that slept: it counts
-// as a gap, and as elapsed time. No duration is negative, even if the tracker is not
-// told.
+// The tracker therefore needs an [election.ClockSet] when the wall clock is set: it
+// shifts every stored time, including those of events, so that durations stay correct.
+// [ClockJump] detects a clock that was set back. A clock that was set forward cannot be
+// distinguished from a machine that slept: it counts as a gap, and as elapsed time. No
+// duration is negative, even without a ClockSet.
 //
 // # Memory
 //

@@ -78,8 +78,8 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	}
 }
 
-// causeOf returns what is known about an end; a is an action that Consul has not
-// confirmed, nil if there is none.
+// causeOf returns the known cause of an end; a is an action that Consul has not confirmed,
+// nil if there is none.
 func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	found := Explain(p.loss, *p.evidence)
 	if a == nil {

@@ -52,8 +52,8 @@ type Tracker struct {
 
 	links map[string]election.LinkLost
 	conn  election.Connection
-	// seenUntil is until when everything was observed before the latest loss of
-	// the link or of a part.
+	// seenUntil is the end of complete observation before the latest loss of the
+	// connection or of a part.
 	seenUntil time.Time
 	stop      *stop // the latest gap, nil once every range was read after it
 	pending   map[termID]*pendingEnd

@@ -36,7 +36,7 @@ func TestCommandsWithLimitedTokens(t *testing.T) {
 	r := w.run("show", "db", "-k", p+"/*/leader", "--token", keys).must(t, exitOK)
 	has(t, r.out, "sessions: not readable with this token", "pg2 (holds "+p+"/db/members/pg2)", "Software ", "Patroni")
 	r = w.run("list", "--advice", "-k", p+"/*/leader", "--token", keys).must(t, exitOK)
-	has(t, r.errOut, "may not read all sessions")
+	has(t, r.errOut, "cannot read all sessions")
 	r = w.run("doctor", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
 	has(t, r.out, "session_prefix")
 

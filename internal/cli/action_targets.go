@@ -88,7 +88,7 @@ func (b *batch) ledOn(ctx context.Context, all []*election.Election) ([]*electio
 }
 
 // nodeOf returns the node of the leader, empty if its session has ended. It fails if the
-// token may not read the session, because the leader could be on any node.
+// token cannot read the session, because the leader could be on any node.
 func (b *batch) nodeOf(ctx context.Context, e *election.Election) (string, error) {
 	if e.Session != nil {
 		return e.Session.Node, nil
@@ -98,7 +98,7 @@ func (b *batch) nodeOf(ctx context.Context, e *election.Election) (string, error
 	case errors.Is(err, consulx.ErrNoSession):
 		return "", nil
 	case errors.Is(err, consulx.ErrDenied):
-		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token may not read its session",
+		return "", fmt.Errorf("%w: the node of %s's leader is unknown, because this token cannot read its session",
 			consulx.ErrDenied, sanitize.Line(e.Name, 100))
 	case err != nil:
 		return "", err
@@ -132,7 +132,7 @@ func (b *batch) chooseSession(ctx context.Context) error {
 	return nil
 }
 
-// readSession reads one session. It fails with ErrDenied if the token may not read all
+// readSession reads one session. It fails with ErrDenied if the token cannot read all
 // sessions, and with ErrNoSession if there is no session with this ID.
 func (b *batch) readSession(ctx context.Context, id string) (*election.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)

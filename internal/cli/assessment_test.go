@@ -21,11 +21,11 @@ func TestAssessmentReportsFailedReads(t *testing.T) {
 	if err := writeElection(&b, e, nil, in, now); err != nil {
 		t.Fatal(err)
 	}
-	has(t, b.String(), "No candidate has acquired the key.", "not known: sessions: not readable␛[2J")
+	has(t, b.String(), "No candidate has acquired the key.", "unknown: sessions: not readable␛[2J")
 	if strings.Contains(in.why, "candidate seen") {
 		t.Error(in.why)
 	}
-	if got := in.nextText(); !strings.Contains(got, "not known") {
+	if got := in.nextText(); !strings.Contains(got, "unknown") {
 		t.Errorf("%q", got)
 	}
 	text, err := json.Marshal(in)

@@ -108,13 +108,13 @@ func (c *campaign) validate(name string, program []string) error {
 	case strings.Contains(name, "*"):
 		return usagef("%q contains a wildcard; campaign takes the name or the key of one election", sanitize.Line(name, 100))
 	case c.session.Behavior != election.BehaviorRelease && c.session.Behavior != election.BehaviorDelete:
-		return usagef("--behavior %q: want release or delete", sanitize.Line(c.session.Behavior, 20))
+		return usagef("--behavior %q: must be release or delete", sanitize.Line(c.session.Behavior, 20))
 	case c.delay < 0 || c.delay > election.MaxLockDelay:
-		return usagef("--lock-delay %s: want 0 to %s", c.delay, election.MaxLockDelay)
+		return usagef("--lock-delay %s: must be 0 to %s", c.delay, election.MaxLockDelay)
 	case c.ttl != 0 && (c.ttl < 10*time.Second || c.ttl > 24*time.Hour):
-		return usagef("--ttl %s: want 10s to 24h, or 0 for none", c.ttl)
+		return usagef("--ttl %s: must be 10s to 24h, or 0 for none", c.ttl)
 	case c.try < 0:
-		return usagef("--try %s: want a positive duration", c.try)
+		return usagef("--try %s: must be a positive duration", c.try)
 	case len(program) > 0 && !procgroup.Supported:
 		return usagef("campaign cannot run a program on this system: stopping it needs the process groups of Unix")
 	}
@@ -129,7 +129,7 @@ func (c *campaign) checkSafety(program []string) error {
 	case c.ttl == 0:
 		unsafe = "--ttl 0: the session does not end when this host stops, and its health check may end it unnoticed"
 	case c.delay < candidacy.MinLockDelay:
-		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; want %s or more", c.delay, candidacy.MinLockDelay)
+		unsafe = fmt.Sprintf("--lock-delay %s: another candidate may lead before this one has stopped; use %s or more", c.delay, candidacy.MinLockDelay)
 	default:
 		return nil
 	}

@@ -72,8 +72,8 @@ func TestCampaignRefusesBeforeItWrites(t *testing.T) {
 		{[]string{"job", "--read-only", "--", "true"}, exitUsage, "--read-only forbids campaign"},
 		{[]string{"job", "--read-only"}, exitUsage, "--read-only forbids campaign"},
 		{[]string{"job", "--ttl", "0", "--", "true"}, exitUsage, "two programs could run at once with --ttl 0"},
-		{[]string{"job", "--lock-delay", "0", "--", "true"}, exitUsage, "want 10s or more"},
-		{[]string{"job", "--lock-delay", "9s", "--", "true"}, exitUsage, "want 10s or more"},
+		{[]string{"job", "--lock-delay", "0", "--", "true"}, exitUsage, "use 10s or more"},
+		{[]string{"job", "--lock-delay", "9s", "--", "true"}, exitUsage, "use 10s or more"},
 		{[]string{"job", "--try", "-1s"}, exitUsage, "--try"},
 	}
 	for _, tt := range tests {

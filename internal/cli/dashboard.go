@@ -126,7 +126,7 @@ func (b dashboard) survey(ctx context.Context, keys []string) []election.Surroun
 }
 
 // holdings searches the store for keys of sessions. The second result is false if the
-// token may not read all keys.
+// token cannot read all keys.
 func (b dashboard) holdings(ctx context.Context, sessions []string, progress func(done, total int)) ([]election.Pair, bool, error) {
 	keys, err := consulx.Holdings(ctx, b.client, sessions, progress)
 	if errors.Is(err, consulx.ErrIncomplete) {

@@ -15,7 +15,7 @@ func TestUnfinishedActionsAreReported(t *testing.T) {
 	err := reportUnfinished(&b, []ui.Unfinished{{Name: "web", Outcome: insight.Outcome{
 		Action: election.ActionRelease, Kind: insight.OutcomeUnknown, Reason: "no answer",
 	}}})
-	if want := "electop: release web: not known whether the release was applied: no answer\n"; b.String() != want {
+	if want := "electop: release web: unknown whether the release was applied: no answer\n"; b.String() != want {
 		t.Errorf("got %q", b.String())
 	}
 	if code := reportError(io.Discard, err); code != exitFailed {

@@ -95,7 +95,7 @@ func (o *options) connect() (*consulx.Client, election.Patterns, error) {
 		return nil, nil, err
 	}
 	if n := o.consul.MaxConnections; n < minMaxWatches || n > maxMaxWatches {
-		return nil, nil, usagef("--max-watches %d: want %d to %d", n, minMaxWatches, maxMaxWatches)
+		return nil, nil, usagef("--max-watches %d: must be %d to %d", n, minMaxWatches, maxMaxWatches)
 	}
 	client, err := consulx.NewClient(o.consul)
 	return client, ps, err
@@ -108,7 +108,7 @@ func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
 		if slices.Contains(formats, *format) {
 			return nil
 		}
-		return usagef("-o %q: want %s", sanitize.Line(*format, 20), strings.Join(formats, " or "))
+		return usagef("-o %q: must be %s", sanitize.Line(*format, 20), strings.Join(formats, " or "))
 	}
 	// This fails only for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))

@@ -29,7 +29,7 @@ func listAdvice(ctx context.Context, d deps, l lookup, chosen []*election.Electi
 	sessions, err := consulx.Sessions(ctx, l.client)
 	switch {
 	case errors.Is(err, consulx.ErrDenied), errors.Is(err, consulx.ErrIncomplete):
-		fmt.Fprintln(d.stderr, "electop: this token may not read all sessions: advice that needs them is omitted")
+		fmt.Fprintln(d.stderr, "electop: this token cannot read all sessions: advice that needs them is omitted")
 	case err != nil:
 		return err
 	}

@@ -171,7 +171,7 @@ func TestErrorsHaveOneLineAndAnExitCode(t *testing.T) {
 		{[]string{"campaign", "web", "-k", "[a", "--", "no-such-program"}, exitUsage, `pattern "[a"`},
 		{[]string{"doctor", "-k", "[a"}, exitUsage, `pattern "[a"`},
 		{[]string{"-k", "[a"}, exitUsage, `pattern "[a"`},
-		{[]string{"list", "-o", "xml"}, exitUsage, "want table or json"},
+		{[]string{"list", "-o", "xml"}, exitUsage, "must be table or json"},
 		{[]string{"list", "--nope"}, exitUsage, "unknown flag: --nope"},
 		{[]string{"nope"}, exitUsage, `unknown command "nope"`},
 		{[]string{"show"}, exitUsage, "takes one NAME"},

@@ -13,7 +13,7 @@ import (
 
 func (o *options) level() (level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return level, usagef("--log-level %q: want debug, info, warn or error", sanitize.Line(o.logLevel, 20))
+		return level, usagef("--log-level %q: must be debug, info, warn or error", sanitize.Line(o.logLevel, 20))
 	}
 	return level, nil
 }

@@ -22,7 +22,7 @@ func (e *missingError) Unwrap() error { return errNoElection }
 func notFound(s *election.Snapshot, name string) error {
 	hint := ""
 	if s.Filtered {
-		hint = " (keys may be hidden: this token may not read all of them)"
+		hint = " (keys may be hidden: this token cannot read all of them)"
 	}
 	return &missingError{name: name, text: errNoElection.Error() + ": " + sanitize.Line(name, 100) + hint}
 }
@@ -33,11 +33,11 @@ func (l lookup) warnMissing(ctx context.Context) {
 	case len(l.snapshot.Elections) == 0:
 		l.explainEmpty(ctx)
 	case l.snapshot.Filtered:
-		fmt.Fprintln(l.stderr, "electop: this token may not read all keys: elections may be missing")
+		fmt.Fprintln(l.stderr, "electop: this token cannot read all keys: elections may be missing")
 	}
 }
 
-// explainError distinguishes an election that the token may not read from one that
+// explainError distinguishes an election that the token cannot read from one that
 // does not exist.
 func (l lookup) explainError(ctx context.Context, err error) error {
 	var missing *missingError
@@ -49,7 +49,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 	if key, ok := l.patterns.Key(missing.name); ok {
 		// If this read fails, the error keeps the hint of the snapshot.
 		if hidden, readErr := consulx.Hidden(ctx, l.client, key); readErr == nil && hidden {
-			return fmt.Errorf("%w: this token may not read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
+			return fmt.Errorf("%w: this token cannot read %s; see electop doctor", consulx.ErrDenied, sanitize.Line(key, 200))
 		}
 	}
 	if len(l.snapshot.Elections) == 0 {
@@ -75,9 +75,9 @@ func (l lookup) explainEmpty(ctx context.Context) {
 	}
 	switch {
 	case hidden && !found.Readable && err == nil:
-		printf("%s may not read any key: elections may be missing; missing ACL rule for %s: %s", whose, what, found.Rule)
+		printf("%s cannot read any key: elections may be missing; missing ACL rule for %s: %s", whose, what, found.Rule)
 	case hidden:
-		printf("no readable key matches %s; %s may not read all keys: elections may be missing", what, whose)
+		printf("no readable key matches %s; %s cannot read all keys: elections may be missing", what, whose)
 	case !found.Readable && found.Complete:
 		printf("no key matches %s: the KV store has no keys", what)
 	default:

@@ -63,18 +63,18 @@ func TestTokenThatMayReadNothingIsExplained(t *testing.T) {
 	if r.out != "[]\n" {
 		t.Errorf("out %q", r.out)
 	}
-	has(t, r.errOut, "this token may not read any key", "elections may be missing", rule)
+	has(t, r.errOut, "this token cannot read any key", "elections may be missing", rule)
 	lacks(t, r.errOut, "matches nothing", "no key matches")
 	r = w.run("list").must(t, exitOK)
-	has(t, r.errOut, "the anonymous token (no token was given) may not read any key", rule)
+	has(t, r.errOut, "the anonymous token (no token was given) cannot read any key", rule)
 
 	r = w.run("list", "--token", apps).must(t, exitOK)
-	has(t, r.errOut, "no readable key matches service/*/leader", "this token may not read all keys", "keys with a lock nearby: app/lock")
+	has(t, r.errOut, "no readable key matches service/*/leader", "this token cannot read all keys", "keys with a lock nearby: app/lock")
 
 	for _, tok := range []string{none, apps} {
 		for _, args := range [][]string{{"list", "web"}, {"show", "web"}, {"watch", "web"}, {"release", "web", "--yes"}, {"show", "service/web/leader"}} {
 			r := w.run(append(args, "--token", tok)...).must(t, exitDenied)
-			has(t, r.errOut, "this token may not read service/web/leader")
+			has(t, r.errOut, "this token cannot read service/web/leader")
 			if strings.Count(r.errOut, "\n") != 1 {
 				t.Errorf("%v: %q", args, r.errOut)
 			}

@@ -112,7 +112,7 @@ func TestShowDescribesSemaphores(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := w.run("show", "gpu", "-k", p+"/*/.lock").must(t, exitOK)
-		has(t, r.out, "limit 1, 0 held, 1 gone, 1 waiting", "(gone: its slot is free for the next)", "waiter     "+waiter, "a semaphore has holders, no leader")
+		has(t, r.out, "limit 1, 0 held, 1 gone, 1 waiting", "(session ended: a contender can take the slot)", "waiter     "+waiter, "a semaphore has holders, no leader")
 	})
 }
 

@@ -222,7 +222,7 @@ func (a assessment) semaphoreRows(row func(string, string, ...any)) {
 	for _, h := range s.Holders {
 		gone := ""
 		if h.Gone {
-			gone = " (gone: its slot is free for the next)"
+			gone = " (session ended: a contender can take the slot)"
 		}
 		row("  holder", "%s%s", contender(h), gone)
 	}
@@ -230,7 +230,7 @@ func (a assessment) semaphoreRows(row func(string, string, ...any)) {
 		row("  waiter", "%s", contender(w))
 	}
 	if !s.ContendersKnown {
-		row("", "Unknown: waiters and holders that are gone.")
+		row("", "Unknown: waiters, and holders whose session ended.")
 	}
 }
 

@@ -18,7 +18,7 @@ func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
 	if err := writeElection(&text, e, nil, newAssessment(snapshot, e, around), snapshot.At); err != nil {
 		t.Fatal(err)
 	}
-	has(t, text.String(), "limit 2", " Unknown: waiters and holders that are gone.\n")
+	has(t, text.String(), "limit 2", " Unknown: waiters, and holders whose session ended.\n")
 }
 
 func TestProbeText(t *testing.T) {

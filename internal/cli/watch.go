@@ -52,7 +52,7 @@ command is stopped in the same way.`,
 
 func (w *watch) run(ctx context.Context, names []string) error {
 	if w.execTimeout < 0 {
-		return usagef("--exec-timeout %s: want 0 or more", w.execTimeout)
+		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
 	}
 	client, ps, err := w.o.connect()
 	if err != nil {

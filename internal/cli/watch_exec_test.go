@@ -122,5 +122,5 @@ func TestExecRunsForEveryEventInOrder(t *testing.T) {
 
 func TestExecTimeoutIsChecked(t *testing.T) {
 	r := onMemory(t).run("watch", "--exec", "true", "--exec-timeout", "-1s").must(t, exitUsage)
-	has(t, r.errOut, "--exec-timeout -1s: want 0 or more")
+	has(t, r.errOut, "--exec-timeout -1s: must be 0 or more")
 }

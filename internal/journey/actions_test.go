@@ -216,5 +216,5 @@ func TestQuittingDuringAWriteFails(t *testing.T) {
 	term.keys("q")
 	term.await("1 release is still running; press again to quit.")
 	term.keys("q")
-	term.await("not known whether the release was applied", "left with 1")
+	term.await("unknown whether the release was applied", "left with 1")
 }

@@ -10,16 +10,16 @@ const (
 	backoffFirst = 250 * time.Millisecond
 	// MaxBackoff is the longest pause.
 	MaxBackoff = 15 * time.Second
-	// maxPause is the longest pause of a loop while the probe succeeds. When it
-	// fails, its next success restarts the loops.
+	// maxPause is the longest pause of a loop while the probe succeeds. After a failure,
+	// its next success restarts the loops.
 	maxPause = 2 * time.Second
 )
 
-// Backoff is exponential: 250 ms, doubled after each failure, plus up to a half at
-// random, at most 15 s.
+// Backoff is exponential: 250 ms, doubled after each failure, plus up to half at random,
+// at most 15 s.
 type Backoff struct{ failures int }
 
-// Next is how long to wait after one more failure.
+// Next returns the pause after one more failure.
 func (b *Backoff) Next() time.Duration {
 	base := MaxBackoff * 2 / 3
 	if shifted := backoffFirst << min(b.failures, 16); shifted < base {
@@ -29,13 +29,13 @@ func (b *Backoff) Next() time.Duration {
 	return base + Jitter(base/2)
 }
 
-// Jitter is a random part of d, so that failures at the same time are not retried
-// at the same time.
+// Jitter returns a random part of d, so that simultaneous failures are retried at
+// different times.
 func Jitter(d time.Duration) time.Duration {
 	return rand.N(d + 1) //nolint:gosec // nothing secret depends on it
 }
 
-// Reset makes the next pause the shortest.
+// Reset restarts with the shortest pause.
 func (b *Backoff) Reset() { b.failures = 0 }
 
 const (
@@ -44,12 +44,11 @@ const (
 	paceQuiet = time.Second
 )
 
-// pace slows a query that is woken without a change, as every write wakes one over
-// an empty prefix. A new key is still seen within 100 ms.
+// pace slows a query that wakes without a change: every write wakes one over an empty
+// prefix. A new key is still seen within 100 ms.
 type pace struct{ pause time.Duration }
 
-// next is the pause after a response that took so long and contained a change, or
-// not.
+// next is the pause after a response that took this long, with or without a change.
 func (p *pace) next(news bool, took time.Duration) time.Duration {
 	if news || took >= paceQuiet {
 		p.pause = 0

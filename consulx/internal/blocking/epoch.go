@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Epochs restarts all loops at once. After the connection to Consul was lost,
-// blocked queries may hang on connections that lead nowhere, and retries that wait
-// need not wait any longer.
+// Epochs restarts all loops at once after a lost connection: blocked queries may wait on
+// dead connections, and retries need not wait longer.
 type Epochs struct {
 	parent context.Context
 	mu     sync.Mutex
@@ -34,7 +33,7 @@ func (e *Epochs) Next() {
 	e.ctx, e.cancel = context.WithCancel(e.parent)
 }
 
-// Lose says that the probe fails. The next epoch begins when it succeeds again.
+// Lose records that the probe fails. The next epoch begins when it succeeds again.
 func (e *Epochs) Lose() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -47,7 +46,7 @@ func (e *Epochs) isLost() bool {
 	return e.lost
 }
 
-// Current is the context of this epoch, and its number.
+// Current returns the context and the number of this epoch.
 func (e *Epochs) Current() (context.Context, int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -61,7 +60,7 @@ func (e *Epochs) Stop() {
 	e.cancel()
 }
 
-// Join is a context that ends with either of two.
+// Join returns a context that ends with either of two.
 func Join(ctx, other context.Context) (joined context.Context, leave func()) {
 	joined, cancel := context.WithCancel(other)
 	stop := context.AfterFunc(ctx, cancel)

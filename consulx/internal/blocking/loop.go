@@ -1,5 +1,4 @@
-// Package blocking repeats one blocking query of Consul for ever: which index it
-// waits for, when it gives up, and how it retries.
+// Package blocking repeats one blocking query: index handling, timeouts and retries.
 package blocking
 
 import (
@@ -11,38 +10,37 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// Poller sends one query and handles its responses. Only the goroutine of the
-// loop calls its methods.
+// Poller sends one query and handles its responses. Only the loop's goroutine calls its
+// methods.
 type Poller interface {
 	// Poll sends the query with these options and keeps the response.
 	Poll(q *api.QueryOptions) (*api.QueryMeta, error)
-	// Accept handles the response. changed is false if nothing of interest changed.
+	// Accept handles the response. changed is false if nothing relevant changed.
 	Accept(ctx context.Context, a Answer) (changed bool, err error)
-	// Failed reports an error and when the next attempt is made. Zero means that
-	// the first retry is under way.
+	// Failed receives an error and the time of the next attempt; zero means that the first
+	// retry has started.
 	Failed(err error, retryAt time.Time)
 }
 
-// Answer is what is known of a response besides its body.
+// Answer is the metadata of a response.
 type Answer struct {
 	*api.QueryMeta
-	Gap  bool     // changes since the response before may have been missed
+	Gap  bool     // changes since the previous response may have been missed
 	Next Position // of the next query
-	// Rejected is set while queries that wait are rejected: the source is not up
-	// yet, although this query succeeded.
+	// Rejected is true while waiting queries are rejected: the source is not up yet,
+	// although this query succeeded.
 	Rejected bool
 }
 
-// Client makes the options of queries.
+// Client creates the options of queries.
 type Client interface {
 	Read(ctx context.Context) *api.QueryOptions
 	Consistent(ctx context.Context) *api.QueryOptions
-	// Close closes idle connections, those of other reads too. The client stays
-	// usable.
+	// Close closes idle connections, also those of other reads. The client stays usable.
 	Close()
 }
 
-// ErrReadAgain says that a response lacks keys that exist and are readable.
+// ErrReadAgain reports a response without keys that exist and are readable.
 var ErrReadAgain = errors.New("the response lacks keys that exist and are readable")
 
 // Loop repeats the query of a poller.
@@ -54,23 +52,22 @@ type Loop struct {
 	From   Position // of the first query
 	// Consistent makes every read consistent.
 	Consistent bool
-	// Rest, if set, is the pause after a response, instead of pace.
+	// Rest, if set, is the pause after a response; it replaces pace.
 	Rest func() time.Duration
 
 	backoff  Backoff
 	pace     pace
-	confirm  bool // the next read is consistent, because the latest was outdated
+	confirm  bool // the latest response was outdated: read consistently
 	reread   bool // the latest response was dropped because it lacked keys
 	retried  bool // the latest failure was retried at once
-	rejected bool // queries that wait are rejected
+	rejected bool // waiting queries are rejected
 }
 
-// minWait is how long a query must wait to prove that queries can wait: a proxy
-// that rejects such queries does so at once.
+// minWait is the wait after which a query proves that queries can wait: a proxy that
+// rejects them does so at once.
 const minWait = 500 * time.Millisecond
 
-// Run polls until ctx ends. It never fails: it reports errors to the poller and
-// retries.
+// Run polls until ctx ends. It reports errors to the poller and retries.
 func (l *Loop) Run(ctx context.Context) {
 	at := l.From
 	for ctx.Err() == nil {
@@ -80,10 +77,10 @@ func (l *Loop) Run(ctx context.Context) {
 		start := time.Now()
 		next, err := l.once(epoch, at)
 		if err != nil {
-			l.Client.Close() // other connections may have died with this one
+			l.Client.Close() // other connections may be dead too
 		}
-		// Only a query that waited proves that waiting works: a proxy that rejects
-		// such queries must not cause one full read after another.
+		// Only a query that waited proves that queries can wait: a proxy that rejects them
+		// must not cause repeated full reads.
 		proven := at.Index > 0 && (err == nil || time.Since(start) >= minWait && !Overdue(err))
 		switch {
 		case epoch.Err() != nil:
@@ -99,9 +96,9 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// retry pauses after a failure. Proxies and firewalls close connections that wait,
-// so the first retry is immediate and reports only a response that is overdue: the
-// retry may take long, too.
+// retry pauses after a failure. Proxies and firewalls close idle connections, so the first
+// retry is immediate and reports only an overdue response, because the retry may take as
+// long.
 func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	if at.Index > 0 && !l.retried {
 		l.retried = true
@@ -119,7 +116,7 @@ func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	Sleep(ctx, pause)
 }
 
-// once polls one time.
+// once polls once.
 func (l *Loop) once(ctx context.Context, at Position) (next Position, err error) {
 	wait := l.Wait - Jitter(l.Wait/8)
 	if l.rejected {
@@ -156,15 +153,15 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	return next, nil
 }
 
-// outdated reports a response that is older than one before: with --stale any server
-// may give it, otherwise a leader that still replays its log. It is dropped, and a
-// consistent read decides whether the state went back.
+// outdated reports whether a response is older than a previous one, from any server with
+// --stale or from a leader that still replays its log. It is dropped; a consistent read
+// decides whether the state went back.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
 	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
 	return l.confirm
 }
 
-// query is the options of the next query.
+// query returns the options of the next query.
 func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api.QueryOptions {
 	q := l.Client.Read(ctx)
 	if l.Consistent || l.confirm {
@@ -176,8 +173,7 @@ func (l *Loop) query(ctx context.Context, index uint64, wait time.Duration) *api
 	return q
 }
 
-// Overdue reports a response that is overdue, by this program's deadline or the
-// kernel's.
+// Overdue reports whether a response missed the deadline of electop or of the kernel.
 func Overdue(err error) bool {
 	var silent net.Error
 	return errors.As(err, &silent) && silent.Timeout()

@@ -24,12 +24,11 @@ const (
 	hidden     = "<hidden>"
 )
 
-// Secrets are the texts that no message may show, the longest first: tokens and
-// passwords, in every encoding in which a server may send them back.
+// Secrets are the texts that no message may contain, longest first: tokens and passwords,
+// in every encoding in which a server may return them.
 type Secrets []string
 
-// New collects the secrets of a client: its token and what it sends as
-// basic authentication.
+// New collects the secrets of a client: its token and basic authentication.
 func New(token string, auths ...*api.HttpBasicAuth) Secrets {
 	plain := []string{token}
 	for _, auth := range auths {
@@ -54,7 +53,7 @@ func New(token string, auths ...*api.HttpBasicAuth) Secrets {
 	return slices.Compact(all)
 }
 
-// encodings are a text and its forms in URLs, JSON, Go, HTML and base64.
+// encodings returns a text and its forms in URLs, JSON, Go, HTML and base64.
 func encodings(text string) []string {
 	all := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text), unquoted(strconv.Quote(text))}
 	for _, escapeHTML := range []bool{false, true} {
@@ -70,8 +69,8 @@ func encodings(text string) []string {
 
 func unquoted(text string) string { return strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`) }
 
-// base64Cores are the characters that a text always becomes when it is encoded
-// as a part of something longer, one core for each alignment and alphabet.
+// base64Cores returns the characters that a text always has inside a longer base64 text,
+// one core for each alignment and alphabet.
 func base64Cores(text string) []string {
 	var cores []string
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -79,7 +78,7 @@ func base64Cores(text string) []string {
 			core := enc.EncodeToString(append(make([]byte, before), text...))
 			core = core[(before*4+2)/3:]
 			if (before+len(text))%3 != 0 {
-				core = core[:len(core)-1] // depends on what follows the text
+				core = core[:len(core)-1] // depends on the following text
 			}
 			if len(core) >= wordLength {
 				cores = append(cores, core)
@@ -89,7 +88,7 @@ func base64Cores(text string) []string {
 	return cores
 }
 
-// Redact takes every secret out of a text.
+// Redact replaces every secret in a text.
 func (s Secrets) Redact(text string) string {
 	for _, secret := range s {
 		if len(secret) >= wordLength {
@@ -101,7 +100,7 @@ func (s Secrets) Redact(text string) string {
 	return text
 }
 
-// replaceWord hides a secret where it is not a part of a longer word.
+// replaceWord replaces a secret that is not part of a longer word.
 func replaceWord(text, secret string) string {
 	var out strings.Builder
 	for {

@@ -12,7 +12,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// Address is an address of Consul taken apart.
+// Address is a parsed address of Consul.
 type Address struct {
 	Scheme string // http or https
 	host   string
@@ -21,15 +21,14 @@ type Address struct {
 	user   *url.Userinfo
 }
 
-// ParseAddress reads an address as Consul's library does, and user:password@ in
-// front of the host besides, which that library would take for a part of the
-// host and show in its errors.
+// ParseAddress parses an address like Consul's library, and also user:password@ before the
+// host: the library would treat it as part of the host and show it in errors.
 func ParseAddress(address, scheme string) (Address, error) {
 	t := Address{Scheme: scheme}
 	rest := address
 	if before, after, ok := strings.Cut(address, "://"); ok {
 		switch before {
-		case "http": // never undoes CONSUL_HTTP_SSL
+		case "http": // never overrides CONSUL_HTTP_SSL
 		case "https":
 			t.Scheme = "https"
 		case "unix":
@@ -52,7 +51,7 @@ func ParseAddress(address, scheme string) (Address, error) {
 	}
 	t.host = rest
 	if probe, err := url.Parse("http://" + t.host); t.host == "" || err != nil || probe.Host != t.host {
-		return t, errors.New("address of Consul: want host:port, http://…, https://… or unix://…")
+		return t, errors.New("address of Consul must be host:port, http://…, https://… or unix://…")
 	}
 	return t, nil
 }
@@ -64,7 +63,7 @@ func unescape(text string) string {
 	return text
 }
 
-// Auth is what the address holds in front of the host, nil if nothing.
+// Auth returns the credentials before the host, nil for none.
 func (t Address) Auth() *api.HttpBasicAuth {
 	if t.user == nil {
 		return nil
@@ -73,7 +72,7 @@ func (t Address) Auth() *api.HttpBasicAuth {
 	return &api.HttpBasicAuth{Username: t.user.Username(), Password: password}
 }
 
-// Shown is the address for people: without credentials.
+// Shown is the address without credentials.
 func (t Address) Shown() string {
 	if t.socket != "" {
 		return t.socket
@@ -81,7 +80,7 @@ func (t Address) Shown() string {
 	return t.host + t.prefix
 }
 
-// URL is the address that requests name.
+// URL is the address for requests.
 func (t Address) URL() *url.URL {
 	if t.socket != "" {
 		return &url.URL{Scheme: "http", Host: "localhost"}
@@ -89,7 +88,7 @@ func (t Address) URL() *url.URL {
 	return &url.URL{Scheme: t.Scheme, Host: t.host, Path: t.prefix}
 }
 
-// loopback reports an agent on this machine.
+// loopback reports whether the agent is on this machine.
 func (t Address) loopback() bool {
 	if t.socket != "" {
 		return true

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// certificateWatch recognises a server that closes connections because it wants
-// a client certificate. In TLS 1.3 its alert races with the request, so that the
-// error itself often is "broken pipe" or "use of closed network connection".
+// certificateWatch recognises a server that closes connections because it requires a
+// client certificate. In TLS 1.3 its alert races with the request, so the error often is
+// "broken pipe" or "use of closed network connection".
 type certificateWatch struct {
 	http.RoundTripper
 	given    bool        // a certificate is configured
@@ -19,11 +19,11 @@ type certificateWatch struct {
 	answered atomic.Bool // a request got a response
 }
 
-// observe has the TLS configuration tell when a server asks for a certificate.
+// observe records in the TLS configuration that a server requests a certificate.
 func (w *certificateWatch) observe(conf *tls.Config) {
 	certs := conf.Certificates
 	w.given = len(certs) > 0
-	// crypto/tls selects in the same way when this function is not set.
+	// crypto/tls selects the same certificate without this function.
 	conf.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		w.asked.Store(true)
 		for i := range certs {
@@ -46,15 +46,15 @@ func (w *certificateWatch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// timedOut reports that a request ended because its context or a timeout did.
+// timedOut reports whether a request ended because of its context or a timeout.
 func timedOut(err error) bool {
 	var netw net.Error
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.As(err, &netw) && netw.Timeout()
 }
 
-// CertificateError says that a server asked for a client certificate and closed
-// the connection.
+// CertificateError reports that a server requested a client certificate and closed the
+// connection.
 type CertificateError struct {
 	given bool
 	cause error
@@ -69,7 +69,7 @@ func (e *CertificateError) Error() string {
 
 func (e *CertificateError) Unwrap() error { return e.cause }
 
-// NeverSent reports errors that occur before a request is sent.
+// NeverSent reports whether an error occurred before the request was sent.
 func NeverSent(err error) bool {
 	var (
 		op      *net.OpError

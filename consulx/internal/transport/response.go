@@ -13,24 +13,23 @@ import (
 
 // Limits of a response body after decompression, in bytes.
 const (
-	// BodyLimit leaves room for the lists of 100,000 elections (36 MB) several
-	// times over.
+	// BodyLimit allows several times the lists of 100,000 elections (36 MB).
 	BodyLimit = 256 << 20
-	// errorLimit is far more than any of Consul's errors has.
+	// errorLimit is far above the size of Consul's errors.
 	errorLimit = 64 << 10
-	// largeBody is the size above which bodies are read one at a time: otherwise
-	// every query could use BodyLimit at once.
+	// largeBody is the size above which bodies are read one at a time: otherwise every
+	// query could use BodyLimit at once.
 	largeBody = 8 << 20
 )
 
-// errTooLarge says that a body exceeds BodyLimit.
+// errTooLarge reports a body above BodyLimit.
 var errTooLarge = fmt.Errorf("the response is larger than %d MB", BodyLimit>>20)
 
-// guard is the transport below Consul's library. It rejects responses that do not
-// come from Consul and bounds their bodies.
+// guard is the transport below Consul's library. It rejects foreign responses and limits
+// bodies.
 type guard struct {
 	http.RoundTripper
-	large chan struct{} // held by the one body that is larger than largeBody
+	large chan struct{} // held by the reader of a body above largeBody
 }
 
 // RoundTrip sends a request and checks the response.
@@ -40,7 +39,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := checkOrigin(r, response); err != nil {
-		_ = response.Body.Close() // the rest of the body is of no interest
+		_ = response.Body.Close() // the rest is not needed
 		return nil, err
 	}
 	if writesLock(r) && response.StatusCode == http.StatusOK {
@@ -56,8 +55,8 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// checkOrigin rejects a response without a valid index: Consul sends one with
-// every read of keys, sessions, nodes and checks, also with a 404.
+// checkOrigin rejects a response without a valid index: Consul sends one with every read
+// of keys, sessions, nodes and checks, also with a 404.
 func checkOrigin(r *http.Request, response *http.Response) error {
 	if r.Method != http.MethodGet || !indexed(r.URL.Path) {
 		return nil
@@ -76,17 +75,17 @@ func checkOrigin(r *http.Request, response *http.Response) error {
 	return NotConsul(fmt.Sprintf("HTTP %d %s", response.StatusCode, found))
 }
 
-// writesLock reports an acquire or a release of a key.
+// writesLock reports whether a request acquires or releases a key.
 func writesLock(r *http.Request) bool {
 	query := r.URL.Query()
 	return r.Method == http.MethodPut && (query.Has("acquire") || query.Has("release"))
 }
 
-// checkVerdict rejects a response to an acquire or a release that is not true or
-// false: Consul's library takes any text that contains "true" for success.
+// checkVerdict rejects a response to an acquire or a release other than true or false:
+// Consul's library accepts any text that contains "true".
 func checkVerdict(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, errorLimit))
-	_ = response.Body.Close() // it is read, or failed to be
+	_ = response.Body.Close() // the body was read or cannot be
 	if err != nil {
 		return err
 	}
@@ -98,12 +97,12 @@ func checkVerdict(response *http.Response) error {
 	return NotConsul("neither true nor false")
 }
 
-// NotConsul is the error of a response that Consul would not have sent.
+// NotConsul returns the error of a response that Consul never sends.
 func NotConsul(found string) error {
 	return fmt.Errorf("the response is not Consul's: %s; is there a proxy in between?", found)
 }
 
-// indexed reports endpoints whose responses carry an index.
+// indexed reports whether an endpoint's responses contain an index.
 func indexed(path string) bool {
 	for _, endpoint := range []string{"/v1/kv/", "/v1/session/", "/v1/health/", "/v1/catalog/node"} {
 		if strings.Contains(path, endpoint) {
@@ -113,8 +112,7 @@ func indexed(path string) bool {
 	return false
 }
 
-// boundedBody ends after left bytes: with an error, or as if it were complete if
-// cut is set.
+// boundedBody ends after left bytes: with an error, or as if complete if cut is set.
 type boundedBody struct {
 	io.ReadCloser
 	guard guard
@@ -123,7 +121,7 @@ type boundedBody struct {
 	read  int64
 	left  int64
 	cut   bool
-	large bool // holds the guard's place for a large body
+	large bool // holds the guard's slot for a large body
 }
 
 // Read returns the next bytes of the body.
@@ -142,8 +140,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// probe distinguishes a body that is exactly as large as the limit from a larger
-// one.
+// probe distinguishes a body of exactly the limit from a larger one.
 func (b *boundedBody) probe() (int, error) {
 	switch n, err := b.ReadCloser.Read(make([]byte, 1)); {
 	case n > 0:
@@ -154,7 +151,7 @@ func (b *boundedBody) probe() (int, error) {
 	return 0, nil
 }
 
-// enter waits until no other large body is being read.
+// enter waits until no other large body is read.
 func (b *boundedBody) enter() error {
 	if b.large || b.read < largeBody {
 		return nil

@@ -1,5 +1,5 @@
-// Package transport carries requests to one Consul agent. It rejects responses
-// that are not Consul's and bounds their size.
+// Package transport sends requests to one Consul agent. It rejects foreign responses and
+// limits their size.
 package transport
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The kernel reports a silent connection after 14 s: it probes after 5 s, then
-// three more times. Behind a proxy, the deadline of the query applies.
+// The kernel reports a silent connection after 14 s: it probes after 5 s, then three more
+// times. Behind a proxy, the query's deadline applies.
 const (
 	keepAliveIdle     = 5 * time.Second
 	keepAliveInterval = 3 * time.Second
@@ -30,9 +30,8 @@ type Transport struct {
 	connections *http.Transport
 }
 
-// New makes at most conns connections to an agent. Requests go through instead if
-// it is not nil. large is held by the one response body that is larger than
-// largeBody.
+// New opens at most conns connections to an agent, or sends requests through instead if
+// not nil. large is the slot of the one response body above largeBody.
 func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, large chan struct{}) *Transport {
 	connections := newTransport(a, conf, conns)
 	watch := &certificateWatch{RoundTripper: connections}
@@ -43,14 +42,14 @@ func New(a Address, conf *tls.Config, conns int, instead http.RoundTripper, larg
 	return &Transport{guard{RoundTripper: watch, large: large}, connections}
 }
 
-// CloseIdleConnections closes the connections that carry no request.
+// CloseIdleConnections closes the idle connections.
 func (t *Transport) CloseIdleConnections() { t.connections.CloseIdleConnections() }
 
-// RefuseRedirect keeps the token from other hosts and a request from another key:
-// Consul redirects paths that contain "//" or "..".
+// RefuseRedirect protects the token from other hosts, and a request from another key:
+// Consul redirects paths with "//" or "..".
 func RefuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// newTransport makes the connections to an agent.
+// newTransport creates the connections to an agent.
 func newTransport(t Address, tlsConfig *tls.Config, conns int) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
@@ -65,7 +64,7 @@ func newTransport(t Address, tlsConfig *tls.Config, conns int) *http.Transport {
 	}
 	return &http.Transport{
 		Proxy: proxy, DialContext: dial, TLSClientConfig: tlsConfig, TLSHandshakeTimeout: tlsHandshake,
-		// Compressing a large response costs more than sending it over loopback.
+		// Compressing a large response is slower than sending it over loopback.
 		DisableCompression: t.loopback(),
 		ForceAttemptHTTP2:  true,
 		HTTP2:              &http.HTTP2Config{SendPingTimeout: keepAliveIdle, PingTimeout: keepAliveIdle},

@@ -7,19 +7,18 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Filtering is the filter of the view that is open.
+// Filtering is the filter of the open view.
 type Filtering struct {
 	scene.Filter
-	// Result counts what matches, Hidden the marks that do not.
+	// Result is the text about the matches, Hidden the number of marks that do not match.
 	Result string
 	Hidden int
-	// Typing says that a line is typed: its banner is nil, the prompt draws it.
+	// Typing is true while the prompt is open. The prompt covers the filter's banner.
 	Typing bool
 }
 
-// Banners are the lines between header and body that say what is special now: what
-// is filtered, that the link is lost, that the board is paused, what the
-// demonstration does. Demo is empty in none.
+// Banners returns the lines between header and body: filter, connection loss, stale keys,
+// pause, loading and demonstration. Outside a demonstration demo is empty.
 func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span {
 	var lines [][]term.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
@@ -42,7 +41,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 		})
 	}
 	if hasBoard && !s.Live.Loaded {
-		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + " Still reading: not every election is here yet."}})
+		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + " Loading: some elections have not been read yet."}})
 	}
 	if demo != "" {
 		lines = append(lines, []term.Span{{term.Accent, " " + sym.Note + " "}, {term.Quiet, scene.OneLine(demo, 200)}})
@@ -50,7 +49,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 	return lines
 }
 
-// filterBanner says what the filter shows, and how many marks it hides.
+// filterBanner shows the filter, its result and the number of hidden marks.
 func filterBanner(sym *term.Symbols, f Filtering) []term.Span {
 	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + f.Result}}
 	if f.Hidden > 0 {
@@ -59,7 +58,7 @@ func filterBanner(sym *term.Symbols, f Filtering) []term.Span {
 	return append(b, term.Span{term.Quiet, "   esc clears"})
 }
 
-// lostBanner says how old the board is, what failed and when the next try is.
+// lostBanner shows the age of the data, the error and the time until the next attempt.
 func lostBanner(s *scene.Scene) []term.Span {
 	c := s.Live.Connection
 	text := " Consul is unreachable. "

@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// TooSmall fills a window with a text that says why nothing is drawn.
+// TooSmall fills a window with an explanation instead of the board.
 func TooSmall(p *term.Painter, text string, width, height int) []string {
 	var lines []string
 	for _, part := range term.Wrap(text, width) {
@@ -17,7 +17,7 @@ func TooSmall(p *term.Painter, text string, width, height int) []string {
 	return p.Pad(lines, width, height)
 }
 
-// Empty says why there is no election to show, and what can be done.
+// Empty explains why the board shows no election, and how to get one.
 func Empty(p *term.Painter, s *scene.Scene, at Place, width, height int) []string {
 	d := &term.Page{Width: min(width-4, 84), Sym: p.Sym}
 	switch {
@@ -61,10 +61,10 @@ func unreachable(d *term.Page, s *scene.Scene, address string) {
 	if c.Refused {
 		source = "The token comes from --token, --token-file, CONSUL_HTTP_TOKEN or CONSUL_HTTP_TOKEN_FILE."
 	}
-	d.Para(term.Quiet, source+" `electop doctor` says what this address and token may read.")
+	d.Para(term.Quiet, source+" `electop doctor` shows what this address and token can read.")
 }
 
-// nothingFound tells an empty place from one that may not be seen.
+// nothingFound distinguishes missing keys from keys that the token cannot read.
 func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 	cleaned := make([]string, 0, len(patterns))
 	for _, p := range patterns {
@@ -77,17 +77,16 @@ func nothingFound(d *term.Page, s *scene.Scene, patterns []string) {
 	if s.Live.Filtered {
 		d.Add(term.Span{term.Delay, "No election is visible under " + what})
 		d.Blank()
-		d.Para(term.Text, "They may be hidden by the token's ACL: Consul leaves out keys that a token may not read. "+
-			"That nothing is here is no proof that there is nothing.")
+		d.Para(term.Text, "Consul omits keys that the token cannot read, so elections may exist although none is shown.")
 		d.Blank()
 		d.Para(term.Quiet, "Reading elections needs key_prefix, session_prefix, node_prefix and service_prefix with "+
-			"policy read. `electop doctor` says which of them are missing.")
+			"policy read. `electop doctor` shows which of them are missing.")
 		return
 	}
 	d.Add(term.Span{term.Strong, "No key matches " + what})
 	d.Blank()
 	d.Para(term.Text, "Elections appear here as soon as a client creates such a key.")
 	d.Blank()
-	d.Para(term.Quiet, "Other keys are watched with -k PATTERN: * stands for one segment of a key, ** for any number. "+
+	d.Para(term.Quiet, "To watch other keys, use -k PATTERN: * matches one segment of a key, ** any number. "+
 		"`electop demo` shows a board with elections.")
 }

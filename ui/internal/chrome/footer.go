@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Footer draws the last line: a note or, without one, what is marked, and then the
-// keys that matter now. A line without keys has the note alone.
+// Footer draws the last line: a note, or else the marks, then the keys of the focused
+// part. Without bindings it draws the note only.
 func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) string {
 	l := term.NewLine(p, width)
 	l.Gap(1)
@@ -26,8 +26,7 @@ func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, wi
 	return l.Done()
 }
 
-// Marks counts the marks of a view, those that its filter hides apart. The noun is
-// what can be marked in it.
+// Marks returns the number of visible and hidden marks. noun names a marked row.
 func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 	var spans []term.Span
 	if visible > 0 {
@@ -44,8 +43,7 @@ func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 
 func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
 
-// writeKeys writes as many keys as there is room for, whole ones only. The last
-// two (help and quit) are always among them.
+// writeKeys writes as many whole keys as fit. The last two (help and quit) always fit.
 func writeKeys(l *term.Line, bindings []key.Binding) {
 	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
 	kept := 0
@@ -72,8 +70,8 @@ func keyWidth(b key.Binding) int {
 	return n
 }
 
-// writeKey writes a key with what it does. One that the token does not allow is
-// grey and in brackets: pressed, it says what is missing.
+// writeKey writes a key and its action. A key that the token does not allow is grey and in
+// brackets; pressing it shows the missing rule.
 func writeKey(l *term.Line, b key.Binding) {
 	h := b.Help()
 	if !b.Enabled() {

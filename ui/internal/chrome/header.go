@@ -10,16 +10,15 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Place is what the program was started with, as the first line and the empty screen
-// tell it.
+// Place is the configuration that the header and the empty screen show.
 type Place struct {
 	Address  string
 	Patterns []string
-	// Demo says what happens in a demonstration, empty in none.
+	// Demo describes a demonstration, empty outside of one.
 	Demo string
 }
 
-// Header draws the first line: where, how many, how the link does, what time.
+// Header draws the first line: Consul's address, the counts, the connection and the time.
 func Header(p *term.Painter, s *scene.Scene, at Place, c scene.Counts, width int) string {
 	right := stateSpans(s, c, width, true)
 	if width-term.SpansWidth(right) < len(" electop  ") {
@@ -33,8 +32,8 @@ func Header(p *term.Painter, s *scene.Scene, at Place, c scene.Counts, width int
 	return l.Done()
 }
 
-// stateSpans are the right half of the header, the counts with words or with
-// signs only.
+// stateSpans returns the right half of the header. Without words the counts are numbers
+// with signs.
 func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []term.Span {
 	detail := countSigns
 	if words && width >= 64 {
@@ -48,8 +47,8 @@ func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []term.Sp
 	return append(spans, term.Span{term.Text, "  " + s.Now.Format("15:04:05") + " "})
 }
 
-// placeSpans says which program looks at which Consul, and the marks of a
-// demonstration and of a program that may only look.
+// placeSpans returns the program's name, the badges of a demonstration and of read-only
+// mode, the datacenter, the address and the patterns.
 func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	spans := []term.Span{{term.Accent, " electop"}, {term.Text, " "}}
 	if room <= term.SpansWidth(spans) {
@@ -76,16 +75,17 @@ func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	return append(spans, term.Span{term.Text, " "}, term.Span{term.Quiet, text})
 }
 
-// countDetail is how much room the numbers of elections have.
+// countDetail is the level of detail of the counts.
 type countDetail uint8
 
 const (
 	countSigns countDetail = iota // signs only
-	countWords                    // words for what may need a person
+	countWords                    // words for elections that may require action
 	countAll                      // words for everything
 )
 
-// countSpans are the numbers of elections. What needs a person stands out.
+// countSpans returns the number of elections in each state. States that require action
+// stand out.
 func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span {
 	spans := make([]term.Span, 0, 12)
 	for _, part := range []struct {
@@ -112,7 +112,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span 
 		}
 		r := part.role
 		if s.Stale {
-			r = term.Quiet // old numbers must not look like news
+			r = term.Quiet // stale counts must not look current
 		}
 		spans = append(spans, term.Span{r, text}, term.Span{term.Text, "  "})
 		if part.state == scene.StateLed {
@@ -125,7 +125,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span 
 	return spans
 }
 
-// riskSpans warn of leaders that may fall: their sign is that of their checks.
+// riskSpans returns the number of leaders at risk, with the sign of their worst check.
 func riskSpans(s *scene.Scene, c scene.Counts, words bool) []term.Span {
 	n, r, sign := c.Critical+c.Warning, term.Delay, s.Sym.Warning
 	if n == 0 {
@@ -144,7 +144,7 @@ func riskSpans(s *scene.Scene, c scene.Counts, words bool) []term.Span {
 	return []term.Span{{r, text}, {term.Text, "  "}}
 }
 
-// linkSpans tell how the link to Consul does.
+// linkSpans returns the state of the connection to Consul.
 func linkSpans(s *scene.Scene, width int) []term.Span {
 	c, sym := s.Live.Connection, s.Sym
 	lead := "  "
@@ -168,7 +168,7 @@ func linkSpans(s *scene.Scene, width int) []term.Span {
 	}
 }
 
-// lostWord tells a link that was lost from one that never was there.
+// lostWord distinguishes a lost connection from one that was never established.
 func lostWord(c election.Connection) string {
 	if c.LastContact.IsZero() {
 		return "no answer"

@@ -7,20 +7,20 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Guide is the page with every key and sign.
+// Guide is the page of all keys and signs.
 type Guide struct {
 	Keys keys.Map
-	// Commands is the line that lists what can be typed after ":".
+	// Commands lists the commands that follow ":".
 	Commands string
 }
 
-// Scroll is the offset that is step lines further, in a window of this size.
+// Scroll returns the offset moved by step lines and limited to the page, in a window of
+// this size.
 func (g Guide) Scroll(sym *term.Symbols, offset, step, width, height int) int {
 	return max(0, min(offset+step, len(g.lines(sym, width-2))-(height-3)))
 }
 
-// Draw lays the page, from the line at the offset on, over all lines but the first
-// and the last.
+// Draw draws the page from the line at offset over all lines except the first and last.
 func (g Guide) Draw(p *term.Painter, lines []string, offset, width int) {
 	height := len(lines) - 2
 	text := g.lines(p.Sym, width-2)
@@ -41,7 +41,7 @@ func (g Guide) Draw(p *term.Painter, lines []string, offset, width int) {
 	}
 }
 
-// lines are the keys in as many columns as fit, and the signs below.
+// lines returns the keys, in columns if the width suffices, and then the signs.
 func (g Guide) lines(sym *term.Symbols, width int) [][]term.Span {
 	titles := []string{"Move", "Look", "Act"}
 	groups := make([][][]term.Span, 0, len(titles))
@@ -68,7 +68,7 @@ func helpGroup(title string, bindings []key.Binding) [][]term.Span {
 	return lines
 }
 
-// sideBySide puts columns of equal width beside each other.
+// sideBySide joins columns of equal width.
 func sideBySide(groups [][][]term.Span, width int) [][]term.Span {
 	var rows [][]term.Span
 	for i := 0; ; i++ {
@@ -89,7 +89,7 @@ func sideBySide(groups [][][]term.Span, width int) [][]term.Span {
 	}
 }
 
-// signLines explains what the signs of the board mean.
+// signLines explains the signs of the board.
 func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, 10)} }
 	return [][]term.Span{
@@ -105,12 +105,12 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 			{term.Text, " lost   "}, {term.Vacant, sym.LaneGap}, {term.Text, " no leader   "}, {term.Vacant, sym.LaneWon},
 			{term.Text, " elected   "}, {term.Vacant, sym.LaneChange}, {term.Text, " another leader   "},
 			{term.Faint, sym.LaneUnseen}, {term.Text, " not seen"}},
-		{label("Marks"), {term.Text, sym.AtLeast + " at least: it began unseen   " + sym.Tilde +
-			" an estimate   ! written without the lock   (node) of the last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
+		{label("Marks"), {term.Text, sym.AtLeast + " at least: start unknown   " + sym.Tilde +
+			" estimate   ! written without lock   (node) of last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
 		{label("Events"), {term.Text, "newest first. At the top ("}, {term.Key, "g"}, {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
-		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " nothing watched, may wait   "},
-			{term.Delay, sym.Warning}, {term.Text, " orphan? idle, without a TTL, and several alike"}},
-		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: this token may not; pressed, it names the missing ACL rule   "},
+		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " no watched key, may be a waiter   "},
+			{term.Delay, sym.Warning}, {term.Text, " possible orphan: idle, no TTL, several similar"}},
+		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
 			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
 		{label("Filter"), {term.Text, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
 		{label("Command"), {term.Text, g.Commands}},

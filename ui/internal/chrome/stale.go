@@ -10,18 +10,18 @@ import (
 	"electop/ui/internal/term"
 )
 
-// staleParts are the stale parts of one kind, with the oldest of their times.
+// staleParts are the stale parts of one kind, since the earliest of them became stale.
 type staleParts struct {
 	kind    election.PartKind
 	parts   []election.StalePart
 	since   time.Time
-	retryAt time.Time // zero: an attempt is under way
+	retryAt time.Time // zero: an attempt is in progress
 }
 
-// staleOf collects the stale parts of the first of some kinds that has any.
+// staleOf returns the stale parts of the first kind that has any.
 func staleOf(c election.Connection, kinds ...election.PartKind) (found staleParts, ok bool) {
 	if c.State == election.Lost {
-		return found, false // everything is stale
+		return found, false // the lost banner covers everything
 	}
 	for _, kind := range kinds {
 		for _, p := range c.Stale {
@@ -46,8 +46,8 @@ func (s *staleParts) add(p election.StalePart) {
 	s.parts = append(s.parts, p)
 }
 
-// where names the keys of the parts, from the first to the last, in width cells.
-// What both begin with is left out if there is no room for it.
+// where returns the range of the parts' keys in at most width cells. It omits the common
+// parent if the range does not fit.
 func (s *staleParts) where(sym *term.Symbols, width int) string {
 	first, last := s.parts[0].Range, s.parts[len(s.parts)-1].Range
 	text := rangeName(sym, first, 0)
@@ -67,7 +67,7 @@ func (s *staleParts) where(sym *term.Symbols, width int) string {
 	return text
 }
 
-// rangeName is a key, or a prefix with an ellipsis, without its first bytes.
+// rangeName returns a key, or a prefix with an ellipsis, without its first from bytes.
 func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	if r == election.KeyRange(r.From) {
 		return scene.Clean(r.From[from:])
@@ -75,7 +75,7 @@ func rangeName(sym *term.Symbols, r election.Range, from int) string {
 	return scene.Clean(r.From[from:]) + sym.Ellipsis
 }
 
-// staleWord says beside "live" what is stale, empty if nothing is.
+// staleWord returns the header's text about the first stale kind, empty if all is current.
 func staleWord(s *scene.Scene) string {
 	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames, election.PartSessions, election.PartChecks)
 	if !ok {
@@ -95,21 +95,21 @@ func staleWord(s *scene.Scene) string {
 	return what + " stale " + term.Duration(s.Now.Sub(stale.since))
 }
 
-// staleSpans put what is stale in the place of the link's latency.
+// staleSpans replaces the latency if a part is stale.
 func staleSpans(s *scene.Scene, width int) []term.Span {
 	word, sym := staleWord(s), s.Sym
 	switch {
 	case word == "":
 		return nil
 	case width < 64:
-		_, word, _ = strings.Cut(word, " ") // the banner says what
+		_, word, _ = strings.Cut(word, " ") // the banner names the kind
 		return []term.Span{{term.Delay, sym.Warning + " " + word}}
 	}
 	return []term.Span{{term.Led, sym.Live + " live"}, {term.Quiet, " " + sym.Dot + " "}, {term.Delay, word}}
 }
 
-// staleBanner says which elections are stale and since when, what failed and when
-// the next try is. It is empty if none is.
+// staleBanner shows how many elections are stale and since when, the error and the next
+// attempt. It is nil if all are current.
 func staleBanner(s *scene.Scene, width int) []term.Span {
 	stale, ok := staleOf(s.Live.Connection, election.PartKeys, election.PartNames)
 	if !ok {

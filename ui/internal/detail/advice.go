@@ -7,8 +7,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// adviceDetail tells what is risky about an election: a line why, a line what to
-// do about it.
+// adviceDetail writes the risks of an election, each with its remedy.
 func adviceDetail(d *term.Page, all []insight.Advice) {
 	if len(all) == 0 {
 		return

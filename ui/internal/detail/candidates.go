@@ -7,7 +7,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// candidatesDoc lists who probably competes, and from what that is inferred.
+// candidatesDoc lists the probable candidates, each with the reason.
 func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
 	if scene.DisplayStateOf(e, s.AsOf) == scene.StateSemaphore {
@@ -28,14 +28,14 @@ func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 		d.Para(term.Delay, text)
 	}
 	if in.Around.SiblingsCut {
-		d.Para(term.Quiet, "There are more keys beside it than were read.")
+		d.Para(term.Quiet, "More sibling keys exist than were read.")
 	}
 }
 
-// candidateColumns are the widths of the list's columns.
+// candidateColumns are the column widths of the list, in cells.
 type candidateColumns struct{ name, node int }
 
-// candidateList measures the columns and writes the holder, who is no candidate.
+// candidateList measures the columns and writes the holder as the first row.
 func candidateList(d *term.Page, e *election.Election, in *scene.Assessment) candidateColumns {
 	c := candidateColumns{name: term.Width(e.Leader)}
 	node := ""
@@ -64,8 +64,7 @@ func (c candidateColumns) write(d *term.Page, all []insight.Candidate) {
 	}
 }
 
-// line writes name, node, session and reason, the reason under the rest where
-// there is little room.
+// line writes name, node, session and reason. In a narrow page the reason goes below.
 func (c candidateColumns) line(d *term.Page, sign term.Span, cells [3]string, reason term.Span) {
 	name, _ := term.Cut(cells[0], c.name, d.Sym.Ellipsis)
 	node, _ := term.Cut(cells[1], c.node, d.Sym.Ellipsis)
@@ -82,7 +81,7 @@ func (c candidateColumns) line(d *term.Page, sign term.Span, cells [3]string, re
 	d.Indented(2, reason)
 }
 
-// nextDetail names who would probably lead next.
+// nextDetail writes the probable next leaders.
 func nextDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
 	if in.Around == nil {

@@ -9,7 +9,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// detailDoc tells what an election is in, why, and what keeps it there.
+// detailDoc writes the state of an election, its cause and the session that holds the key.
 func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Unaddressable {
 		d.Para(term.Delay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
@@ -19,7 +19,7 @@ func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	case scene.StateLed:
 		ledDetail(d, s, e)
 	case scene.StateUnreadable:
-		d.Para(term.Delay, "The token may no longer read this key: what is shown is what was read before.")
+		d.Para(term.Delay, "This token can no longer read the key: this data is stale.")
 		d.Field("Last read", append([]term.Span{{term.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
 		valueDetail(d, e)
 	case scene.StateSemaphore:
@@ -56,10 +56,10 @@ func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
 	return []term.Span{{term.Quiet, "  term "}, scene.TermSpan(e, sym)}
 }
 
-// unseenText says why the beginning of the current term was not seen.
+// unseenText explains why electop did not observe the start of the current term.
 func unseenText(e *election.Election) string {
 	if e.LastTerm() != nil {
-		return "while Consul was out of reach"
+		return "while Consul was unreachable"
 	}
 	return "before electop started"
 }
@@ -68,7 +68,7 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Session == nil {
 		why := whyUnread(s, e)
 		d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Delay, "  " + why})
-		d.Field("Checks", term.Span{term.Delay, "not known"}, term.Span{term.Quiet, "  its session: " + why})
+		d.Field("Checks", term.Span{term.Delay, "unknown"}, term.Span{term.Quiet, "  its session: " + why})
 		return
 	}
 	ses := e.Session
@@ -81,12 +81,12 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	scene.SessionSettings(d, s, ses)
 }
 
-// sessionWait is how long reading the session of a new leader may take.
+// sessionWait is the longest expected time to read the session of a new leader.
 const sessionWait = 2 * time.Second
 
-// whyUnread says why nothing is known of the session that holds a key. Consul
-// does not tell a session that a token may not read from none, but a key is never
-// held by none: one that is still missing after a while is hidden.
+// whyUnread explains why the holder's session is unknown. Consul does not distinguish an
+// unreadable session from a missing one, but a lock always has a session: if it stays
+// missing, the token cannot read it.
 func whyUnread(s *scene.Scene, e *election.Election) string {
 	switch {
 	case s.Stale:
@@ -113,11 +113,10 @@ func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// whyVacant is one sentence or two on why nobody leads and what that means: the
-// same as `electop show` says.
+// whyVacant explains a vacancy with the same text as `electop show`.
 func whyVacant(s *scene.Scene, e *election.Election) string {
 	link := s.Live.Connection
-	// How long Consul has been silent counts up to now, all else up to asOf.
+	// The silence counts up to the present, everything else up to AsOf.
 	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
 	if s.Live.Connection.LastContact.IsZero() {
 		link.LastContact = time.Time{}
@@ -125,7 +124,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	return insight.WhyVacant(e, insight.Situation{Now: s.AsOf, Connection: link, Candidates: s.Insight(e).Likely()})
 }
 
-// lastTermDetail tells of the latest term that ended.
+// lastTermDetail writes the latest term that ended.
 func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	who := append(make([]term.Span, 0, 3), term.Span{term.Strong, last.Leader})
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
@@ -137,15 +136,15 @@ func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
-// endText is when a term ended, as far as that was seen.
+// endText is the end of a term, or its bounds if the connection was lost.
 func endText(s *scene.Scene, t *election.Term) string {
 	if t.SeenUntil.IsZero() {
 		return term.Clock(t.End, s.Now)
 	}
-	return "before " + term.Clock(t.End, s.Now) + ", while Consul was out of reach"
+	return "before " + term.Clock(t.End, s.Now) + ", while Consul was unreachable"
 }
 
-// causeWait is how long the evidence of a cause may take.
+// causeWait is the longest expected time to find a cause.
 const causeWait = 2 * time.Second
 
 func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
@@ -159,7 +158,7 @@ func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
 	return spans
 }
 
-// valueLines is how many lines of a value the detail shows; Raw has them all.
+// valueLines limits the lines of a value in the detail; the Raw page shows all.
 const valueLines = 24
 
 func valueDetail(d *term.Page, e *election.Election) {
@@ -194,17 +193,17 @@ func valueDetail(d *term.Page, e *election.Election) {
 	d.Field("Value", term.Span{term.Text, term.Size(len(v)) + " of binary data"}, term.Span{term.Quiet, "  see Raw"})
 }
 
-// riskDetail warns of a leader that may fall.
+// riskDetail warns of a leader whose session may be invalidated.
 func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch critical, warning := scene.TallyChecks(e.Session, s.Shown.Checks).Risk(); {
 	case critical:
-		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul ends the session and the lead with it.")
+		d.Para(term.Bad, d.Sym.Critical+" At risk: a check that keeps its session alive is critical. Consul invalidates the session, which ends the term.")
 	case warning:
-		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive warns. When it turns critical, Consul ends the session.")
+		d.Para(term.Delay, d.Sym.Warning+" At risk: a check that keeps its session alive is warning. If it becomes critical, Consul invalidates the session.")
 	}
 }
 
-// staleDetail says that an election is shown as it was.
+// staleDetail shows since when the data of an election is stale.
 func staleDetail(d *term.Page, s *scene.Scene) {
 	if s.PartStale() {
 		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+

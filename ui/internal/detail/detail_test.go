@@ -140,7 +140,7 @@ func TestRawBinary(t *testing.T) {
 	e.Pair.Value, e.Pair.Flags = []byte("\x00\x01\xfe\xffABCDEFGHIJKLMNOPQ"), election.LockFlag
 	d := drive(t, s, billing)
 	d.keys("[")
-	d.wants("00000000  00 01 fe ff 41 42", "|....ABCDEFGHIJKL|", "00000010", "the mark of api.Lock", "21 bytes  binary")
+	d.wants("00000000  00 01 fe ff 41 42", "|....ABCDEFGHIJKL|", "00000010", "flag value of api.Lock", "21 bytes  binary")
 }
 
 func TestJSONValuesAreFields(t *testing.T) {

@@ -9,18 +9,18 @@ import (
 	"electop/ui/internal/term"
 )
 
-// historyDoc lists the terms of an election, newest first, with the vacancies
-// between them, and its events below.
+// historyDoc lists the terms, newest first, with the vacancies between them, and then the
+// events.
 func historyDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	switch {
 	case len(e.Terms) > 0:
 	case state == scene.StateSemaphore:
-		d.Para(term.Quiet, "A semaphore has no terms: its holders come and go.")
+		d.Para(term.Quiet, "A semaphore has no terms, only holders.")
 	default:
 		d.Para(term.Quiet, "No term was observed: there was no leader since electop started.")
 	}
-	later := time.Time{} // start of the term after the one that is drawn
+	later := time.Time{} // start of the next term
 	if state != scene.StateLed && state != scene.StateSemaphore && len(e.Terms) > 0 {
 		later = s.AsOf
 		vacancyLine(d, s.AsOf.Sub(e.VacantSince), true, true)
@@ -64,7 +64,7 @@ func termLines(d *term.Page, s *scene.Scene, t *election.Term) {
 		line = append(line, term.Span{term.Text, " on " + scene.Clean(t.Node)})
 	}
 	lasted := scene.Held(d.Sym, t.Held(s.AsOf), t.HeldKnown())
-	if !t.Over() { // it runs on by the second
+	if !t.Over() { // the duration of the current term grows
 		lasted = term.AtLeast(d.Sym, term.Duration(t.Held(s.AsOf)), t.StartKnown)
 	}
 	line = append(line,
@@ -88,19 +88,19 @@ func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// historyMark is how many lines identify a place in a history: one of a term has its
-// time, but those about its end may be alike.
+// historyMark is how many lines identify a position in the history: the line of a term
+// contains its time, but those of its end may be equal.
 const historyMark = 4
 
-// keepHistory keeps the lines of a history that is scrolled down where they are: what
-// is new is above them.
+// keepHistory keeps the visible lines of a scrolled history in place when new ones appear
+// above.
 func (m *Model) keepHistory(before, s *scene.Scene) {
 	old, e := before.Selected, s.Selected
 	if m.tab != tabHistory || m.offset == 0 || old == e || old == nil || e == nil || old.ID() != e.ID() {
 		return
 	}
 	then := *before
-	then.AsOf, then.Now = s.AsOf, s.Now // the clocks run on in both
+	then.AsOf, then.Now = s.AsOf, s.Now // equal times: only new lines may differ
 	was, _ := m.lines(&then, old, m.rect.W-2)
 	if m.offset >= len(was) {
 		return

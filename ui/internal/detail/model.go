@@ -1,5 +1,5 @@
-// Package detail is one election in depth, on several pages: why it is as it is, who
-// may lead it next, its history and its raw value.
+// Package detail shows one election on several pages: state, candidates, history and raw
+// value.
 package detail
 
 import (
@@ -13,7 +13,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// tab is one page.
+// tab identifies a page.
 type tab uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 
 func (t tab) title() string { return [...]string{"Detail", "Candidates", "History", "Raw"}[t] }
 
-// Model is the pages about the selected election.
+// Model is the set of pages about the selected election.
 type Model struct {
 	keys   keys.Map
 	rect   term.Rect
@@ -36,11 +36,11 @@ type Model struct {
 	raw    rawText
 }
 
-// New makes the pages, of which the detail is open.
+// New returns the pages with the detail page open.
 func New(k keys.Map) Model { return Model{keys: k} }
 
-// Update takes a message. What is scrolled to exists afterwards; another election is
-// shown from its beginning.
+// Update handles a message. It limits the offset to the page and resets it for another
+// election.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	switch msg := msg.(type) {
 	case scene.Resized:
@@ -78,20 +78,20 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 	}
 }
 
-// turn opens the page that is so many pages on; after the last one comes the first.
+// turn opens another page, relative to the current one. The first follows the last.
 func (m *Model) turn(pages tab) {
 	m.tab = (m.tab + pages) % tabCount
 	m.offset = 0
 }
 
-// scroll moves the text by lines, unless no line of it is visible.
+// scroll moves the page by step lines, unless the pane is hidden.
 func (m *Model) scroll(step int) {
 	if m.rect.H > 1 {
 		m.offset += step
 	}
 }
 
-// settle fits the state to the election that is selected.
+// settle adapts the state to the selected election.
 func (m *Model) settle(s *scene.Scene) {
 	e := s.Selected
 	if e == nil {
@@ -114,8 +114,7 @@ func (m *Model) settle(s *scene.Scene) {
 	}
 }
 
-// lines are all lines of the page. advice is where advice begins among them, 0 for
-// nowhere.
+// lines returns all lines of the page, and the line where the advice begins, 0 for none.
 func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][]term.Span, advice int) {
 	s = s.Of(e)
 	d := &term.Page{Width: width, Sym: s.Sym, Lines: make([][]term.Span, 0, 40)}
@@ -135,7 +134,7 @@ func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][
 	return d.Lines, d.Mark
 }
 
-// View draws the title and the part of the page that is scrolled to.
+// View draws the title and the visible part of the page.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r := m.rect
 	if r.H <= 0 {
@@ -155,7 +154,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	return p.Pad(p.Text(lines, text, m.offset, r.H-1, r.W, advice), r.W, r.H)
 }
 
-// sign is the sign of an election, in the colour that it has in the table.
+// sign returns the sign of an election, in its colour of the table.
 func sign(s *scene.Scene, e *election.Election) term.Span {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	text, r := state.Sign(s.Sym)

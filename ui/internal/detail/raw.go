@@ -14,8 +14,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// rawText is the lines of a value, made once: it may have half a megabyte, and a frame
-// a fraction of a second.
+// rawText caches the lines of a value: formatting 512 KiB takes longer than a frame.
 type rawText struct {
 	of    *election.Election
 	width int
@@ -44,14 +43,14 @@ func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span 
 func flagsWords(flags uint64) string {
 	switch flags {
 	case election.LockFlag:
-		return "  the mark of api.Lock and consul lock"
+		return "  flag value of api.Lock and consul lock"
 	case election.SemaphoreFlag:
-		return "  the mark of api.Semaphore and consul lock -n"
+		return "  flag value of api.Semaphore and consul lock -n"
 	}
 	return ""
 }
 
-// valueText is a value as lines: pretty JSON, text, or a hex dump.
+// valueText formats a value as JSON, text or a hex dump.
 func valueText(v []byte, width int) (kind string, lines []string) {
 	if len(v) == 0 {
 		return "  empty", nil
@@ -70,8 +69,7 @@ func looksLikeJSON(v []byte) bool {
 	return len(v) > 1 && (v[0] == '{' || v[0] == '[')
 }
 
-// plainText is a value as text, if a person could have typed it: valid UTF-8
-// with few control characters.
+// plainText returns a value as text if it is valid UTF-8 with few control characters.
 func plainText(v []byte) (string, bool) {
 	if !utf8.Valid(v) {
 		return "", false
@@ -98,7 +96,7 @@ func textLines(text string, width int) []string {
 	return lines
 }
 
-// hexLines draws bytes as hexdump -C does, with as many to a line as fit.
+// hexLines formats bytes like hexdump -C, as many per line as fit.
 func hexLines(v []byte, width int) []string {
 	per := 16
 	if width < 8+2+per*3+2+per+1 {

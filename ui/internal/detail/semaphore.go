@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// semaphoreDetail tells of a key that has several holders by design.
+// semaphoreDetail writes the state of a semaphore: a key with several holders by design.
 func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
@@ -18,7 +18,7 @@ func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 	spans := []term.Span{{term.Strong, strconv.Itoa(len(sem.Holders)) + " of " + term.Plural(sem.Limit, "slot") + " taken"}}
 	if gone := len(sem.Holders) - sem.Live(); gone > 0 {
-		spans = append(spans, term.Span{term.Delay, "  " + strconv.Itoa(gone) + " by a holder that is gone"})
+		spans = append(spans, term.Span{term.Delay, "  " + strconv.Itoa(gone) + " by a holder whose session ended"})
 	}
 	if sem.ContendersKnown {
 		spans = append(spans, term.Span{term.Quiet, "  " + strconv.Itoa(len(sem.Waiters)) + " waiting"})
@@ -28,14 +28,14 @@ func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	semaphoreLists(d, sem)
 }
 
-// semaphoreLists lists holders and waiters.
+// semaphoreLists writes holders and waiters.
 func semaphoreLists(d *term.Page, sem *election.Semaphore) {
 	if sem == nil {
 		return
 	}
 	contenders(d, "Holders", term.Span{term.Led, d.Sym.Led + " "}, sem.Holders, "no slot is taken")
 	if !sem.ContendersKnown {
-		d.Field("Waiters", term.Span{term.Quiet, "not known, nor which holders are gone: the contenders' keys were not read"})
+		d.Field("Waiters", term.Span{term.Quiet, "unknown, as are ended holders: the contenders' keys were not read"})
 		return
 	}
 	contenders(d, "Waiters", term.Span{term.Quiet, d.Sym.Idle + " "}, sem.Waiters, "none")
@@ -58,7 +58,7 @@ func contenders(d *term.Page, label string, sign term.Span, all []election.Semap
 		}
 		spans = append(spans, term.Span{term.Quiet, h.Session})
 		if h.Gone {
-			spans = append(spans, term.Span{term.Bad, "  gone"}, term.Span{term.Quiet, ": its slot is free for the next"})
+			spans = append(spans, term.Span{term.Bad, "  session ended"}, term.Span{term.Quiet, ": a contender can take the slot"})
 		}
 		d.Field(label, spans...)
 		label = ""

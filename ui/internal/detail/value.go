@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// valueLimit is the largest value that is decoded for the detail.
+// valueLimit is the largest value, in bytes, that the detail decodes.
 const valueLimit = 16 << 10
 
 // fieldLine is one member of a JSON value.
@@ -19,8 +19,7 @@ type fieldLine struct {
 	Name, Value string
 }
 
-// label is the member's name, indented, no wider than the labels' column lets
-// it be told apart from its value.
+// label is the indented name, cut so that a space remains before the value.
 func (f fieldLine) label() string {
 	text := strings.Repeat("  ", min(f.Depth, 4)+1) + f.Name
 	if w := term.Width(text); w >= term.LabelWidth {
@@ -29,8 +28,7 @@ func (f fieldLine) label() string {
 	return text
 }
 
-// jsonFields writes a JSON object or array as lines of name and value, in the
-// order in which they stand there.
+// jsonFields formats a JSON object or array as lines of name and value, in their order.
 func jsonFields(v []byte) ([]fieldLine, bool) {
 	if !looksLikeJSON(v) || !json.Valid(v) {
 		return nil, false
@@ -47,7 +45,7 @@ type fieldWriter struct {
 	lines []fieldLine
 }
 
-// maxJSONDepth bounds the nesting that is followed; deeper values are marked.
+// maxJSONDepth limits the decoded nesting; deeper values show a marker.
 const maxJSONDepth = 12
 
 func (w *fieldWriter) value(depth int, name string) {
@@ -82,16 +80,16 @@ func (w *fieldWriter) value(depth int, name string) {
 		}
 		w.value(depth+1, member)
 	}
-	_, _ = w.dec.Token() // the closing bracket; the text is known to be valid
+	_, _ = w.dec.Token() // the closing bracket; the text was validated before
 	if delim == '[' && depth >= 0 {
 		w.join(mark)
 	}
 }
 
-// joinLimit is the longest list that is written in one line, in bytes.
+// joinLimit is the longest list on one line, in bytes.
 const joinLimit = 60
 
-// join writes a short list of plain values in the line of its name.
+// join writes a short list of plain values after its name.
 func (w *fieldWriter) join(at int) {
 	var values []string
 	total := 0

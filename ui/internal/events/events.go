@@ -14,7 +14,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Model is the view of all events that are kept, newest first.
+// Model is the view of all stored events, newest first.
 type Model struct {
 	at     scene.Cursor
 	keys   keys.Map
@@ -25,22 +25,22 @@ type Model struct {
 	follow bool
 }
 
-// New makes a view that is empty until the first [scene.Opened] or [scene.Changed].
+// New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
 func New(k keys.Map) Model { return Model{keys: k, follow: true} }
 
-// Filter is what was filtered by last.
+// Filter is the current filter.
 func (m Model) Filter() scene.Filter { return m.filter }
 
-// Result says how many events the filter shows.
+// Result returns the number of events that match the filter.
 func (m Model) Result(*scene.Scene) string { return term.Plural(len(m.lines), "event") }
 
-// Marks is 0: events are not marked.
+// Marks is 0: events cannot be marked.
 func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 
-// Cursor is empty: a filter does not move the cursor away for good.
+// Cursor is empty: clearing a filter restores no cursor.
 func (m Model) Cursor() string { return "" }
 
-// Update takes a message. The cursor is on the screen afterwards.
+// Update handles a message and keeps the cursor visible.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
 	m.at.Scroll(m.rect.H-1, len(m.lines))
@@ -94,8 +94,8 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 	m.refresh(s)
 }
 
-// refresh makes the lines anew, with the operator's actions among the events. Unless
-// it follows the newest, the cursor stays on its event and that on its row.
+// refresh rebuilds the lines, including the operator's actions. Unless the view follows
+// the newest event, the cursor stays on its event and row.
 func (m *Model) refresh(s *scene.Scene) {
 	at, before := m.selected(), m.at.Index
 	m.lines = insertActions(scene.FoldEvents(s.Shown.Events, m.filter.MatchEvent, -1), s.Actions, m.filter.MatchEvent)
@@ -111,8 +111,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.at.Offset += m.at.Index - before
 }
 
-// insertActions puts each action that the filter keeps before the first event that
-// is not later.
+// insertActions inserts each action that matches the filter in order of time.
 func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
 	at := 0
 	for _, a := range slices.Backward(actions) {
@@ -128,13 +127,13 @@ func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) 
 	return lines
 }
 
-// moveTo puts the cursor on a line. On the first one it follows the newest.
+// moveTo moves the cursor to a line. On the first line the view follows the newest event.
 func (m *Model) moveTo(i int) {
 	m.at.MoveTo(i, len(m.lines))
 	m.follow = m.at.Index == 0
 }
 
-// selected is the event under the cursor, nil when there is none.
+// selected is the event under the cursor, nil for none.
 func (m *Model) selected() *election.Event {
 	if m.at.Index >= len(m.lines) {
 		return nil
@@ -142,7 +141,7 @@ func (m *Model) selected() *election.Event {
 	return m.lines[m.at.Index].Ev
 }
 
-// View draws a title and as many lines as fit.
+// View draws the title and as many lines as fit.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r := m.rect
 	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(m.lines), "line") + ", newest first"}}

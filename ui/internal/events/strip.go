@@ -7,8 +7,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Strip draws the latest events under a rule, newest first. How elections were found
-// at the start is no news.
+// Strip draws the latest events under a rule, newest first. It omits the initial state of
+// elections.
 func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	if r.H <= 0 {
 		return nil
@@ -28,7 +28,7 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
-// drawEvent writes one line of events: time, election, type, what happened.
+// drawEvent draws one line: time, election, type and description.
 func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine) {
 	l.Cell(term.Quiet, term.Clock(el.Ev.Time, s.Now), 8)
 	l.Gap(term.ColumnGap)

@@ -1,11 +1,11 @@
-// Package keys is every key of the dashboard and what it means.
+// Package keys defines the keys of the dashboard.
 package keys
 
 import (
 	"charm.land/bubbles/v2/key"
 )
 
-// Map is every key of the dashboard.
+// Map contains every key binding of the dashboard.
 type Map struct {
 	Up, Down, HalfUp, HalfDown, PageUp, PageDown, Top, Bottom key.Binding
 	NextTrouble, PrevTrouble                                  key.Binding
@@ -16,7 +16,7 @@ type Map struct {
 	Help, Suspend, Quit                                       key.Binding
 }
 
-// Default gives the keys that people know from k9s, lazygit and vim.
+// Default returns the bindings, which follow k9s, lazygit and vim.
 func Default(ascii bool) Map {
 	move, enter := "↑↓", "⏎"
 	if ascii {
@@ -48,13 +48,13 @@ func Default(ascii bool) Map {
 	}
 }
 
-// says is a key that does something particular here.
+// says gives a key another description.
 func says(b key.Binding, what string) key.Binding {
 	b.SetHelp(b.Help().Key, what)
 	return b
 }
 
-// Board lists the keys of the footer while the board has the keys.
+// Board lists the keys of the footer of the board.
 func (k Map) Board() []key.Binding {
 	page := says(k.NextTab, "page")
 	return []key.Binding{
@@ -62,7 +62,7 @@ func (k Map) Board() []key.Binding {
 	}
 }
 
-// All lists all keys in groups: moving, looking, acting.
+// All lists all keys in groups: moving, viewing, acting.
 func (k Map) All() [][]key.Binding {
 	move := k.Down
 	move.SetHelp("j k", "down and up, arrows too")
@@ -73,19 +73,19 @@ func (k Map) All() [][]key.Binding {
 	}
 }
 
-// Zoom are the keys of the footer while the pane takes the screen.
+// Zoom lists the keys of the footer while the pane fills the screen.
 func (k Map) Zoom() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
 }
 
-// EventList are the keys of the footer in the events view.
+// EventList lists the keys of the footer in the events view.
 func (k Map) EventList() []key.Binding {
 	open, newest := says(k.Open, "its election"), says(k.Top, "newest")
 	return []key.Binding{k.Down, open, k.Filter, newest, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
-// SessionList are the keys of the footer in the sessions view, or while one
-// session is open in it.
+// SessionList lists the keys of the footer in the sessions view; open is true if one
+// session is open.
 func (k Map) SessionList(open bool) []key.Binding {
 	if open {
 		return []key.Binding{k.Back, says(k.Down, "scroll"), k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
@@ -93,7 +93,7 @@ func (k Map) SessionList(open bool) []key.Binding {
 	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
-// Prompt are the keys of the footer while a filter or a command is typed.
+// Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
 	if filter {
 		return []key.Binding{says(k.Open, "keep the filter"), says(k.Back, "clear it")}
@@ -101,8 +101,8 @@ func (k Map) Prompt(filter bool) []key.Binding {
 	return []key.Binding{says(k.Open, "run it"), says(k.Back, "leave")}
 }
 
-// Dialog are the keys of the footer while a dialog asks: searching while the store is
-// searched for it, mayScan when it can be.
+// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the
+// store, mayScan if one is possible.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	choose, done, leave := says(k.NextTab, "choose"), says(k.Open, "press the button"), says(k.Back, "cancel")
 	switch {
@@ -114,17 +114,17 @@ func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	return []key.Binding{choose, done, leave}
 }
 
-// HelpPage are the keys of the footer while the help is shown.
+// HelpPage lists the keys of the footer of the help.
 func (k Map) HelpPage() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), k.Back}
 }
 
-// ResultList are the keys of the footer while results are shown.
+// ResultList lists the keys of the footer of the results.
 func (k Map) ResultList() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
-// Empty are the keys of the footer while there is no election.
+// Empty lists the keys of the footer while there is no election.
 func (k Map) Empty() []key.Binding {
 	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}
 }

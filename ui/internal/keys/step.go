@@ -5,8 +5,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Step translates a key of movement into a number of rows, in a list of all rows of
-// which a page is visible. The second result is false for any other key.
+// Step translates a movement key into a number of rows, in a list of all rows of which
+// page are visible. It returns false for other keys.
 func (k Map) Step(msg tea.KeyPressMsg, page, all int) (int, bool) {
 	switch {
 	case key.Matches(msg, k.Down):

@@ -1,22 +1,22 @@
 package term
 
-// Box is a framed text that lies over the screen.
+// Box is a framed text drawn over the screen.
 type Box struct {
 	Edge  Role
 	Title string
 	Body  [][]Span
-	// Foot are rows under the body that never scroll.
+	// Foot contains the rows under the body that never scroll.
 	Foot [][]Span
 }
 
-// boxFrame is how many lines of a window a box leaves to its frame and to the
-// first and last line of the screen; boxSides is how many cells its sides take.
+// BoxFrame is the number of lines that the frame and the screen's first and last line
+// take, BoxSides the number of cells of the sides.
 const (
 	BoxFrame = 4
 	BoxSides = 4
 )
 
-// Draw lays the box, width cells wide, over the lines of a screen.
+// Draw draws the box, width cells wide, over lines that are total cells wide.
 func (b *Box) Draw(p *Painter, lines []string, width, total int) {
 	drawn := b.frame(p, width)
 	top := max(0, (len(lines)-len(drawn))/2)
@@ -42,7 +42,7 @@ func (b *Box) frame(p *Painter, width int) []string {
 		for _, spans := range part {
 			l.Reset(p.Tone)
 			l.Text(b.Edge, p.Sym.Bar+" ")
-			l.Width -= 2 // the right side stays, however wide the content is drawn
+			l.Width -= 2 // reserves the right side for any content
 			l.Texts(spans...)
 			l.Width += 2
 			l.To(width - 1)

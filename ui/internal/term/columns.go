@@ -1,7 +1,7 @@
 package term
 
-// columnGap is the number of cells between two columns, leadIn those before the
-// first one (the cursor's bar), leadOut those after the last.
+// ColumnGap is the number of cells between columns, LeadIn those before the first one (the
+// cursor's bar), LeadOut those after the last.
 const (
 	ColumnGap = 2
 	LeadIn    = 1

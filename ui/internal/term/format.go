@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Capital begins a sentence.
+// Capital changes the first letter to upper case.
 func Capital(text string) string {
 	r, n := utf8.DecodeRuneInString(text)
 	if n == 0 {
@@ -17,7 +17,7 @@ func Capital(text string) string {
 	return string(unicode.ToUpper(r)) + text[n:]
 }
 
-// NameList names up to limit things and counts the rest.
+// NameList returns up to limit names and the number of the others.
 func NameList(names []string, limit int) string {
 	if len(names) <= limit {
 		return strings.Join(names, ", ")
@@ -25,7 +25,7 @@ func NameList(names []string, limit int) string {
 	return strings.Join(names[:limit], ", ") + " and " + strconv.Itoa(len(names)-limit) + " more"
 }
 
-// Duration writes a duration the way people say it: 6s, 3m12s, 2h04m, 2d04h, 123d.
+// Duration formats a duration in two units at most: 6s, 3m12s, 2h04m, 2d04h, 123d.
 func Duration(d time.Duration) string {
 	var b [16]byte
 	s := int64(max(0, d) / time.Second)
@@ -50,7 +50,7 @@ func two(b []byte, high int64, unit byte, low int64, lowUnit byte) []byte {
 	return append(strconv.AppendInt(b, low, 10), lowUnit)
 }
 
-// Short writes a setting: 15s, 1m30s, 1ms.
+// Short formats a setting: 15s, 1m30s, 1ms.
 func Short(d time.Duration) string {
 	text := d.String()
 	if d >= time.Minute && strings.HasSuffix(text, "m0s") {
@@ -62,8 +62,8 @@ func Short(d time.Duration) string {
 	return text
 }
 
-// Precise writes a short duration with what matters of a failover: 340ms,
-// 1.2s, then as duration does.
+// Precise formats a short duration with its milliseconds or tenths (340ms, 1.2s), others
+// like Duration.
 func Precise(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -76,7 +76,7 @@ func Precise(d time.Duration) string {
 	return Duration(d)
 }
 
-// AtLeast marks a duration whose beginning nobody saw.
+// AtLeast marks a duration whose start is unknown.
 func AtLeast(sym *Symbols, text string, known bool) string {
 	if known {
 		return text
@@ -84,8 +84,7 @@ func AtLeast(sym *Symbols, text string, known bool) string {
 	return sym.AtLeast + text
 }
 
-// Clock writes a moment as a time of day in the zone of now, with the date when
-// it is not of the last day.
+// Clock formats a time in the zone of now, with the date if it is older than a day.
 func Clock(t, now time.Time) string {
 	t = t.In(now.Location())
 	if age := now.Sub(t); age > 24*time.Hour || age < -24*time.Hour {
@@ -94,10 +93,10 @@ func Clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// ClockTime writes a moment of this run as a time of day.
+// ClockTime formats a recent time as a time of day.
 func ClockTime(t time.Time) string { return t.Format("15:04:05") }
 
-// Plural writes "1 key", "2 keys".
+// Plural returns "1 key", "2 keys".
 func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -105,7 +104,7 @@ func Plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Size writes a number of bytes.
+// Size formats a number of bytes.
 func Size(n int) string {
 	switch {
 	case n < 1024:
@@ -116,7 +115,7 @@ func Size(n int) string {
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
 }
 
-// Thousands writes a number with commas.
+// Thousands formats a number with commas.
 func Thousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -8,18 +8,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Input is a line of text that is being edited, with the keys that shells have.
-// (The textinput of bubbles starts programs to read the clipboard; a terminal
-// pastes by itself.)
+// Input is an editable line with the keys of a shell. It replaces the textinput of
+// bubbles, which starts programs to read the clipboard.
 type Input struct {
 	Text []rune
-	At   int // where the cursor stands
+	At   int // position of the cursor, in runes
 }
 
-// InputLimit is the longest text that can be typed.
+// InputLimit is the longest input, in runes.
 const InputLimit = 500
 
-// Set replaces the text and puts the cursor behind it.
+// Set replaces the text and moves the cursor to its end.
 func (in *Input) Set(text string) {
 	in.Text = []rune(text)
 	in.At = len(in.Text)
@@ -27,8 +26,8 @@ func (in *Input) Set(text string) {
 
 func (in *Input) String() string { return string(in.Text) }
 
-// Insert puts a text in at the cursor. Line breaks become spaces, other control
-// characters are left out.
+// Insert inserts a text at the cursor. Line breaks become spaces, other control characters
+// are dropped.
 func (in *Input) Insert(text string) {
 	var typed []rune
 	for _, r := range strings.TrimRight(text, "\r\n") {
@@ -75,7 +74,7 @@ func (in *Input) cut(from, to int) {
 	in.At = from
 }
 
-// wordStart is where the word before the cursor begins.
+// wordStart is the start of the word before the cursor.
 func (in *Input) wordStart() int {
 	i := in.At
 	for i > 0 && in.Text[i-1] == ' ' {

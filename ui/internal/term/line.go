@@ -7,9 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Span is a text with its role. The text is safe: whoever makes a span of
-// something from Consul has sanitised it. Safe runes take the same cells whatever
-// stands beside them, so a text can be measured, cut and joined anywhere.
+// Span is a text with its role. The text must be sanitized: then its width does not depend
+// on adjacent texts, and it can be cut and joined anywhere.
 type Span struct {
 	Role Role
 	Text string
@@ -17,8 +16,8 @@ type Span struct {
 
 const resetInk = "\x1b[m"
 
-// Line builds one line of the screen: exactly width cells, whatever is written
-// to it. It never writes into the last cell of a wide rune's half.
+// Line builds one line of exactly Width cells, whatever is written to it. A wide rune is
+// never split.
 type Line struct {
 	buf     []byte
 	Used    int
@@ -39,7 +38,7 @@ func (l *Line) Reset(t Tone) {
 	l.buf, l.Used, l.tone, l.current = l.buf[:0], 0, t, ""
 }
 
-// Room is how many cells are left.
+// Room is the number of free cells.
 func (l *Line) Room() int { return l.Width - l.Used }
 
 func (l *Line) turn(r Role) {
@@ -54,13 +53,13 @@ func (l *Line) turn(r Role) {
 	l.current = ink
 }
 
-// Text writes as much of s as fits, with an ellipsis where it was cut.
+// Text writes as much of s as fits, with an ellipsis if it was cut.
 func (l *Line) Text(r Role, s string) {
 	w := Width(s)
 	l.put(r, s, w, min(w, l.Room()))
 }
 
-// Texts writes spans one after the other.
+// Texts writes spans in order.
 func (l *Line) Texts(spans ...Span) {
 	for _, s := range spans {
 		l.Text(s.Role, s.Text)
@@ -86,7 +85,7 @@ func (l *Line) put(r Role, s string, w, n int) {
 	l.space(n - w)
 }
 
-// Right writes s into exactly n cells, at their right end.
+// Right writes s, right-aligned, into exactly n cells.
 func (l *Line) Right(r Role, s string, n int) {
 	if w := Width(s); w < n {
 		l.turn(Text)
@@ -104,7 +103,7 @@ func (l *Line) Gap(n int) {
 	}
 }
 
-// Fill writes n cells of a one-cell glyph.
+// Fill writes a one-cell glyph n times.
 func (l *Line) Fill(r Role, glyph string, n int) {
 	n = min(n, l.Room())
 	if n <= 0 {
@@ -155,14 +154,13 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Cut shortens s to n cells at most, ending in tail, and tells its width.
+// Cut shortens s to n cells at most, ending in tail, and returns its width.
 func Cut(s string, n int, tail string) (string, int) {
 	s = ansi.Truncate(s, n, tail)
 	return s, Width(s)
 }
 
-// Wrap breaks a text into lines of at most width cells, between words
-// where it can.
+// Wrap breaks a text into lines of at most width cells, if possible between words.
 func Wrap(s string, width int) []string {
 	if width < 1 {
 		return nil
@@ -177,35 +175,34 @@ func Wrap(s string, width int) []string {
 	return lines
 }
 
-// splice lays the box over base from column x on. base is total cells wide,
-// box is n cells wide.
+// splice draws box, n cells wide, over base, total cells wide, from column x.
 func splice(base, box string, x, n, total int) string {
 	left := ansi.Truncate(base, x, "")
 	left += resetInk + strings.Repeat(" ", max(0, x-ansi.StringWidth(left)))
 	rest := max(0, total-x-n)
 	right := ansi.TruncateLeft(base, x+n, "")
-	if ansi.StringWidth(right) > rest { // half of a wide rune lies under the box
+	if ansi.StringWidth(right) > rest { // the box covers half of a wide rune
 		right = ansi.TruncateLeft(base, x+n+1, "")
 	}
 	right = strings.Repeat(" ", max(0, rest-ansi.StringWidth(right))) + right
 	return left + box + resetInk + right
 }
 
-// Painter is what drawing needs beside the data: styles, symbols and the ground.
+// Painter contains the styles, the symbols and the ground of a drawing.
 type Painter struct {
 	Styles *Styles
 	Sym    *Symbols
 	Tone   Tone
 }
 
-// Draw makes one line of spans.
+// Draw returns one line of spans.
 func (p *Painter) Draw(width int, spans ...Span) string {
 	l := NewLine(p, width)
 	l.Texts(spans...)
 	return l.Done()
 }
 
-// Rule draws a horizontal line with a title at its left and one at its right.
+// Rule draws a horizontal line with titles at both ends.
 func (p *Painter) Rule(width int, left, right []Span) string {
 	l := NewLine(p, width)
 	l.Fill(Faint, p.Sym.rule, 1)
@@ -224,7 +221,7 @@ func (p *Painter) Rule(width int, left, right []Span) string {
 	return l.Done()
 }
 
-// Pad fills lines up to n with empty ones of the width, and cuts what is more.
+// Pad adds empty lines of the width up to n lines, or drops those above n.
 func (p *Painter) Pad(lines []string, width, n int) []string {
 	if len(lines) > n {
 		return lines[:max(0, n)]
@@ -236,7 +233,7 @@ func (p *Painter) Pad(lines []string, width, n int) []string {
 	return lines
 }
 
-// HardWrap breaks a text into lines of exactly width cells, wherever that is.
+// HardWrap breaks a text every width cells.
 func HardWrap(s string, width int) []string {
 	if width < 1 {
 		return nil
@@ -244,7 +241,7 @@ func HardWrap(s string, width int) []string {
 	return strings.Split(ansi.Hardwrap(s, width, true), "\n")
 }
 
-// SpansWidth is the number of cells that spans take together.
+// SpansWidth is the total number of cells of spans.
 func SpansWidth(spans []Span) int {
 	n := 0
 	for _, s := range spans {
@@ -253,7 +250,7 @@ func SpansWidth(spans []Span) int {
 	return n
 }
 
-// Fit cuts a list of spans to at most width cells.
+// Fit cuts spans to at most width cells.
 func Fit(spans []Span, width int, sym *Symbols) []Span {
 	for i, s := range spans {
 		w := Width(s.Text)

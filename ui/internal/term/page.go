@@ -2,8 +2,8 @@ package term
 
 import "strings"
 
-// Text appends up to rows lines of a text to lines, from its line top on. The last one
-// says how many follow, and that advice, which begins at a line, is among them.
+// Text appends up to rows lines of a text to lines, beginning with line top. The last one
+// shows how many follow, and whether they contain advice, which begins at a line.
 func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice int) []string {
 	end := min(len(text), top+rows)
 	l := NewLine(p, width)
@@ -19,7 +19,7 @@ func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice i
 	return lines
 }
 
-// more says at the end of a line how many lines follow it.
+// more writes the number of lines that follow at the end of a line.
 func (l *Line) more(left int, advice bool) {
 	text := " " + l.Sym.more + " " + Plural(left, "more line") + " "
 	if advice {
@@ -31,25 +31,25 @@ func (l *Line) more(left int, advice bool) {
 	}
 }
 
-// Page collects the lines of a page.
+// Page collects wrapped lines.
 type Page struct {
 	Lines [][]Span
-	// Mark is the line that what is below points to, 0 for none.
+	// Mark is the first line of the advice, 0 for none.
 	Mark  int
 	Width int
 	Sym   *Symbols
 }
 
-// LabelWidth is the width of the column of labels.
+// LabelWidth is the width of the label column, in cells.
 const LabelWidth = 13
 
-// Add adds a line, which is not wrapped.
+// Add adds one line without wrapping.
 func (d *Page) Add(spans ...Span) { d.Lines = append(d.Lines, spans) }
 
 // Blank adds an empty line.
 func (d *Page) Blank() { d.Add() }
 
-// Para adds a text of its own, wrapped.
+// Para adds a wrapped paragraph.
 func (d *Page) Para(r Role, text string) {
 	if Width(text) <= d.Width {
 		d.Add(Span{r, text})
@@ -60,8 +60,7 @@ func (d *Page) Para(r Role, text string) {
 	}
 }
 
-// Field adds a label with spans beside it; what is too long for the line is
-// wrapped under its beginning.
+// Field adds a label with spans. Long spans wrap in their column.
 func (d *Page) Field(label string, spans ...Span) {
 	label = PadTo(label, LabelWidth)
 	if SpansWidth(spans) <= d.Width-LabelWidth {
@@ -74,15 +73,14 @@ func (d *Page) Field(label string, spans ...Span) {
 	}
 }
 
-// Indented adds spans n cells from the left, wrapped under their beginning.
+// Indented adds spans that wrap n cells from the left.
 func (d *Page) Indented(n int, spans ...Span) {
 	for _, part := range Flow(spans, max(8, d.Width-n)) {
 		d.Add(append([]Span{{Text, PadTo("", n)}}, part...)...)
 	}
 }
 
-// Flow breaks spans into lines of at most width cells, between words where it
-// can.
+// Flow breaks spans into lines of at most width cells, if possible between words.
 func Flow(spans []Span, width int) [][]Span {
 	lines, used := [][]Span{nil}, 0
 	put := func(s Span) {
@@ -110,7 +108,7 @@ func Flow(spans []Span, width int) [][]Span {
 	return lines
 }
 
-// words splits a text before its words, each with the spaces that precede it.
+// words splits a text before its words, each with its leading spaces.
 func words(s string) []string {
 	var list []string
 	start := 0
@@ -123,8 +121,7 @@ func words(s string) []string {
 	return append(list, s[start:])
 }
 
-// Beside adds spans after others that stand at the line's beginning, wrapped n
-// cells from the left.
+// Beside adds first and then rest, which wraps n cells from the left.
 func (d *Page) Beside(first []Span, n int, rest ...Span) {
 	first = append(first, Span{Text, PadTo("", n-SpansWidth(first))})
 	for _, part := range Flow(rest, max(8, d.Width-n)) {

@@ -2,8 +2,8 @@ package term
 
 import "slices"
 
-// Reader is a text in a window that may be smaller than it. It knows how much of
-// the text was visible, so that a dialog can withhold its action until then.
+// Reader is a scrollable text. It records which lines were visible, so that a dialog can
+// disable its action until the user has seen all.
 type Reader struct {
 	Lines       [][]Span
 	Width, Rows int
@@ -11,9 +11,8 @@ type Reader struct {
 	Seen        int // lines from the top that were visible
 }
 
-// Show replaces the text or the size of the window and reports whether either
-// differs. Lines that differ, and all that follow them, count as unseen. A change
-// of size begins at the top.
+// Show replaces the text or the window size and reports whether either differs. Changed
+// lines and those after them count as unseen. A new size starts at the top.
 func (r *Reader) Show(lines [][]Span, width, rows int) bool {
 	same, longest := 0, max(len(lines), len(r.Lines))
 	for same < min(len(lines), len(r.Lines)) && slices.Equal(lines[same], r.Lines[same]) {
@@ -27,7 +26,7 @@ func (r *Reader) Show(lines [][]Span, width, rows int) bool {
 	return same < longest
 }
 
-// Scroll moves the window. A line that it skips stays unseen.
+// Scroll moves the window. Skipped lines stay unseen.
 func (r *Reader) Scroll(step int) {
 	r.Offset = max(0, min(r.Offset+step, len(r.Lines)-r.Rows))
 	if r.Offset <= r.Seen {
@@ -38,15 +37,15 @@ func (r *Reader) Scroll(step int) {
 // Read reports whether every line was visible.
 func (r *Reader) Read() bool { return r.Seen >= len(r.Lines) }
 
-// Window is the visible part.
+// Window returns the visible lines.
 func (r *Reader) Window() [][]Span {
 	return r.Lines[r.Offset:min(len(r.Lines), r.Offset+r.Rows)]
 }
 
-// Below is how many lines follow the window.
+// Below is the number of lines after the window.
 func (r *Reader) Below() int { return max(0, len(r.Lines)-r.Offset-r.Rows) }
 
-// Position says how many lines are out of sight, empty when none are.
+// Position returns the number of hidden lines as a text, empty if there are none.
 func (r *Reader) Position() string {
 	switch below := r.Below(); {
 	case below > 0:

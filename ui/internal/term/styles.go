@@ -7,11 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Role is what a piece of text means; how that looks is decided in this file
-// alone.
+// Role is the meaning of a text. Only this file maps roles to colours.
 type Role uint8
 
-// The roles of text. The last ones have a ground of their own.
+// The roles of text. The last ones have a background of their own.
 const (
 	Text Role = iota
 	Quiet
@@ -33,19 +32,19 @@ const (
 	roleCount
 )
 
-// Tone is the ground a line is drawn on.
+// Tone is the background of a line.
 type Tone uint8
 
-// The grounds of lines.
+// The backgrounds of lines.
 const (
 	Plain Tone = iota
 	toneSelected
-	Stale // old data: everything in one grey
+	Stale // old data: all in one grey
 	toneStaleSelected
 	toneCount
 )
 
-// Selected is the ground of a selected line among lines on this one.
+// Selected is the background of a selected line among lines with this one.
 func (t Tone) Selected() Tone {
 	if t == Stale {
 		return toneStaleSelected
@@ -53,7 +52,7 @@ func (t Tone) Selected() Tone {
 	return toneSelected
 }
 
-// depth is how many colours the terminal has.
+// depth is the number of colours of the terminal.
 type depth uint8
 
 const (
@@ -62,7 +61,7 @@ const (
 	depthNone
 )
 
-// depthOf reads the name of a terminal's colour profile.
+// depthOf maps the name of a terminal's colour profile.
 func depthOf(profile string) depth {
 	switch profile {
 	case "Ascii", "NoTTY", "Unknown":
@@ -73,8 +72,8 @@ func depthOf(profile string) depth {
 	return depthTrue
 }
 
-// theme is every colour of the dashboard: quiet greys, one accent, and warm
-// colours for trouble only, so that the eye meets trouble first.
+// theme contains the colours of the dashboard: greys, one accent, and warm colours for
+// problems only.
 type theme struct {
 	quiet, faint, accent, led, vacant, delay, bad color.Color
 	termA, termB, onBadge                         color.Color
@@ -92,8 +91,7 @@ func newTheme(dark bool, d depth) theme {
 			selection: of("7", "8"), selectedText: of("0", "15"), selectedQuiet: of("0", "7"),
 		}
 	}
-	// Each of these is also a colour of the 256-colour palette, so that they
-	// look the same inside tmux.
+	// Every colour is also in the 256-colour palette, so that tmux shows the same.
 	return theme{
 		quiet: of("#6c6c6c", "#949494"), faint: of("#b2b2b2", "#585858"), accent: of("#005fd7", "#5fafff"),
 		led: of("#00875f", "#87d787"), vacant: of("#d70000", "#ff875f"), delay: of("#875f00", "#ffd75f"),
@@ -104,14 +102,14 @@ func newTheme(dark bool, d depth) theme {
 	}
 }
 
-// Styles holds, for every tone and role, the sequence that turns it on. Cells
-// are drawn by the ten thousand, so sequences are made once and then copied.
+// Styles holds the escape sequence of every tone and role. Precomputing them matters: a
+// frame has up to ten thousand cells.
 type Styles struct {
 	inks [toneCount][roleCount]string
 }
 
-// NewStyles makes the styles for a dark or light background on a terminal
-// whose colour profile has this name ("TrueColor", "ANSI256", "ANSI", "Ascii").
+// NewStyles returns the styles for a dark or light background and the name of a colour
+// profile ("TrueColor", "ANSI256", "ANSI", "Ascii").
 func NewStyles(dark bool, profile string) *Styles {
 	d := depthOf(profile)
 	t := newTheme(dark, d)
@@ -158,8 +156,8 @@ func roleStyle(t theme, d depth, r Role) lipgloss.Style {
 	}
 }
 
-// blockStyle styles what stands on a ground of its own. Without colours the
-// ground is the terminal's reversed one.
+// blockStyle styles text with a background of its own. Without colours it is the
+// terminal's reverse video.
 func blockStyle(t theme, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, ButtonOn: t.accent, Button: t.faint}[r]
@@ -176,7 +174,7 @@ func blockStyle(t theme, d depth, r Role) lipgloss.Style {
 	return s.Background(ground).Foreground(t.onBadge).Bold(true)
 }
 
-// selected puts a role on the ground of the selected row.
+// selected applies the background of the selected row to a role.
 func selected(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	if d == depthNone {
 		return plain.Reverse(true)
@@ -192,8 +190,8 @@ func selected(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	}
 }
 
-// staleStyle greys a role; blocks keep their ground, they speak of the program
-// and not of the data.
+// staleStyle makes a role grey. Blocks keep their colours because they describe electop,
+// not the data.
 func staleStyle(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r >= Badge:
@@ -204,11 +202,11 @@ func staleStyle(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	return lipgloss.NewStyle().Foreground(t.quiet)
 }
 
-// opening is the escape sequence with which a style begins.
+// opening is the escape sequence that begins a style.
 func opening(s lipgloss.Style) string {
 	before, _, _ := strings.Cut(s.Render("x"), "x")
 	return before
 }
 
-// Ink is the sequence that turns a role on, empty for plain text.
+// Ink is the escape sequence of a role, empty for plain text.
 func (s *Styles) Ink(t Tone, r Role) string { return s.inks[t][r] }

@@ -1,7 +1,7 @@
 package term
 
-// Symbols are the characters that carry meaning or draw lines. Those of lanes,
-// borders and states are a single cell wide.
+// Symbols are the signs and line-drawing characters. Those of lanes, borders and states
+// are one cell wide.
 type Symbols struct {
 	Led, Delay, Vacant, Unreadable, Semaphore string
 	Passing, Warning, Critical, Unknown, Dash string
@@ -14,7 +14,7 @@ type Symbols struct {
 	KeyMove, Note, Urgent, Idle               string
 }
 
-// Unicode are for terminals with a common font.
+// Unicode returns the symbols for terminals with a common font.
 func Unicode() *Symbols {
 	return &Symbols{
 		Led: "●", Delay: "◐", Vacant: "○", Unreadable: "?", Semaphore: "◎",
@@ -27,7 +27,7 @@ func Unicode() *Symbols {
 	}
 }
 
-// ASCII are for all others.
+// ASCII returns the symbols for all other terminals.
 func ASCII() *Symbols {
 	return &Symbols{
 		Led: "*", Delay: "~", Vacant: "o", Unreadable: "?", Semaphore: "%",

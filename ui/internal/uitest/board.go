@@ -88,7 +88,7 @@ func Mixed() *election.Snapshot {
 	orders.Pair.LockIndex = 0
 	search := Vacant(4, "search", 2, 41*time.Minute, 6*time.Second, 15*time.Second, election.CheckCritical, "service:search-2 on node-2: HTTP GET http://10.0.0.6/health: 503 Service Unavailable")
 	shop := Led(5, "shop", 3, 31*time.Second)
-	AddTerm(shop, 2, 5*time.Minute, 95*time.Second, election.SessionExpiredOrDestroyed, "the session is gone; its TTL was 15s (Consul does not tell expiry from destruction)")
+	AddTerm(shop, 2, 5*time.Minute, 95*time.Second, election.SessionExpiredOrDestroyed, "the session is gone; its TTL was 15s (Consul does not distinguish expiry from destruction)")
 	users := Led(6, "users", 1, 26*time.Hour)
 	web := Led(7, "web", 2, 12*time.Minute)
 	web.Unreadable = true
@@ -141,7 +141,7 @@ func mixedEvents() []election.Event {
 	return []election.Event{first, lost, why, won, over, down, up, missed, gone, because}
 }
 
-// Crowd is a snapshot of n elections, a few of them in trouble.
+// Crowd is a snapshot of n elections, a few of them with problems.
 func Crowd(n int) *election.Snapshot {
 	s := Mixed()
 	s.Elections = s.Elections[:0]

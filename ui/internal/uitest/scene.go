@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Scene is a snapshot looked at now, by an operator who may act.
+// Scene is the scene of a snapshot at now, without read-only mode.
 func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 	return &scene.Scene{
 		Shown: snap, Live: snap, AsOf: now, Now: now, Stale: snap.Connection.State == election.Lost,

@@ -8,9 +8,8 @@ import (
 	"electop/election"
 )
 
-// Studied is the mixed one with what stands around its elections: a
-// semaphore, a Patroni cluster, risky sessions, sessions that hold nothing. The
-// Surroundings are those of the election with this key, none for "".
+// Studied extends [Mixed] by the surroundings of its elections: a semaphore, a Patroni
+// cluster, risky and idle sessions. Surroundings are those of key, none for "".
 func Studied(key string) *election.Snapshot {
 	s := Mixed()
 	legacy := Led(8, "legacy", 2, 30*24*time.Hour)

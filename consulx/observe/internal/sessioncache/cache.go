@@ -1,5 +1,4 @@
-// Package sessioncache reads every session once: a session never changes after its
-// creation.
+// Package sessioncache reads every session once: sessions never change.
 package sessioncache
 
 import (
@@ -21,17 +20,17 @@ const (
 	sessionForget = 30 * time.Second
 	sessionPrune  = time.Minute
 	sessionLimit  = 10 * time.Second
-	// listPatience is how long responses about keys wait for the first list of
-	// sessions, so that the board is drawn once and complete.
+	// listPatience is how long responses about keys wait for the first list of sessions,
+	// so that the first board is complete.
 	listPatience = time.Second
 )
 
-// Cache reads every session once: it never changes after its creation.
+// Cache reads every session once.
 type Cache struct {
 	client *consulx.Client
-	spawn  func(func())              // runs what the observer waits for
-	late   func([]*election.Session) // is told of sessions nobody waited for
-	ctx    context.Context           // the lifetime of what spawn runs, set before anything is asked
+	spawn  func(func())              // starts goroutines that the observer waits for
+	late   func([]*election.Session) // receives sessions that arrived after Await
+	ctx    context.Context           // the lifetime of spawned goroutines; set by Start
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
@@ -49,11 +48,11 @@ type Cache struct {
 // fetch is one attempt to read some sessions.
 type fetch struct {
 	done chan struct{}
-	late bool // somebody went on without it
+	late bool // Await returned without it
 }
 
-// New returns an empty cache. spawn runs goroutines that the caller waits for, late
-// receives sessions that arrive after Await returned.
+// New returns an empty cache. spawn starts goroutines that the caller waits for; late
+// receives sessions that arrive after Await.
 func New(c *consulx.Client, spawn func(func()), late func([]*election.Session)) *Cache {
 	return &Cache{
 		client: c, ctx: context.Background(), spawn: spawn, late: late, known: map[string]*election.Session{},
@@ -61,11 +60,10 @@ func New(c *consulx.Client, spawn func(func()), late func([]*election.Session)) 
 	}
 }
 
-// Start sets the lifetime of what spawn runs. It must come before any other call.
+// Start sets the lifetime of spawned goroutines. It must precede every other call.
 func (b *Cache) Start(ctx context.Context) { b.ctx = ctx }
 
-// ReadFirst reads all sessions, so that those of the leaders are known when the
-// keys are.
+// ReadFirst reads all sessions, so that the leaders' sessions arrive with the keys.
 func (b *Cache) ReadFirst() {
 	b.first = make(chan struct{})
 	b.spawn(func() {
@@ -76,7 +74,7 @@ func (b *Cache) ReadFirst() {
 	})
 }
 
-// List reads all sessions. ErrPartly comes with what could be read.
+// List reads all sessions. With ErrPartly it returns the readable ones.
 func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	all, err := b.client.AllSessions(b.client.Read(ctx))
 	b.mu.Lock()
@@ -91,8 +89,8 @@ func (b *Cache) List(ctx context.Context) ([]*election.Session, error) {
 	return all, err
 }
 
-// Await returns the sessions with these IDs that are known within patience; late
-// receives the others.
+// Await returns the sessions with these IDs that arrive within patience; late receives the
+// others.
 func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration) []*election.Session {
 	if len(ids) == 0 {
 		return nil
@@ -111,8 +109,7 @@ func (b *Cache) Await(ctx context.Context, ids []string, patience time.Duration)
 	return b.collect(ids)
 }
 
-// waitsOut waits until done is closed. It returns false if the timer or ctx ended
-// first.
+// waitsOut waits for done. It returns false if the timer or ctx ends first.
 func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool {
 	select {
 	case <-done:
@@ -157,8 +154,8 @@ func (b *Cache) Get(id string) *election.Session {
 	return b.find(id)
 }
 
-// request starts to read the sessions that are neither known nor being read, and
-// returns all attempts for them.
+// request reads the sessions that are neither known nor being read, and returns all
+// attempts for them.
 func (b *Cache) request(ids []string) (under []*fetch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -191,7 +188,7 @@ func (b *Cache) fetch(f *fetch, ids []string) {
 		if try > 0 {
 			blocking.Sleep(ctx, sessionRetry<<try)
 		}
-		read, hidden, _ := b.client.SessionsByID(ctx, missing) // tried again
+		read, hidden, _ := b.client.SessionsByID(ctx, missing) // errors are retried
 		found = append(found, read...)
 		if missing = without(missing, read); hidden {
 			break
@@ -200,8 +197,8 @@ func (b *Cache) fetch(f *fetch, ids []string) {
 	b.settle(f, ids, found, missing)
 }
 
-// awaitFirst uses the first list, except for a few sessions: reading these is
-// faster.
+// awaitFirst waits for the first list unless only a few sessions are missing: reading
+// these is faster.
 func (b *Cache) awaitFirst(ctx context.Context, ids []string) (found []*election.Session, missing []string) {
 	if b.first == nil || len(ids) <= consulx.ManySessions {
 		return nil, ids
@@ -260,8 +257,8 @@ func (b *Cache) Released(watch string) {
 	delete(b.held, watch)
 }
 
-// pruneNowAndThen drops sessions that hold nothing, after a while: a session that
-// was just read may not hold its key yet.
+// pruneNowAndThen drops sessions without locks after a while: a session that was just read
+// may acquire its key later.
 func (b *Cache) pruneNowAndThen() {
 	if now := time.Now(); now.Sub(b.pruned) > sessionPrune {
 		b.pruned = now

@@ -6,8 +6,8 @@ import (
 	"electop/consulx/internal/blocking"
 )
 
-// Retry reads the missing sessions of holders with growing pauses until ctx ends:
-// the token may be allowed to read them later, without a change of a key.
+// Retry rereads missing sessions of holders with growing pauses until ctx ends: they may
+// become readable without a change of a key.
 func (b *Cache) Retry(ctx context.Context) {
 	var pauses blocking.Backoff
 	for {
@@ -28,7 +28,7 @@ func (b *Cache) Retry(ctx context.Context) {
 	}
 }
 
-// unknown are the sessions of holders that were not read.
+// unknown returns the unread sessions of holders.
 func (b *Cache) unknown() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,11 +45,11 @@ func (b *Cache) unknown() []string {
 	return ids
 }
 
-// readAgain reads sessions once and reports those that were found.
+// readAgain rereads sessions once and reports those that exist.
 func (b *Cache) readAgain(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
 	defer cancel()
-	found, _, _ := b.client.SessionsByID(ctx, ids) // tried again
+	found, _, _ := b.client.SessionsByID(ctx, ids) // errors are retried
 	b.mu.Lock()
 	for _, s := range found {
 		b.known[s.ID] = s

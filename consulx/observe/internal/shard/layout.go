@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// shardKeys is how many keys one query should read. Fewer are not faster: every
-	// response has a fixed cost.
+	// shardKeys is the number of keys that one query should read. Fewer are not faster,
+	// because every response has a fixed cost.
 	shardKeys = 100
-	// shardFrom is how many keys one query may read before they are divided.
+	// shardFrom is the number of keys above which one query is divided.
 	shardFrom = 2 * shardKeys
 )
 
-// Key is a key that exists.
+// Key is an existing key.
 type Key struct {
 	Name     string
 	Election bool
 }
 
-// KeyName is the name of a key, for Cut.
+// KeyName returns the name of a key, for Cut.
 func KeyName(l Key) string { return l.Name }
 
-// shard is a watch and the keys that it reads.
+// shard is a watch with its keys.
 type shard struct {
 	Watch
 	keys []Key
 }
 
-// Layout decides which watches read every election: at most Limit, disjoint, none
-// without an election. Fine watches single keys that have others beside them; Fixed
-// watches stay as long as the rest suffices for the other keys.
+// Layout selects at most Limit disjoint watches that read every election. Fine watches
+// single keys that have siblings; Fixed watches stay as long as the other keys fit the
+// limit.
 type Layout struct {
 	Root  Watch
 	Limit int
@@ -49,8 +49,8 @@ func (l Layout) aim() int {
 	return shardKeys
 }
 
-// Next is the layout for sorted keys, close to the present one if that is good
-// enough. No keys, or few, need only the root.
+// Next returns the layout for sorted keys, close to the present one if that is good
+// enough. Few keys need only the root.
 func (l Layout) Next(keys []Key, present []Watch) []Watch {
 	enough := shardFrom
 	if len(present) != 1 || present[0] != l.Root {
@@ -82,7 +82,7 @@ func watchesOf(shards []shard) []Watch {
 
 func isElection(l Key) bool { return l.Election }
 
-// cost is proportional to the number of keys that are read for a change.
+// cost is proportional to the number of keys read per change.
 func cost(all []shard) int {
 	sum := 0
 	for _, s := range all {
@@ -95,8 +95,8 @@ func newShard(w Watch, keys []Key) shard {
 	return shard{Watch: w, keys: Cut(keys, w.Range, KeyName)}
 }
 
-// ideal divides the largest shard repeatedly, up to the limit. It returns false if
-// the limit is too low beside the fixed watches.
+// ideal divides the largest shard repeatedly, up to the limit. It returns false if the
+// fixed watches leave too few.
 func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	var done []shard
 	todo := []shard{newShard(l.Root, keys)}
@@ -128,8 +128,8 @@ func (l Layout) ideal(keys []Key) ([]shard, bool) {
 	return append(done, todo...), true
 }
 
-// split divides a shard at the first byte in which its elections differ, and omits
-// other keys where possible. It returns nil if that is not possible.
+// split divides a shard at the first byte in which its elections differ, omitting other
+// keys where possible. It returns nil if that is impossible.
 func (s shard) split() []shard {
 	own := make([]string, 0, len(s.keys))
 	for _, l := range s.keys {
@@ -160,8 +160,8 @@ func (s shard) split() []shard {
 	return parts
 }
 
-// partWatch is the widest watch of the sorted keys that have the same byte at this
-// index as the first.
+// partWatch is the widest watch of the sorted keys that share the first key's byte at this
+// index.
 func partWatch(keys []string, at int) (Watch, bool) {
 	first := keys[0]
 	if len(first) == at {
@@ -180,15 +180,14 @@ func partWatch(keys []string, at int) (Watch, bool) {
 	return Watch{}, false
 }
 
-// Askable reports a text that a URL can name literally. In a response, replacement
+// Askable reports whether a URL can contain a text unchanged. In a response, replacement
 // characters stand for bytes that are not UTF-8.
 func Askable(text string) bool {
 	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
 
-// patched is the present layout without watches that have no election, unless they
-// are fixed, and with new ones for unread elections. It returns false if that
-// exceeds the limit.
+// patched is the present layout without empty watches, unless fixed, and with new ones for
+// unread elections. It returns false above the limit.
 func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	var kept []shard
 	for _, w := range present {
@@ -198,7 +197,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	}
 	for _, key := range unread(keys, kept) {
 		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
-			continue // a watch for one before reads it too
+			continue // a previous watch covers it
 		}
 		w, ok := l.beside(key, kept)
 		if !ok || len(kept) >= l.Limit {
@@ -209,7 +208,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	return kept, len(kept) <= l.Limit
 }
 
-// unread are the elections that no shard reads.
+// unread returns the elections that no shard reads.
 func unread(keys []Key, shards []shard) []string {
 	sorted := slices.SortedFunc(slices.Values(shards), func(a, b shard) int { return strings.Compare(a.Range.From, b.Range.From) })
 	var missing []string
@@ -254,7 +253,7 @@ func Differ(a, b []Key) bool {
 	return !slices.EqualFunc(a, b, func(a, b Key) bool { return a.Name == b.Name })
 }
 
-// Cut is the part of a sorted list whose keys are in a range.
+// Cut returns the part of a sorted list whose keys are in a range.
 func Cut[T any](list []T, r election.Range, key func(T) string) []T {
 	search := func(at string) int {
 		i, _ := slices.BinarySearchFunc(list, at, func(e T, at string) int { return strings.Compare(key(e), at) })

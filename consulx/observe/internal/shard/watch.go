@@ -1,4 +1,4 @@
-// Package shard decides which blocking queries read which keys. It is pure.
+// Package shard assigns keys to blocking queries. It is pure.
 package shard
 
 import (
@@ -36,7 +36,7 @@ func (w Watch) Name() string {
 	return "keys under " + w.Prefix
 }
 
-// Covers reports that w reads everything that o reads.
+// Covers reports whether w reads everything that o reads.
 func (w Watch) Covers(o Watch) bool {
 	if w.Exact {
 		return o.Exact && o.Prefix == w.Prefix
@@ -44,8 +44,7 @@ func (w Watch) Covers(o Watch) bool {
 	return strings.HasPrefix(o.Prefix, w.Prefix)
 }
 
-// Plan returns at most limit sorted, disjoint watches that read every key that the
-// patterns can match.
+// Plan returns at most limit sorted, disjoint watches that read every key of the patterns.
 func Plan(ps election.Patterns, limit int) []Watch {
 	all := make([]Watch, 0, len(ps))
 	for _, p := range ps {
@@ -62,8 +61,8 @@ func Plan(ps election.Patterns, limit int) []Watch {
 	return all
 }
 
-// Disjoint omits watches that others cover. A prefix sorts before everything that
-// it covers, so each is compared only with the last one kept.
+// Disjoint omits watches that others cover. A prefix sorts before everything that it
+// covers, so each is compared only with the last one kept.
 func Disjoint(all []Watch) []Watch {
 	slices.SortFunc(all, func(a, b Watch) int {
 		return cmp.Or(strings.Compare(a.Prefix, b.Prefix), cmp.Compare(exactness(a), exactness(b)))
