@@ -12,7 +12,7 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	at := wall(o.At)
 	read := election.NodeChecks{At: at, Checks: o.Checks, Partial: o.Partial}
 	if o.Err != "" {
-		read = t.checks[o.Node].Outdated(at)
+		read = t.checks[o.Node].Outdated(t.currentUntil(t.checks[o.Node], at))
 		read.Err = o.Err
 	}
 	t.checks[o.Node] = read
@@ -31,9 +31,21 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 		delete(t.checks, node)
 		return
 	}
-	known = known.Outdated(at)
+	known = known.Outdated(t.currentUntil(known, at))
 	known.Err = ""
 	t.checks[node] = known
+}
+
+// currentUntil is when checks whose watch ends at a time were last known to be current:
+// Consul may have been silent before that.
+func (t *Tracker) currentUntil(known election.NodeChecks, at time.Time) time.Time {
+	if contact := wall(t.conn.LastContact); !contact.IsZero() && contact.Before(at) {
+		at = contact
+	}
+	if at.Before(known.At) {
+		return known.At
+	}
+	return at
 }
 
 // outdateChecks marks all checks as not observed since then.

@@ -45,6 +45,18 @@ func TestChecksSayUntilWhenTheyWereCurrent(t *testing.T) {
 	wants("after the clock was set", at(121), "")
 }
 
+// Consul was silent before the watch ended.
+func TestChecksWereCurrentUntilTheLastContact(t *testing.T) {
+	s := newScene(t)
+	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
+	s.observe(election.ChecksRead{At: at(1), Node: "node-1", Checks: checks(election.StatusPassing)})
+	s.observe(election.LinkUp{At: at(5), Source: "probe", Latency: time.Millisecond})
+	s.observe(election.ChecksUnwatched{At: at(16), Node: "node-1"})
+	if until := s.tracker.Snapshot(at(16)).Checks["node-1"].Until; !until.Equal(at(5)) {
+		t.Errorf("current until %v, want %v", until, at(5))
+	}
+}
+
 func TestChecksThatWereNeverReadAreNotKept(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.ChecksRead{At: t0, Node: "node-1", Err: "refused"})
