@@ -264,7 +264,7 @@ func TestErrorsOfTheDashboardAreShown(t *testing.T) {
 	s := openShell(t)
 	for args, want := range map[string]string{
 		"--ca-file /does/not/exist": "electop: TLS settings: Error loading CA File: open /does/not/exist: no such file or directory",
-		"--max-watches 1000":        "electop: --max-watches 1000: want ",
+		"--max-watches 1000":        "electop: --max-watches 1000: must be ",
 		"--token-file /does/not":    "electop: token file: open /does/not: no such file or directory",
 	} {
 		s.line("clear; " + program + " " + args + "; echo left with $?")
