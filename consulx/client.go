@@ -16,6 +16,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/consul/api"
 
@@ -62,8 +63,11 @@ type Client struct {
 	namespace  string
 	partition  string
 	anonymous  bool
-	stale      bool
-	secrets    redact.Secrets
+	// bodies are buffers for responses. Without them, a change among 10,000
+	// elections takes a third more CPU time (`make bench`, BenchmarkDecodeKeys).
+	bodies  *sync.Pool
+	stale   bool
+	secrets redact.Secrets
 }
 
 // NewClient configures a client like Consul's CLI. It sends nothing. No error or log line
@@ -95,6 +99,7 @@ func NewClient(cfg Config) (*Client, error) {
 	// api.NewClient would read the file again and prefer it to an explicit token.
 	conf.Token, conf.TokenFile = token, ""
 	c := &Client{
+		bodies:  &sync.Pool{},
 		address: sanitize.Text(target.Shown()), endpoint: target.URL(), token: token, auth: conf.HttpAuth,
 		datacenter: cfg.Datacenter, namespace: conf.Namespace, partition: conf.Partition,
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,

@@ -18,8 +18,6 @@ import (
 	"strings"
 	"syscall"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx/internal/transport"
@@ -120,7 +118,7 @@ func (c *Client) Wrap(err error) error {
 	default:
 		f.text = err.Error()
 		if flaw := flawOf(err); flaw != "" {
-			detail := strings.TrimPrefix(strings.TrimPrefix(f.text, "json: "), "jsontext: ")
+			detail := strings.TrimPrefix(f.text, "json: ")
 			f.text = "the response of Consul at " + c.address + " " + flaw + ": " + detail
 		}
 	}
@@ -219,14 +217,12 @@ func flawOf(err error) string {
 	var (
 		syntax   *json.SyntaxError
 		form     *json.UnmarshalTypeError
-		syntaxV2 *jsontext.SyntacticError
-		formV2   *jsonv2.SemanticError
 		deflated flate.CorruptInputError
 	)
 	switch {
-	case errors.As(err, &syntax), errors.As(err, &syntaxV2):
+	case errors.As(err, &syntax):
 		return "is not valid JSON"
-	case errors.As(err, &form), errors.As(err, &formV2):
+	case errors.As(err, &form):
 		return "has an unexpected form"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &deflated):
 		return "is not valid gzip"

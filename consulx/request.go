@@ -10,14 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/hashicorp/consul/api"
 )
 
-// Get sends a read and decodes the response into out, which stays as it is if
-// Consul answers 404. Consul's library takes twice as long to decode a list.
-func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, out any) (*api.QueryMeta, error) {
+// Get sends a read and passes the response to decode, unless Consul answers 404.
+// decode must not keep the text.
+func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode func(text []byte) error) (*api.QueryMeta, error) {
 	if q.AllowStale {
 		params.Set("stale", "")
 	}
@@ -28,7 +26,7 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, out an
 		params.Set("index", strconv.FormatUint(q.WaitIndex, 10))
 		params.Set("wait", strconv.FormatInt(q.WaitTime.Milliseconds(), 10)+"ms")
 	}
-	header, err := c.request(q.Context(), http.MethodGet, path, params, nil, out)
+	header, err := c.request(q.Context(), http.MethodGet, path, params, nil, decode)
 	if err != nil {
 		return nil, c.Wrap(err)
 	}
@@ -47,15 +45,17 @@ func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.request(ctx, http.MethodPost, path, url.Values{}, bytes.NewReader(body), out)
+	_, err = c.request(ctx, http.MethodPost, path, url.Values{}, bytes.NewReader(body), func(text []byte) error {
+		return json.Unmarshal(text, out)
+	})
 	return c.Wrap(err)
 }
 
-// request sends a request and decodes the response into out.
+// request sends a request and passes the response to decode.
 func (c *Client) request(
-	ctx context.Context, method, path string, params url.Values, body io.Reader, out any,
+	ctx context.Context, method, path string, params url.Values, in io.Reader, decode func(text []byte) error,
 ) (http.Header, error) {
-	r, err := c.newRequest(ctx, method, path, params, body)
+	r, err := c.newRequest(ctx, method, path, params, in)
 	if err != nil {
 		return nil, err
 	}
@@ -64,18 +64,22 @@ func (c *Client) request(
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	switch {
-	case response.StatusCode == http.StatusNotFound && method == http.MethodGet:
+	if response.StatusCode == http.StatusNotFound && method == http.MethodGet {
 		return response.Header, nil
-	case response.StatusCode != http.StatusOK:
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			return nil, err
-		}
-		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(string(text))}
 	}
-	// Keys may contain any bytes.
-	return response.Header, jsonv2.UnmarshalRead(response.Body, out, jsontext.AllowInvalidUTF8(true))
+	body, ok := c.bodies.Get().(*bytes.Buffer)
+	if !ok {
+		body = new(bytes.Buffer)
+	}
+	defer c.bodies.Put(body)
+	body.Reset()
+	if _, err := body.ReadFrom(response.Body); err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, api.StatusError{Code: response.StatusCode, Body: strings.TrimSpace(body.String())}
+	}
+	return response.Header, decode(body.Bytes())
 }
 
 func (c *Client) newRequest(ctx context.Context, method, path string, params url.Values, body io.Reader) (*http.Request, error) {

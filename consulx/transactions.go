@@ -122,7 +122,10 @@ func existing(keys []string, all api.TxnErrors) []string {
 
 // KeyNames reads the names of the keys under a prefix.
 func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, meta *api.QueryMeta, err error) {
-	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, &keys)
+	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, func(text []byte) error {
+		keys, err = wire.Names(text)
+		return err
+	})
 	return keys, meta, err
 }
 

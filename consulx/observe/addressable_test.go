@@ -65,7 +65,7 @@ func TestSparingReadsFindKeysThatCannotBeNamed(t *testing.T) {
 			b.Put(t, p+name+"/leader", name)
 		}
 		ps := patterns(t, p+"*/leader")
-		got, _, err := readKeys(b.client, shard.Plan(ps, 1)[0], ps, true, b.client.Read(t.Context()))
+		got, _, err := readKeys(b.client, shard.Plan(ps, 1)[0], ps, nil, true, b.client.Read(t.Context()))
 		if err != nil || len(got.pairs) != 3 {
 			t.Errorf("%d keys, %v", len(got.pairs), err)
 		}

@@ -144,7 +144,7 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 		all.Go(func() {
 			q := c.Blocking().Read(t.Context())
 			q.WaitIndex = 5
-			if _, _, err := readKeys(c.Blocking(), shard.PrefixWatch("a"), nil, false, q); err != nil {
+			if _, _, err := readKeys(c.Blocking(), shard.PrefixWatch("a"), nil, nil, false, q); err != nil {
 				t.Error(err)
 			}
 		})

@@ -54,7 +54,8 @@ type keyState struct {
 
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
-	k.answer, meta, err = readKeys(k.o.client.Blocking(), k.watch, k.patterns, k.known().heavy, q)
+	before := k.known()
+	k.answer, meta, err = readKeys(k.o.client.Blocking(), k.watch, k.patterns, before.last.pairs, before.heavy, q)
 	return meta, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 )
@@ -31,19 +32,19 @@ const (
 // value and session.
 const pairOverhead = 100
 
-// newKeySet separates elections from other keys.
+// newKeySet separates elections from other keys. It reuses pairs.
 func newKeySet(pairs []election.Pair, ps election.Patterns) keySet {
 	var got keySet
-	for _, p := range pairs {
+	got.pairs = slices.DeleteFunc(pairs, func(p election.Pair) bool {
 		size := len(p.Key) + base64.StdEncoding.EncodedLen(len(p.Value)) + len(p.Session) + pairOverhead
 		got.size += size
-		if _, ok := ps.Match(p.Key); ok {
-			got.pairs = append(got.pairs, p)
-			got.useful += size
-		} else {
+		if _, ok := ps.Match(p.Key); !ok {
 			got.others = append(got.others, p.Key)
+			return true
 		}
-	}
+		got.useful += size
+		return false
+	})
 	got.sort()
 	return got
 }
@@ -94,9 +95,12 @@ func (a keySet) part(r election.Range) keySet {
 	return keySet{pairs: a.pairs[from:to:to], others: shard.Cut(a.others, r, func(s string) string { return s })}
 }
 
-// readKeys reads all keys of a shard. sparing reads their names first and then only
-// the elections, which is cheaper beside large values.
-func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bool, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
+// readKeys reads all keys of a shard; before is what it had read. sparing reads
+// their names first and then only the elections, which is cheaper beside large
+// values.
+func readKeys(
+	c *consulx.Client, w shard.Watch, ps election.Patterns, before []election.Pair, sparing bool, q *api.QueryOptions,
+) (keySet, *api.QueryMeta, error) {
 	if sparing && !w.Exact {
 		return readSparingly(c, w, ps, q)
 	}
@@ -104,9 +108,13 @@ func readKeys(c *consulx.Client, w shard.Watch, ps election.Patterns, sparing bo
 	if !w.Exact {
 		params.Set("recurse", "")
 	}
-	var pairs []election.Pair
-	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, &pairs)
-	return newKeySet(pairs, ps), meta, err
+	var got keySet
+	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, func(text []byte) error {
+		pairs, err := wire.Pairs(text, before)
+		got = newKeySet(pairs, ps)
+		return err
+	})
+	return got, meta, err
 }
 
 // readSparingly waits for a change of names and then reads the elections in
@@ -123,7 +131,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 			// A transaction cannot name this key.
 			all := *q
 			all.WaitIndex = 0
-			got, _, err = readKeys(c, w, ps, false, &all)
+			got, _, err = readKeys(c, w, ps, nil, false, &all)
 			return got, meta, err
 		}
 		if name.Election {

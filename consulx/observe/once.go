@@ -43,7 +43,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*electi
 
 // readOnce reads the keys of one shard.
 func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election.Patterns) (election.KeysRead, error) {
-	got, meta, err := readKeys(c.Blocking(), w, ps, false, c.Read(ctx))
+	got, meta, err := readKeys(c.Blocking(), w, ps, nil, false, c.Read(ctx))
 	if err != nil {
 		return election.KeysRead{}, err
 	}
