@@ -167,12 +167,14 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	return fmt.Sprintf("Consul answered %d: %s", s.Code, text), nil
 }
 
+const tokenRejected = "Consul does not accept this token"
+
 // describeFailure reads the body of an error response.
 func describeFailure(body string) (text string, kind error) {
 	body = strings.TrimSpace(strings.TrimPrefix(body, "rpc error making call: "))
 	switch {
 	case tokenUnknown(body):
-		return "Consul does not accept this token: it does not exist in this datacenter, or was revoked", ErrDenied
+		return tokenRejected + ": it does not exist in this datacenter, or was revoked", ErrDenied
 	case denial(body):
 		return body, ErrDenied
 	case strings.Contains(body, "No cluster leader"):

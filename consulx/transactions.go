@@ -32,6 +32,8 @@ func ReadProblem(what string, err error) string {
 	switch {
 	case err == nil:
 		return ""
+	case strings.HasPrefix(err.Error(), tokenRejected):
+		return what + ": Consul rejects this token"
 	case errors.Is(err, ErrDenied):
 		return what + ": not readable with this token"
 	case errors.Is(err, ErrPartly):

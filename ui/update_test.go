@@ -154,6 +154,10 @@ func TestChangedHoldIsRefused(t *testing.T) {
 	if cmd := d.keys("y"); cmd != nil {
 		t.Error("y acts without a link")
 	}
+	rejected := lostSnapshot()
+	rejected.Connection.Refused = true
+	d.send(snapshotMsg{rejected})
+	d.wants("Consul rejects this token: no action is possible")
 }
 
 func TestManyTargets(t *testing.T) {

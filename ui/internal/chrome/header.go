@@ -170,10 +170,13 @@ func linkSpans(s *scene.Scene, width int) []term.Span {
 
 // lostWord distinguishes a lost connection from one that was never established.
 func lostWord(c election.Connection) string {
-	if c.LastContact.IsZero() {
-		return "no answer"
+	switch {
+	case !c.LastContact.IsZero():
+		return "lost"
+	case c.Refused:
+		return "refused"
 	}
-	return "lost"
+	return "no answer"
 }
 
 func latency(d time.Duration) string {

@@ -35,6 +35,8 @@ type Model struct {
 	siblings []election.Pair
 	// offline is set while Consul is disconnected: the data is stale.
 	offline bool
+	// rejected is set while Consul rejects the token.
+	rejected bool
 	// full disables the truncation of lists. cut reports that some list is longer than its
 	// limit, cutOthers that one in the effects is.
 	full, cut, cutOthers bool
@@ -118,6 +120,7 @@ func (d *Model) choose(s *scene.Scene) {
 // check compares the targets with the newest snapshot.
 func (d *Model) check(s *scene.Scene) {
 	live := s.Live
+	d.rejected = live.Connection.Refused
 	if d.offline = live.Connection.State != election.Live; d.offline {
 		d.endSurvey() // it failed or is outdated; a new one starts after the reconnect
 	}

@@ -28,6 +28,8 @@ func (d *Model) write(page *term.Page) {
 	d.writeOthers(page)
 	page.Blank()
 	switch {
+	case d.offline && d.rejected:
+		page.Para(term.Bad, "Consul rejects this token: no action is possible until it accepts the token again.")
 	case d.offline:
 		page.Para(term.Bad, "The connection to Consul is lost: no action is possible until it is restored.")
 	case len(d.targets) == 0:

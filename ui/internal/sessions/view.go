@@ -156,6 +156,9 @@ func (v *Model) problem(s *scene.Scene) (string, term.Role) {
 	case list == nil:
 		return "Reading the sessions.", term.Quiet
 	case list.Err != "" && len(list.Sessions) == 0:
+		if s.Shown.Connection.Refused {
+			return "Consul rejects this token: the sessions cannot be read.", term.Delay
+		}
 		return term.Capital(scene.Clean(list.Err)) + ". Listing them needs session_prefix \"\" { policy = \"read\" }, or the same for one node.", term.Delay
 	case list.Err != "":
 		return term.Capital(scene.Clean(list.Err)) + ". This list is " + term.Duration(s.Now.Sub(list.Until)) + " old.", term.Delay
