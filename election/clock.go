@@ -170,6 +170,7 @@ func movedEvents(events []Event, move func(*time.Time)) []Event {
 	for i := range events {
 		move(&events[i].Time)
 		move(&events[i].LockDelayUntil)
+		move(&events[i].SeenUntil)
 	}
 	return events
 }

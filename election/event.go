@@ -56,6 +56,10 @@ type Event struct {
 	// Term and CreateIndex name the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
+	// ModifyIndex is that of the key in the latest read that shows what the event
+	// is about: of [Vacated], [Explained] and [Deleted] the last one before the end.
+	// It identifies the event among those of several observers. JSON omits it.
+	ModifyIndex uint64
 	// Leader is the label of whoever leads, led or is explained; for [Entered] and
 	// [Left] the name of the holder's session, empty if that was not read.
 	Leader  string
@@ -67,6 +71,9 @@ type Event struct {
 	// Held is how long the ended term lasted; HeldKnown is false when only its
 	// end was seen and Held is the least it can have been.
 	Held time.Duration
+	// SeenUntil is set when the term ended while no observer watched: it ended at
+	// some moment between then and Time. JSON omits it.
+	SeenUntil time.Time
 
 	// The booleans stand side by side because they take less room so.
 
@@ -75,6 +82,12 @@ type Event struct {
 	Initial bool
 	// Guess says that Cause is one, see [Explanation].
 	Guess bool
+	// Gap says that the key was not observed all the time before: the change
+	// happened at some moment before Time. JSON omits it.
+	Gap bool
+	// Restored says that no write led to this state: Consul's data was lost or
+	// restored, so that indexes may repeat. JSON omits it.
+	Restored bool
 
 	// Cause and Evidence belong to [Explained].
 	Cause    Cause

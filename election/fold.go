@@ -10,7 +10,9 @@ type change struct {
 	// before, until when it was: moments in between are not known.
 	gap   bool
 	until time.Time
-	e     *Election
+	// restored says that Consul's data was lost or restored since the read before.
+	restored bool
+	e        *Election
 	// ownTerms says that no snapshot shows e.Terms.
 	ownTerms bool
 }
@@ -112,9 +114,11 @@ func (c *change) move(p *Pair) {
 	a := c.t.advanceOf(c.e, p)
 	switch {
 	case continues(&before, p):
+		c.restored = a.replayed
 		c.hold(p, !a.replayed)
 		return
 	case before.semaphore() && p.semaphore() && !a.remade:
+		c.restored = a.replayed
 		c.t.replacePair(c.e, p)
 		c.exchange(&before, p)
 		return
@@ -149,6 +153,7 @@ func (c *change) release(l Loss) {
 // settle takes over a pair while no term lasts, and begins what it shows.
 func (c *change) settle(p *Pair, a advance, vacancy Event) {
 	c.t.replacePair(c.e, p)
+	c.restored = a.replayed
 	c.e.Term = p.LockIndex
 	if p.semaphore() {
 		c.e.VacantSince, c.e.VacantSinceKnown = time.Time{}, false
@@ -257,7 +262,7 @@ func (c *change) vacate(l Loss) {
 	l.Session, l.Gap = c.e.Session, c.gap
 	ended := c.endTerm()
 	event := c.record(Event{
-		Type: Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap,
+		Type: Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap, SeenUntil: ended.SeenUntil,
 	})
 	c.t.awaitCause(event, l)
 	if c.e.Session == nil {
@@ -302,7 +307,8 @@ func (c *change) record(e Event) Event {
 // describe completes an event with the election as it stands in c.
 func (c *change) describe(e Event) Event {
 	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
-	e.Term, e.CreateIndex = c.e.Term, c.e.Pair.CreateIndex
+	e.Term, e.CreateIndex, e.ModifyIndex = c.e.Term, c.e.Pair.CreateIndex, c.e.Pair.ModifyIndex
+	e.Gap, e.Restored = c.gap, c.restored
 	if c.e.Leader != "" {
 		e.Leader, e.Session = c.e.Leader, c.e.Pair.Session
 		if c.e.Session != nil {

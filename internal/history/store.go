@@ -1,0 +1,270 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"electop/election"
+)
+
+// store writes to the file through one connection. All its methods but open and
+// transaction run inside a transaction, which excludes every other writer: what
+// a method finds is still so when it writes.
+type store struct {
+	path     string
+	db       *sql.DB
+	conn     *sql.Conn
+	prepared map[string]*sql.Stmt
+	// observation is the current period, 0 when nothing is observed.
+	observation int64
+}
+
+func openStore(ctx context.Context, path string) (*store, error) {
+	db, err := openForWriting(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		db.Close() //nolint:errcheck // the first error is the one to report
+		return nil, wrap(path, err)
+	}
+	return &store{path: path, db: db, conn: conn, prepared: map[string]*sql.Stmt{}}, nil
+}
+
+func (s *store) close() error {
+	for _, stmt := range s.prepared {
+		stmt.Close() //nolint:errcheck // the connection closes with it
+	}
+	return errors.Join(s.conn.Close(), s.db.Close())
+}
+
+// transaction runs f; either all that it writes is stored or nothing.
+func (s *store) transaction(ctx context.Context, f func(context.Context) error) error {
+	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return wrap(s.path, err)
+	}
+	err := f(ctx)
+	if err == nil {
+		_, err = s.conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		// SQLite has rolled back by itself after some errors; this one is then moot.
+		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck // see above
+	}
+	return wrap(s.path, err)
+}
+
+func (s *store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt := s.prepared[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.prepared[query] = stmt
+	}
+	return stmt, err
+}
+
+func (s *store) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// row reads one row; found is false if there is none.
+func (s *store) row(ctx context.Context, query string, args []any, into ...any) (found bool, err error) {
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(ctx, args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// subject is the election of an event as the file has it.
+type subject struct {
+	id      int64
+	epoch   int64
+	epochAt int64
+	isNew   bool
+}
+
+// subjectOf finds the row of the event's election, or makes it.
+func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, error) {
+	var sub subject
+	ident := e.ElectionID()
+	if e.Key == "" {
+		ident = ""
+	}
+	find := "SELECT id, epoch, epoch_at FROM elections WHERE datacenter = ? AND ident = ?"
+	found, err := s.row(ctx, find, []any{e.Datacenter, ident}, &sub.id, &sub.epoch, &sub.epochAt)
+	if err != nil || found {
+		return sub, err
+	}
+	r, err := s.exec(ctx, "INSERT INTO elections (datacenter, ident, key, name) VALUES (?, ?, ?, ?)",
+		e.Datacenter, ident, e.Key, e.Election)
+	if err != nil {
+		return sub, err
+	}
+	sub.isNew = true
+	sub.id, err = r.LastInsertId()
+	return sub, err
+}
+
+// sameRestore is within how long of each other two observers notice the same
+// restore: a query notices it after 30 s at the latest (docs/reliability.md).
+const sameRestore = int64(time.Minute)
+
+// restored begins another epoch, in which Consul's indexes may repeat, unless
+// another observer has begun it already.
+func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
+	if sub.epoch > 0 && at-sub.epochAt < sameRestore && sub.epochAt-at < sameRestore {
+		return nil
+	}
+	sub.epoch, sub.epochAt = sub.epoch+1, at
+	_, err := s.exec(ctx, "UPDATE elections SET epoch = ?, epoch_at = ? WHERE id = ?", sub.epoch, sub.epochAt, sub.id)
+	return err
+}
+
+// event stores one event, unless it is stored already, and what follows from it
+// for the terms.
+func (s *store) event(ctx context.Context, e *election.Event) error {
+	sub, err := s.subjectOf(ctx, e)
+	if err != nil {
+		return err
+	}
+	if e.Restored {
+		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
+			return err
+		}
+	}
+	switch e.Type {
+	case election.Elected:
+		if e.Initial {
+			return s.foundLed(ctx, sub, e)
+		}
+		return s.elected(ctx, sub, e)
+	case election.Vacated:
+		if e.Initial {
+			return s.foundVacant(ctx, sub, e)
+		}
+		return s.vacated(ctx, sub, e)
+	case election.Explained:
+		return s.explained(ctx, sub, e)
+	case election.Updated:
+		if err := s.relabel(ctx, sub, e); err != nil {
+			return err
+		}
+	case election.Entered, election.Left:
+		return s.slot(ctx, sub, e)
+	case election.Unreadable, election.Readable:
+		return s.permission(ctx, sub, e)
+	}
+	return s.insert(ctx, sub, nil, e)
+}
+
+// insert stores an event; the unique indexes reject one that is stored already.
+// What is as in its term is not stored twice: t may be nil.
+func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election.Event) error {
+	var own termRow
+	if t != nil {
+		own = *t
+	}
+	_, err := s.exec(ctx, `INSERT INTO events (time, type, election, term_id, observation, epoch, create_index, modify_index,
+		term, leader, session, node, evidence, initial, gap, vacancy, held, held_known, cause, guess, lock_delay_until, count,
+		prefix, holders, slots, error)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
+		nanos(e.Time), string(e.Type), sub.id, null(own.id), null(s.observation), sub.epoch, index(e.CreateIndex), index(e.ModifyIndex),
+		index(e.Term), unless(e.Leader, own.leader), unless(e.Session, own.session), unless(e.Node, own.node),
+		unless(e.Evidence, own.evidence), null(e.Initial), null(e.Gap),
+		known(e.VacancyKnown, e.Vacancy), known(e.Type == election.Vacated && !e.Initial, e.Held), null(e.HeldKnown),
+		null(string(e.Cause)), null(e.Guess), null(nanos(e.LockDelayUntil)), null(index(e.Count)),
+		null(e.Prefix), known(e.OfSlot(), e.Holders), known(e.OfSlot(), e.Limit), null(e.Error))
+	return err
+}
+
+// unless stores a text as NULL if it is that of the term, or there is none.
+func unless(text, ofTerm string) any {
+	if text == ofTerm {
+		return nil
+	}
+	return text
+}
+
+// slot stores that a session entered or left a semaphore. Observers that miss
+// writes in between see it at different indexes, so the session's state decides.
+func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error {
+	var before string
+	var modified, epoch int64
+	found, err := s.row(ctx, `SELECT type, modify_index, epoch FROM events INDEXED BY events_of_slots
+		WHERE election = ? AND type IN ('entered', 'left') AND session IS ? AND create_index = ? ORDER BY time DESC, id DESC LIMIT 1`,
+		[]any{sub.id, null(e.Session), index(e.CreateIndex)}, &before, &modified, &epoch)
+	if err != nil {
+		return err
+	}
+	late := epoch == sub.epoch && modified > index(e.ModifyIndex)
+	if found && (before == string(e.Type) || late) {
+		return nil
+	}
+	return s.insert(ctx, sub, nil, e)
+}
+
+// permission stores that a key became unreadable or readable, once for all
+// observers that use such a token.
+func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
+	var before string
+	found, err := s.row(ctx, `SELECT type FROM events
+		WHERE election = ? AND type IN `+stateTypes+` AND type IN ('unreadable', 'readable') AND ifnull(prefix, '') = ? ORDER BY time DESC, id DESC LIMIT 1`,
+		[]any{sub.id, e.Prefix}, &before)
+	if err != nil || found && before == string(e.Type) {
+		return err
+	}
+	return s.insert(ctx, sub, nil, e)
+}
+
+// nanos is a moment as the file has it, 0 for the zero time.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func moment(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+// index is a Raft index or a count as SQLite has it: a signed number.
+func index(n uint64) int64 { return int64(min(n, 1<<63-1)) } //nolint:gosec // it is bounded
+
+func unsigned(n int64) uint64 { return uint64(max(0, n)) } //nolint:gosec // it is not negative
+
+func duration(n int64) time.Duration { return time.Duration(n) }
+
+// null stores the zero value as NULL, which takes no room.
+func null[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+// known stores a number only where it applies.
+func known[T ~int | ~int64](applies bool, v T) any {
+	if !applies {
+		return nil
+	}
+	return int64(v)
+}
