@@ -45,7 +45,7 @@ func (s *store) action(ctx context.Context, a *Action) error {
 		return err
 	}
 	stmt, err := s.statement(ctx, `SELECT t.id, t.number, t.create_index, t.last_index, t.leader, t.node, ifnull(t.lock_delay_until, 0),
-		e.id, e.epoch, e.name, e.key, e.datacenter FROM terms t JOIN elections e ON e.id = t.election
+		e.id, (SELECT count(*) FROM restores r WHERE r.election = e.id), e.name, e.key, e.datacenter FROM terms t JOIN elections e ON e.id = t.election
 		WHERE t.session = ? AND (? = '' OR e.key = ?) AND (? = 0 OR t.create_index = ?) AND (? = 0 OR t.number = ?)
 		AND t.ended BETWEEN ? AND ? AND t.explained IS NOT NULL`)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *store) action(ctx context.Context, a *Action) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	type ended struct {
 		term int64
 		sub  subject
@@ -73,7 +73,7 @@ func (s *store) action(ctx context.Context, a *Action) error {
 		}
 		x.e.Term, x.e.CreateIndex, x.e.ModifyIndex = unsigned(number), unsigned(create), unsigned(last)
 		x.e.LockDelayUntil = moment(delay)
-		x.e.Cause, x.e.Evidence, x.e.Guess = operatorCause(string(a.Kind), a.By)
+		x.e.Cause, x.e.Evidence = operatorCause(string(a.Kind), a.By)
 		all = append(all, x)
 	}
 	if err := rows.Err(); err != nil {
@@ -109,7 +109,7 @@ func (f *File) Actions(ctx context.Context, r Range) ([]Action, error) {
 	if err != nil {
 		return nil, wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var all []Action
 	for rows.Next() {
 		var a Action

@@ -36,13 +36,14 @@ func benchFile(b *testing.B, events int) string {
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
 	began, at := time.Now(), time.Now().Add(-90*24*time.Hour)
+	recorded := 0
 	step := 90 * 24 * time.Hour / time.Duration(events/3)
 	for i := range events / 3 {
 		at = at.Add(step)
 		w.Record(oneTerm(i, at))
-		if i%20_000 == 19_999 {
-			for n := 0; n < 60_000; {
-				n += <-stored
+		if recorded += 3; i%20_000 == 19_999 || i == events/3-1 {
+			for recorded > 0 {
+				recorded -= <-stored
 			}
 		}
 	}

@@ -138,7 +138,7 @@ func openForWriting(ctx context.Context, path string) (*sql.DB, error) {
 		_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
 	}
 	if err != nil {
-		db.Close() //nolint:errcheck // the first error is the one to report
+		db.Close() //nolint:errcheck,gosec // the first error is the one to report
 		return nil, wrap(path, err)
 	}
 	return db, nil

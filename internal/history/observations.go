@@ -66,7 +66,7 @@ func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int
 	if err != nil {
 		return 0, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var latest int64
 	for rows.Next() {
 		var patterns string
@@ -116,7 +116,7 @@ func (f *File) Observations(ctx context.Context, r Range) ([]Observation, error)
 	if err != nil {
 		return nil, wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var all []Observation
 	for rows.Next() {
 		var o Observation

@@ -22,12 +22,18 @@ CREATE TABLE elections (
   ident      TEXT NOT NULL,             -- the key; of keys that look the same, with the CreateIndex
   key        TEXT NOT NULL,             -- '' for events about the connection
   name       TEXT NOT NULL,
-  epoch      INTEGER NOT NULL DEFAULT 0,-- how often Consul's data was lost or restored
-  epoch_at   INTEGER NOT NULL DEFAULT 0,
   UNIQUE (datacenter, ident)
 );
 CREATE INDEX elections_by_key ON elections (key);
 CREATE INDEX elections_by_name ON elections (name);
+
+-- When Consul's data was lost or restored: its indexes may repeat from then on. An
+-- event's epoch is the number of these before it.
+CREATE TABLE restores (
+  election INTEGER NOT NULL REFERENCES elections (id),
+  at       INTEGER NOT NULL,
+  PRIMARY KEY (election, at)
+) WITHOUT ROWID;
 
 CREATE TABLE observations (
   id         INTEGER PRIMARY KEY,
@@ -102,6 +108,7 @@ CREATE TABLE events (
 );
 CREATE INDEX events_by_time ON events (time);
 CREATE INDEX events_by_election ON events (election, time);
+CREATE INDEX events_by_type ON events (type, time) WHERE type NOT IN ('elected', 'vacated', 'explained');
 CREATE INDEX events_by_cause ON events (cause, time) WHERE cause IS NOT NULL;
 CREATE INDEX events_of_state ON events (election, time)
   WHERE type IN ('deleted', 'unreadable', 'readable', 'entered', 'left');

@@ -82,7 +82,7 @@ func (f *File) electionsAt(ctx context.Context, q StateQuery) (map[int64]*rebuil
 	if err != nil {
 		return nil, wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	all := map[int64]*rebuilt{}
 	for rows.Next() {
 		var id, event, term, create int64
@@ -110,7 +110,7 @@ func (f *File) termsAt(ctx context.Context, q StateQuery, elections map[int64]*r
 	if err != nil {
 		return wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	for rows.Next() {
 		var id, explained int64
 		var relabeled bool
@@ -175,18 +175,19 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 		if e.Leader == "" {
 			return f.semaphoreAt(ctx, at, id, e)
 		}
+	default: // readable, or none
 	}
 	return nil
 }
 
 // labelAt finds the label of a holder that changed it during its term.
 func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.Term) error {
-	rows, err := f.db.QueryContext(ctx, `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND session = ?
+	rows, err := f.db.QueryContext(ctx, `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
 		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, nanos(t.Start), nanos(at), t.Session)
 	if err != nil {
 		return wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	if rows.Next() {
 		if err := rows.Scan(&t.Leader); err != nil {
 			return wrap(f.path, err)
@@ -205,7 +206,7 @@ func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *elect
 	if err != nil {
 		return wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	value := struct {
 		Limit   int
 		Holders map[string]bool

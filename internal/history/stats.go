@@ -101,6 +101,7 @@ func (f *File) summaries(ctx context.Context, q Filter, cover *coverage) (map[in
 	w.add("e.key <> ''")
 	w.add(`(EXISTS (SELECT 1 FROM terms WHERE election = e.id)
 		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ` + stateTypes + ` AND type IN ('entered', 'left')))`)
+	//nolint:gosec // the conditions hold no text of users
 	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
 		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0),
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0)
@@ -108,7 +109,7 @@ func (f *File) summaries(ctx context.Context, q Filter, cover *coverage) (map[in
 	if err != nil {
 		return nil, wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	found := map[int64]*Summary{}
 	for rows.Next() {
 		var id, event, term int64
@@ -139,11 +140,12 @@ func (f *File) addTerms(ctx context.Context, q Filter, elections map[int64]*Summ
 	if !q.Until.IsZero() {
 		w.add("started <= ?", q.until())
 	}
+	//nolint:gosec // the conditions hold no text of users
 	rows, err := f.db.QueryContext(ctx, "SELECT election, started, ended, ifnull(seen_until, ended), vacancy, cause FROM terms"+w.String(), w.args...)
 	if err != nil {
 		return wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var id, started int64
 	var ended, until, vacancy sql.NullInt64
 	var cause sql.RawBytes
@@ -191,7 +193,7 @@ func (f *File) addMissed(ctx context.Context, q Filter, elections map[int64]*Sum
 	if err != nil {
 		return wrap(f.path, err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	for rows.Next() {
 		var id, count int64
 		if err := rows.Scan(&id, &count); err != nil {

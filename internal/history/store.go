@@ -91,31 +91,37 @@ func (s *store) row(ctx context.Context, query string, args []any, into ...any) 
 
 // subject is the election of an event as the file has it.
 type subject struct {
-	id      int64
-	epoch   int64
-	epochAt int64
-	isNew   bool
+	id    int64
+	epoch int64 // at the time of the event
+	isNew bool
 }
 
 // subjectOf finds the row of the event's election, or makes it.
 func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, error) {
 	var sub subject
-	ident := e.ElectionID()
-	if e.Key == "" {
-		ident = ""
+	ident := ""
+	if e.Key != "" {
+		ident = e.ElectionID()
 	}
-	find := "SELECT id, epoch, epoch_at FROM elections WHERE datacenter = ? AND ident = ?"
-	found, err := s.row(ctx, find, []any{e.Datacenter, ident}, &sub.id, &sub.epoch, &sub.epochAt)
-	if err != nil || found {
-		return sub, err
-	}
-	r, err := s.exec(ctx, "INSERT INTO elections (datacenter, ident, key, name) VALUES (?, ?, ?, ?)",
-		e.Datacenter, ident, e.Key, e.Election)
+	found, err := s.row(ctx, `SELECT id, (SELECT count(*) FROM restores r WHERE r.election = e.id AND r.at <= ?)
+		FROM elections e WHERE datacenter = ? AND ident = ?`, []any{nanos(e.Time), e.Datacenter, ident}, &sub.id, &sub.epoch)
 	if err != nil {
 		return sub, err
 	}
-	sub.isNew = true
-	sub.id, err = r.LastInsertId()
+	if !found {
+		r, err := s.exec(ctx, "INSERT INTO elections (datacenter, ident, key, name) VALUES (?, ?, ?, ?)",
+			e.Datacenter, ident, e.Key, e.Election)
+		if err != nil {
+			return sub, err
+		}
+		sub.isNew = true
+		if sub.id, err = r.LastInsertId(); err != nil {
+			return sub, err
+		}
+	}
+	if e.Restored {
+		err = s.restored(ctx, &sub, nanos(e.Time))
+	}
 	return sub, err
 }
 
@@ -123,14 +129,26 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 // restore: a query notices it after 30 s at the latest (docs/reliability.md).
 const sameRestore = int64(time.Minute)
 
-// restored begins another epoch, in which Consul's indexes may repeat, unless
-// another observer has begun it already.
+// restored begins another epoch, unless another observer has noticed the same
+// restore.
 func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
-	if sub.epoch > 0 && at-sub.epochAt < sameRestore && sub.epochAt-at < sameRestore {
-		return nil
+	var known int64
+	found, err := s.row(ctx, "SELECT at FROM restores WHERE election = ? AND at BETWEEN ? AND ? ORDER BY at LIMIT 1",
+		[]any{sub.id, at - sameRestore, at + sameRestore}, &known)
+	if err != nil {
+		return err
 	}
-	sub.epoch, sub.epochAt = sub.epoch+1, at
-	_, err := s.exec(ctx, "UPDATE elections SET epoch = ?, epoch_at = ? WHERE id = ?", sub.epoch, sub.epochAt, sub.id)
+	if !found {
+		known = at
+		_, err = s.exec(ctx, "INSERT INTO restores (election, at) VALUES (?, ?)", sub.id, at)
+	} else if at < known {
+		_, err = s.exec(ctx, "UPDATE restores SET at = ? WHERE election = ? AND at = ?", at, sub.id, known)
+		known = at
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.row(ctx, "SELECT count(*) FROM restores WHERE election = ? AND at <= ?", []any{sub.id, known}, &sub.epoch)
 	return err
 }
 
@@ -140,11 +158,6 @@ func (s *store) event(ctx context.Context, e *election.Event) error {
 	sub, err := s.subjectOf(ctx, e)
 	if err != nil {
 		return err
-	}
-	if e.Restored {
-		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
-			return err
-		}
 	}
 	switch e.Type {
 	case election.Elected:
@@ -167,6 +180,7 @@ func (s *store) event(ctx context.Context, e *election.Event) error {
 		return s.slot(ctx, sub, e)
 	case election.Unreadable, election.Readable:
 		return s.permission(ctx, sub, e)
+	default:
 	}
 	return s.insert(ctx, sub, nil, e)
 }
@@ -246,9 +260,9 @@ func moment(n int64) time.Time {
 }
 
 // index is a Raft index or a count as SQLite has it: a signed number.
-func index(n uint64) int64 { return int64(min(n, 1<<63-1)) } //nolint:gosec // it is bounded
+func index(n uint64) int64 { return int64(min(n, 1<<63-1)) }
 
-func unsigned(n int64) uint64 { return uint64(max(0, n)) } //nolint:gosec // it is not negative
+func unsigned(n int64) uint64 { return uint64(max(0, n)) }
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"electop/election"
@@ -12,7 +11,7 @@ import (
 // termRow is a term as the file has it.
 type termRow struct {
 	id, epoch, number   int64
-	last                int64 // ModifyIndex when last seen held
+	first, last         int64 // ModifyIndex when first and last seen held
 	started             int64
 	startKnown          bool
 	ended, seenUntil    sql.NullInt64
@@ -22,14 +21,14 @@ type termRow struct {
 	guess               bool
 }
 
-const selectTerm = `SELECT id, epoch, number, last_index, started, start_known, ended, seen_until, session, leader, node, ifnull(cause, ''),
+const selectTerm = `SELECT id, epoch, number, first_index, last_index, started, start_known, ended, seen_until, session, leader, node, ifnull(cause, ''),
 	ifnull(evidence, ''), guess FROM terms `
 
 // term finds one term. Its queries name their index: SQLite keeps no statistics
 // here, and the wrong index is as slow as an election has terms.
 func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, error) {
 	var t termRow
-	found, err := s.row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.last, &t.started, &t.startKnown,
+	found, err := s.row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
 		&t.ended, &t.seenUntil, &t.session, &t.leader, &t.node, &t.cause, &t.evidence, &t.guess)
 	if err != nil || !found {
 		return nil, err
@@ -37,18 +36,35 @@ func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, 
 	return &t, nil
 }
 
-// termOf finds the latest term that an event names, nil if there is none.
+// readWithin is how much later than another an observer reads a change, as a rule.
+const readWithin = int64(time.Second)
+
+// termOf finds the term that an event names, nil if there is none. After a restore
+// several have the same number: the one that began last before the event is meant.
 func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
-	t, err := s.term(ctx, `INDEXED BY terms_by_number WHERE election = ? AND create_index = ? AND session = ? AND number = ?
-		ORDER BY started DESC, id DESC LIMIT 1`,
-		sub.id, index(e.CreateIndex), e.Session, index(e.Term))
-	if err != nil || t != nil {
-		return t, err
+	create, number, at := index(e.CreateIndex), index(e.Term), nanos(e.Time)+readWithin
+	for _, q := range []struct {
+		where string
+		args  []any
+	}{
+		{"started <= ? ORDER BY started DESC, id DESC LIMIT 1", []any{at}},
+		{"started > ? ORDER BY started LIMIT 1", []any{at}},
+	} {
+		t, err := s.term(ctx, "INDEXED BY terms_by_number WHERE election = ? AND create_index = ? AND number = ? AND session = ? AND "+q.where,
+			append([]any{sub.id, create, number, e.Session}, q.args...)...)
+		if err != nil || t != nil {
+			return t, err
+		}
 	}
 	// An observer that began after the key was written without the lock calls the
 	// term 0.
-	return s.term(ctx, `INDEXED BY terms_open WHERE election = ? AND create_index = ? AND session = ? AND ended IS NULL AND (? = 0 OR number = 0)
-		ORDER BY started DESC, id DESC LIMIT 1`, sub.id, index(e.CreateIndex), e.Session, index(e.Term))
+	t, err := s.term(ctx, `INDEXED BY terms_open WHERE election = ? AND create_index = ? AND session = ? AND ended IS NULL
+		AND (? = 0 OR number = 0) LIMIT 1`, sub.id, create, e.Session, number)
+	if err != nil || t != nil || number != 0 {
+		return t, err
+	}
+	return s.term(ctx, `INDEXED BY terms_by_number WHERE election = ? AND create_index = ? AND session = ?
+		AND first_index <= ? AND last_index >= ? LIMIT 1`, sub.id, create, e.Session, index(e.ModifyIndex), index(e.ModifyIndex))
 }
 
 // elected begins a term, unless it is known already.
@@ -88,7 +104,7 @@ func (s *store) beganAgain(ctx context.Context, sub subject, t *termRow, e *elec
 	var one int
 	return s.row(ctx, `SELECT 1 FROM events WHERE election = ? AND epoch = ? AND create_index = ?
 		AND type IN ('updated', 'overwritten', 'missed') AND type = 'overwritten' AND modify_index > ? AND modify_index <= ? LIMIT 1`,
-		[]any{sub.id, sub.epoch, index(e.CreateIndex), t.last, index(e.ModifyIndex)}, &one)
+		[]any{sub.id, sub.epoch, index(e.CreateIndex), t.first, index(e.ModifyIndex)}, &one)
 }
 
 // begin stores a new term with its event.
@@ -341,13 +357,14 @@ func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.
 		return e, "", err
 	}
 	c := *e
-	c.Cause, c.Evidence, c.Guess = operatorCause(kind, by)
+	c.Guess = false
+	c.Cause, c.Evidence = operatorCause(kind, by)
 	return &c, by, nil
 }
 
-func operatorCause(kind, by string) (cause election.Cause, evidence string, guess bool) {
+func operatorCause(kind, by string) (cause election.Cause, evidence string) {
 	if kind == string(election.ActionDestroy) {
-		return election.OperatorDestroy, fmt.Sprintf("the session was destroyed with electop by %s", by), false
+		return election.OperatorDestroy, "the session was destroyed with electop by " + by
 	}
-	return election.OperatorRelease, fmt.Sprintf("released with electop by %s", by), false
+	return election.OperatorRelease, "released with electop by " + by
 }

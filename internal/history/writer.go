@@ -110,8 +110,8 @@ func (w *Writer) Record(events []election.Event) {
 		room = 0
 	}
 	if over := len(events) - max(0, room); over > 0 {
-		w.status.Dropped += uint64(over) //nolint:gosec // it is positive
-		w.lost += uint64(over)           //nolint:gosec // it is positive
+		w.status.Dropped += uint64(over)
+		w.lost += uint64(over)
 		events = events[:len(events)-over]
 	}
 	w.events = append(w.events, events...)
@@ -162,7 +162,7 @@ func (w *Writer) Run(ctx context.Context) error {
 		err = wrap(w.store.path, w.store.stopObserving(last, wallNow(), endedStopped))
 	}
 	if n := w.Status().Queued; n > 0 {
-		err = errors.Join(&Error{Path: w.store.path, Err: fmt.Errorf("%s not stored", election.Plural(uint64(n), "event"))}, err) //nolint:gosec // a count
+		err = errors.Join(&Error{Path: w.store.path, Err: fmt.Errorf("%s not stored", election.Plural(uint64(n), "event"))}, err)
 	}
 	return errors.Join(err, w.store.close())
 }
