@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history/internal/dbfile"
 )
 
 // Results of an action.
@@ -107,7 +108,7 @@ func (f *File) Actions(ctx context.Context, r Range) ([]Action, error) {
 	rows, err := f.db.QueryContext(ctx, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
 		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id`, r.since(), r.until())
 	if err != nil {
-		return nil, wrap(f.path, err)
+		return nil, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	var all []Action
@@ -116,10 +117,10 @@ func (f *File) Actions(ctx context.Context, r Range) ([]Action, error) {
 		var at, create, term int64
 		if err := rows.Scan(&at, &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &create, &term,
 			&a.Leader, &a.Node, &a.Result, &a.Detail); err != nil {
-			return nil, wrap(f.path, err)
+			return nil, dbfile.Wrap(f.path, err)
 		}
 		a.Time, a.CreateIndex, a.Term = moment(at), unsigned(create), unsigned(term)
 		all = append(all, a)
 	}
-	return all, wrap(f.path, rows.Err())
+	return all, dbfile.Wrap(f.path, rows.Err())
 }

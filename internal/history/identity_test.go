@@ -113,9 +113,12 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 	}
 }
 
+// interleaved gives a few events of the one and of the other in turn.
 func interleaved(a, b []election.Event) (batches [][]election.Event) {
-	for i := range a {
-		batches = append(batches, a[i:i+1], b[i:i+1])
+	others := slices.Collect(slices.Chunk(b, 4))
+	for part := range slices.Chunk(a, 4) {
+		batches = append(batches, part, others[0])
+		others = others[1:]
 	}
 	return batches
 }

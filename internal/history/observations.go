@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history/internal/dbfile"
 )
 
 // Why a period of observation ended. A period without one ended with its last
@@ -31,7 +32,7 @@ func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string,
 // beat stores that the current period lasts.
 func (s *store) beat(ctx context.Context, at time.Time) error {
 	_, err := s.exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(at), s.observation)
-	return wrap(s.path, err)
+	return dbfile.Wrap(s.path, err)
 }
 
 // stopObserving ends the current period, if there is one.
@@ -114,7 +115,7 @@ func (f *File) Observations(ctx context.Context, r Range) ([]Observation, error)
 	rows, err := f.db.QueryContext(ctx, `SELECT observer, datacenter, patterns, started, seen, ended, ifnull(ending, ''), dropped
 		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id`, r.since(), r.until())
 	if err != nil {
-		return nil, wrap(f.path, err)
+		return nil, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	var all []Observation
@@ -124,11 +125,11 @@ func (f *File) Observations(ctx context.Context, r Range) ([]Observation, error)
 		var from, to, dropped int64
 		var ended sql.NullInt64
 		if err := rows.Scan(&o.Observer, &o.Datacenter, &patterns, &from, &to, &ended, &o.Ending, &dropped); err != nil {
-			return nil, wrap(f.path, err)
+			return nil, dbfile.Wrap(f.path, err)
 		}
 		o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), uint64(dropped) //nolint:gosec // a count
 		o.Lasting = !ended.Valid && time.Since(o.To) < aliveWithin
 		all = append(all, o)
 	}
-	return all, wrap(f.path, rows.Err())
+	return all, dbfile.Wrap(f.path, rows.Err())
 }

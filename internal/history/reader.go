@@ -4,13 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"electop/election"
+	"electop/internal/history/internal/dbfile"
 )
 
 // File is a [Source] that reads a file.
@@ -21,32 +21,9 @@ type File struct {
 
 // OpenFile opens a file for reading. Others may write it meanwhile.
 func OpenFile(ctx context.Context, path string) (*File, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, wrap(path, err)
-	}
-	db, err := openDB(path, "ro", "query_only(1)")
-	if err != nil {
-		return nil, wrap(path, err)
-	}
-	newest := len(migrations())
-	version, err := schemaVersion(ctx, db, newest)
-	if err != nil {
-		db.Close() //nolint:errcheck,gosec // the first error is the one to report
-		return nil, wrap(path, err)
-	}
-	if version == newest {
-		return &File{path: path, db: db}, nil
-	}
-	db.Close() //nolint:errcheck,gosec // it is opened again
-	writable, err := openForWriting(ctx, path)
+	db, err := dbfile.OpenForReading(ctx, path)
 	if err != nil {
 		return nil, err
-	}
-	if err := writable.Close(); err != nil {
-		return nil, wrap(path, err)
-	}
-	if db, err = openDB(path, "ro", "query_only(1)"); err != nil {
-		return nil, wrap(path, err)
 	}
 	return &File{path: path, db: db}, nil
 }
@@ -99,7 +76,7 @@ func (f *File) electionIDs(ctx context.Context, names []string) ([]int64, error)
 		}
 		switch {
 		case err != nil:
-			return nil, wrap(f.path, err)
+			return nil, dbfile.Wrap(f.path, err)
 		case len(found) == 0:
 			return nil, fmt.Errorf("%w: %q", ErrNoElection, election.Line(name, 80))
 		}
@@ -210,14 +187,14 @@ func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	}
 	rows, err := f.db.QueryContext(ctx, selectEvents+w.String()+order+" LIMIT ?", append(w.args, q.Limit+1)...)
 	if err != nil {
-		return page, wrap(f.path, err)
+		return page, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	var cursors []Cursor
 	for rows.Next() {
 		e, id, err := scanEvent(rows)
 		if err != nil {
-			return page, wrap(f.path, err)
+			return page, dbfile.Wrap(f.path, err)
 		}
 		page.Events, cursors = append(page.Events, e), append(cursors, cursorAt(nanos(e.Time), id))
 	}
@@ -231,7 +208,7 @@ func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	if n := len(cursors); n > 0 {
 		page.Newer, page.Older = cursors[0], cursors[n-1]
 	}
-	return page, wrap(f.path, rows.Err())
+	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
 // order adds the cursor to the conditions and gives the order of the query.
@@ -297,20 +274,20 @@ func (f *File) Terms(ctx context.Context, q TermQuery) (TermPage, error) {
 	}
 	rows, err := f.db.QueryContext(ctx, selectTerms+w.String()+" ORDER BY t.started DESC, t.id DESC LIMIT ?", append(w.args, q.Limit+1)...)
 	if err != nil {
-		return page, wrap(f.path, err)
+		return page, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		t, id, err := scanTerm(rows)
 		if err != nil {
-			return page, wrap(f.path, err)
+			return page, dbfile.Wrap(f.path, err)
 		}
 		if page.More = len(page.Terms) == q.Limit; page.More {
 			break
 		}
 		page.Terms, page.Older = append(page.Terms, t), cursorAt(nanos(t.Start), id)
 	}
-	return page, wrap(f.path, rows.Err())
+	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
 func scanTerm(rows *sql.Rows, more ...any) (t Term, id int64, err error) {

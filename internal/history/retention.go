@@ -3,6 +3,8 @@ package history
 import (
 	"context"
 	"time"
+
+	"electop/internal/history/internal/dbfile"
 )
 
 // trimStep is how many events one transaction of retention deletes: events that
@@ -23,9 +25,9 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 		}
 		for _, query := range []string{
 			`DELETE FROM events WHERE id IN (SELECT v.id FROM events v WHERE v.time < ?1 AND (
-				v.type NOT IN ` + stateTypes + `
+				v.type NOT IN ` + dbfile.StateTypes + `
 				OR EXISTS (SELECT 1 FROM events w WHERE w.election = v.election AND w.time > v.time
-					AND w.type IN ` + stateTypes + `))
+					AND w.type IN ` + dbfile.StateTypes + `))
 				ORDER BY v.time LIMIT ?2)`,
 			`DELETE FROM terms WHERE id IN (SELECT t.id FROM terms t WHERE t.started < ?1 AND t.ended < ?1
 				AND EXISTS (SELECT 1 FROM terms u WHERE u.election = t.election AND u.started > t.started)
@@ -49,7 +51,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 		return false, err
 	}
 	if _, err := s.conn.ExecContext(ctx, "PRAGMA incremental_vacuum(1000)"); err != nil {
-		return false, wrap(s.path, err)
+		return false, dbfile.Wrap(s.path, err)
 	}
 	return more, nil
 }

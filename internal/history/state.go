@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history/internal/dbfile"
 )
 
 // StateQuery asks for the state at a moment.
@@ -39,7 +40,7 @@ func (f *File) State(ctx context.Context, q StateQuery) (State, error) {
 	st := State{At: q.At}
 	seen, err := f.ids(ctx, "SELECT ifnull(max(min(seen, ?1)), 0) FROM observations WHERE started <= ?1", nanos(q.At))
 	if err != nil {
-		return st, wrap(f.path, err)
+		return st, dbfile.Wrap(f.path, err)
 	}
 	st.LastObserved = moment(seen[0])
 	st.Observed = seen[0] != 0 && q.At.Sub(st.LastObserved) < aliveWithin
@@ -76,11 +77,11 @@ func (f *File) electionsAt(ctx context.Context, q StateQuery) (map[int64]*rebuil
 		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0) AS event,
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0) AS term,
 		ifnull((SELECT type FROM events WHERE election = e.id AND time <= ?1
-			AND type IN `+stateTypes+` ORDER BY time DESC, id DESC LIMIT 1), ''),
+			AND type IN `+dbfile.StateTypes+` ORDER BY time DESC, id DESC LIMIT 1), ''),
 		ifnull((SELECT create_index FROM events WHERE election = e.id AND time <= ?1 ORDER BY time DESC, id DESC LIMIT 1), 0)
 		FROM elections e WHERE e.key <> ''`, nanos(q.At))
 	if err != nil {
-		return nil, wrap(f.path, err)
+		return nil, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	all := map[int64]*rebuilt{}
@@ -88,7 +89,7 @@ func (f *File) electionsAt(ctx context.Context, q StateQuery) (map[int64]*rebuil
 		var id, event, term, create int64
 		r := &rebuilt{e: &election.Election{Exists: true}, delays: map[int]time.Time{}}
 		if err := rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &event, &term, &r.change, &create); err != nil {
-			return nil, wrap(f.path, err)
+			return nil, dbfile.Wrap(f.path, err)
 		}
 		if r.first = event; event == 0 || term != 0 && term < event {
 			r.first = term
@@ -100,7 +101,7 @@ func (f *File) electionsAt(ctx context.Context, q StateQuery) (map[int64]*rebuil
 		r.e.Unaddressable = !election.Addressable(r.e.Pair.Key)
 		all[id] = r
 	}
-	return all, wrap(f.path, rows.Err())
+	return all, dbfile.Wrap(f.path, rows.Err())
 }
 
 // termsAt adds the terms of the window and of each election the two that began
@@ -108,7 +109,7 @@ func (f *File) electionsAt(ctx context.Context, q StateQuery) (map[int64]*rebuil
 func (f *File) termsAt(ctx context.Context, q StateQuery, elections map[int64]*rebuilt) error {
 	rows, err := f.db.QueryContext(ctx, selectTermsAt, nanos(q.At), nanos(q.At.Add(-q.Window)))
 	if err != nil {
-		return wrap(f.path, err)
+		return dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -116,7 +117,7 @@ func (f *File) termsAt(ctx context.Context, q StateQuery, elections map[int64]*r
 		var relabeled bool
 		t, _, err := scanTerm(rows, &id, &explained, &relabeled)
 		if err != nil {
-			return wrap(f.path, err)
+			return dbfile.Wrap(f.path, err)
 		}
 		r := elections[id]
 		if r == nil {
@@ -132,7 +133,7 @@ func (f *File) termsAt(ctx context.Context, q StateQuery, elections map[int64]*r
 		r.delays[len(r.e.Terms)-1] = t.LockDelayUntil
 		r.relabeled = relabeled
 	}
-	return wrap(f.path, rows.Err())
+	return dbfile.Wrap(f.path, rows.Err())
 }
 
 const selectTermsAt = `SELECT t.id, '', '', '', t.number, t.create_index, t.session, t.leader, t.node, t.started, t.start_known,
@@ -185,15 +186,15 @@ func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.
 	rows, err := f.db.QueryContext(ctx, `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
 		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, nanos(t.Start), nanos(at), t.Session)
 	if err != nil {
-		return wrap(f.path, err)
+		return dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	if rows.Next() {
 		if err := rows.Scan(&t.Leader); err != nil {
-			return wrap(f.path, err)
+			return dbfile.Wrap(f.path, err)
 		}
 	}
-	return wrap(f.path, rows.Err())
+	return dbfile.Wrap(f.path, rows.Err())
 }
 
 // slotEvents bounds the events from which the holders of a semaphore are rebuilt.
@@ -202,9 +203,9 @@ const slotEvents = 1000
 // semaphoreAt rebuilds a semaphore's holders from who entered and left.
 func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *election.Election) error {
 	rows, err := f.db.QueryContext(ctx, `SELECT type, ifnull(session, ''), ifnull(holders, 0), ifnull(slots, 0) FROM events
-		WHERE election = ? AND type IN `+stateTypes+` AND type IN ('entered', 'left') AND time <= ? ORDER BY time DESC, id DESC LIMIT ?`, id, nanos(at), slotEvents)
+		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('entered', 'left') AND time <= ? ORDER BY time DESC, id DESC LIMIT ?`, id, nanos(at), slotEvents)
 	if err != nil {
-		return wrap(f.path, err)
+		return dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	value := struct {
@@ -217,7 +218,7 @@ func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *elect
 		var session string
 		var now, limit int
 		if err := rows.Scan(&kind, &session, &now, &limit); err != nil {
-			return wrap(f.path, err)
+			return dbfile.Wrap(f.path, err)
 		}
 		if holders < 0 {
 			holders, value.Limit = now, limit
@@ -229,7 +230,7 @@ func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *elect
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return wrap(f.path, err)
+		return dbfile.Wrap(f.path, err)
 	}
 	e.VacantSince, e.VacantSinceKnown = time.Time{}, false
 	e.Pair.Flags = election.SemaphoreFlag

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history/internal/dbfile"
 )
 
 // Summary sums up the terms and vacancies of one election or of several.
@@ -100,14 +101,14 @@ func (f *File) summaries(ctx context.Context, q Filter, cover *coverage) (map[in
 	}
 	w.add("e.key <> ''")
 	w.add(`(EXISTS (SELECT 1 FROM terms WHERE election = e.id)
-		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ` + stateTypes + ` AND type IN ('entered', 'left')))`)
+		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ` + dbfile.StateTypes + ` AND type IN ('entered', 'left')))`)
 	//nolint:gosec // the conditions hold no text of users
 	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
 		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0),
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0)
 		FROM elections e`+w.String(), w.args...)
 	if err != nil {
-		return nil, wrap(f.path, err)
+		return nil, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	found := map[int64]*Summary{}
@@ -115,7 +116,7 @@ func (f *File) summaries(ctx context.Context, q Filter, cover *coverage) (map[in
 		var id, event, term int64
 		s := &Summary{Causes: map[election.Cause]int{}}
 		if err := rows.Scan(&id, &s.Election, &s.Key, &s.Datacenter, &event, &term); err != nil {
-			return nil, wrap(f.path, err)
+			return nil, dbfile.Wrap(f.path, err)
 		}
 		if s.firstSeen = event; term != 0 && term < event {
 			s.firstSeen = term
@@ -125,7 +126,7 @@ func (f *File) summaries(ctx context.Context, q Filter, cover *coverage) (map[in
 		s.Observed = duration(s.observed.within(s.firstSeen, s.lastSeen))
 		found[id] = s
 	}
-	return found, wrap(f.path, rows.Err())
+	return found, dbfile.Wrap(f.path, rows.Err())
 }
 
 // addTerms adds up the terms that overlap the range.
@@ -143,7 +144,7 @@ func (f *File) addTerms(ctx context.Context, q Filter, elections map[int64]*Summ
 	//nolint:gosec // the conditions hold no text of users
 	rows, err := f.db.QueryContext(ctx, "SELECT election, started, ended, ifnull(seen_until, ended), vacancy, cause FROM terms"+w.String(), w.args...)
 	if err != nil {
-		return wrap(f.path, err)
+		return dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	var id, started int64
@@ -151,7 +152,7 @@ func (f *File) addTerms(ctx context.Context, q Filter, elections map[int64]*Summ
 	var cause sql.RawBytes
 	for rows.Next() {
 		if err := rows.Scan(&id, &started, &ended, &until, &vacancy, &cause); err != nil {
-			return wrap(f.path, err)
+			return dbfile.Wrap(f.path, err)
 		}
 		s := elections[id]
 		if s == nil {
@@ -166,7 +167,7 @@ func (f *File) addTerms(ctx context.Context, q Filter, elections map[int64]*Summ
 			s.end(cause, vacancy)
 		}
 	}
-	return wrap(f.path, rows.Err())
+	return dbfile.Wrap(f.path, rows.Err())
 }
 
 func (s *Summary) term(from, to int64) {
@@ -191,19 +192,19 @@ func (s *Summary) end(cause []byte, vacancy sql.NullInt64) {
 func (f *File) addMissed(ctx context.Context, q Filter, elections map[int64]*Summary) error {
 	rows, err := f.db.QueryContext(ctx, "SELECT election, count FROM events WHERE type = 'missed' AND time >= ? AND time <= ?", q.since(), q.until())
 	if err != nil {
-		return wrap(f.path, err)
+		return dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var id, count int64
 		if err := rows.Scan(&id, &count); err != nil {
-			return wrap(f.path, err)
+			return dbfile.Wrap(f.path, err)
 		}
 		if s := elections[id]; s != nil {
 			s.Missed += unsigned(count)
 		}
 	}
-	return wrap(f.path, rows.Err())
+	return dbfile.Wrap(f.path, rows.Err())
 }
 
 // add adds another election that is not finished.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history/internal/dbfile"
 )
 
 // store writes to the file through one connection. All its methods but open and
@@ -22,21 +23,21 @@ type store struct {
 }
 
 func openStore(ctx context.Context, path string) (*store, error) {
-	db, err := openForWriting(ctx, path)
+	db, err := dbfile.OpenForWriting(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		db.Close() //nolint:errcheck // the first error is the one to report
-		return nil, wrap(path, err)
+		db.Close() //nolint:gosec // the first error is the one to report
+		return nil, dbfile.Wrap(path, err)
 	}
 	return &store{path: path, db: db, conn: conn, prepared: map[string]*sql.Stmt{}}, nil
 }
 
 func (s *store) close() error {
 	for _, stmt := range s.prepared {
-		stmt.Close() //nolint:errcheck // the connection closes with it
+		stmt.Close() //nolint:gosec // the connection closes with it
 	}
 	return errors.Join(s.conn.Close(), s.db.Close())
 }
@@ -44,7 +45,7 @@ func (s *store) close() error {
 // transaction runs f; either all that it writes is stored or nothing.
 func (s *store) transaction(ctx context.Context, f func(context.Context) error) error {
 	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return wrap(s.path, err)
+		return dbfile.Wrap(s.path, err)
 	}
 	err := f(ctx)
 	if err == nil {
@@ -52,9 +53,9 @@ func (s *store) transaction(ctx context.Context, f func(context.Context) error) 
 	}
 	if err != nil {
 		// SQLite has rolled back by itself after some errors; this one is then moot.
-		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck // see above
+		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:gosec // see above
 	}
-	return wrap(s.path, err)
+	return dbfile.Wrap(s.path, err)
 }
 
 func (s *store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -236,7 +237,7 @@ func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error 
 func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	found, err := s.row(ctx, `SELECT type FROM events
-		WHERE election = ? AND type IN `+stateTypes+` AND type IN ('unreadable', 'readable') AND ifnull(prefix, '') = ? ORDER BY time DESC, id DESC LIMIT 1`,
+		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('unreadable', 'readable') AND ifnull(prefix, '') = ? ORDER BY time DESC, id DESC LIMIT 1`,
 		[]any{sub.id, e.Prefix}, &before)
 	if err != nil || found && before == string(e.Type) {
 		return err

@@ -7,10 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"electop/election"
+	"electop/internal/history/internal/dbfile"
 )
 
 const (
@@ -159,7 +157,7 @@ func (w *Writer) Run(ctx context.Context) error {
 		err = w.drain(last)
 	}
 	if err == nil {
-		err = wrap(w.store.path, w.store.stopObserving(last, wallNow(), endedStopped))
+		err = dbfile.Wrap(w.store.path, w.store.stopObserving(last, wallNow(), endedStopped))
 	}
 	if n := w.Status().Queued; n > 0 {
 		err = errors.Join(&Error{Path: w.store.path, Err: fmt.Errorf("%s not stored", election.Plural(uint64(n), "event"))}, err)
@@ -234,7 +232,7 @@ func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
 	var datacenter string
 	_, err := w.store.row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
 	if err != nil {
-		return wrap(w.store.path, err)
+		return dbfile.Wrap(w.store.path, err)
 	}
 	return w.transaction(ctx, func(ctx context.Context) error {
 		if err := w.store.stopObserving(ctx, since, endedSuspended); err != nil {
@@ -330,20 +328,7 @@ func (w *Writer) report(err error) (retry bool) {
 	if (err == nil) != (before == nil) {
 		w.o.OnError(err)
 	}
-	return err != nil && transient(err)
-}
-
-// transient reports errors that may go away without anybody touching the file.
-func transient(err error) bool {
-	var s *sqlite.Error
-	if !errors.As(err, &s) {
-		return false
-	}
-	switch s.Code() & 0xff {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-		return true
-	}
-	return false
+	return err != nil && dbfile.Transient(err)
 }
 
 // wallNow is the time without the monotonic clock, which stops while the machine

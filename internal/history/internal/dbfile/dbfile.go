@@ -1,4 +1,6 @@
-package history
+// Package dbfile opens the SQLite files of the history: permissions, schema,
+// migrations, and errors that say in one line what is wrong with a file.
+package dbfile
 
 import (
 	"context"
@@ -58,8 +60,8 @@ func reason(err error) string {
 	return strings.ReplaceAll(s.Error(), "\n", " ")
 }
 
-// wrap makes an error of SQLite one that names the file.
-func wrap(path string, err error) error {
+// Wrap makes an error of SQLite one that names the file.
+func Wrap(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -76,20 +78,6 @@ func wrap(path string, err error) error {
 		return &Error{Path: path, Err: ErrCorrupt}
 	}
 	return &Error{Path: path, Err: err}
-}
-
-// DefaultPath is the file for one cluster under the XDG state folder. cluster is
-// the address of the agent, and the partition and namespace if there are any.
-func DefaultPath(cluster string) (string, error) {
-	folder := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(folder) { // the XDG specification: a relative one is ignored
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		folder = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(folder, "electop", url.PathEscape(cluster)+".db"), nil
 }
 
 // prepareFile makes the folder and the file with permissions for their owner
@@ -122,15 +110,15 @@ func openDB(path, mode string, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", file.String())
 }
 
-// openForWriting opens the file, which is made or migrated as needed.
+// OpenForWriting opens the file, which is made or migrated as needed.
 // synchronous FULL: what is acknowledged as stored survives a power failure.
-func openForWriting(ctx context.Context, path string) (*sql.DB, error) {
+func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 	if err := prepareFile(path); err != nil {
-		return nil, wrap(path, err)
+		return nil, Wrap(path, err)
 	}
 	db, err := openDB(path, "rw", "synchronous(FULL)")
 	if err != nil {
-		return nil, wrap(path, err)
+		return nil, Wrap(path, err)
 	}
 	db.SetMaxOpenConns(1)
 	err = migrate(ctx, db, migrations())
@@ -138,8 +126,56 @@ func openForWriting(ctx context.Context, path string) (*sql.DB, error) {
 		_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
 	}
 	if err != nil {
-		db.Close() //nolint:errcheck,gosec // the first error is the one to report
-		return nil, wrap(path, err)
+		db.Close() //nolint:gosec // the first error is the one to report
+		return nil, Wrap(path, err)
 	}
 	return db, nil
+}
+
+// OpenForReading opens a file that exists; one of an older version is migrated.
+func OpenForReading(ctx context.Context, path string) (*sql.DB, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, Wrap(path, err)
+	}
+	newest := len(migrations())
+	db, version, err := openReadOnly(ctx, path, newest)
+	if err != nil || version == newest {
+		return db, err
+	}
+	writable, err := OpenForWriting(ctx, path)
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	if err := writable.Close(); err != nil {
+		return nil, Wrap(path, err)
+	}
+	db, _, err = openReadOnly(ctx, path, newest)
+	return db, err
+}
+
+func openReadOnly(ctx context.Context, path string, newest int) (*sql.DB, int, error) {
+	db, err := openDB(path, "ro", "query_only(1)")
+	if err != nil {
+		return nil, 0, Wrap(path, err)
+	}
+	version, err := schemaVersion(ctx, db, newest)
+	if err != nil {
+		db.Close() //nolint:gosec // the first error is the one to report
+		return nil, 0, Wrap(path, err)
+	}
+	return db, version, nil
+}
+
+// Transient reports errors that may go away without a change of the file, such as
+// those of a full disk.
+func Transient(err error) bool {
+	var s *sqlite.Error
+	if !errors.As(err, &s) {
+		return false
+	}
+	switch s.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return true
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package history
+package dbfile
 
 import (
 	"context"
@@ -155,9 +155,9 @@ CREATE VIEW term_log AS
   FROM terms t JOIN elections e ON e.id = t.election;
 `
 
-// stateTypes is the condition of the index events_of_state, without which SQLite
+// StateTypes is the condition of the index events_of_state, without which SQLite
 // does not use it.
-const stateTypes = `('deleted', 'unreadable', 'readable', 'entered', 'left')`
+const StateTypes = `('deleted', 'unreadable', 'readable', 'entered', 'left')`
 
 // migrate brings the file to the version that this program knows. Of several
 // processes that try, one does it, for the transaction locks the file.
