@@ -73,6 +73,7 @@ type rebuilt struct {
 // electionsAt lists the elections that were known at the moment, with the latest
 // event that says whether the key exists, may be read, or is a semaphore.
 func (f *File) electionsAt(ctx context.Context, q StateQuery) (map[int64]*rebuilt, error) {
+	//nolint:gosec // StateTypes is a constant
 	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
 		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0) AS event,
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0) AS term,
@@ -202,6 +203,7 @@ const slotEvents = 1000
 
 // semaphoreAt rebuilds a semaphore's holders from who entered and left.
 func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *election.Election) error {
+	//nolint:gosec // StateTypes is a constant
 	rows, err := f.db.QueryContext(ctx, `SELECT type, ifnull(session, ''), ifnull(holders, 0), ifnull(slots, 0) FROM events
 		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('entered', 'left') AND time <= ? ORDER BY time DESC, id DESC LIMIT ?`, id, nanos(at), slotEvents)
 	if err != nil {

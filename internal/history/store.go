@@ -53,7 +53,7 @@ func (s *store) transaction(ctx context.Context, f func(context.Context) error) 
 	}
 	if err != nil {
 		// SQLite has rolled back by itself after some errors; this one is then moot.
-		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:gosec // see above
+		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
 	}
 	return dbfile.Wrap(s.path, err)
 }

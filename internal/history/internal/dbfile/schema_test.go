@@ -103,5 +103,8 @@ func explain(t *testing.T, db *sql.DB, query string) string {
 		}
 		plan = append(plan, detail)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return strings.Join(plan, "; ")
 }
