@@ -1,0 +1,120 @@
+package history
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// span is a range of time in nanoseconds.
+type span struct{ from, to int64 }
+
+// periods are ranges of time in order, none of which touches another.
+type periods []span
+
+// merge puts ranges in order and joins those that touch.
+func merge(all []span) periods {
+	slices.SortFunc(all, func(a, b span) int {
+		switch {
+		case a.from < b.from:
+			return -1
+		case a.from > b.from:
+			return 1
+		}
+		return 0
+	})
+	var p periods
+	for _, s := range all {
+		if n := len(p); n > 0 && s.from <= p[n-1].to {
+			p[n-1].to = max(p[n-1].to, s.to)
+			continue
+		}
+		p = append(p, s)
+	}
+	return p
+}
+
+// within is how much of a range the periods cover.
+func (p periods) within(from, to int64) int64 {
+	var sum int64
+	for i := sort.Search(len(p), func(i int) bool { return p[i].to > from }); i < len(p) && p[i].from < to; i++ {
+		sum += min(p[i].to, to) - max(p[i].from, from)
+	}
+	return sum
+}
+
+// longestGap is the longest range between two periods.
+func (p periods) longestGap() (longest int64) {
+	for i := 1; i < len(p); i++ {
+		longest = max(longest, p[i].from-p[i-1].to)
+	}
+	return longest
+}
+
+// end is when the last period ended, 0 if there is none.
+func (p periods) end() int64 {
+	if len(p) == 0 {
+		return 0
+	}
+	return p[len(p)-1].to
+}
+
+// coverage tells when each key was observed.
+type coverage struct {
+	groups []coverGroup
+	merged map[string]periods
+}
+
+// coverGroup are the observations with the same patterns.
+type coverGroup struct {
+	datacenter, patterns string
+	spans                []span
+}
+
+// newCoverage takes the observations, cut to a range of time. One that lasts is
+// as long as its latest heartbeat says.
+func newCoverage(all []Observation, r Range) *coverage {
+	c := &coverage{merged: map[string]periods{}}
+	for _, o := range all {
+		s := span{max(nanos(o.From), r.since()), min(nanos(o.To), r.until())}
+		patterns := strings.Join(o.Patterns, "\n")
+		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && g.patterns == patterns })
+		if i < 0 {
+			i = len(c.groups)
+			c.groups = append(c.groups, coverGroup{datacenter: o.Datacenter, patterns: patterns})
+		}
+		c.groups[i].spans = append(c.groups[i].spans, s)
+	}
+	return c
+}
+
+// of gives the periods in which a key was observed.
+func (c *coverage) of(datacenter, key string) periods {
+	mark := make([]byte, len(c.groups))
+	for i, g := range c.groups {
+		if g.datacenter == datacenter && covers(g.patterns, key) {
+			mark[i] = 1
+		}
+	}
+	p, known := c.merged[string(mark)]
+	if !known {
+		var all []span
+		for i, g := range c.groups {
+			if mark[i] == 1 {
+				all = append(all, g.spans...)
+			}
+		}
+		p = merge(all)
+		c.merged[string(mark)] = p
+	}
+	return p
+}
+
+// any gives the periods in which something was observed.
+func (c *coverage) any() periods {
+	var all []span
+	for _, g := range c.groups {
+		all = append(all, g.spans...)
+	}
+	return merge(all)
+}
