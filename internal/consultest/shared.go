@@ -71,6 +71,15 @@ type wrapped struct{ inner Runner }
 
 // Run runs the tests and returns their exit code, or 1 if they passed but the shared agent could not be ended.
 func (w wrapped) Run() int {
+	state, err := os.MkdirTemp("", "electop-state-")
+	if err == nil {
+		err = os.Setenv("XDG_STATE_HOME", state) // tests write no history to the home folder
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(state)
 	code := w.inner.Run()
 	if err := endShared(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

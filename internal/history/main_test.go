@@ -104,13 +104,15 @@ func startWriter(t *testing.T, path string, o history.WriterOptions) *writer {
 func (w *writer) store(events []election.Event) {
 	w.t.Helper()
 	w.Record(events)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
 	for n := 0; n < len(events); {
 		select {
 		case k := <-w.stored:
 			n += k
 		case err := <-w.done:
 			w.t.Fatal("the writer ended:", err)
-		case <-time.After(time.Minute):
+		case <-ctx.Done():
 			w.t.Fatal("not stored")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 )
 
 // span is a range of time in nanoseconds.
@@ -57,6 +58,33 @@ func (p periods) end() int64 {
 		return 0
 	}
 	return p[len(p)-1].to
+}
+
+// shortestGap is the shortest time without observation that Gaps lists.
+const shortestGap = time.Second
+
+// Gaps lists the parts of a range of time in which no observer was running, oldest
+// first. Until must be set; without Since, the range begins with the first observation.
+func Gaps(all []Observation, r Range) []Range {
+	observed := newCoverage(all, r).any()
+	from := r.since()
+	if r.Since.IsZero() && len(observed) > 0 {
+		from = observed[0].from
+	}
+	var gaps []Range
+	add := func(from, to int64, least time.Duration) {
+		if to > from && duration(to-from) >= least {
+			gaps = append(gaps, Range{Since: moment(from), Until: moment(to)})
+		}
+	}
+	for _, s := range observed {
+		add(from, s.from, shortestGap)
+		from = s.to
+	}
+	if len(observed) > 0 || !r.Since.IsZero() {
+		add(from, r.until(), aliveWithin) // the latest heartbeat may be that old
+	}
+	return gaps
 }
 
 // coverage tells when each key was observed.

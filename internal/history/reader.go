@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -31,6 +32,28 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 
 // Close closes the file.
 func (f *File) Close() error { return f.db.Close() }
+
+// Election is an election of the history.
+type Election struct{ Name, Key string }
+
+// Elections lists the elections in the order of their keys. A key that was observed in
+// several datacenters occurs once.
+func (f *File) Elections(ctx context.Context) ([]Election, error) {
+	rows, err := f.db.QueryContext(ctx, "SELECT DISTINCT name, key FROM elections WHERE key <> '' ORDER BY key, name")
+	if err != nil {
+		return nil, dbfile.Wrap(f.path, err)
+	}
+	defer rows.Close()
+	var all []Election
+	for rows.Next() {
+		var e Election
+		if err := rows.Scan(&e.Name, &e.Key); err != nil {
+			return nil, dbfile.Wrap(f.path, err)
+		}
+		all = append(all, e)
+	}
+	return all, dbfile.Wrap(f.path, rows.Err())
+}
 
 // where collects the conditions of a query.
 type where struct {
@@ -140,6 +163,9 @@ func ofTerms(t election.EventType) bool {
 func cursorAt(time, id int64) Cursor {
 	return Cursor(strconv.FormatInt(time, 10) + "." + strconv.FormatInt(id, 10))
 }
+
+// CursorAt is the cursor before the oldest event that is not older than a moment.
+func CursorAt(t time.Time) Cursor { return cursorAt(nanos(t), 0) }
 
 func (c Cursor) parse() (time, id int64, err error) {
 	first, second, ok := strings.Cut(string(c), ".")

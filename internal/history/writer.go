@@ -47,8 +47,8 @@ type WriterOptions struct {
 	Queue int
 	// OnStored is told of events that are on disk, by the goroutine of Run.
 	OnStored func([]election.Event)
-	// OnError is told, by the goroutine of Run, when storing begins to fail, and
-	// with nil when it works again. The error is one line.
+	// OnError is called by the goroutine of Run when storing begins to fail and is
+	// retried, and with nil when it works again. The error is one line.
 	OnError func(error)
 }
 
@@ -64,6 +64,7 @@ type Status struct {
 // Writer stores events in a file. Record and RecordAction may be called from any
 // goroutine and never block.
 type Writer struct {
+	path   string
 	o      WriterOptions
 	store  *store
 	wake   chan struct{}
@@ -80,9 +81,9 @@ type Writer struct {
 	closed bool
 }
 
-// OpenWriter opens the file, which it makes if there is none. Run must be called
-// next: it closes the file.
-func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, error) {
+// NewWriter returns a writer whose Run opens the file when there is something to
+// store, so that a slow disk does not delay the caller.
+func NewWriter(path string, o WriterOptions) *Writer {
 	if o.Queue <= 0 {
 		o.Queue = defaultQueue
 	}
@@ -92,11 +93,21 @@ func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, err
 	if o.OnError == nil {
 		o.OnError = func(error) {}
 	}
-	s, err := openStore(ctx, path)
-	if err != nil {
-		return nil, err
+	return &Writer{path: path, o: o, wake: make(chan struct{}, 1)}
+}
+
+// OpenWriter opens or creates the file at once. Run must be called next: it closes
+// the file.
+func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, error) {
+	w := NewWriter(path, o)
+	return w, w.open(ctx)
+}
+
+func (w *Writer) open(ctx context.Context) (err error) {
+	if w.store == nil {
+		w.store, err = openStore(ctx, w.path)
 	}
-	return &Writer{o: o, store: s, wake: make(chan struct{}, 1)}, nil
+	return err
 }
 
 // Record queues events, in the order in which they happened. Those that do not
@@ -147,22 +158,47 @@ func (w *Writer) notify() {
 // closes the file. It returns the error that the file cannot recover from; a disk
 // that fails for a while is reported to OnError and tried again.
 func (w *Writer) Run(ctx context.Context) error {
+	if w.store == nil && !w.awaitFirst(ctx) {
+		return nil
+	}
+	if err := w.open(context.WithoutCancel(ctx)); err != nil {
+		w.refuse()
+		return err
+	}
 	err := w.loop(ctx)
-	w.mu.Lock()
-	w.closed = true
-	w.mu.Unlock()
+	w.refuse()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
 	if err == nil {
 		err = w.drain(last)
 	}
 	if err == nil {
-		err = dbfile.Wrap(w.store.path, w.store.stopObserving(last, wallNow(), endedStopped))
+		err = dbfile.Wrap(w.path, w.store.stopObserving(last, wallNow(), endedStopped))
 	}
 	if n := w.Status().Queued; n > 0 {
-		err = errors.Join(&Error{Path: w.store.path, Err: fmt.Errorf("%s not stored", election.Plural(uint64(n), "event"))}, err)
+		err = errors.Join(&Error{Path: w.path, Err: fmt.Errorf("%s not stored", election.Plural(uint64(n), "event"))}, err)
 	}
 	return errors.Join(err, w.store.close())
+}
+
+// awaitFirst waits for the first event or action and reports whether there is one.
+func (w *Writer) awaitFirst(ctx context.Context) bool {
+	select {
+	case <-w.wake:
+		w.notify() // for the loop
+	case <-ctx.Done():
+		w.refuse()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.events)+len(w.actions) > 0 || w.lost > 0
+}
+
+// refuse drops all later events.
+func (w *Writer) refuse() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
 }
 
 // loop returns nil when ctx ends.
@@ -232,7 +268,7 @@ func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
 	var datacenter string
 	_, err := w.store.row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
 	if err != nil {
-		return dbfile.Wrap(w.store.path, err)
+		return dbfile.Wrap(w.path, err)
 	}
 	return w.transaction(ctx, func(ctx context.Context) error {
 		if err := w.store.stopObserving(ctx, since, endedSuspended); err != nil {
@@ -325,10 +361,11 @@ func (w *Writer) report(err error) (retry bool) {
 	before := w.status.Err
 	w.status.Err = err
 	w.mu.Unlock()
-	if (err == nil) != (before == nil) {
+	retry = err != nil && dbfile.Transient(err)
+	if (err == nil) != (before == nil) && (err == nil || retry) {
 		w.o.OnError(err)
 	}
-	return err != nil && dbfile.Transient(err)
+	return retry
 }
 
 // wallNow is the time without the monotonic clock, which stops while the machine

@@ -2,11 +2,15 @@ package history_test
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"electop/election"
 	"electop/internal/history"
@@ -142,5 +146,48 @@ func TestRetentionBySize(t *testing.T) {
 	w.stop()
 	if after, err := os.Stat(path); err != nil || after.Size() > before.Size()/2+1<<20 {
 		t.Errorf("%v: %d bytes of %d are left", err, after.Size(), before.Size())
+	}
+}
+
+func TestAWriterWithoutEventsCreatesNoFile(t *testing.T) {
+	path := newPath(t)
+	w := history.NewWriter(path, history.WriterOptions{Patterns: patterns(t)})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	w.Record(newObserver(t, start()).read(pair("a", 1, 1, 1)))
+	if got := w.Status().Dropped; got != 1 {
+		t.Errorf("%d events dropped after Run, want 1", got)
+	}
+}
+
+// TestSeveralWritersCreateAFileTogether runs as many rounds as it takes to hit the
+// states in between.
+func TestSeveralWritersCreateAFileTogether(t *testing.T) {
+	const writers = 6
+	for range 20 {
+		path := newPath(t)
+		var g errgroup.Group
+		for range writers {
+			g.Go(func() error {
+				w := history.NewWriter(path, history.WriterOptions{Patterns: patterns(t)})
+				w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				return w.Run(ctx)
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		actions, err := open(t, path).Actions(t.Context(), history.Range{})
+		if err != nil || len(actions) != writers {
+			t.Fatalf("%v: %d actions, want %d", err, len(actions), writers)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -123,13 +124,41 @@ func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 	db.SetMaxOpenConns(1)
 	err = migrate(ctx, db, migrations())
 	if err == nil {
-		_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+		err = useWAL(ctx, db)
 	}
 	if err != nil {
 		db.Close() //nolint:gosec // the first error is the one to report
 		return nil, Wrap(path, err)
 	}
 	return db, nil
+}
+
+// walPause is how long useWAL waits before it tries again.
+const walPause = 10 * time.Millisecond
+
+// useWAL switches to WAL mode. SQLite does not apply the busy timeout to the switch,
+// which fails if another process switches the file at the same time.
+func useWAL(ctx context.Context, db *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
+	defer cancel()
+	for {
+		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+		if !busy(err) {
+			return err
+		}
+		pause := time.NewTimer(walPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
+func busy(err error) bool {
+	var s *sqlite.Error
+	return errors.As(err, &s) && s.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 // OpenForReading opens a file that exists; one of an older version is migrated.

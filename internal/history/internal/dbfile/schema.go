@@ -200,12 +200,11 @@ type querier interface {
 // latest version that this program knows.
 func schemaVersion(ctx context.Context, db querier, newest int) (version int, err error) {
 	var app, objects int
-	for query, into := range map[string]*int{
-		"PRAGMA application_id": &app, "PRAGMA user_version": &version, "SELECT count(*) FROM sqlite_schema": &objects,
-	} {
-		if err := db.QueryRowContext(ctx, query).Scan(into); err != nil {
-			return 0, err
-		}
+	// One statement reads one state: another process may be creating the file.
+	err = db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id, pragma_user_version`).Scan(&app, &version, &objects)
+	if err != nil {
+		return 0, err
 	}
 	switch {
 	case app == 0 && version == 0 && objects == 0:

@@ -1,0 +1,41 @@
+package history_test
+
+import (
+	"testing"
+	"time"
+
+	"electop/internal/history"
+)
+
+func TestGaps(t *testing.T) {
+	at := func(minute int) time.Time { return start().Add(time.Duration(minute) * time.Minute) }
+	period := func(from, to int, patterns ...string) history.Observation {
+		return history.Observation{Datacenter: "dc1", Patterns: patterns, From: at(from), To: at(to)}
+	}
+	span := func(from, to int) history.Range { return history.Range{Since: at(from), Until: at(to)} }
+	for name, tt := range map[string]struct {
+		observed []history.Observation
+		r        history.Range
+		want     []history.Range
+	}{
+		"nothing":             {nil, span(0, 60), []history.Range{span(0, 60)}},
+		"nothing, no since":   {nil, history.Range{Until: at(60)}, nil},
+		"all the time":        {[]history.Observation{period(-5, 70)}, span(0, 60), nil},
+		"in between":          {[]history.Observation{period(-5, 10), period(20, 70)}, span(0, 60), []history.Range{span(10, 20)}},
+		"at both ends":        {[]history.Observation{period(10, 50)}, span(0, 60), []history.Range{span(0, 10), span(50, 60)}},
+		"two observers":       {[]history.Observation{period(0, 30, "a"), period(20, 60, "b")}, span(0, 60), nil},
+		"from the first":      {[]history.Observation{period(10, 20), period(30, 60)}, history.Range{Until: at(60)}, []history.Range{span(20, 30)}},
+		"a heartbeat is late": {[]history.Observation{{Datacenter: "dc1", From: at(0), To: at(60).Add(-9 * time.Second)}}, span(0, 60), nil},
+	} {
+		got := history.Gaps(tt.observed, tt.r)
+		if len(got) != len(tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+			continue
+		}
+		for i := range got {
+			if !got[i].Since.Equal(tt.want[i].Since) || !got[i].Until.Equal(tt.want[i].Until) {
+				t.Errorf("%s: %v, want %v", name, got, tt.want)
+			}
+		}
+	}
+}
