@@ -33,7 +33,7 @@ func newHistoryCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [NAME…]",
 		Short: "Print events, terms and statistics from the history on disk",
-		Long: `Print what the dashboard and watch stored: events, or with --terms one
+		Long: `Print what the dashboard, watch and record stored: events, or with --terms one
 line per term, or with --stats a summary per election. The oldest comes first.
 Consul is not contacted: --history selects the file, by default that of the
 address. -k selects the elections whose keys match.
@@ -177,7 +177,7 @@ func (o *options) openHistory(ctx context.Context) (*history.File, error) {
 	}
 	f, err := history.OpenFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop and electop watch write it")
+		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
 	}
 	return f, err
 }

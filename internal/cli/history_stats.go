@@ -54,7 +54,7 @@ func (c *historyCommand) writeStatsTable(st *history.Stats) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(c.d.stdout, "Observed for %s of %s; longest gap %s.\n", st.Observed.Round(time.Second),
+	_, err := fmt.Fprintf(c.d.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", st.Observed.Round(time.Second),
 		st.Until.Sub(st.Since).Round(time.Second), st.LongestGap.Round(time.Second))
 	return err
 }

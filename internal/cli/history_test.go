@@ -121,7 +121,7 @@ func TestHistoryStats(t *testing.T) {
 		t.Errorf("%+v, total %+v", s, got.Total)
 	}
 	r = w.run("history", "--stats", "--history", file).must(t, exitOK)
-	has(t, r.out, "AVAILABILITY", "released 1", "Observed for ", " of 24h0m0s; longest gap 0s.")
+	has(t, r.out, "AVAILABILITY", "released 1", "Observed for ", " of 24h0m0s; longest gap between two observations 0s.")
 	r = w.run("history", "--stats", "-o", "csv", "--history", file).must(t, exitOK)
 	if records, err := csv.NewReader(strings.NewReader(r.out)).ReadAll(); err != nil || len(records) != 2 || records[1][3] != "2" {
 		t.Errorf("%v %q", err, records)
@@ -185,7 +185,7 @@ func TestHistoryUsageErrors(t *testing.T) {
 		has(t, w.run(tt.args...).must(t, exitUsage).errOut, tt.want)
 	}
 	r := w.run("history", "--history", historyFile(t)).must(t, exitFailed)
-	has(t, r.errOut, "electop: no history in ", "electop watch write it")
+	has(t, r.errOut, "electop: no history in ", "electop record write it")
 }
 
 func TestWatchContinuesWithoutAHistoryThatCannotBeWritten(t *testing.T) {
