@@ -50,7 +50,7 @@ events, "unobserved" lines show when no observer was running.
   electop history billing --terms --since 2026-11-20
   electop history --stats --since 30d -o csv
   electop history --type elected,missed -o json | jq -c .leader`,
-		ValidArgsFunction: c.complete,
+		ValidArgsFunction: completeHistory(o),
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names, time.Now()) },
 	}
 	outputFlag(cmd, &c.output, "table", "json", "csv")
@@ -238,24 +238,26 @@ func historyKey(all []history.Election, name string) (string, error) {
 	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
 }
 
-// complete completes the names of elections in the history.
-func (c *historyCommand) complete(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-	defer cancel()
-	f, err := c.o.openHistory(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer f.Close()
-	all, err := f.Elections(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for _, e := range all {
-		if strings.HasPrefix(e.Name, prefix) && sanitize.Text(e.Name) == e.Name {
-			names = append(names, e.Name)
+// completeHistory completes the names of elections in the history.
+func completeHistory(o *options) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		f, err := o.openHistory(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		defer f.Close()
+		all, err := f.Elections(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, e := range all {
+			if strings.HasPrefix(e.Name, prefix) && sanitize.Text(e.Name) == e.Name {
+				names = append(names, e.Name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }

@@ -64,7 +64,10 @@ func (c *historyCommand) eventWriter(ctx context.Context, f *history.File, filte
 		if err != nil {
 			return nil, err
 		}
-		gaps = history.Gaps(observed, filter.Range)
+		cover := history.NewCoverage(observed, filter.Range)
+		if gaps = cover.Gaps(); len(filter.Names) == 1 {
+			gaps = cover.GapsOf("", filter.Names[0])
+		}
 	}
 	_, err := fmt.Fprintf(c.d.stdout, "%-23s  %-16s  %-12s  %s\n", "TIME", "ELECTION", "EVENT", "DETAIL")
 	return &textEvents{c.d.stdout, gaps}, err

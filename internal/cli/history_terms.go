@@ -59,15 +59,7 @@ func readTerms(ctx context.Context, f *history.File, q history.TermQuery) ([]obs
 	if err != nil {
 		return nil, err
 	}
-	var until time.Time
-	for _, o := range observations {
-		if o.To.After(until) {
-			until = o.To
-		}
-	}
-	if !q.Until.IsZero() && until.After(q.Until) {
-		until = q.Until
-	}
+	cover := history.NewCoverage(observations, q.Range)
 	var all []observedTerm
 	for {
 		page, err := f.Terms(ctx, q)
@@ -75,7 +67,7 @@ func readTerms(ctx context.Context, f *history.File, q history.TermQuery) ([]obs
 			return nil, err
 		}
 		for _, t := range page.Terms {
-			all = append(all, observedTerm{t, until})
+			all = append(all, observedTerm{t, cover.Until(t.Datacenter, t.Key)})
 		}
 		if !page.More {
 			slices.Reverse(all)

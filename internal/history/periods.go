@@ -60,35 +60,12 @@ func (p periods) end() int64 {
 	return p[len(p)-1].to
 }
 
-// shortestGap is the shortest time without observation that Gaps lists.
+// shortestGap is the shortest time without observation that counts as a gap.
 const shortestGap = time.Second
 
-// Gaps lists the parts of a range of time in which no observer was running, oldest
-// first. Until must be set; without Since, the range begins with the first observation.
-func Gaps(all []Observation, r Range) []Range {
-	observed := newCoverage(all, r).any()
-	from := r.since()
-	if r.Since.IsZero() && len(observed) > 0 {
-		from = observed[0].from
-	}
-	var gaps []Range
-	add := func(from, to int64, least time.Duration) {
-		if to > from && duration(to-from) >= least {
-			gaps = append(gaps, Range{Since: moment(from), Until: moment(to)})
-		}
-	}
-	for _, s := range observed {
-		add(from, s.from, shortestGap)
-		from = s.to
-	}
-	if len(observed) > 0 || !r.Since.IsZero() {
-		add(from, r.until(), aliveWithin) // the latest heartbeat may be that old
-	}
-	return gaps
-}
-
-// coverage tells when each key was observed.
-type coverage struct {
+// Coverage is when each key was observed, within a range of time.
+type Coverage struct {
+	r      Range
 	groups []coverGroup
 	merged map[string]periods
 }
@@ -99,10 +76,10 @@ type coverGroup struct {
 	spans                []span
 }
 
-// newCoverage takes the observations, cut to a range of time. One that lasts is
-// as long as its latest heartbeat says.
-func newCoverage(all []Observation, r Range) *coverage {
-	c := &coverage{merged: map[string]periods{}}
+// NewCoverage cuts observations to a range of time. One that lasts ends with its
+// latest heartbeat.
+func NewCoverage(all []Observation, r Range) *Coverage {
+	c := &Coverage{r: r, merged: map[string]periods{}}
 	for _, o := range all {
 		s := span{max(nanos(o.From), r.since()), min(nanos(o.To), r.until())}
 		patterns := strings.Join(o.Patterns, "\n")
@@ -116,11 +93,45 @@ func newCoverage(all []Observation, r Range) *coverage {
 	return c
 }
 
+// Gaps lists the times in which no observer was running, oldest first. The range
+// must have an end; without a beginning, it begins with the first observation.
+func (c *Coverage) Gaps() []Range { return c.gaps(c.any()) }
+
+// GapsOf lists the times in which no observer watched a key. An empty datacenter
+// means any.
+func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.of(datacenter, key)) }
+
+// Until is the end of the latest observation of a key, zero if there is none.
+func (c *Coverage) Until(datacenter, key string) time.Time {
+	return moment(c.of(datacenter, key).end())
+}
+
+func (c *Coverage) gaps(observed periods) []Range {
+	from := c.r.since()
+	if c.r.Since.IsZero() && len(observed) > 0 {
+		from = observed[0].from
+	}
+	var gaps []Range
+	add := func(from, to int64, least time.Duration) {
+		if to > from && duration(to-from) >= least {
+			gaps = append(gaps, Range{Since: moment(from), Until: moment(to)})
+		}
+	}
+	for _, s := range observed {
+		add(from, s.from, shortestGap)
+		from = s.to
+	}
+	if len(observed) > 0 || !c.r.Since.IsZero() {
+		add(from, c.r.until(), aliveWithin) // the latest heartbeat may be that old
+	}
+	return gaps
+}
+
 // of gives the periods in which a key was observed.
-func (c *coverage) of(datacenter, key string) periods {
+func (c *Coverage) of(datacenter, key string) periods {
 	mark := make([]byte, len(c.groups))
 	for i, g := range c.groups {
-		if g.datacenter == datacenter && covers(g.patterns, key) {
+		if (datacenter == "" || g.datacenter == datacenter) && covers(g.patterns, key) {
 			mark[i] = 1
 		}
 	}
@@ -139,7 +150,7 @@ func (c *coverage) of(datacenter, key string) periods {
 }
 
 // any gives the periods in which something was observed.
-func (c *coverage) any() periods {
+func (c *Coverage) any() periods {
 	var all []span
 	for _, g := range c.groups {
 		all = append(all, g.spans...)

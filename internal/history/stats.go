@@ -67,7 +67,7 @@ func (f *File) Stats(ctx context.Context, q Filter) (Stats, error) {
 	if err != nil {
 		return st, err
 	}
-	cover := newCoverage(observations, q.Range)
+	cover := NewCoverage(observations, q.Range)
 	all := cover.any()
 	if st.LongestGap = duration(all.longestGap()); len(all) > 0 {
 		st.Observed = duration(all.within(all[0].from, all.end()))
@@ -94,7 +94,7 @@ func (f *File) Stats(ctx context.Context, q Filter) (Stats, error) {
 }
 
 // summaries finds the elections, and for how long each was observed.
-func (f *File) summaries(ctx context.Context, q Filter, cover *coverage) (map[int64]*Summary, error) {
+func (f *File) summaries(ctx context.Context, q Filter, cover *Coverage) (map[int64]*Summary, error) {
 	var w where
 	if err := w.elections(ctx, f, "e.id", q.Names); err != nil {
 		return nil, err
