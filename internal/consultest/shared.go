@@ -57,7 +57,8 @@ func startShared(binary string) (*Agent, string, error) {
 // Main implements TestMain: it runs the tests, ends the shared agent, and exits.
 func Main(m *testing.M) { os.Exit(Wrap(m).Run()) }
 
-// Wrap returns a runner that ends the shared agent after the tests, for a TestMain that does more:
+// Wrap returns a runner that gives the tests a state folder of their own and ends the shared agent after them, for a
+// TestMain that does more:
 //
 //	goleak.VerifyTestMain(consultest.Wrap(m))
 func Wrap(m Runner) Runner {
