@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -197,12 +198,6 @@ func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	if err := w.elections(ctx, f, "v.election", q.Names); err != nil {
 		return page, err
 	}
-	if !q.Since.IsZero() {
-		w.add("v.time >= ?", q.since())
-	}
-	if !q.Until.IsZero() {
-		w.add("v.time <= ?", q.until())
-	}
 	words(&w, "v.type", q.Types)
 	if len(q.Types) > 0 && !slices.ContainsFunc(q.Types, ofTerms) {
 		w.add("v.type NOT IN ('elected', 'vacated', 'explained')") // the index events_by_type
@@ -238,12 +233,27 @@ func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// order adds the cursor to the conditions and gives the order of the query.
+// order adds the range of time and the cursors to the conditions and gives the order
+// of the query. A cursor replaces a wider limit of the range: with both, SQLite would
+// search each page from the limit.
 func (q *EventQuery) order(w *where) (string, error) {
+	limits := q.Range
 	for _, c := range []struct {
-		at   Cursor
-		term string
-	}{{q.Before, "(v.time, v.id) < (?, ?)"}, {q.After, "(v.time, v.id) > (?, ?)"}} {
+		at      Cursor
+		term    string
+		replace func(at time.Time)
+	}{
+		{q.Before, "(v.time, v.id) < (?, ?)", func(at time.Time) {
+			if !at.After(limits.Until) {
+				limits.Until = time.Time{}
+			}
+		}},
+		{q.After, "(v.time, v.id) > (?, ?)", func(at time.Time) {
+			if !at.Before(limits.Since) {
+				limits.Since = time.Time{}
+			}
+		}},
+	} {
 		if c.at == "" {
 			continue
 		}
@@ -251,7 +261,14 @@ func (q *EventQuery) order(w *where) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		c.replace(moment(at))
 		w.add(c.term, at, id)
+	}
+	if !limits.Since.IsZero() {
+		w.add("v.time >= ?", limits.since())
+	}
+	if !limits.Until.IsZero() {
+		w.add("v.time <= ?", limits.until())
 	}
 	if q.After != "" {
 		return " ORDER BY v.time, v.id", nil
@@ -288,16 +305,20 @@ func (f *File) Terms(ctx context.Context, q TermQuery) (TermPage, error) {
 	if !q.Since.IsZero() {
 		w.add("(t.ended IS NULL OR t.ended >= ?)", q.since())
 	}
-	if !q.Until.IsZero() {
-		w.add("t.started <= ?", q.until())
-	}
 	words(&w, "t.cause", q.Causes)
+	until := q.until()
 	if q.Before != "" {
 		at, id, err := q.Before.parse()
 		if err != nil {
 			return page, err
 		}
 		w.add("(t.started, t.id) < (?, ?)", at, id)
+		if at <= until { // see EventQuery.order
+			until = math.MaxInt64
+		}
+	}
+	if until != math.MaxInt64 {
+		w.add("t.started <= ?", until)
 	}
 	rows, err := f.db.QueryContext(ctx, selectTerms+w.String()+" ORDER BY t.started DESC, t.id DESC LIMIT ?", append(w.args, q.Limit+1)...)
 	if err != nil {

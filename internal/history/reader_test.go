@@ -100,6 +100,36 @@ func TestPagesInBothDirections(t *testing.T) {
 	}
 }
 
+func TestACursorAndARangeBothLimitAPage(t *testing.T) {
+	o, path := decade(t), newPath(t)
+	record(t, path, o.events)
+	f := open(t, path)
+	at := func(second int) time.Time { return start().Add(time.Duration(second) * time.Second) }
+	for name, tt := range map[string]struct {
+		q           history.EventQuery
+		first, last time.Time
+	}{
+		"after":              {history.EventQuery{After: history.CursorAt(at(50))}, at(50), at(1000)},
+		"after, since":       {history.EventQuery{After: history.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Since: at(70)}}}, at(70), at(1000)},
+		"since, after":       {history.EventQuery{After: history.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Since: at(50)}}}, at(70), at(1000)},
+		"after, until":       {history.EventQuery{After: history.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Until: at(70)}}}, at(50), at(70)},
+		"before, until":      {history.EventQuery{Before: history.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Until: at(70)}}}, at(0), at(49)},
+		"until, before":      {history.EventQuery{Before: history.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Until: at(50)}}}, at(0), at(50)},
+		"since, before":      {history.EventQuery{Before: history.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Since: at(50)}}}, at(50), at(69)},
+		"between, both ways": {history.EventQuery{After: history.CursorAt(at(50)), Before: history.CursorAt(at(70))}, at(50), at(69)},
+	} {
+		tt.q.Limit = 1 << 20
+		page, err := f.Events(t.Context(), tt.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.DeleteFunc(slices.Clone(o.events), func(e election.Event) bool { return e.Time.Before(tt.first) || e.Time.After(tt.last) })
+		if len(page.Events) != len(want) || len(want) == 0 {
+			t.Errorf("%s: %d events, want %d", name, len(page.Events), len(want))
+		}
+	}
+}
+
 func TestANewerPageGivesWhatWasAddedSince(t *testing.T) {
 	o, path := decade(t), newPath(t)
 	record(t, path, o.events)

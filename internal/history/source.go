@@ -63,8 +63,8 @@ type EventQuery struct {
 	// Types and Causes limit the events to these; none means all.
 	Types  []election.EventType
 	Causes []election.Cause
-	// Before asks for the events that are older than the cursor, After for those
-	// that are newer and next to it.
+	// Before selects the events that are older than the cursor, After those that are
+	// newer and next to it.
 	Before, After Cursor
 	// Limit is the most to give; 0 means 100.
 	Limit int
@@ -74,7 +74,7 @@ type EventQuery struct {
 type EventPage struct {
 	Events []election.Event
 	// Older and Newer are where the pages on both sides begin. Newer is set even
-	// if there is none yet: it asks for what is added later.
+	// if there is none yet: it selects what is added later.
 	Older, Newer Cursor
 	// More says that there are more events in the direction of the query.
 	More bool

@@ -10,7 +10,7 @@ import (
 	"electop/internal/history/internal/dbfile"
 )
 
-// StateQuery asks for the state at a moment.
+// StateQuery selects the moment of a state.
 type StateQuery struct {
 	// At is the moment.
 	At time.Time

@@ -45,7 +45,7 @@ type WriterOptions struct {
 	MaxBytes int64
 	// Queue is how many events wait for the disk at most; 0 means 65,536.
 	Queue int
-	// OnStored is told of events that are on disk, by the goroutine of Run.
+	// OnStored is called by the goroutine of Run with events that are on disk.
 	OnStored func([]election.Event)
 	// OnError is called by the goroutine of Run when storing begins to fail and is
 	// retried, and with nil when it works again. The error is one line.
@@ -231,7 +231,7 @@ func (w *Writer) loop(ctx context.Context) error {
 	return nil
 }
 
-// step writes a batch, the heartbeat and a part of what retention asks for.
+// step writes a batch, the heartbeat and a step of retention.
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	now := wallNow()
 	if gap := now.Sub(w.pulse); gap > aliveWithin && w.store.observation != 0 {
