@@ -2,10 +2,10 @@ package history
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"electop/election"
-	"electop/internal/history/internal/dbfile"
 )
 
 // Results of an action.
@@ -105,22 +105,14 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 
 // Actions lists the recorded actions of a range of time, oldest first.
 func (f *File) Actions(ctx context.Context, r Range) ([]Action, error) {
-	rows, err := f.db.QueryContext(ctx, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
+	return list(ctx, f, scanAction, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
 		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id`, r.since(), r.until())
-	if err != nil {
-		return nil, dbfile.Wrap(f.path, err)
-	}
-	defer rows.Close()
-	var all []Action
-	for rows.Next() {
-		var a Action
-		var at, create, term int64
-		if err := rows.Scan(&at, &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &create, &term,
-			&a.Leader, &a.Node, &a.Result, &a.Detail); err != nil {
-			return nil, dbfile.Wrap(f.path, err)
-		}
-		a.Time, a.CreateIndex, a.Term = moment(at), unsigned(create), unsigned(term)
-		all = append(all, a)
-	}
-	return all, dbfile.Wrap(f.path, rows.Err())
+}
+
+func scanAction(rows *sql.Rows) (a Action, err error) {
+	var at, create, term int64
+	err = rows.Scan(&at, &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &create, &term,
+		&a.Leader, &a.Node, &a.Result, &a.Detail)
+	a.Time, a.CreateIndex, a.Term = moment(at), unsigned(create), unsigned(term)
+	return a, err
 }

@@ -112,24 +112,16 @@ type Observation struct {
 
 // Observations lists the periods that overlap a range of time, oldest first.
 func (f *File) Observations(ctx context.Context, r Range) ([]Observation, error) {
-	rows, err := f.db.QueryContext(ctx, `SELECT observer, datacenter, patterns, started, seen, ended, ifnull(ending, ''), dropped
+	return list(ctx, f, scanObservation, `SELECT observer, datacenter, patterns, started, seen, ended, ifnull(ending, ''), dropped
 		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id`, r.since(), r.until())
-	if err != nil {
-		return nil, dbfile.Wrap(f.path, err)
-	}
-	defer rows.Close()
-	var all []Observation
-	for rows.Next() {
-		var o Observation
-		var patterns string
-		var from, to, dropped int64
-		var ended sql.NullInt64
-		if err := rows.Scan(&o.Observer, &o.Datacenter, &patterns, &from, &to, &ended, &o.Ending, &dropped); err != nil {
-			return nil, dbfile.Wrap(f.path, err)
-		}
-		o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), uint64(dropped) //nolint:gosec // a count
-		o.Lasting = !ended.Valid && time.Since(o.To) < aliveWithin
-		all = append(all, o)
-	}
-	return all, dbfile.Wrap(f.path, rows.Err())
+}
+
+func scanObservation(rows *sql.Rows) (o Observation, err error) {
+	var patterns string
+	var from, to, dropped int64
+	var ended sql.NullInt64
+	err = rows.Scan(&o.Observer, &o.Datacenter, &patterns, &from, &to, &ended, &o.Ending, &dropped)
+	o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), unsigned(dropped)
+	o.Lasting = !ended.Valid && time.Since(o.To) < aliveWithin
+	return o, err
 }

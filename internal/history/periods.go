@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -15,15 +16,7 @@ type periods []span
 
 // merge puts ranges in order and joins those that touch.
 func merge(all []span) periods {
-	slices.SortFunc(all, func(a, b span) int {
-		switch {
-		case a.from < b.from:
-			return -1
-		case a.from > b.from:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var p periods
 	for _, s := range all {
 		if n := len(p); n > 0 && s.from <= p[n-1].to {

@@ -34,26 +34,40 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.db.Close() }
 
+// list reads all rows of a query.
+func list[T any](ctx context.Context, f *File, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := f.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, dbfile.Wrap(f.path, err)
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, dbfile.Wrap(f.path, err)
+		}
+		all = append(all, v)
+	}
+	return all, dbfile.Wrap(f.path, rows.Err())
+}
+
+func scanOne[T any](rows *sql.Rows) (v T, err error) {
+	err = rows.Scan(&v)
+	return v, err
+}
+
 // Election is an election of the history.
 type Election struct{ Name, Key string }
 
 // Elections lists the elections in the order of their keys. A key that was observed in
 // several datacenters occurs once.
 func (f *File) Elections(ctx context.Context) ([]Election, error) {
-	rows, err := f.db.QueryContext(ctx, "SELECT DISTINCT name, key FROM elections WHERE key <> '' ORDER BY key, name")
-	if err != nil {
-		return nil, dbfile.Wrap(f.path, err)
+	scan := func(rows *sql.Rows) (e Election, err error) {
+		err = rows.Scan(&e.Name, &e.Key)
+		return e, err
 	}
-	defer rows.Close()
-	var all []Election
-	for rows.Next() {
-		var e Election
-		if err := rows.Scan(&e.Name, &e.Key); err != nil {
-			return nil, dbfile.Wrap(f.path, err)
-		}
-		all = append(all, e)
-	}
-	return all, dbfile.Wrap(f.path, rows.Err())
+	return list(ctx, f, scan, "SELECT DISTINCT name, key FROM elections WHERE key <> '' ORDER BY key, name")
 }
 
 // where collects the conditions of a query.
@@ -101,7 +115,7 @@ func (f *File) electionIDs(ctx context.Context, names []string) ([]int64, error)
 		}
 		switch {
 		case err != nil:
-			return nil, dbfile.Wrap(f.path, err)
+			return nil, err
 		case len(found) == 0:
 			return nil, fmt.Errorf("%w: %q", ErrNoElection, sanitize.Line(name, 80))
 		}
@@ -112,20 +126,7 @@ func (f *File) electionIDs(ctx context.Context, names []string) ([]int64, error)
 }
 
 func (f *File) ids(ctx context.Context, query string, args ...any) ([]int64, error) {
-	rows, err := f.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+	return list(ctx, f, scanOne[int64], query, args...)
 }
 
 func joinInts(ids []int64) string {

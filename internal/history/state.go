@@ -40,7 +40,7 @@ func (f *File) State(ctx context.Context, q StateQuery) (State, error) {
 	st := State{At: q.At}
 	seen, err := f.ids(ctx, "SELECT ifnull(max(min(seen, ?1)), 0) FROM observations WHERE started <= ?1", nanos(q.At))
 	if err != nil {
-		return st, dbfile.Wrap(f.path, err)
+		return st, err
 	}
 	st.LastObserved = moment(seen[0])
 	st.Observed = seen[0] != 0 && q.At.Sub(st.LastObserved) < aliveWithin
@@ -184,18 +184,12 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 
 // labelAt finds the label of a holder that changed it during its term.
 func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.Term) error {
-	rows, err := f.db.QueryContext(ctx, `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
+	labels, err := list(ctx, f, scanOne[string], `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
 		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, nanos(t.Start), nanos(at), t.Session)
-	if err != nil {
-		return dbfile.Wrap(f.path, err)
+	if len(labels) > 0 {
+		t.Leader = labels[0]
 	}
-	defer rows.Close()
-	if rows.Next() {
-		if err := rows.Scan(&t.Leader); err != nil {
-			return dbfile.Wrap(f.path, err)
-		}
-	}
-	return dbfile.Wrap(f.path, rows.Err())
+	return err
 }
 
 // slotEvents bounds the events from which the holders of a semaphore are rebuilt.

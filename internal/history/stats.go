@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"maps"
 	"slices"
 	"time"
 
@@ -216,8 +215,8 @@ func (s *Summary) add(o *Summary) {
 	s.Observed += o.Observed
 	s.Led += o.Led
 	s.vacancies = append(s.vacancies, o.vacancies...)
-	for _, cause := range slices.Collect(maps.Keys(o.Causes)) {
-		s.Causes[cause] += o.Causes[cause]
+	for cause, n := range o.Causes {
+		s.Causes[cause] += n
 	}
 }
 

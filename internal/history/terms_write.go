@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"time"
@@ -273,7 +274,7 @@ func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) err
 // name takes the leader's label and node from an event. changed says that the
 // holder wrote another value; otherwise its session was read later than its key.
 func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed bool) error {
-	leader, node := firstText(e.Leader, t.leader), firstText(e.Node, t.node)
+	leader, node := cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node)
 	if leader == t.leader && node == t.node {
 		return nil
 	}
@@ -337,13 +338,6 @@ func certainty(c election.Cause, guess bool) int {
 		return 4
 	}
 	return 3
-}
-
-func firstText(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // byOperator finds the recorded action that ended the term of an explained event,
