@@ -57,6 +57,10 @@ type Event struct {
 	// Term and CreateIndex identify the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
+	// ModifyIndex is that of the key in the latest read that shows what the event
+	// is about: of [Vacated], [Explained] and [Deleted] the last one before the end.
+	// It identifies the event among those of several observers. JSON omits it.
+	ModifyIndex uint64
 	// Leader is the label of the current or former leader; for [Entered] and [Left]
 	// the name of the holder's session, empty if it was not read.
 	Leader  string
@@ -68,6 +72,9 @@ type Event struct {
 	// Held is how long the ended term lasted; if HeldKnown is false, only its end
 	// was observed and Held is a lower bound.
 	Held time.Duration
+	// SeenUntil is set if the term ended while the key was not observed: it ended
+	// between SeenUntil and Time. JSON omits it.
+	SeenUntil time.Time
 
 	// Adjacent booleans take less memory.
 
@@ -76,6 +83,12 @@ type Event struct {
 	Initial bool
 	// Guess is set if the evidence does not prove Cause.
 	Guess bool
+	// Gap is set if the key was not observed continuously before: the change
+	// happened at an unknown time before Time. JSON omits it.
+	Gap bool
+	// Restored is set if no write led to this state: Consul's data was lost or
+	// restored, so indexes may repeat. JSON omits it.
+	Restored bool
 
 	// Cause and Evidence belong to [Explained].
 	Cause    Cause

@@ -14,7 +14,9 @@ type change struct {
 	// until is when observation stopped. Times in between are unknown.
 	gap   bool
 	until time.Time
-	e     *election.Election
+	// restored is set if Consul's data was lost or restored since the previous read.
+	restored bool
+	e        *election.Election
 	// ownTerms is set if no snapshot shares e.Terms.
 	ownTerms bool
 }
@@ -116,9 +118,11 @@ func (c *change) move(p *election.Pair) {
 	a := c.t.advanceOf(c.e, p)
 	switch {
 	case continues(&before, p):
+		c.restored = a.replayed
 		c.hold(p, !a.replayed)
 		return
 	case before.OfSemaphore() && p.OfSemaphore() && !a.remade:
+		c.restored = a.replayed
 		c.t.replacePair(c.e, p)
 		c.exchange(&before, p)
 		return
@@ -153,6 +157,7 @@ func (c *change) release(l Loss) {
 // settle stores a pair while no term lasts, and begins the term that it shows.
 func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	c.t.replacePair(c.e, p)
+	c.restored = a.replayed
 	if p.Held() || p.LockIndex > 0 || a.remade || a.replayed {
 		c.e.Term = p.LockIndex
 	}
@@ -263,7 +268,7 @@ func (c *change) vacate(l Loss) {
 	l.Session, l.Gap = c.e.Session, c.gap
 	ended := c.endTerm()
 	event := c.record(election.Event{
-		Type: election.Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap,
+		Type: election.Vacated, Held: ended.Held(c.at), HeldKnown: ended.HeldKnown() && !c.gap, SeenUntil: ended.SeenUntil,
 	})
 	c.t.awaitCause(event, l)
 	if c.e.Session == nil {
@@ -308,7 +313,8 @@ func (c *change) record(e election.Event) election.Event {
 // describe fills in the state of the election in c.
 func (c *change) describe(e election.Event) election.Event {
 	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
-	e.Term, e.CreateIndex = c.e.Term, c.e.Pair.CreateIndex
+	e.Term, e.CreateIndex, e.ModifyIndex = c.e.Term, c.e.Pair.CreateIndex, c.e.Pair.ModifyIndex
+	e.Gap, e.Restored = c.gap, c.restored
 	if c.e.Leader != "" {
 		e.Leader, e.Session = c.e.Leader, c.e.Pair.Session
 		if c.e.Session != nil {

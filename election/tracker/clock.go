@@ -179,6 +179,7 @@ func movedEvents(events []election.Event, move func(*time.Time)) []election.Even
 	for i := range events {
 		move(&events[i].Time)
 		move(&events[i].LockDelayUntil)
+		move(&events[i].SeenUntil)
 	}
 	return events
 }

@@ -110,7 +110,8 @@ type batch struct {
 	items []*item
 	// held lists the keys of the sessions to destroy, nil if the store was not
 	// searched.
-	held *heldKeys
+	held     *heldKeys
+	recorder *historyRecorder // nil without a history
 	// written is the first error of writing a result.
 	written error
 }

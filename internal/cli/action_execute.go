@@ -18,10 +18,13 @@ const writeTimeout = 15 * time.Second
 
 // execute acts on the pending items and, with --wait, observes the result.
 func (b *batch) execute(ctx context.Context) error {
-	switch {
-	case len(b.pending()) == 0:
+	if len(b.pending()) == 0 {
 		return nil
-	case b.wait > 0:
+	}
+	b.recorder = b.o.record(b.client, nil, b.d.warn)
+	defer b.recorder.finish()
+	b.recorder.observes(b.snapshot.Datacenter)
+	if b.wait > 0 {
 		return b.applyAndWait(ctx)
 	}
 	b.applyAll(ctx, consulx.NewOperator(b.client, nil))
@@ -36,7 +39,11 @@ func (b *batch) applyAll(ctx context.Context, operator *consulx.Operator) {
 		if next == nil {
 			return
 		}
+		interrupted := ctx.Err() != nil
 		for _, s := range b.apply(ctx, operator, next) {
+			if !s.pending() && !interrupted {
+				b.recorder.action(s.outcome)
+			}
 			if !s.pending() && (b.wait == 0 || s.outcome.Settled()) {
 				b.report(s)
 			}

@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -26,6 +27,9 @@ type deps struct {
 	// guarded reports whether this process is the dashboard's child of ttyguard.
 	guarded bool
 }
+
+// warn writes a message to stderr.
+func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
 
 // Main runs electop with the arguments, streams and signals of the process and
 // returns its exit code.

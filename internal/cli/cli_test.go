@@ -175,11 +175,12 @@ func prefix(t *testing.T) string {
 
 // lines reads the output of a long-running command, line by line.
 type lines struct {
-	t  *testing.T
-	ch chan string
+	t    *testing.T
+	ch   chan string
+	stop func() // ends the command and waits for it
 }
 
-// follow starts a long-running command, which ends with the test.
+// follow starts a long-running command, which ends with the test or earlier.
 func (w *testConsul) follow(args ...string) *lines {
 	w.t.Helper()
 	r, out := io.Pipe()
@@ -212,7 +213,8 @@ func (w *testConsul) follow(args ...string) *lines {
 			}
 		}
 	})
-	w.t.Cleanup(func() { cancel(); wg.Wait() })
+	l.stop = func() { cancel(); wg.Wait() }
+	w.t.Cleanup(l.stop)
 	return l
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sync/errgroup"
@@ -38,7 +39,34 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 		return err
 	}
 	defer closeLog()
-	return openDashboard(ctx, d, dashboard{client: client, patterns: ps, log: log, readOnly: o.readOnly, ascii: o.ascii})
+	warnings := &lateWarnings{log: log}
+	rec := o.record(client, ps, warnings.add)
+	err = openDashboard(ctx, d, dashboard{client: client, patterns: ps, log: log, recorder: rec, readOnly: o.readOnly, ascii: o.ascii})
+	rec.finish()
+	warnings.write(d)
+	return err
+}
+
+// lateWarnings keeps warnings until the screen is closed.
+type lateWarnings struct {
+	log   *slog.Logger
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *lateWarnings) add(line string) {
+	l.log.Warn(line)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+func (l *lateWarnings) write(d deps) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		d.warn(line)
+	}
 }
 
 // dashboard is what the dashboard shows and with which settings.
@@ -46,6 +74,7 @@ type dashboard struct {
 	client   *consulx.Client
 	patterns election.Patterns
 	log      *slog.Logger
+	recorder *historyRecorder // nil without a history
 	readOnly bool
 	ascii    bool
 	demo     string
@@ -55,8 +84,12 @@ type dashboard struct {
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	logEvents := eventLogger(b.log)
 	observer := observe.New(b.client, observe.Options{
-		Patterns: b.patterns, OnEvents: eventLogger(b.log), Logger: b.log,
+		Patterns: b.patterns, Logger: b.log, OnEvents: func(events []election.Event) {
+			logEvents(events)
+			b.recorder.events(events)
+		},
 	})
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
@@ -113,7 +146,7 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 
 func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
 	return ui.Options{
-		Snapshots: observer.Snapshots(), Operator: operator{op}, ReadOnly: b.readOnly,
+		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Suspend: jobs.suspend, Interludes: jobs.next,
@@ -135,16 +168,23 @@ func (b dashboard) holdings(ctx context.Context, sessions []string, progress fun
 	return keys, err == nil, err
 }
 
-// operator returns the results of actions as outcomes.
-type operator struct{ *consulx.Operator }
+// operator returns the results of actions as outcomes, and records them.
+type operator struct {
+	*consulx.Operator
+	recorder *historyRecorder
+}
 
 // Release releases the key that the target names.
 func (o operator) Release(ctx context.Context, t election.Target) insight.Outcome {
 	released, err := o.Operator.Release(ctx, t)
-	return withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	outcome := withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	o.recorder.action(outcome)
+	return outcome
 }
 
 // DestroySession destroys the session that the target names.
 func (o operator) DestroySession(ctx context.Context, t election.Target) insight.Outcome {
-	return outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, o.Operator.DestroySession(ctx, t))
+	outcome := outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: t}, o.Operator.DestroySession(ctx, t))
+	o.recorder.action(outcome)
+	return outcome
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,6 +22,8 @@ type options struct {
 	logFile  string
 	logLevel string
 	config   string
+	history  string // a file, historyOff, or "" for the default file
+	keep     time.Duration
 }
 
 // consulFlag is a text flag that Consul's own command line has too.
@@ -57,6 +60,9 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or off (default "+defaultHistoryText+")")
+	o.keep = defaultKeep
+	f.Var((*daysFlag)(&o.keep), "keep", "age at which the history is deleted, such as 90d or 12h; 0 for no limit")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 

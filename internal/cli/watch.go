@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -35,6 +36,8 @@ The first events are the current state of each election ("initial": true): one
 event per election, and for a semaphore one entered event per holder. A vacated
 event does not wait for its cause: an explained event follows within a second.
 
+The events are also stored in the history; see electop history.
+
 With --exec, a shell runs the command for each event, in order, one at a time.
 Output does not wait for the command. A command ends when all processes of its
 process group have ended. After --exec-timeout the group gets SIGTERM, 2s later
@@ -63,11 +66,14 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer closeLog()
+	rec := w.o.record(client, ps, w.d.warn)
+	defer rec.finish()
 	queue := newEventQueue()
 	logEvents := eventLogger(log)
 	observer := observe.New(client, observe.Options{
 		Patterns: ps, Logger: log, EventsOnly: true, OnEvents: func(events []election.Event) {
 			logEvents(events)
+			rec.events(events)
 			queue.push(events)
 		},
 	})
@@ -138,18 +144,23 @@ func (w *watch) write(ctx context.Context, queue, execQueue *eventQueue, keys ma
 // writeSize is the number of bytes that are written at once.
 const writeSize = 64 << 10
 
-// writeEvents joins lines to few writes: the initial events of all elections arrive
-// together.
+// writeEvents writes events in the format of the command.
 func (w *watch) writeEvents(events []election.Event) error {
+	return writeLines(w.d.stdout, events, w.format)
+}
+
+// writeLines joins lines to few writes: the initial events of all elections arrive
+// together.
+func writeLines(out io.Writer, events []election.Event, format func(election.Event) ([]byte, error)) error {
 	var lines []byte
 	for i, e := range events {
-		line, err := w.format(e)
+		line, err := format(e)
 		if err != nil {
 			return err
 		}
 		lines = append(lines, line...)
 		if i == len(events)-1 || len(lines) >= writeSize {
-			if _, err := w.d.stdout.Write(lines); err != nil {
+			if _, err := out.Write(lines); err != nil {
 				return err
 			}
 			lines = lines[:0]
@@ -171,11 +182,14 @@ func jsonLine(e election.Event) ([]byte, error) {
 	return append(sanitize.JSON(text), '\n'), err
 }
 
+// eventTime is the format of the time of an event.
+const eventTime = "2006-01-02 15:04:05.000"
+
 // eventLine formats an event as text, safe to show.
 func eventLine(e election.Event) string {
 	name := sanitize.Line(e.Election, 40)
 	if e.Key == "" {
 		name = "-"
 	}
-	return fmt.Sprintf("%s  %-16s  %-12s  %s\n", e.Time.Local().Format("2006-01-02 15:04:05.000"), name, e.Type, e.Summary())
+	return fmt.Sprintf("%s  %-16s  %-12s  %s\n", e.Time.Local().Format(eventTime), name, e.Type, e.Summary())
 }

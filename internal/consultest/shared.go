@@ -57,7 +57,8 @@ func startShared(binary string) (*Agent, string, error) {
 // Main implements TestMain: it runs the tests, ends the shared agent, and exits.
 func Main(m *testing.M) { os.Exit(Wrap(m).Run()) }
 
-// Wrap returns a runner that ends the shared agent after the tests, for a TestMain that does more:
+// Wrap returns a runner that gives the tests a state folder of their own and ends the shared agent after them, for a
+// TestMain that does more:
 //
 //	goleak.VerifyTestMain(consultest.Wrap(m))
 func Wrap(m Runner) Runner {
@@ -71,6 +72,15 @@ type wrapped struct{ inner Runner }
 
 // Run runs the tests and returns their exit code, or 1 if they passed but the shared agent could not be ended.
 func (w wrapped) Run() int {
+	state, err := os.MkdirTemp("", "electop-state-")
+	if err == nil {
+		err = os.Setenv("XDG_STATE_HOME", state) // tests write no history to the home folder
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(state)
 	code := w.inner.Run()
 	if err := endShared(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

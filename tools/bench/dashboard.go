@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult
 	if _, r.own, err = t.start(ctx, full, "sh", "-c", "echo '"+full+"'; exec cat"); err != nil {
 		return r, err
 	}
-	guard, first, err := t.start(ctx, full, s.o.electop, "--http-addr", s.addr())
+	guard, first, err := t.start(ctx, full, s.o.electop, "--http-addr", s.addr(), "--history", filepath.Join(s.dir, "dashboard.db"))
 	if err != nil {
 		return r, err
 	}

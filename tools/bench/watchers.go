@@ -27,7 +27,8 @@ func watchers() []watcher {
 		}
 	}
 	return []watcher{
-		{name: "electop", command: electopCommand, read: watch.ParseEvent},
+		{name: "electop", command: electopCommand("off"), read: watch.ParseEvent},
+		{name: "electop-history", command: electopCommand("history.db"), read: watch.ParseEvent},
 		{name: "recurse", command: own(watch.Recurse), read: watch.ParseLine},
 		{name: "recurse-no-gzip", command: own(watch.Recurse, "-no-gzip"), read: watch.ParseLine},
 		{name: "perkey", command: own(watch.PerKey), read: watch.ParseLine, skip: func(n int) string {
@@ -40,12 +41,19 @@ func watchers() []watcher {
 	}
 }
 
-// electopCommand returns `electop watch`, or bench's own observer with -profile.
-func electopCommand(s *fixture) []string {
-	if s.o.profile != "" {
-		return []string{s.self, watch.Observer, "-addr", s.addr(), "-profile", s.o.profile}
+// electopCommand returns `electop watch` with a history in the fixture's folder, or off,
+// or bench's own observer with -profile.
+func electopCommand(history string) func(s *fixture) []string {
+	return func(s *fixture) []string {
+		if s.o.profile != "" {
+			return []string{s.self, watch.Observer, "-addr", s.addr(), "-profile", s.o.profile}
+		}
+		path := history
+		if path != "off" {
+			path = filepath.Join(s.dir, path)
+		}
+		return []string{s.o.electop, "watch", "-o", "json", "--http-addr", s.addr(), "--history", path}
 	}
-	return []string{s.o.electop, "watch", "-o", "json", "--http-addr", s.addr()}
 }
 
 func consulWatchCommand(s *fixture) []string {

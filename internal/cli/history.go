@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history"
+)
+
+// historyCommand holds the flags of `electop history`.
+type historyCommand struct {
+	d      deps
+	o      *options
+	output string
+	since  string
+	until  string
+	causes []string
+	types  []string
+	terms  bool
+	stats  bool
+}
+
+func newHistoryCommand(d deps, o *options) *cobra.Command {
+	c := &historyCommand{d: d, o: o}
+	cmd := &cobra.Command{
+		Use:   "history [NAME…]",
+		Short: "Print events, terms and statistics from the history on disk",
+		Long: `Print what the dashboard, watch and record stored: events, or with --terms one
+line per term, or with --stats a summary per election. The oldest comes first.
+Consul is not contacted: --history selects the file, by default that of the
+address. -k selects the elections whose keys match.
+
+--since and --until take a duration before now (24h, 7d) or a time
+(2026-11-20T03:12, local time unless it has a zone).
+
+A term that began before observation started has FROM "before …" and HELD ">= …";
+one that ended while no observer was running has TO "by …". In the table of
+events, "unobserved" lines show when no observer was running.
+
+-o json prints one object per line, events as electop watch does.`,
+		Example: `  electop history --since 2d
+  electop history billing --terms --since 2026-11-20
+  electop history --stats --since 30d -o csv
+  electop history --type elected,missed -o json | jq -c .leader`,
+		ValidArgsFunction: completeHistory(o),
+		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names, time.Now()) },
+	}
+	outputFlag(cmd, &c.output, "table", "json", "csv")
+	f := cmd.Flags()
+	f.StringVar(&c.since, "since", "24h", "print what happened since then")
+	f.StringVar(&c.until, "until", "", "print what happened until then (default now)")
+	f.StringSliceVar(&c.causes, "cause", nil, "only explained events, or terms, with this cause")
+	f.StringSliceVar(&c.types, "type", nil, "only events of this type")
+	f.BoolVar(&c.terms, "terms", false, "print terms: leader, node, beginning, end, why it ended, vacancy after it")
+	f.BoolVar(&c.stats, "stats", false, "print a summary per election: terms, availability, vacancies, causes")
+	return cmd
+}
+
+// validate checks the flags and returns the range of time.
+func (c *historyCommand) validate(now time.Time) (r history.Range, err error) {
+	switch {
+	case c.terms && c.stats:
+		return r, usagef("--terms and --stats exclude each other")
+	case len(c.types) > 0 && (c.terms || c.stats):
+		return r, usagef("--type selects events; it cannot be combined with --terms or --stats")
+	case len(c.causes) > 0 && c.stats:
+		return r, usagef("--cause cannot be combined with --stats")
+	}
+	if err := wantWords("--type", c.types, eventTypes()); err != nil {
+		return r, err
+	}
+	if err := wantWords("--cause", c.causes, causes()); err != nil {
+		return r, err
+	}
+	return parseRange(c.since, c.until, now)
+}
+
+func parseRange(since, until string, now time.Time) (r history.Range, err error) {
+	if r.Since, err = parseMoment("--since", since, now); err != nil {
+		return r, err
+	}
+	r.Until = now
+	if until != "" {
+		if r.Until, err = parseMoment("--until", until, now); err != nil {
+			return r, err
+		}
+	}
+	if !r.Since.Before(r.Until) {
+		return r, usagef("--since %s is not before --until", sanitize.Line(since, 40))
+	}
+	return r, nil
+}
+
+func wantWords(flag string, words, known []string) error {
+	for _, word := range words {
+		if !slices.Contains(known, word) {
+			return usagef("%s %q: want one of %s", flag, sanitize.Line(word, 40), strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+func eventTypes() []string {
+	return words(election.Elected, election.Vacated, election.Updated, election.Overwritten, election.Deleted, election.Missed,
+		election.Explained, election.Unreadable, election.Readable, election.Entered, election.Left,
+		election.ConnectionLost, election.ConnectionRestored)
+}
+
+func causes() []string {
+	return words(election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
+		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy, election.Unknown)
+}
+
+func words[T ~string](all ...T) []string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = string(v)
+	}
+	return texts
+}
+
+func typed[T ~string](all []string) []T {
+	values := make([]T, len(all))
+	for i, v := range all {
+		values[i] = T(v)
+	}
+	return values
+}
+
+func (c *historyCommand) run(ctx context.Context, names []string, now time.Time) error {
+	r, err := c.validate(now)
+	if err != nil {
+		return err
+	}
+	f, err := c.o.openHistory(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	keys, err := c.o.historyKeys(ctx, f, names)
+	if err != nil {
+		return err
+	}
+	filter := history.Filter{Range: r, Names: keys}
+	switch {
+	case c.terms:
+		return c.writeTerms(ctx, f, filter)
+	case c.stats:
+		return c.writeStats(ctx, f, filter)
+	}
+	return c.writeEvents(ctx, f, filter)
+}
+
+// openHistory opens the file of --history for reading.
+func (o *options) openHistory(ctx context.Context) (*history.File, error) {
+	if o.history == historyOff {
+		return nil, usagef("--history off: this command reads the history")
+	}
+	path := o.history
+	if path == "" {
+		client, _, err := o.connect()
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		if path, err = o.historyPath(client); err != nil {
+			return nil, err
+		}
+	}
+	f, err := history.OpenFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
+	}
+	return f, err
+}
+
+// historyKeys returns the keys of the elections with these names, or of those that
+// match -k; nil for all.
+func (o *options) historyKeys(ctx context.Context, f *history.File, names []string) ([]string, error) {
+	if len(names) == 0 && len(o.patterns) == 0 {
+		return nil, nil
+	}
+	all, err := f.Elections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.patterns) > 0 {
+		ps, err := o.parsePatterns()
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
+	}
+	if len(names) == 0 && len(all) == 0 {
+		return nil, &missingError{text: "no election of the history matches -k " + sanitize.Line(strings.Join(o.patterns, ", "), 200)}
+	}
+	var keys []string
+	for _, name := range names {
+		key, err := historyKey(all, name)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	for i := range all {
+		if len(names) == 0 {
+			keys = append(keys, all[i].Key)
+		}
+	}
+	return keys, nil
+}
+
+// historyKey returns the key of the one election that has the name or the key.
+func historyKey(all []history.Election, name string) (string, error) {
+	var found []string
+	for _, e := range all {
+		if e.Key == strings.TrimPrefix(name, "/") {
+			return e.Key, nil
+		}
+		if e.Name == name && !slices.Contains(found, e.Key) {
+			found = append(found, e.Key)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &missingError{name: name, text: errNoElection.Error() + " in the history: " + sanitize.Line(name, 100)}
+	case 1:
+		return found[0], nil
+	}
+	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
+}
+
+// completeHistory completes the names of elections in the history.
+func completeHistory(o *options) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		f, err := o.openHistory(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer f.Close()
+		all, err := f.Elections(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, e := range all {
+			if strings.HasPrefix(e.Name, prefix) && sanitize.Text(e.Name) == e.Name {
+				names = append(names, e.Name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

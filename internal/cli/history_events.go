@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history"
+)
+
+// historyPage is how many events or terms are read at once.
+const historyPage = 2000
+
+// eventWriter writes events, oldest first.
+type eventWriter interface {
+	write(events []election.Event) error
+	end() error
+}
+
+// writeEvents writes the events page by page, so that memory does not depend on their
+// number.
+func (c *historyCommand) writeEvents(ctx context.Context, f *history.File, filter history.Filter) error {
+	w, err := c.eventWriter(ctx, f, filter)
+	if err != nil {
+		return err
+	}
+	q := history.EventQuery{
+		Filter: filter, Types: typed[election.EventType](c.types), Causes: typed[election.Cause](c.causes),
+		After: history.CursorAt(filter.Since), Limit: historyPage,
+	}
+	for {
+		page, err := f.Events(ctx, q)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(page.Events)
+		if err := w.write(page.Events); err != nil {
+			return err
+		}
+		if !page.More {
+			return w.end()
+		}
+		q.After = page.Newer
+	}
+}
+
+func (c *historyCommand) eventWriter(ctx context.Context, f *history.File, filter history.Filter) (eventWriter, error) {
+	switch c.output {
+	case "json":
+		return jsonEvents{c.d.stdout}, nil
+	case "csv":
+		w := csvEvents{csv.NewWriter(c.d.stdout)}
+		return w, w.Write(eventColumns())
+	}
+	var gaps []history.Range
+	if len(c.types)+len(c.causes) == 0 {
+		observed, err := f.Observations(ctx, filter.Range)
+		if err != nil {
+			return nil, err
+		}
+		cover := history.NewCoverage(observed, filter.Range)
+		if gaps = cover.Gaps(); len(filter.Names) == 1 {
+			gaps = cover.GapsOf("", filter.Names[0])
+		}
+	}
+	_, err := fmt.Fprintf(c.d.stdout, "%-23s  %-16s  %-12s  %s\n", "TIME", "ELECTION", "EVENT", "DETAIL")
+	return &textEvents{c.d.stdout, gaps}, err
+}
+
+type jsonEvents struct{ w io.Writer }
+
+func (j jsonEvents) write(events []election.Event) error {
+	return writeLines(j.w, events, jsonLine)
+}
+
+func (jsonEvents) end() error { return nil }
+
+// textEvents writes events as watch does, and between them when no observer was running.
+type textEvents struct {
+	w    io.Writer
+	gaps []history.Range
+}
+
+func (t *textEvents) write(events []election.Event) error {
+	return writeLines(t.w, events, func(e election.Event) ([]byte, error) {
+		return append(t.gapsUntil(e.Time), eventLine(e)...), nil
+	})
+}
+
+func (t *textEvents) end() error {
+	if len(t.gaps) == 0 {
+		return nil
+	}
+	_, err := t.w.Write(t.gapsUntil(t.gaps[len(t.gaps)-1].Since))
+	return err
+}
+
+// gapsUntil formats and removes the gaps that began until then.
+func (t *textEvents) gapsUntil(at time.Time) (lines []byte) {
+	for len(t.gaps) > 0 && !t.gaps[0].Since.After(at) {
+		gap := t.gaps[0]
+		t.gaps = t.gaps[1:]
+		lines = fmt.Appendf(lines, "%s  %-16s  %-12s  %s\n", gap.Since.Local().Format(eventTime), "-", "unobserved", gapText(gap))
+	}
+	return lines
+}
+
+func gapText(gap history.Range) string {
+	return fmt.Sprintf("no observer was running for %s, until %s",
+		gap.Until.Sub(gap.Since).Round(time.Second), localTime(gap.Until))
+}
+
+type csvEvents struct{ *csv.Writer }
+
+func eventColumns() []string {
+	return []string{
+		"time", "type", "election", "key", "datacenter", "initial", "term", "create_index", "leader", "session", "node", "vacancy_ms",
+		"held_ms", "held_known", "cause", "guess", "evidence", "lock_delay_until", "count", "prefix", "holders", "limit", "error",
+	}
+}
+
+func (w csvEvents) write(events []election.Event) error {
+	for i := range events {
+		if err := w.Write(eventRecord(&events[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w csvEvents) end() error {
+	w.Flush()
+	return w.Error()
+}
+
+// csvText makes a text from Consul safe to show; it is cut only if it is longer than
+// every text that Consul accepts as a name.
+func csvText(s string) string { return sanitize.Line(s, 4096) }
+
+func eventRecord(e *election.Event) []string {
+	vacancy, held, heldKnown, holders, limit := "", "", "", "", ""
+	if e.VacancyKnown {
+		vacancy = millis(e.Vacancy)
+	}
+	if e.Type == election.Vacated && !e.Initial {
+		held, heldKnown = millis(e.Held), strconv.FormatBool(e.HeldKnown)
+	}
+	if e.OfSlot() {
+		holders, limit = strconv.Itoa(e.Holders), strconv.Itoa(e.Limit)
+	}
+	return []string{
+		election.FormatTime(e.Time), string(e.Type), csvText(e.Election), csvText(e.Key), csvText(e.Datacenter), onlyTrue(e.Initial),
+		positive(e.Term), positive(e.CreateIndex), csvText(e.Leader), csvText(e.Session), csvText(e.Node), vacancy,
+		held, heldKnown, string(e.Cause), onlyTrue(e.Guess), csvText(e.Evidence), election.FormatTime(e.LockDelayUntil),
+		positive(e.Count), csvText(e.Prefix), holders, limit, csvText(e.Error),
+	}
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// positive formats a number that is 0 where it does not apply.
+func positive(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func onlyTrue(b bool) string {
+	if b {
+		return "true"
+	}
+	return ""
+}

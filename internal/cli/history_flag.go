@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"electop/consulx"
+	"electop/internal/history"
+)
+
+const (
+	historyOff         = "off"
+	defaultHistoryText = "$XDG_STATE_HOME/electop/ADDRESS.db"
+	defaultKeep        = 90 * day
+	day                = 24 * time.Hour
+)
+
+// historyFlag is the value of --history.
+type historyFlag string
+
+func (h *historyFlag) String() string { return string(*h) }
+
+func (h *historyFlag) Type() string { return "FILE|off" }
+
+func (h *historyFlag) Set(value string) error {
+	switch {
+	case value == "":
+		return errors.New("the value is empty")
+	case strings.Contains(value, "://"):
+		return errors.New("URLs are not supported; want a file or off")
+	}
+	*h = historyFlag(value)
+	return nil
+}
+
+// historyPath returns the file of the history, "" if the history is off.
+func (o *options) historyPath(client *consulx.Client) (string, error) {
+	switch o.history {
+	case historyOff:
+		return "", nil
+	case "":
+		return history.DefaultPath(clusterName(client, o.consul))
+	}
+	return o.history, nil
+}
+
+// clusterName distinguishes the files of different agents, partitions and namespaces.
+func clusterName(client *consulx.Client, c consulx.Config) string {
+	name := client.Address()
+	for _, part := range []string{
+		cmp.Or(c.Partition, os.Getenv("CONSUL_PARTITION")), cmp.Or(c.Namespace, os.Getenv("CONSUL_NAMESPACE")),
+	} {
+		if part != "" {
+			name += "," + part
+		}
+	}
+	return name
+}
+
+// daysFlag is a duration in Go's format or in days.
+type daysFlag time.Duration
+
+func (d *daysFlag) String() string { return formatDays(time.Duration(*d)) }
+
+func (d *daysFlag) Type() string { return "duration" }
+
+func (d *daysFlag) Set(value string) error {
+	parsed, err := parseDays(value)
+	if err == nil {
+		*d = daysFlag(parsed)
+	}
+	return err
+}
+
+func formatDays(d time.Duration) string {
+	if d > 0 && d%day == 0 {
+		return strconv.Itoa(int(d/day)) + "d"
+	}
+	return d.String()
+}
+
+// parseDays parses a duration that is not negative: 90d, 12h or 1h30m.
+func parseDays(text string) (time.Duration, error) {
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		days, err := strconv.ParseUint(number, 10, 32)
+		if err != nil || days > uint64(math.MaxInt64/day) {
+			return 0, fmt.Errorf("invalid number of days %q", number)
+		}
+		return time.Duration(days) * day, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = errors.New("want 0 or more")
+	}
+	return d, err
+}

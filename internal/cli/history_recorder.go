@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/internal/history"
+)
+
+const (
+	// historyMaxBytes is the size of the file above which its oldest events are deleted.
+	historyMaxBytes = 1 << 30
+	// recorderPatience bounds the wait for a disk that does not respond at the end.
+	recorderPatience = 10 * time.Second
+)
+
+// historyRecorder stores events and operators' actions in the history. Its methods do
+// not block, except close. A nil historyRecorder stores nothing.
+type historyRecorder struct {
+	writer *history.Writer
+	by     string
+	warn   func(line string)
+	cancel context.CancelFunc
+	done   chan struct{}
+	// optional is set if the command continues when the file cannot be used.
+	optional bool
+	// err and failed, an error before close, are valid after done is closed.
+	err    error
+	failed bool
+
+	mu         sync.Mutex
+	datacenter string
+	began      bool // an event other than a lost connection was recorded
+}
+
+// record starts a recorder, or returns nil if the history is off or has no file. Events
+// are recorded as observed with these patterns. warn receives one line without a line
+// break when recording fails or works again; any goroutine may call it.
+func (o *options) record(client *consulx.Client, ps election.Patterns, warn func(line string)) *historyRecorder {
+	path, err := o.historyPath(client)
+	if err != nil {
+		warn("history: " + consulx.Describe(err) + withoutHistory)
+	}
+	if path == "" {
+		return nil
+	}
+	r := newHistoryRecorder(warn)
+	r.optional = true
+	r.start(history.NewWriter(path, r.options(ps, o.keep)))
+	return r
+}
+
+const withoutHistory = "; continuing without history"
+
+func newHistoryRecorder(warn func(line string)) *historyRecorder {
+	return &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
+}
+
+func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) history.WriterOptions {
+	return history.WriterOptions{
+		Observer: r.by, Patterns: ps, Keep: keep, MaxBytes: historyMaxBytes, OnError: func(err error) {
+			if err == nil {
+				r.warn("history: storing events again")
+				return
+			}
+			r.warn(historyError(err) + "; retrying, events wait in memory")
+		},
+	}
+}
+
+// start runs the writer until close. If the file cannot be used, later events are
+// dropped.
+func (r *historyRecorder) start(w *history.Writer) {
+	r.writer = w
+	// The context does not end with that of the command: the last events are stored
+	// after the observer has ended.
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	go func() {
+		defer close(r.done)
+		r.err = w.Run(ctx)
+		if r.failed = r.err != nil && ctx.Err() == nil; r.failed && r.optional {
+			r.warn(historyError(r.err) + withoutHistory)
+		}
+	}()
+}
+
+// historyError formats an error of the history as one line.
+func historyError(err error) string { return sanitize.Line(err.Error(), 400) }
+
+// userAtHost names the operator.
+func userAtHost() string {
+	name, host := "unknown", "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if h, err := os.Hostname(); err == nil {
+		host = h
+	}
+	return name + "@" + host
+}
+
+// events stores events.
+func (r *historyRecorder) events(events []election.Event) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	for len(events) > 0 && !r.began {
+		// A wrong address leaves no file.
+		if r.began = events[0].Type != election.ConnectionLost; !r.began {
+			events = events[1:]
+		}
+	}
+	for i := range events {
+		r.datacenter = cmp.Or(events[i].Datacenter, r.datacenter)
+	}
+	r.mu.Unlock()
+	if len(events) > 0 {
+		r.writer.Record(events)
+	}
+}
+
+// observes sets the datacenter of later actions.
+func (r *historyRecorder) observes(datacenter string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.datacenter = datacenter
+}
+
+// action stores an action that was sent to Consul, with its result.
+func (r *historyRecorder) action(o insight.Outcome) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	datacenter := r.datacenter
+	r.mu.Unlock()
+	t := o.Target
+	a := history.Action{
+		Time: time.Now(), By: r.by, Kind: o.Action, Datacenter: datacenter, Key: t.Key, Session: t.Session,
+		CreateIndex: t.CreateIndex, Term: t.Term, Leader: t.Leader, Node: t.Node, Result: history.ResultFailed, Detail: o.Note,
+	}
+	switch {
+	case wasApplied(o.Kind):
+		a.Result = history.ResultDone
+	case o.Kind == insight.OutcomeUnknown:
+		a.Result, a.Detail = history.ResultUnconfirmed, o.Reason
+	default:
+		a.Detail = sanitize.Line(fmt.Sprintf("%s: %s", o.Kind, o.Reason), 400)
+	}
+	r.writer.RecordAction(a)
+}
+
+// finish closes the recorder and warns of what was not stored.
+func (r *historyRecorder) finish() {
+	if r == nil {
+		return
+	}
+	if err := r.close(); err != nil {
+		r.warn(historyError(err))
+	}
+}
+
+// close stores what is queued. It returns an error if events were not stored, except
+// one that an optional recorder has warned of.
+func (r *historyRecorder) close() error {
+	r.cancel()
+	limit := time.NewTimer(recorderPatience)
+	defer limit.Stop()
+	select {
+	case <-r.done:
+	case <-limit.C:
+		return errors.New("history: the disk does not respond; the latest events may be missing")
+	}
+	switch n := r.writer.Status().Dropped; {
+	case r.failed && r.optional:
+		return nil
+	case r.err == nil && n > 0:
+		return fmt.Errorf("history: %s not stored: the disk was too slow", election.Plural(n, "event"))
+	}
+	return r.err
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history"
+	"electop/internal/output"
+)
+
+// observedTerm is a term with the latest time at which it can have been observed.
+type observedTerm struct {
+	history.Term
+	until time.Time
+}
+
+// held is how long the term lasted, a lower bound unless known.
+func (t *observedTerm) held() (held time.Duration, known bool) {
+	return t.Held(t.until), t.HeldKnown() && t.Over()
+}
+
+func (c *historyCommand) writeTerms(ctx context.Context, f *history.File, filter history.Filter) error {
+	terms, err := readTerms(ctx, f, history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage})
+	if err != nil {
+		return err
+	}
+	switch c.output {
+	case "json":
+		return c.writeTermsJSON(terms)
+	case "csv":
+		return c.writeTermsCSV(terms)
+	}
+	tw := output.NewTable(c.d.stdout)
+	fmt.Fprintln(tw, "ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
+	for i := range terms {
+		t := &terms[i]
+		from, to, held := termTimes(t)
+		vacancy := "-"
+		if t.VacancyKnown {
+			vacancy = election.FormatDuration(t.Vacancy)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(t.Election, 80), sanitize.Line(t.Leader, 40),
+			cmp.Or(sanitize.Line(t.Node, 40), "-"), termNumber(t), from, to, held, termCause(&t.Term), vacancy)
+	}
+	return tw.Flush()
+}
+
+// readTerms reads all terms of a query, oldest first.
+func readTerms(ctx context.Context, f *history.File, q history.TermQuery) ([]observedTerm, error) {
+	observations, err := f.Observations(ctx, q.Range)
+	if err != nil {
+		return nil, err
+	}
+	cover := history.NewCoverage(observations, q.Range)
+	var all []observedTerm
+	for {
+		page, err := f.Terms(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Terms {
+			all = append(all, observedTerm{t, cover.Until(t.Datacenter, t.Key)})
+		}
+		if !page.More {
+			slices.Reverse(all)
+			return all, nil
+		}
+		q.Before = page.Older
+	}
+}
+
+func termNumber(t *observedTerm) string { return cmp.Or(positive(t.Number), "?") }
+
+// termTimes formats when a term began and ended, and how long it lasted.
+func termTimes(t *observedTerm) (from, to, held string) {
+	from, to = localTime(t.Start), "-"
+	if !t.StartKnown {
+		from = "before " + from
+	}
+	if t.Over() {
+		if to = localTime(t.End); !t.SeenUntil.IsZero() {
+			to = "by " + to
+		}
+	}
+	d, known := t.held()
+	if held = election.FormatDuration(d); !known {
+		held = ">= " + held
+	}
+	return from, to, held
+}
+
+// termCause names why a term ended, and who ended it.
+func termCause(t *history.Term) string {
+	switch {
+	case !t.Over():
+		return "-"
+	case t.By != "":
+		return string(t.Cause) + " by " + sanitize.Line(t.By, 80)
+	case t.Guess:
+		return "probably " + string(t.Cause)
+	}
+	return cmp.Or(string(t.Cause), string(election.Unknown))
+}
+
+type termJSON struct {
+	Election       string `json:"election"`
+	Key            string `json:"key"`
+	Datacenter     string `json:"datacenter"`
+	Term           uint64 `json:"term"`
+	CreateIndex    uint64 `json:"create_index"`
+	Leader         string `json:"leader"`
+	Session        string `json:"session"`
+	Node           string `json:"node,omitempty"`
+	From           string `json:"from"`
+	FromKnown      bool   `json:"from_known"`
+	To             string `json:"to,omitempty"`
+	SeenUntil      string `json:"seen_until,omitempty"`
+	Held           string `json:"held"`
+	HeldMS         int64  `json:"held_ms"`
+	HeldKnown      bool   `json:"held_known"`
+	Cause          string `json:"cause,omitempty"`
+	Guess          bool   `json:"guess,omitempty"`
+	Evidence       string `json:"evidence,omitempty"`
+	By             string `json:"by,omitempty"`
+	LockDelayUntil string `json:"lock_delay_until,omitempty"`
+	Vacancy        string `json:"vacancy,omitempty"`
+	VacancyMS      *int64 `json:"vacancy_ms,omitempty"`
+}
+
+func newTermJSON(t *observedTerm) termJSON {
+	held, known := t.held()
+	j := termJSON{
+		Election: t.Election, Key: t.Key, Datacenter: t.Datacenter, Term: t.Number, CreateIndex: t.CreateIndex,
+		Leader: t.Leader, Session: t.Session, Node: t.Node, From: election.FormatTime(t.Start), FromKnown: t.StartKnown,
+		To: election.FormatTime(t.End), SeenUntil: election.FormatTime(t.SeenUntil),
+		Held: election.FormatDuration(held), HeldMS: held.Milliseconds(), HeldKnown: known,
+		Cause: string(t.Cause), Guess: t.Guess, Evidence: t.Evidence, By: t.By, LockDelayUntil: election.FormatTime(t.LockDelayUntil),
+	}
+	if t.VacancyKnown {
+		ms := t.Vacancy.Milliseconds()
+		j.Vacancy, j.VacancyMS = election.FormatDuration(t.Vacancy), &ms
+	}
+	return j
+}
+
+func (c *historyCommand) writeTermsJSON(terms []observedTerm) error {
+	for i := range terms {
+		text, err := json.Marshal(newTermJSON(&terms[i]))
+		if err != nil {
+			return err
+		}
+		if _, err := c.d.stdout.Write(append(sanitize.JSON(text), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *historyCommand) writeTermsCSV(terms []observedTerm) error {
+	w := csv.NewWriter(c.d.stdout)
+	records := [][]string{{
+		"election", "key", "datacenter", "term", "create_index", "leader", "session", "node", "from", "from_known", "to", "seen_until",
+		"held_ms", "held_known", "cause", "guess", "evidence", "by", "lock_delay_until", "vacancy_ms",
+	}}
+	for i := range terms {
+		j := newTermJSON(&terms[i])
+		vacancy := ""
+		if j.VacancyMS != nil {
+			vacancy = strconv.FormatInt(*j.VacancyMS, 10)
+		}
+		records = append(records, []string{
+			csvText(j.Election), csvText(j.Key), csvText(j.Datacenter), positive(j.Term), positive(j.CreateIndex), csvText(j.Leader),
+			csvText(j.Session), csvText(j.Node), j.From, strconv.FormatBool(j.FromKnown), j.To, j.SeenUntil,
+			strconv.FormatInt(j.HeldMS, 10), strconv.FormatBool(j.HeldKnown), j.Cause, onlyTrue(j.Guess), csvText(j.Evidence),
+			csvText(j.By), j.LockDelayUntil, vacancy,
+		})
+	}
+	return w.WriteAll(records)
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReportOfAnIncident(t *testing.T) {
+	w := onMemory(t)
+	file := historyFile(t)
+	s := w.session(nil)
+	w.acquire("service/web/leader", s, "a")
+	events := w.follow("watch", "-o", "json", "--history", file)
+	events.until("elected")
+	w.run("release", "web", "--yes", "--history", file).must(t, exitOK)
+	events.until("explained")
+	w.acquire("service/other/leader", s, "b")
+	events.until("elected")
+	events.stop()
+	r := w.run("report", "web", "--history", file).must(t, exitOK)
+	has(t, r.out, "# Incident report: web\n", "- Key: `service/web/leader`\n", "The leader was lost 1 time.",
+		"a on node-1 (term 1) was lost after at least ", "Cause: `operator_release`: released with electop by ", "there was no leader, since ",
+		"| a | node-1 | 1 | before ", "| elected | a, term 1, node-1 · initial state |", "## Gaps in observation\n\nNo observer", " | release | a | "+s+" | done |")
+	if strings.Contains(r.out, "other") {
+		t.Errorf("another election:\n%s", r.out)
+	}
+	r = w.run("report", "/service/other/leader", "--history", file).must(t, exitOK)
+	has(t, r.out, "# Incident report: other\n", "The leader was not lost.", "None with electop.", ", b on node-1 (term 1) was the leader, since ")
+}
+
+func TestReportUsageErrors(t *testing.T) {
+	w := onMemory(t)
+	file := historyFile(t)
+	watched(w, file, 4, failover(w))
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{nil, exitUsage, "report takes one NAME"},
+		{[]string{"web", "mail"}, exitUsage, "report takes one NAME"},
+		{[]string{"web", "--since", "noon"}, exitUsage, `--since "noon"`},
+		{[]string{"mail"}, exitNoElection, "no such election in the history: mail"},
+	} {
+		has(t, w.run(append([]string{"report", "--history", file}, tt.args...)...).must(t, tt.code).errOut, tt.want)
+	}
+}

@@ -1,0 +1,118 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"electop/election"
+)
+
+// Results of an action.
+const (
+	ResultDone        = "done"
+	ResultFailed      = "failed"
+	ResultUnconfirmed = "unconfirmed" // it may have been applied
+)
+
+// actionReach is how far apart an action and the end of the term that it led to
+// can be: a write times out after 15 s, a change is observed within 30 s.
+const actionReach = int64(time.Minute)
+
+// Action is what an operator did to a hold with electop.
+type Action struct {
+	Time time.Time `json:"time"`
+	// By is user@host.
+	By         string              `json:"by"`
+	Kind       election.ActionKind `json:"action"`
+	Datacenter string              `json:"datacenter"`
+	// Key is empty for a destroy that names the session only.
+	Key         string `json:"key,omitempty"`
+	Session     string `json:"session"`
+	CreateIndex uint64 `json:"create_index,omitempty"`
+	Term        uint64 `json:"term,omitempty"`
+	Leader      string `json:"leader,omitempty"`
+	Node        string `json:"node,omitempty"`
+	// Result is done, failed or unconfirmed; Detail says more in one line.
+	Result string `json:"result"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// action stores an action and explains the terms that it ended.
+func (s *store) action(ctx context.Context, a *Action) error {
+	if _, err := s.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
+		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != ResultDone {
+		return err
+	}
+	stmt, err := s.statement(ctx, `SELECT t.id, t.number, t.create_index, t.last_index, t.leader, t.node, ifnull(t.lock_delay_until, 0),
+		e.id, (SELECT count(*) FROM restores r WHERE r.election = e.id), e.name, e.key, e.datacenter FROM terms t JOIN elections e ON e.id = t.election
+		WHERE t.session = ? AND (? = '' OR e.key = ?) AND (? = 0 OR t.create_index = ?) AND (? = 0 OR t.number = ?)
+		AND t.ended BETWEEN ? AND ? AND t.explained IS NOT NULL`)
+	if err != nil {
+		return err
+	}
+	create, number := index(a.CreateIndex), index(a.Term)
+	rows, err := stmt.QueryContext(ctx, a.Session, a.Key, a.Key, create, create, number, number,
+		nanos(a.Time)-actionReach, nanos(a.Time)+actionReach)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	type ended struct {
+		term int64
+		sub  subject
+		e    election.Event
+	}
+	var all []ended
+	for rows.Next() {
+		x := ended{e: election.Event{Time: a.Time, Type: election.Explained, Session: a.Session}}
+		var number, create, last, delay int64
+		if err := rows.Scan(&x.term, &number, &create, &last, &x.e.Leader, &x.e.Node, &delay,
+			&x.sub.id, &x.sub.epoch, &x.e.Election, &x.e.Key, &x.e.Datacenter); err != nil {
+			return err
+		}
+		x.e.Term, x.e.CreateIndex, x.e.ModifyIndex = unsigned(number), unsigned(create), unsigned(last)
+		x.e.LockDelayUntil = moment(delay)
+		x.e.Cause, x.e.Evidence = operatorCause(string(a.Kind), a.By)
+		all = append(all, x)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for i := range all {
+		if err := s.attribute(ctx, all[i].sub, all[i].term, &all[i].e, a.By); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attribute says who ended a term. The observer of the same process may have
+// explained it already, without a name.
+func (s *store) attribute(ctx context.Context, sub subject, term int64, e *election.Event, by string) error {
+	t, err := s.term(ctx, "WHERE id = ?", term)
+	if err != nil || t == nil {
+		return err
+	}
+	if t.cause == string(e.Cause) && !t.guess {
+		// Its event takes the evidence from the term.
+		_, err := s.exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", by, e.Evidence, term)
+		return err
+	}
+	return s.explain(ctx, sub, t, e, by)
+}
+
+// Actions lists the recorded actions of a range of time, oldest first.
+func (f *File) Actions(ctx context.Context, r Range) ([]Action, error) {
+	return list(ctx, f, scanAction, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
+		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id`, r.since(), r.until())
+}
+
+func scanAction(rows *sql.Rows) (a Action, err error) {
+	var at, create, term int64
+	err = rows.Scan(&at, &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &create, &term,
+		&a.Leader, &a.Node, &a.Result, &a.Detail)
+	a.Time, a.CreateIndex, a.Term = moment(at), unsigned(create), unsigned(term)
+	return a, err
+}

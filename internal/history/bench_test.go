@@ -1,0 +1,157 @@
+package history_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+)
+
+// benchFile is a history of a million events: 1000 elections over 90 days, each
+// term with an elected, a vacated and an explained event. ELECTOP_BENCH_HISTORY
+// keeps it between runs.
+func benchFile(b *testing.B, events int) string {
+	b.Helper()
+	path := os.Getenv("ELECTOP_BENCH_HISTORY")
+	if path == "" {
+		path = filepath.Join(b.TempDir(), "bench.db")
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > 1<<20 {
+		return path
+	}
+	stored := make(chan int, 1<<20)
+	w, err := history.OpenWriter(b.Context(), path, history.WriterOptions{
+		Observer: "ana@bastion", Patterns: election.Patterns{mustPattern(b)}, Queue: 1 << 30,
+		OnStored: func(e []election.Event) { stored <- len(e) },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	began, at := time.Now(), time.Now().Add(-90*24*time.Hour)
+	recorded := 0
+	step := 90 * 24 * time.Hour / time.Duration(events/3)
+	for i := range events / 3 {
+		at = at.Add(step)
+		w.Record(oneTerm(i, at))
+		if recorded += 3; i%20_000 == 19_999 || i == events/3-1 {
+			for recorded > 0 {
+				recorded -= <-stored
+			}
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("%d events in %s", events, time.Since(began).Round(time.Millisecond))
+	return path
+}
+
+func mustPattern(b *testing.B) election.Pattern {
+	p, err := election.ParsePattern(election.DefaultPattern)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+func oneTerm(i int, at time.Time) []election.Event {
+	n, term := i%1000, uint64(i/1000+1)
+	name := fmt.Sprintf("billing-%04d", n)
+	e := election.Event{
+		Time: at, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1", Term: term,
+		CreateIndex: uint64(n + 1), ModifyIndex: uint64(10_000 + 10*i), Leader: fmt.Sprintf("%s-%d  10.0.0.%d:9000", name, i%3, i%250),
+		Session: fmt.Sprintf("%08x-6350-7587-addf-a18084928f3c", i), Node: fmt.Sprintf("node-%d", i%50),
+		Vacancy: time.Duration(i%20_000) * time.Millisecond, VacancyKnown: term > 1,
+	}
+	held := 5 * time.Hour
+	v := e
+	v.Time, v.Type, v.Held, v.HeldKnown, v.VacancyKnown = at.Add(held), election.Vacated, held, true, false
+	x := v
+	x.Type, x.HeldKnown, x.Time = election.Explained, false, v.Time.Add(100*time.Millisecond)
+	x.Cause = []election.Cause{election.CheckCritical, election.Released, election.SessionExpiredOrDestroyed}[i%3]
+	x.Evidence = "service:" + name + " on " + e.Node + ": HTTP GET http://10.0.0.6/health: 503 Service Unavailable"
+	return []election.Event{e, v, x}
+}
+
+// BenchmarkHistory measures what a user waits for with a million events.
+func BenchmarkHistory(b *testing.B) {
+	path := benchFile(b, 1_000_000)
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := b.Context()
+	f, err := history.OpenFile(ctx, path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	check := func(err error) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("stats", func(b *testing.B) {
+		for b.Loop() {
+			_, err := f.Stats(ctx, history.Filter{})
+			check(err)
+		}
+		b.ReportMetric(float64(info.Size())/1e6, "MB")
+	})
+	b.Run("first_page", func(b *testing.B) {
+		for b.Loop() {
+			_, err := f.Events(ctx, history.EventQuery{})
+			check(err)
+		}
+	})
+	b.Run("page_in_the_middle", func(b *testing.B) {
+		page, err := f.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: time.Now().Add(-45 * 24 * time.Hour)}}})
+		check(err)
+		for b.Loop() {
+			page, err = f.Events(ctx, history.EventQuery{Before: page.Older})
+			check(err)
+		}
+	})
+	b.Run("page_of_one_election", func(b *testing.B) {
+		for b.Loop() {
+			_, err := f.Events(ctx, history.EventQuery{Filter: history.Filter{Names: []string{"billing-0500"}}})
+			check(err)
+		}
+	})
+	b.Run("page_of_a_cause", func(b *testing.B) {
+		for b.Loop() {
+			_, err := f.Events(ctx, history.EventQuery{Causes: []election.Cause{election.Released}})
+			check(err)
+		}
+	})
+	b.Run("page_of_a_rare_type", func(b *testing.B) {
+		for b.Loop() {
+			_, err := f.Events(ctx, history.EventQuery{Types: []election.EventType{election.ConnectionLost}})
+			check(err)
+		}
+	})
+	b.Run("state", func(b *testing.B) {
+		for b.Loop() {
+			_, err := f.State(ctx, history.StateQuery{At: time.Now().Add(-24 * time.Hour)})
+			check(err)
+		}
+	})
+	b.Run("open_and_state_now", func(b *testing.B) {
+		for b.Loop() {
+			f, err := history.OpenFile(ctx, path)
+			check(err)
+			_, err = f.State(ctx, history.StateQuery{At: time.Now()})
+			check(err)
+			check(f.Close())
+		}
+	})
+}

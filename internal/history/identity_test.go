@@ -1,0 +1,213 @@
+package history_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+)
+
+// story is what two observers of the same keys read, each with the moment.
+type story func(a, b *observer)
+
+// both lets two observers read the same, the second 2 ms later.
+func both(a, b *observer, d time.Duration, pairs ...election.Pair) {
+	a.after(d).read(pairs...)
+	b.after(d).read(pairs...)
+}
+
+// TestTwoWritersStoreEachEventOnce stores what one observer saw, then what another
+// saw, in both orders and interleaved: the second adds nothing.
+func TestTwoWritersStoreEachEventOnce(t *testing.T) {
+	free := func(create, lock, modify uint64) election.Pair { return pair("", create, lock, modify) }
+	value := func(p election.Pair, text string) election.Pair {
+		p.Value = []byte(text)
+		return p
+	}
+	stories := map[string]story{
+		"values written within a term": func(a, b *observer) {
+			both(a, b, 0, pair("s1", 10, 1, 20))
+			both(a, b, time.Minute, value(pair("s1", 10, 1, 21), "x"))
+			both(a, b, time.Minute, value(pair("s1", 10, 1, 22), "y"))
+			both(a, b, time.Minute, value(pair("s1", 10, 1, 23), "x"))
+		},
+		"terms of one session": func(a, b *observer) {
+			both(a, b, 0, free(10, 1, 20))
+			for i := range uint64(5) {
+				both(a, b, time.Minute, pair("s1", 10, 2+i, 30+10*i))
+				both(a, b, time.Minute, free(10, 2+i, 35+10*i))
+			}
+		},
+		"deleted and created again": func(a, b *observer) {
+			both(a, b, 0, pair("s1", 10, 1, 10))
+			for i := range uint64(4) {
+				both(a, b, time.Minute)
+				both(a, b, time.Minute, pair("s1", 20+10*i, 1, 20+10*i))
+			}
+		},
+		"restored twice": func(a, b *observer) {
+			both(a, b, 0, pair("s1", 10, 1, 10))
+			for range 2 {
+				both(a, b, time.Hour, free(10, 1, 15))
+				both(a, b, time.Hour, pair("s2", 10, 2, 20))
+				both(a, b, time.Hour, pair("s1", 10, 1, 10)) // the snapshot
+			}
+		},
+		"written without the lock": func(a, b *observer) {
+			both(a, b, 0, free(10, 0, 10))
+			for i := range uint64(3) {
+				both(a, b, time.Minute, pair("s1", 10, 1, 20+10*i))
+				both(a, b, time.Minute, value(pair("s1", 10, 0, 21+10*i), "x"))
+				both(a, b, time.Minute, value(free(10, 0, 22+10*i), "x"))
+			}
+		},
+		"slots of a semaphore": func(a, b *observer) {
+			slots := func(modify uint64, holders string) election.Pair {
+				p := free(10, 0, modify)
+				p.Flags, p.Value = election.SemaphoreFlag, []byte(`{"Limit":2,"Holders":{`+holders+`}}`)
+				return p
+			}
+			both(a, b, 0, slots(10, `"s1":true`))
+			for i := range uint64(3) {
+				both(a, b, time.Minute, slots(20+10*i, `"s1":true,"s2":true`))
+				both(a, b, time.Minute, slots(25+10*i, `"s1":true`))
+			}
+		},
+	}
+	for name, tell := range stories {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b := newObserver(t, start()), newObserver(t, start().Add(2*time.Millisecond))
+			tell(a, b)
+			a.after(time.Minute)
+			b.after(time.Minute)
+			alone := newPath(t)
+			record(t, alone, a.events)
+			want := stored(t, alone)
+			if len(want) != len(a.events) {
+				t.Fatalf("one observer saw %d events, %d are stored:\n%s", len(a.events), len(want), list(want))
+			}
+			for order, batches := range map[string][][]election.Event{
+				"a, b":        {a.events, b.events},
+				"b, a":        {b.events, a.events},
+				"interleaved": interleaved(a.events, b.events),
+			} {
+				path := newPath(t)
+				one, two := startWriter(t, path, history.WriterOptions{}), startWriter(t, path, history.WriterOptions{})
+				for i, events := range batches {
+					[]*writer{one, two}[i%2].store(events)
+				}
+				one.stop()
+				two.stop()
+				if got := stored(t, path); len(got) != len(want) {
+					t.Errorf("%s: %d events, want %d:\n%s\nwant\n%s", order, len(got), len(want), list(got), list(want))
+				}
+				if got, want := len(termsIn(t, path)), len(termsIn(t, alone)); got != want {
+					t.Errorf("%s: %d terms, want %d", order, got, want)
+				}
+			}
+		})
+	}
+}
+
+// interleaved gives a few events of the one and of the other in turn.
+func interleaved(a, b []election.Event) (batches [][]election.Event) {
+	others := slices.Collect(slices.Chunk(b, 4))
+	for part := range slices.Chunk(a, 4) {
+		batches = append(batches, part, others[0])
+		others = others[1:]
+	}
+	return batches
+}
+
+func list(events []election.Event) (text string) {
+	for _, e := range events {
+		text += fmt.Sprintf("%s %s term %d create %d modify %d %s\n", e.Time.Format(time.TimeOnly), e.Type, e.Term, e.CreateIndex, e.ModifyIndex, e.Session)
+	}
+	return text
+}
+
+func TestAnObserverThatSeesLessAddsNothing(t *testing.T) {
+	a, b := newObserver(t, start()), newObserver(t, start())
+	first := pair("s1", 10, 1, 10)
+	both(a, b, 0, first)
+	x, y := pair("s1", 10, 1, 11), pair("s1", 10, 1, 12)
+	x.Value, y.Value = []byte("x"), []byte("y")
+	a.after(time.Second).read(x)
+	both(a, b, time.Second, y)
+	a.after(time.Second).read(pair("", 10, 1, 13))
+	both(a, b, time.Second, pair("s2", 10, 2, 14)) // b sees no vacancy
+	z := pair("s2", 10, 2, 15)
+	z.Value = []byte("z")
+	both(a, b, time.Second, z)
+	both(a, b, 2*time.Second)
+	a.after(time.Minute)
+	b.after(time.Minute)
+	path := newPath(t)
+	record(t, path, a.events)
+	record(t, path, b.events)
+	if got := stored(t, path); len(got) != len(a.events) {
+		t.Errorf("%d events, want %d:\n%s\nwant\n%s", len(got), len(a.events), list(got), list(a.events))
+	}
+}
+
+// TestWhatIsFoundIsStoredOnlyIfItIsNews lets another observer begin where the
+// first one left.
+func TestWhatIsFoundIsStoredOnlyIfItIsNews(t *testing.T) {
+	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
+	for name, tt := range map[string]struct {
+		before, found []election.Pair
+		news          []election.EventType
+		terms         int
+		missed        uint64
+	}{
+		"the same term":            {[]election.Pair{led}, []election.Pair{led}, nil, 1, 0},
+		"still vacant":             {[]election.Pair{free}, []election.Pair{free}, nil, 0, 0},
+		"released meanwhile":       {[]election.Pair{led}, []election.Pair{free}, []election.EventType{election.Vacated}, 1, 0},
+		"the next term":            {[]election.Pair{led}, []election.Pair{pair("s2", 10, 6, 60)}, []election.EventType{election.Elected}, 2, 0},
+		"terms passed":             {[]election.Pair{led}, []election.Pair{pair("s2", 10, 9, 90)}, []election.EventType{election.Missed, election.Elected}, 2, 3},
+		"terms passed, now vacant": {[]election.Pair{led}, []election.Pair{pair("", 10, 9, 95)}, []election.EventType{election.Missed, election.Vacated}, 1, 4},
+		"created again":            {[]election.Pair{led}, []election.Pair{pair("s2", 80, 3, 90)}, []election.EventType{election.Elected}, 2, 0},
+		"the term without lock":    {[]election.Pair{led}, []election.Pair{pair("s1", 10, 0, 60)}, nil, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, path := newObserver(t, start()), newObserver(t, start().Add(time.Hour)), newPath(t)
+			a.read(tt.before...)
+			record(t, path, a.events)
+			b.read(tt.found...)
+			record(t, path, b.events)
+			var news []election.EventType
+			var missed uint64
+			for _, e := range stored(t, path)[len(a.events):] {
+				news = append(news, e.Type)
+				missed += e.Count
+			}
+			terms := termsIn(t, path)
+			if !slices.Equal(news, tt.news) || len(terms) != tt.terms || missed != tt.missed {
+				t.Errorf("news %v, %d terms, %d missed; want %v, %d, %d", news, len(terms), missed, tt.news, tt.terms, tt.missed)
+			}
+			if len(terms) > 1 && (terms[0].StartKnown || terms[1].SeenUntil.IsZero() || terms[1].HeldKnown()) {
+				t.Errorf("what was not observed is known: %+v", terms)
+			}
+		})
+	}
+}
+
+func TestAStateThatIsRestoredWhileNoObserverRunsIsNews(t *testing.T) {
+	a, path := newObserver(t, start()), newPath(t)
+	a.read(pair("s1", 10, 5, 50))
+	a.after(time.Minute).read(pair("", 10, 5, 55))
+	a.after(time.Minute)
+	record(t, path, a.events)
+	b := newObserver(t, start().Add(time.Hour))
+	b.read(pair("s1", 10, 5, 50))
+	b.after(time.Minute).read(pair("", 10, 5, 58))
+	b.after(time.Minute)
+	record(t, path, b.events)
+	if got, want := stored(t, path), slices.Concat(a.events, b.events); len(got) != len(want) {
+		t.Errorf("got\n%s\nwant\n%s", list(got), list(want))
+	}
+}

@@ -1,0 +1,210 @@
+// Package dbfile opens the SQLite files of the history: permissions, schema,
+// migrations, and errors that say in one line what is wrong with a file.
+package dbfile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Why a file cannot be used.
+var (
+	ErrNewer   = errors.New("a newer electop wrote this file")
+	ErrForeign = errors.New("not a history of electop")
+	ErrCorrupt = errors.New("the file is damaged")
+)
+
+// Error says in one line which file cannot be used, and why.
+type Error struct {
+	Path string
+	Err  error
+}
+
+// Error gives the line.
+func (e *Error) Error() string { return "history " + strconv.Quote(e.Path) + ": " + reason(e.Err) }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// reason words the errors of SQLite that a user can do something about.
+func reason(err error) string {
+	var s *sqlite.Error
+	if !errors.As(err, &s) {
+		var p *os.PathError
+		if errors.As(err, &p) {
+			return p.Op + ": " + p.Err.Error()
+		}
+		return strings.ReplaceAll(err.Error(), "\n", " ")
+	}
+	switch s.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return "the disk is full"
+	case sqlite3.SQLITE_READONLY:
+		return "the file or its folder is read-only"
+	case sqlite3.SQLITE_CANTOPEN:
+		return "cannot open the file; it and its folder must be readable and writable"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "another process keeps the file locked"
+	case sqlite3.SQLITE_IOERR:
+		return "cannot read or write the disk: " + s.Error()
+	}
+	return strings.ReplaceAll(s.Error(), "\n", " ")
+}
+
+// Wrap makes an error of SQLite one that names the file.
+func Wrap(path string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var s *sqlite.Error
+	if errors.As(err, &s) {
+		switch s.Code() & 0xff {
+		case sqlite3.SQLITE_CORRUPT:
+			err = fmt.Errorf("%w; move it away or restore it: %w", ErrCorrupt, err)
+		case sqlite3.SQLITE_NOTADB:
+			err = ErrForeign
+		}
+	}
+	if errors.Is(err, ErrCorrupt) {
+		return &Error{Path: path, Err: ErrCorrupt}
+	}
+	return &Error{Path: path, Err: err}
+}
+
+// prepareFile makes the folder and the file with permissions for their owner
+// only. SQLite gives its other files the permissions of this one.
+func prepareFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
+}
+
+// busyTimeout is how long, in ms, a statement waits for another process that
+// writes: several times the longest batch and the longest step of retention.
+const busyTimeout = 5000
+
+func openDB(path, mode string, pragmas ...string) (*sql.DB, error) {
+	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}}
+	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeout)}, pragmas...) {
+		query.Add("_pragma", p)
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: query.Encode()}
+	return sql.Open("sqlite", file.String())
+}
+
+// OpenForWriting opens the file, which is made or migrated as needed.
+// synchronous FULL: what is acknowledged as stored survives a power failure.
+func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
+	if err := prepareFile(path); err != nil {
+		return nil, Wrap(path, err)
+	}
+	db, err := openDB(path, "rw", "synchronous(FULL)")
+	if err != nil {
+		return nil, Wrap(path, err)
+	}
+	db.SetMaxOpenConns(1)
+	err = migrate(ctx, db, migrations())
+	if err == nil {
+		err = useWAL(ctx, db)
+	}
+	if err != nil {
+		db.Close() //nolint:gosec // the first error is the one to report
+		return nil, Wrap(path, err)
+	}
+	return db, nil
+}
+
+// walPause is how long useWAL waits before it tries again.
+const walPause = 10 * time.Millisecond
+
+// useWAL switches to WAL mode. SQLite does not apply the busy timeout to the switch,
+// which fails if another process switches the file at the same time.
+func useWAL(ctx context.Context, db *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
+	defer cancel()
+	for {
+		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+		if !busy(err) {
+			return err
+		}
+		pause := time.NewTimer(walPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
+func busy(err error) bool {
+	var s *sqlite.Error
+	return errors.As(err, &s) && s.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
+// OpenForReading opens a file that exists; one of an older version is migrated.
+func OpenForReading(ctx context.Context, path string) (*sql.DB, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, Wrap(path, err)
+	}
+	newest := len(migrations())
+	db, version, err := openReadOnly(ctx, path, newest)
+	if err != nil || version == newest {
+		return db, err
+	}
+	writable, err := OpenForWriting(ctx, path)
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	if err := writable.Close(); err != nil {
+		return nil, Wrap(path, err)
+	}
+	db, _, err = openReadOnly(ctx, path, newest)
+	return db, err
+}
+
+func openReadOnly(ctx context.Context, path string, newest int) (*sql.DB, int, error) {
+	db, err := openDB(path, "ro", "query_only(1)")
+	if err != nil {
+		return nil, 0, Wrap(path, err)
+	}
+	version, err := schemaVersion(ctx, db, newest)
+	if err != nil {
+		db.Close() //nolint:gosec // the first error is the one to report
+		return nil, 0, Wrap(path, err)
+	}
+	return db, version, nil
+}
+
+// Transient reports errors that may go away without a change of the file, such as
+// those of a full disk.
+func Transient(err error) bool {
+	var s *sqlite.Error
+	if !errors.As(err, &s) {
+		return false
+	}
+	switch s.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return true
+	}
+	return false
+}

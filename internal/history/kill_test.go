@@ -1,0 +1,138 @@
+package history_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/election/tracker"
+	"electop/internal/history"
+)
+
+// The environment of the helper process: the file, and the index to begin with.
+const (
+	recordEnv = "ELECTOP_TEST_RECORD"
+	startEnv  = "ELECTOP_TEST_START"
+)
+
+// kills is how often the recorder is killed.
+const kills = 100
+
+// recordUntilKilled records 50 changes a second and prints the index of each event
+// that is stored. It ends only if something fails.
+func recordUntilKilled(path, from string) int {
+	i, err := strconv.ParseUint(from, 10, 64)
+	if err != nil {
+		return 2
+	}
+	w, err := history.OpenWriter(context.Background(), path, history.WriterOptions{
+		Patterns: election.Patterns{election.KeyPattern("service/web/leader")},
+		OnStored: func(events []election.Event) {
+			for _, e := range events {
+				fmt.Println(e.ModifyIndex, e.Type) //nolint:forbidigo // the test reads it
+			}
+		},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	done := make(chan error, 1)
+	go func() { done <- w.Run(context.Background()) }()
+	tr := tracker.New(tracker.Options{Patterns: election.Patterns{election.KeyPattern("service/web/leader")}})
+	tick := time.NewTicker(20 * time.Millisecond)
+	for ; ; i++ {
+		p := election.Pair{Key: "service/web/leader", CreateIndex: 1, LockIndex: i, ModifyIndex: 2 * i, Session: "session-" + strconv.FormatUint(i, 10)}
+		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
+		p.Session, p.ModifyIndex = "", p.ModifyIndex+1
+		w.Record(tr.Observe(election.KeysRead{At: time.Now(), Range: election.KeyRange(p.Key), Pairs: []election.Pair{p}}))
+		select {
+		case err := <-done:
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		case <-tick.C:
+		}
+	}
+}
+
+func TestNothingStoredIsLostWhenTheRecorderIsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts 100 processes")
+	}
+	path := newPath(t)
+	acknowledged := map[string]bool{}
+	next := uint64(1)
+	for range kills {
+		next = killOnce(t, path, next, acknowledged) + 10 // terms that pass while no recorder runs
+	}
+	seen := map[string]int{}
+	for _, e := range stored(t, path) {
+		seen[fmt.Sprint(e.ModifyIndex, " ", e.Type)]++
+	}
+	for what := range acknowledged {
+		if seen[what] == 0 {
+			t.Errorf("lost: %s", what)
+		}
+	}
+	for what, n := range seen {
+		if n > 1 {
+			t.Errorf("%d times: %s", n, what)
+		}
+	}
+	periods, err := open(t, path).Observations(t.Context(), history.Range{})
+	if err != nil || len(periods) != kills {
+		t.Fatalf("%v: %d periods of observation", err, len(periods))
+	}
+	for i := 1; i < len(periods); i++ {
+		if a, b := periods[i-1], periods[i]; a.Ending != "" || a.To.Before(a.From) || !b.From.After(a.To) {
+			t.Errorf("no gap between %+v and %+v", a, b)
+		}
+	}
+	st, err := open(t, path).Stats(t.Context(), history.Filter{})
+	if err != nil || st.LongestGap <= 0 || st.Total.Missed == 0 {
+		t.Errorf("%v: %+v", err, st)
+	}
+	t.Logf("%d events acknowledged, %d stored", len(acknowledged), len(seen))
+}
+
+// killOnce records until some events are acknowledged, kills the process and gives
+// the latest term that it can have recorded.
+func killOnce(t *testing.T, path string, from uint64, acknowledged map[string]bool) uint64 {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), recordEnv+"="+path, startEnv+"="+strconv.FormatUint(from, 10))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	latest, want := from, 5+int(from%40)
+	for n := 0; lines.Scan(); n++ {
+		acknowledged[lines.Text()] = true
+		var modify uint64
+		var kind string
+		if _, err := fmt.Sscan(lines.Text(), &modify, &kind); err != nil {
+			t.Fatal(lines.Text(), err)
+		}
+		latest = max(latest, modify/2)
+		if n == want {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Success() {
+		t.Fatal("the recorder ended by itself")
+	}
+	return latest + 1000
+}

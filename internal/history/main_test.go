@@ -1,0 +1,168 @@
+package history_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"electop/election"
+	"electop/election/tracker"
+	"electop/internal/history"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(recordEnv); path != "" {
+		os.Exit(recordUntilKilled(path, os.Getenv(startEnv)))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// start is when the stories of the tests begin.
+func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
+
+// observer is a tracker.Tracker with a clock of its own.
+type observer struct {
+	t       *testing.T
+	tracker *tracker.Tracker
+	now     time.Time
+	events  []election.Event
+}
+
+func newObserver(t *testing.T, at time.Time) *observer {
+	o := &observer{t: t, now: at, tracker: tracker.New(tracker.Options{Patterns: patterns(t)})}
+	o.observe(election.DatacenterRead{At: at, Datacenter: "dc1"})
+	return o
+}
+
+func patterns(t *testing.T) election.Patterns {
+	ps, err := election.ParsePatterns(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ps
+}
+
+func (o *observer) observe(x election.Observation) []election.Event {
+	events := o.tracker.Observe(x)
+	o.events = append(o.events, events...)
+	return events
+}
+
+func (o *observer) read(pairs ...election.Pair) []election.Event {
+	return o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: pairs})
+}
+
+// after moves the clock, which explains ends that had no evidence for a second.
+func (o *observer) after(d time.Duration) *observer {
+	o.now = o.now.Add(d)
+	o.observe(election.Clock{At: o.now})
+	return o
+}
+
+func (o *observer) session(id, node string) {
+	o.observe(election.SessionsRead{At: o.now, Sessions: []*election.Session{{ID: id, Name: "web", Node: node, LockDelay: 15 * time.Second}}})
+}
+
+// pair is the key of election web.
+func pair(session string, create, lock, modify uint64) election.Pair {
+	return election.Pair{Key: "service/web/leader", Value: []byte("web of " + session), Session: session, CreateIndex: create, LockIndex: lock, ModifyIndex: modify}
+}
+
+func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "state", "electop", "dc1.db") }
+
+// writer is a history.Writer that runs.
+type writer struct {
+	*history.Writer
+	t      *testing.T
+	cancel context.CancelFunc
+	done   chan error
+	stored chan int
+}
+
+func startWriter(t *testing.T, path string, o history.WriterOptions) *writer {
+	t.Helper()
+	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 1000)}
+	if o.Patterns == nil {
+		o.Patterns = patterns(t)
+	}
+	o.OnStored = func(events []election.Event) { w.stored <- len(events) }
+	var err error
+	if w.Writer, err = history.OpenWriter(t.Context(), path, o); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	go func() { w.done <- w.Run(ctx) }()
+	return w
+}
+
+// store waits until the events are on disk.
+func (w *writer) store(events []election.Event) {
+	w.t.Helper()
+	w.Record(events)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	for n := 0; n < len(events); {
+		select {
+		case k := <-w.stored:
+			n += k
+		case err := <-w.done:
+			w.t.Fatal("the writer ended:", err)
+		case <-ctx.Done():
+			w.t.Fatal("not stored")
+		}
+	}
+}
+
+func (w *writer) stop() {
+	w.t.Helper()
+	w.cancel()
+	if err := <-w.done; err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// record stores events as a process would that ends afterwards.
+func record(t *testing.T, path string, events []election.Event) {
+	t.Helper()
+	w := startWriter(t, path, history.WriterOptions{Observer: "ana@bastion"})
+	w.Record(events)
+	w.stop()
+}
+
+func open(t *testing.T, path string) *history.File {
+	t.Helper()
+	f, err := history.OpenFile(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// stored lists the events of a file, oldest first.
+func stored(t *testing.T, path string) []election.Event {
+	t.Helper()
+	page, err := open(t, path).Events(t.Context(), history.EventQuery{Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []election.Event
+	for i := len(page.Events) - 1; i >= 0; i-- {
+		all = append(all, page.Events[i])
+	}
+	return all
+}
+
+func termsIn(t *testing.T, path string) []history.Term {
+	t.Helper()
+	page, err := open(t, path).Terms(t.Context(), history.TermQuery{Limit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Terms
+}

@@ -1,0 +1,127 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/internal/history/internal/dbfile"
+)
+
+// Why a period of observation ended. A period without one ended with its last
+// heartbeat: the process was killed, or the machine stopped.
+const (
+	endedStopped   = "stopped"
+	endedLost      = "connection_lost"
+	endedSuspended = "suspended"
+)
+
+// observe begins a period of observation.
+func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string, at time.Time) error {
+	r, err := s.exec(ctx, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?,?,?,?,?)",
+		o.Observer, datacenter, strings.Join(o.Patterns.Strings(), "\n"), nanos(at), nanos(at))
+	if err != nil {
+		return err
+	}
+	s.observation, err = r.LastInsertId()
+	return err
+}
+
+// beat stores that the current period lasts.
+func (s *store) beat(ctx context.Context, at time.Time) error {
+	_, err := s.exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(at), s.observation)
+	return dbfile.Wrap(s.path, err)
+}
+
+// stopObserving ends the current period, if there is one.
+func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) error {
+	if s.observation == 0 {
+		return nil
+	}
+	_, err := s.exec(ctx, "UPDATE observations SET seen = max(started, ?), ended = max(started, ?), ending = ? WHERE id = ?",
+		nanos(at), nanos(at), ending, s.observation)
+	s.observation = 0
+	return err
+}
+
+// noteDropped counts events that were not stored.
+func (s *store) noteDropped(ctx context.Context, n uint64) error {
+	if n == 0 || s.observation == 0 {
+		return nil
+	}
+	_, err := s.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(n), s.observation)
+	return err
+}
+
+// lastObserved is the latest moment before at when an observer watched the key,
+// apart from the current period; 0 if there is none.
+func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int64) (int64, error) {
+	stmt, err := s.statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations
+		WHERE datacenter = ? AND started <= ? AND id <> ? GROUP BY patterns`)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := stmt.QueryContext(ctx, at, datacenter, at, s.observation)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var latest int64
+	for rows.Next() {
+		var patterns string
+		var seen int64
+		if err := rows.Scan(&patterns, &seen); err != nil {
+			return 0, err
+		}
+		if covers(patterns, key) {
+			latest = max(latest, seen)
+		}
+	}
+	return latest, rows.Err()
+}
+
+// covers reports that a period with these patterns watched the key.
+func covers(patterns, key string) bool {
+	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
+	if err != nil {
+		return false
+	}
+	_, ok := ps.Match(key)
+	return ok
+}
+
+// Observation is a period in which an observer watched the keys that match its
+// patterns.
+type Observation struct {
+	Observer   string
+	Datacenter string
+	Patterns   []string
+	From       time.Time
+	// To is the end, or the latest heartbeat. Lasting says that the period had not
+	// ended when it was read.
+	To      time.Time
+	Lasting bool
+	// Ending says why it ended: stopped, connection_lost or suspended; empty for a
+	// process that was killed.
+	Ending string
+	// Dropped counts events that were not stored.
+	Dropped uint64
+}
+
+// Observations lists the periods that overlap a range of time, oldest first.
+func (f *File) Observations(ctx context.Context, r Range) ([]Observation, error) {
+	return list(ctx, f, scanObservation, `SELECT observer, datacenter, patterns, started, seen, ended, ifnull(ending, ''), dropped
+		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id`, r.since(), r.until())
+}
+
+func scanObservation(rows *sql.Rows) (o Observation, err error) {
+	var patterns string
+	var from, to, dropped int64
+	var ended sql.NullInt64
+	err = rows.Scan(&o.Observer, &o.Datacenter, &patterns, &from, &to, &ended, &o.Ending, &dropped)
+	o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), unsigned(dropped)
+	o.Lasting = !ended.Valid && time.Since(o.To) < aliveWithin
+	return o, err
+}

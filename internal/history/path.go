@@ -1,0 +1,33 @@
+package history
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"electop/internal/history/internal/dbfile"
+)
+
+// Error says in one line which file cannot be used, and why.
+type Error = dbfile.Error
+
+// Why a file cannot be used.
+var (
+	ErrNewer   = dbfile.ErrNewer
+	ErrForeign = dbfile.ErrForeign
+	ErrCorrupt = dbfile.ErrCorrupt
+)
+
+// DefaultPath is the file for one cluster under the XDG state folder. cluster is
+// the address of the agent, and the partition and namespace if there are any.
+func DefaultPath(cluster string) (string, error) {
+	folder := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(folder) { // the XDG specification: a relative one is ignored
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		folder = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(folder, "electop", url.PathEscape(cluster)+".db"), nil
+}

@@ -1,0 +1,148 @@
+package history_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"electop/internal/history"
+)
+
+func TestFilesThatCannotBeUsed(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Log("root may write everywhere: the read-only folder is a file instead")
+	}
+	sqlite := func(statement string) func(string) error {
+		return func(path string) error {
+			db, err := sql.Open("sqlite", path)
+			if err == nil {
+				_, err = db.Exec(statement)
+			}
+			return errors.Join(err, db.Close())
+		}
+	}
+	good := func(path string) error {
+		w, err := history.OpenWriter(t.Context(), path, history.WriterOptions{})
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		return w.Run(ctx)
+	}
+	for name, tt := range map[string]struct {
+		prepare func(path string) error
+		want    error
+		text    string
+	}{
+		"not SQLite": {func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600)
+		},
+			history.ErrForeign, "not a history of electop"},
+		"another program's": {sqlite("CREATE TABLE t (x)"), history.ErrForeign, "not a history of electop"},
+		"newer": {func(path string) error { return errors.Join(good(path), sqlite("PRAGMA user_version = 99")(path)) },
+			history.ErrNewer, "version 99"},
+		"damaged": {func(path string) error {
+			if err := good(path); err != nil {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for i := 100; i < len(text); i++ {
+				text[i] = 0x5a
+			}
+			return errors.Join(err, os.WriteFile(path, text, 0o600))
+		}, history.ErrCorrupt, "the file is damaged"},
+		"a folder": {func(path string) error { return os.Mkdir(path, 0o700) }, nil, "open:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "h.db")
+			if err := tt.prepare(path); err != nil {
+				t.Fatal(err)
+			}
+			_, err := history.OpenWriter(t.Context(), path, history.WriterOptions{})
+			var e *history.Error
+			if !errors.As(err, &e) || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) ||
+				strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
+				t.Errorf("OpenWriter: %v", err)
+			}
+			if _, err := history.OpenFile(t.Context(), path); err == nil {
+				t.Error("OpenFile: no error")
+			}
+		})
+	}
+}
+
+func TestAFileThatIsNotThereIsNotMadeByAReader(t *testing.T) {
+	path := newPath(t)
+	if _, err := history.OpenFile(t.Context(), path); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestAFullDiskIsReportedOnceAndTriedAgain limits the size of the file, which fails
+// as a full disk does.
+func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
+	path := newPath(t)
+	record(t, path, decade(t).events)
+	var w *history.Writer
+	reports := make(chan error, 100)
+	w, err := history.OpenWriter(t.Context(), path, history.WriterOptions{Patterns: patterns(t), OnError: func(err error) {
+		reports <- err
+		if st := w.Status(); err != nil && (st.Err == nil || st.Stored > 0 || st.Queued == 0) {
+			t.Errorf("%+v", st)
+		}
+		if err := w.LimitPages(context.Background(), 1<<30); err != nil { // the disk has room again
+			t.Error(err)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.LimitPages(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	o := newObserver(t, start())
+	for i := range uint64(1000) {
+		o.read(pair([]string{"", "s1"}[i%2], 77, i, 100_000+i))
+	}
+	w.Record(o.events)
+	if err := <-reports; err == nil || !strings.HasSuffix(err.Error(), "the disk is full") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	if err := <-reports; err != nil {
+		t.Errorf("after there is room again: %v", err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if st := w.Status(); st.Stored != uint64(len(o.events)) || st.Dropped != 0 || st.Err != nil {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestDefaultPath(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "/state")
+	for cluster, want := range map[string]string{
+		"dc1": "/state/electop/dc1.db", "https://consul.example/v1": "/state/electop/https:%2F%2Fconsul.example%2Fv1.db", "../../etc": "/state/electop/..%2F..%2Fetc.db",
+	} {
+		if got, err := history.DefaultPath(cluster); err != nil || got != want {
+			t.Errorf("%s: %s, %v", cluster, got, err)
+		}
+	}
+	t.Setenv("XDG_STATE_HOME", "relative")
+	t.Setenv("HOME", "/home/ana")
+	if got, err := history.DefaultPath("dc1"); err != nil || got != "/home/ana/.local/state/electop/dc1.db" {
+		t.Error(got, err)
+	}
+}

@@ -1,0 +1,77 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"electop/internal/history/internal/dbfile"
+)
+
+// trimStep is how many events one transaction of retention deletes: events that
+// arrive meanwhile wait for as long as that takes, some 100 ms.
+const trimStep = 2000
+
+// trim deletes a part of what is older than keep, or too much for maxBytes; 0 is
+// no limit. more says that there is more to delete.
+//
+// The terms that last, the latest term of each election and the latest event that
+// says in which state an election is are kept whatever their age: they are the
+// present.
+func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (more bool, err error) {
+	err = s.transaction(ctx, func(ctx context.Context) error {
+		before, err := s.trimBefore(ctx, now, keep, maxBytes)
+		if err != nil || before == 0 {
+			return err
+		}
+		for _, query := range []string{
+			`DELETE FROM events WHERE id IN (SELECT v.id FROM events v WHERE v.time < ?1 AND (
+				v.type NOT IN ` + dbfile.StateTypes + `
+				OR EXISTS (SELECT 1 FROM events w WHERE w.election = v.election AND w.time > v.time
+					AND w.type IN ` + dbfile.StateTypes + `))
+				ORDER BY v.time LIMIT ?2)`,
+			`DELETE FROM terms WHERE id IN (SELECT t.id FROM terms t WHERE t.started < ?1 AND t.ended < ?1
+				AND EXISTS (SELECT 1 FROM terms u WHERE u.election = t.election AND u.started > t.started)
+				ORDER BY t.started LIMIT ?2)`,
+			`DELETE FROM observations WHERE id IN (SELECT id FROM observations WHERE seen < ?1 ORDER BY seen LIMIT ?2)`,
+			`DELETE FROM actions WHERE id IN (SELECT id FROM actions WHERE time < ?1 ORDER BY time LIMIT ?2)`,
+		} {
+			r, err := s.exec(ctx, query, before, trimStep)
+			if err != nil {
+				return err
+			}
+			n, err := r.RowsAffected()
+			if err != nil {
+				return err
+			}
+			more = more || n == trimStep
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	if _, err := s.conn.ExecContext(ctx, "PRAGMA incremental_vacuum(1000)"); err != nil {
+		return false, dbfile.Wrap(s.path, err)
+	}
+	return more, nil
+}
+
+// trimBefore is the moment before which everything is to be deleted, 0 for none.
+func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (int64, error) {
+	var before int64
+	if keep > 0 {
+		before = nanos(now.Add(-keep))
+	}
+	if maxBytes <= 0 {
+		return before, nil
+	}
+	var used int64
+	if _, err := s.row(ctx, `SELECT (page_count - freelist_count) * page_size
+		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, nil, &used); err != nil || used <= maxBytes {
+		return before, err
+	}
+	// The newest of the events that one step deletes.
+	var newest int64
+	_, err := s.row(ctx, "SELECT ifnull(max(time), 0) + 1 FROM (SELECT time FROM events ORDER BY time LIMIT ?)", []any{trimStep}, &newest)
+	return max(before, newest), err
+}

@@ -1,0 +1,285 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"electop/election"
+	"electop/internal/history/internal/dbfile"
+)
+
+// store writes to the file through one connection. All its methods but open and
+// transaction run inside a transaction, which excludes every other writer: what
+// a method finds is still so when it writes.
+type store struct {
+	path     string
+	db       *sql.DB
+	conn     *sql.Conn
+	prepared map[string]*sql.Stmt
+	// observation is the current period, 0 when nothing is observed.
+	observation int64
+}
+
+func openStore(ctx context.Context, path string) (*store, error) {
+	db, err := dbfile.OpenForWriting(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		db.Close() //nolint:gosec // the first error is the one to report
+		return nil, dbfile.Wrap(path, err)
+	}
+	return &store{path: path, db: db, conn: conn, prepared: map[string]*sql.Stmt{}}, nil
+}
+
+func (s *store) close() error {
+	for _, stmt := range s.prepared {
+		stmt.Close() //nolint:gosec // the connection closes with it
+	}
+	return errors.Join(s.conn.Close(), s.db.Close())
+}
+
+// transaction runs f; either all that it writes is stored or nothing.
+func (s *store) transaction(ctx context.Context, f func(context.Context) error) error {
+	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return dbfile.Wrap(s.path, err)
+	}
+	err := f(ctx)
+	if err == nil {
+		_, err = s.conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		// SQLite has rolled back by itself after some errors; this one is then moot.
+		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
+	}
+	return dbfile.Wrap(s.path, err)
+}
+
+func (s *store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt := s.prepared[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.prepared[query] = stmt
+	}
+	return stmt, err
+}
+
+func (s *store) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// row reads one row; found is false if there is none.
+func (s *store) row(ctx context.Context, query string, args []any, into ...any) (found bool, err error) {
+	stmt, err := s.statement(ctx, query)
+	if err != nil {
+		return false, err
+	}
+	err = stmt.QueryRowContext(ctx, args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// subject is the election of an event as the file has it.
+type subject struct {
+	id    int64
+	epoch int64 // at the time of the event
+	isNew bool
+}
+
+// subjectOf finds the row of the event's election, or makes it.
+func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, error) {
+	var sub subject
+	ident := ""
+	if e.Key != "" {
+		ident = e.ElectionID()
+	}
+	found, err := s.row(ctx, `SELECT id, (SELECT count(*) FROM restores r WHERE r.election = e.id AND r.at <= ?)
+		FROM elections e WHERE datacenter = ? AND ident = ?`, []any{nanos(e.Time), e.Datacenter, ident}, &sub.id, &sub.epoch)
+	if err != nil {
+		return sub, err
+	}
+	if !found {
+		r, err := s.exec(ctx, "INSERT INTO elections (datacenter, ident, key, name) VALUES (?, ?, ?, ?)",
+			e.Datacenter, ident, e.Key, e.Election)
+		if err != nil {
+			return sub, err
+		}
+		sub.isNew = true
+		if sub.id, err = r.LastInsertId(); err != nil {
+			return sub, err
+		}
+	}
+	if e.Restored {
+		err = s.restored(ctx, &sub, nanos(e.Time))
+	}
+	return sub, err
+}
+
+// sameRestore is within how long of each other two observers notice the same
+// restore: a query notices it after 30 s at the latest (docs/reliability.md).
+const sameRestore = int64(time.Minute)
+
+// restored begins another epoch, unless another observer has noticed the same
+// restore.
+func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
+	var known int64
+	found, err := s.row(ctx, "SELECT at FROM restores WHERE election = ? AND at BETWEEN ? AND ? ORDER BY at LIMIT 1",
+		[]any{sub.id, at - sameRestore, at + sameRestore}, &known)
+	if err != nil {
+		return err
+	}
+	if !found {
+		known = at
+		_, err = s.exec(ctx, "INSERT INTO restores (election, at) VALUES (?, ?)", sub.id, at)
+	} else if at < known {
+		_, err = s.exec(ctx, "UPDATE restores SET at = ? WHERE election = ? AND at = ?", at, sub.id, known)
+		known = at
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.row(ctx, "SELECT count(*) FROM restores WHERE election = ? AND at <= ?", []any{sub.id, known}, &sub.epoch)
+	return err
+}
+
+// event stores one event, unless it is stored already, and what follows from it
+// for the terms.
+func (s *store) event(ctx context.Context, e *election.Event) error {
+	sub, err := s.subjectOf(ctx, e)
+	if err != nil {
+		return err
+	}
+	switch e.Type {
+	case election.Elected:
+		if e.Initial {
+			return s.foundLed(ctx, sub, e)
+		}
+		return s.elected(ctx, sub, e)
+	case election.Vacated:
+		if e.Initial {
+			return s.foundVacant(ctx, sub, e)
+		}
+		return s.vacated(ctx, sub, e)
+	case election.Explained:
+		return s.explained(ctx, sub, e)
+	case election.Updated:
+		if err := s.relabel(ctx, sub, e); err != nil {
+			return err
+		}
+	case election.Entered, election.Left:
+		return s.slot(ctx, sub, e)
+	case election.Unreadable, election.Readable:
+		return s.permission(ctx, sub, e)
+	default:
+	}
+	return s.insert(ctx, sub, nil, e)
+}
+
+// insert stores an event; the unique indexes reject one that is stored already.
+// What is as in its term is not stored twice: t may be nil.
+func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election.Event) error {
+	var own termRow
+	if t != nil {
+		own = *t
+	}
+	_, err := s.exec(ctx, `INSERT INTO events (time, type, election, term_id, observation, epoch, create_index, modify_index,
+		term, leader, session, node, evidence, initial, gap, vacancy, held, held_known, cause, guess, lock_delay_until, count,
+		prefix, holders, slots, error)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
+		nanos(e.Time), string(e.Type), sub.id, null(own.id), null(s.observation), sub.epoch, index(e.CreateIndex), index(e.ModifyIndex),
+		index(e.Term), unless(e.Leader, own.leader), unless(e.Session, own.session), unless(e.Node, own.node),
+		unless(e.Evidence, own.evidence), null(e.Initial), null(e.Gap),
+		known(e.VacancyKnown, e.Vacancy), known(e.Type == election.Vacated && !e.Initial, e.Held), null(e.HeldKnown),
+		null(string(e.Cause)), null(e.Guess), null(nanos(e.LockDelayUntil)), null(index(e.Count)),
+		null(e.Prefix), known(e.OfSlot(), e.Holders), known(e.OfSlot(), e.Limit), null(e.Error))
+	return err
+}
+
+// unless stores a text as NULL if it is that of the term, or there is none.
+func unless(text, ofTerm string) any {
+	if text == ofTerm {
+		return nil
+	}
+	return text
+}
+
+// slot stores that a session entered or left a semaphore. Observers that miss
+// writes in between see it at different indexes, so the session's state decides.
+func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error {
+	var before string
+	var modified, epoch int64
+	found, err := s.row(ctx, `SELECT type, modify_index, epoch FROM events INDEXED BY events_of_slots
+		WHERE election = ? AND type IN ('entered', 'left') AND session IS ? AND create_index = ? ORDER BY time DESC, id DESC LIMIT 1`,
+		[]any{sub.id, null(e.Session), index(e.CreateIndex)}, &before, &modified, &epoch)
+	if err != nil {
+		return err
+	}
+	late := epoch == sub.epoch && modified > index(e.ModifyIndex)
+	if found && (before == string(e.Type) || late) {
+		return nil
+	}
+	return s.insert(ctx, sub, nil, e)
+}
+
+// permission stores that a key became unreadable or readable, once for all
+// observers that use such a token.
+func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
+	var before string
+	found, err := s.row(ctx, `SELECT type FROM events
+		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('unreadable', 'readable') AND ifnull(prefix, '') = ? ORDER BY time DESC, id DESC LIMIT 1`,
+		[]any{sub.id, e.Prefix}, &before)
+	if err != nil || found && before == string(e.Type) {
+		return err
+	}
+	return s.insert(ctx, sub, nil, e)
+}
+
+// nanos is a moment as the file has it, 0 for the zero time.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func moment(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+// index is a Raft index or a count as SQLite has it: a signed number.
+func index(n uint64) int64 { return int64(min(n, 1<<63-1)) }
+
+func unsigned(n int64) uint64 { return uint64(max(0, n)) }
+
+func duration(n int64) time.Duration { return time.Duration(n) }
+
+// null stores the zero value as NULL, which takes no room.
+func null[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+// known stores a number only where it applies.
+func known[T ~int | ~int64](applies bool, v T) any {
+	if !applies {
+		return nil
+	}
+	return int64(v)
+}

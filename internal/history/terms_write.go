@@ -1,0 +1,364 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"time"
+
+	"electop/election"
+)
+
+// termRow is a term as the file has it.
+type termRow struct {
+	id, epoch, number   int64
+	first, last         int64 // ModifyIndex when first and last seen held
+	started             int64
+	startKnown          bool
+	ended, seenUntil    sql.NullInt64
+	session             string
+	leader, node, cause string
+	evidence            string
+	guess               bool
+}
+
+const selectTerm = `SELECT id, epoch, number, first_index, last_index, started, start_known, ended, seen_until, session, leader, node, ifnull(cause, ''),
+	ifnull(evidence, ''), guess FROM terms `
+
+// term finds one term. Its queries name their index: SQLite keeps no statistics
+// here, and the wrong index is as slow as an election has terms.
+func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, error) {
+	var t termRow
+	found, err := s.row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
+		&t.ended, &t.seenUntil, &t.session, &t.leader, &t.node, &t.cause, &t.evidence, &t.guess)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// readWithin is how much later than another an observer reads a change, as a rule.
+const readWithin = int64(time.Second)
+
+// termOf finds the term that an event names, nil if there is none. After a restore
+// several have the same number: the one that began last before the event is meant.
+func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
+	create, number, at := index(e.CreateIndex), index(e.Term), nanos(e.Time)+readWithin
+	for _, q := range []struct {
+		where string
+		args  []any
+	}{
+		{"started <= ? ORDER BY started DESC, id DESC LIMIT 1", []any{at}},
+		{"started > ? ORDER BY started LIMIT 1", []any{at}},
+	} {
+		t, err := s.term(ctx, "INDEXED BY terms_by_number WHERE election = ? AND create_index = ? AND number = ? AND session = ? AND "+q.where,
+			append([]any{sub.id, create, number, e.Session}, q.args...)...)
+		if err != nil || t != nil {
+			return t, err
+		}
+	}
+	// An observer that began after the key was written without the lock calls the
+	// term 0.
+	t, err := s.term(ctx, `INDEXED BY terms_open WHERE election = ? AND create_index = ? AND session = ? AND ended IS NULL
+		AND (? = 0 OR number = 0) LIMIT 1`, sub.id, create, e.Session, number)
+	if err != nil || t != nil || number != 0 {
+		return t, err
+	}
+	return s.term(ctx, `INDEXED BY terms_by_number WHERE election = ? AND create_index = ? AND session = ?
+		AND first_index <= ? AND last_index >= ? LIMIT 1`, sub.id, create, e.Session, index(e.ModifyIndex), index(e.ModifyIndex))
+}
+
+// elected begins a term, unless it is known already.
+func (s *store) elected(ctx context.Context, sub subject, e *election.Event) error {
+	t, err := s.termOf(ctx, sub, e)
+	if err != nil {
+		return err
+	}
+	again, err := s.beganAgain(ctx, sub, t, e)
+	if err != nil {
+		return err
+	}
+	if t == nil || again {
+		return s.begin(ctx, sub, e, !e.Gap)
+	}
+	if !t.startKnown && !e.Gap {
+		at := min(nanos(e.Time), t.started)
+		if _, err := s.exec(ctx, "UPDATE terms SET started = ?, start_known = 1 WHERE id = ?", at, t.id); err != nil {
+			return err
+		}
+	}
+	return s.insert(ctx, sub, t, e)
+}
+
+// beganAgain reports that a term with the number and the session of one that
+// ended is another one: the count of terms restarts when the key is written
+// without the lock, and when data is restored.
+func (s *store) beganAgain(ctx context.Context, sub subject, t *termRow, e *election.Event) (bool, error) {
+	switch {
+	case t == nil || !t.ended.Valid:
+		return false, nil
+	case t.epoch < sub.epoch:
+		return true, nil
+	case e.Term == 0:
+		return index(e.ModifyIndex) > t.last, nil
+	}
+	var one int
+	return s.row(ctx, `SELECT 1 FROM events WHERE election = ? AND epoch = ? AND create_index = ?
+		AND type IN ('updated', 'overwritten', 'missed') AND type = 'overwritten' AND modify_index > ? AND modify_index <= ? LIMIT 1`,
+		[]any{sub.id, sub.epoch, index(e.CreateIndex), t.first, index(e.ModifyIndex)}, &one)
+}
+
+// begin stores a new term with its event.
+func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known bool) error {
+	if err := s.endUnobserved(ctx, sub, e); err != nil {
+		return err
+	}
+	if e.VacancyKnown {
+		if _, err := s.exec(ctx, `UPDATE terms SET vacancy = ? WHERE vacancy IS NULL AND id =
+			(SELECT id FROM terms WHERE election = ? AND started <= ? AND ended IS NOT NULL ORDER BY started DESC, id DESC LIMIT 1)`,
+			int64(e.Vacancy), sub.id, nanos(e.Time)); err != nil {
+			return err
+		}
+	}
+	t, err := s.insertTerm(ctx, sub, e, e.Time, known)
+	if err != nil {
+		return err
+	}
+	return s.insert(ctx, sub, t, e)
+}
+
+func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, started time.Time, known bool) (*termRow, error) {
+	r, err := s.exec(ctx, `INSERT INTO terms (election, epoch, create_index, number, first_index, last_index, session, leader, node,
+		started, start_known) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
+		sub.id, sub.epoch, index(e.CreateIndex), index(e.Term), index(e.ModifyIndex), index(e.ModifyIndex),
+		e.Session, e.Leader, e.Node, nanos(started), known)
+	if err != nil {
+		return nil, err
+	}
+	t := &termRow{session: e.Session, leader: e.Leader, node: e.Node}
+	t.id, err = r.LastInsertId()
+	return t, err
+}
+
+// endUnobserved ends the terms that must have ended before an event because it
+// shows another holder, or none. No observer that writes to this file saw the end.
+func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Event) error {
+	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND started <= ? AND (first_index <= ? OR epoch < ?) LIMIT 1",
+		sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
+	if err != nil || open == nil {
+		return err
+	}
+	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, nanos(e.Time))
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, `UPDATE terms INDEXED BY terms_open SET ended = ?, seen_until = max(started, ?) WHERE election = ? AND ended IS NULL
+		AND started <= ? AND (first_index <= ? OR epoch < ?)`,
+		nanos(e.Time), seen, sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
+	return err
+}
+
+// vacated ends a term, unless its end is known already.
+func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) error {
+	t, err := s.termOf(ctx, sub, e)
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		// Its beginning was dropped, or is older than what retention keeps.
+		if t, err = s.insertTerm(ctx, sub, e, e.Time.Add(-e.Held), e.HeldKnown); err != nil {
+			return err
+		}
+	}
+	exact := t.ended.Valid && t.seenUntil.Valid && !e.Gap
+	if !t.ended.Valid || exact {
+		if _, err := s.exec(ctx, "UPDATE terms SET ended = ?, seen_until = ?, last_index = max(last_index, ?) WHERE id = ?",
+			max(nanos(e.Time), t.started), null(nanos(e.SeenUntil)), index(e.ModifyIndex), t.id); err != nil {
+			return err
+		}
+	}
+	if err := s.name(ctx, t, e, false); err != nil {
+		return err
+	}
+	return s.insert(ctx, sub, t, e)
+}
+
+// foundLed takes the state in which an observer found a key that has a holder.
+// It is stored only if it is news.
+func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) error {
+	t, err := s.termOf(ctx, sub, e)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t == nil:
+	case !t.ended.Valid:
+		if err := s.name(ctx, t, e, false); err != nil {
+			return err
+		}
+		_, err := s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
+		return err
+	case nanos(e.Time) <= t.ended.Int64:
+		return nil // found before another observer saw it end
+	default:
+		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
+			return err
+		}
+	}
+	if err := s.missed(ctx, sub, e, true); err != nil {
+		return err
+	}
+	return s.begin(ctx, sub, e, false)
+}
+
+// foundVacant takes the state in which an observer found a key without a holder.
+func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event) error {
+	if err := s.missed(ctx, sub, e, false); err != nil {
+		return err
+	}
+	if err := s.endUnobserved(ctx, sub, e); err != nil {
+		return err
+	}
+	var last string
+	var ended bool
+	if _, err := s.row(ctx, "SELECT type FROM events WHERE election = ? ORDER BY time DESC, id DESC LIMIT 1", []any{sub.id}, &last); err != nil {
+		return err
+	}
+	if _, err := s.row(ctx, "SELECT 1 FROM terms WHERE election = ? AND ended = ?", []any{sub.id, nanos(e.Time)}, &ended); err != nil {
+		return err
+	}
+	if !sub.isNew && !ended && last != string(election.Deleted) {
+		return nil
+	}
+	return s.insert(ctx, sub, nil, e)
+}
+
+// missed counts the terms that passed since the latest term that is known, from
+// LockIndex.
+func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held bool) error {
+	var latest sql.NullInt64
+	if _, err := s.row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
+		AND epoch = ? AND first_index <= ? ORDER BY number DESC LIMIT 1`,
+		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &latest); err != nil {
+		return err
+	}
+	count := index(e.Term) - latest.Int64
+	if held {
+		count--
+	}
+	if !latest.Valid || count <= 0 {
+		return nil
+	}
+	m := *e
+	m.Type, m.Initial, m.Count, m.Gap = election.Missed, false, uint64(count), true
+	m.Leader, m.Session, m.Node = "", "", ""
+	return s.insert(ctx, sub, nil, &m)
+}
+
+// relabel takes the new label of a holder that changed its value.
+func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) error {
+	if e.Session == "" {
+		return nil
+	}
+	t, err := s.termOf(ctx, sub, e)
+	if err != nil || t == nil {
+		return err
+	}
+	if err := s.name(ctx, t, e, true); err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
+	return err
+}
+
+// name takes the leader's label and node from an event. changed says that the
+// holder wrote another value; otherwise its session was read later than its key.
+func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed bool) error {
+	leader, node := cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node)
+	if leader == t.leader && node == t.node {
+		return nil
+	}
+	if leader != t.leader {
+		// Earlier events keep the label of their time.
+		if _, err := s.exec(ctx, "UPDATE events SET leader = ? WHERE term_id = ? AND type = 'elected' AND leader IS NULL", t.leader, t.id); err != nil {
+			return err
+		}
+	}
+	relabeled := changed && leader != t.leader
+	t.leader, t.node = leader, node
+	_, err := s.exec(ctx, "UPDATE terms SET leader = ?, node = ?, relabeled = relabeled OR ? WHERE id = ?", leader, node, relabeled, t.id)
+	return err
+}
+
+// explained stores why a term ended, unless as much is known already.
+func (s *store) explained(ctx context.Context, sub subject, e *election.Event) error {
+	t, err := s.termOf(ctx, sub, e)
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		return s.insert(ctx, sub, nil, e)
+	}
+	x, by, err := s.byOperator(ctx, e)
+	if err != nil {
+		return err
+	}
+	return s.explain(ctx, sub, t, x, by)
+}
+
+func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *election.Event, by string) error {
+	if certainty(e.Cause, e.Guess) <= certainty(election.Cause(t.cause), t.guess) {
+		return nil
+	}
+	if t.cause != "" { // the earlier explanation keeps its evidence
+		if _, err := s.exec(ctx, "UPDATE events SET evidence = ? WHERE term_id = ? AND type = 'explained' AND evidence IS NULL",
+			t.evidence, t.id); err != nil {
+			return err
+		}
+	}
+	t.evidence = e.Evidence
+	if _, err := s.exec(ctx, `UPDATE terms SET explained = ifnull(explained, ?), cause = ?, guess = ?, evidence = ?, by = ?,
+		lock_delay_until = ifnull(?, lock_delay_until) WHERE id = ?`,
+		nanos(e.Time), string(e.Cause), e.Guess, e.Evidence, null(by), null(nanos(e.LockDelayUntil)), t.id); err != nil {
+		return err
+	}
+	return s.insert(ctx, sub, t, e)
+}
+
+// certainty orders explanations: of two the one that says more is kept.
+func certainty(c election.Cause, guess bool) int {
+	switch {
+	case c == "":
+		return 0
+	case c == election.Unknown:
+		return 1
+	case guess:
+		return 2
+	case c == election.OperatorRelease || c == election.OperatorDestroy:
+		return 4
+	}
+	return 3
+}
+
+// byOperator finds the recorded action that ended the term of an explained event,
+// and who did it.
+func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.Event, by string, err error) {
+	var kind string
+	found, err := s.row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)
+		AND (create_index = 0 OR create_index = ?) AND (term = 0 OR term = ?) AND time BETWEEN ? AND ? ORDER BY time DESC LIMIT 1`,
+		[]any{e.Session, e.Key, index(e.CreateIndex), index(e.Term), nanos(e.Time) - actionReach, nanos(e.Time) + actionReach}, &kind, &by)
+	if err != nil || !found {
+		return e, "", err
+	}
+	c := *e
+	c.Guess = false
+	c.Cause, c.Evidence = operatorCause(kind, by)
+	return &c, by, nil
+}
+
+func operatorCause(kind, by string) (cause election.Cause, evidence string) {
+	if kind == string(election.ActionDestroy) {
+		return election.OperatorDestroy, "the session was destroyed with electop by " + by
+	}
+	return election.OperatorRelease, "released with electop by " + by
+}

@@ -1,0 +1,382 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"electop/election"
+	"electop/internal/history/internal/dbfile"
+)
+
+const (
+	// defaultQueue is how many events wait for the disk at most: 20 minutes of 50
+	// changes a second, or 30 MB.
+	defaultQueue = 1 << 16
+	// batchDelay is how long events are collected for one transaction, which costs
+	// a sync of the disk.
+	batchDelay = 250 * time.Millisecond
+	// batchSize bounds a transaction.
+	batchSize = 2000
+	// heartbeat is how much of an observation's end is lost when it is killed.
+	heartbeat = 2 * time.Second
+	// aliveWithin is how old the heartbeat of a period that lasts can be: some
+	// heartbeats, and a batch that is being written.
+	aliveWithin = 5 * heartbeat
+	// retryEvery is how long the writer waits after the disk failed.
+	retryEvery = 5 * time.Second
+	// trimEvery is how often retention looks for what is too old.
+	trimEvery = 10 * time.Minute
+	// finishWithin bounds the last write of a command that was told to end.
+	finishWithin = 5 * time.Second
+)
+
+// WriterOptions say what is recorded, by whom and for how long.
+type WriterOptions struct {
+	// Observer names this process to users: user@host.
+	Observer string
+	// Patterns are what is observed.
+	Patterns election.Patterns
+	// Keep is the age and MaxBytes the size of the file at which old events are
+	// deleted; 0 is no limit.
+	Keep     time.Duration
+	MaxBytes int64
+	// Queue is how many events wait for the disk at most; 0 means 65,536.
+	Queue int
+	// OnStored is called by the goroutine of Run with events that are on disk.
+	OnStored func([]election.Event)
+	// OnError is called by the goroutine of Run when storing begins to fail and is
+	// retried, and with nil when it works again. The error is one line.
+	OnError func(error)
+}
+
+// Status is how the writer does.
+type Status struct {
+	// Stored counts events that were written or were in the file already.
+	Stored, Dropped uint64
+	Queued          int
+	// Err is why nothing is stored at present; nil if all is well.
+	Err error
+}
+
+// Writer stores events in a file. Record and RecordAction may be called from any
+// goroutine and never block.
+type Writer struct {
+	path   string
+	o      WriterOptions
+	store  *store
+	wake   chan struct{}
+	pulse  time.Time // when Run was last known to be scheduled
+	beatAt time.Time // when the next heartbeat is due
+	trimAt time.Time
+
+	mu      sync.Mutex
+	events  []election.Event
+	actions []Action
+	status  Status
+	// lost counts dropped events that the file does not know of yet.
+	lost   uint64
+	closed bool
+}
+
+// NewWriter returns a writer whose Run opens the file when there is something to
+// store, so that a slow disk does not delay the caller.
+func NewWriter(path string, o WriterOptions) *Writer {
+	if o.Queue <= 0 {
+		o.Queue = defaultQueue
+	}
+	if o.OnStored == nil {
+		o.OnStored = func([]election.Event) {}
+	}
+	if o.OnError == nil {
+		o.OnError = func(error) {}
+	}
+	return &Writer{path: path, o: o, wake: make(chan struct{}, 1)}
+}
+
+// OpenWriter opens or creates the file at once. Run must be called next: it closes
+// the file.
+func OpenWriter(ctx context.Context, path string, o WriterOptions) (*Writer, error) {
+	w := NewWriter(path, o)
+	return w, w.open(ctx)
+}
+
+func (w *Writer) open(ctx context.Context) (err error) {
+	if w.store == nil {
+		w.store, err = openStore(ctx, w.path)
+	}
+	return err
+}
+
+// Record queues events, in the order in which they happened. Those that do not
+// fit are dropped and counted.
+func (w *Writer) Record(events []election.Event) {
+	w.mu.Lock()
+	room := w.o.Queue - len(w.events)
+	if w.closed {
+		room = 0
+	}
+	if over := len(events) - max(0, room); over > 0 {
+		w.status.Dropped += uint64(over)
+		w.lost += uint64(over)
+		events = events[:len(events)-over]
+	}
+	w.events = append(w.events, events...)
+	w.mu.Unlock()
+	w.notify()
+}
+
+// RecordAction queues an operator's action.
+func (w *Writer) RecordAction(a Action) {
+	w.mu.Lock()
+	if !w.closed && len(w.actions) < w.o.Queue {
+		w.actions = append(w.actions, a)
+	}
+	w.mu.Unlock()
+	w.notify()
+}
+
+// Status is how the writer does at present.
+func (w *Writer) Status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	st := w.status
+	st.Queued = len(w.events)
+	return st
+}
+
+func (w *Writer) notify() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run stores what is recorded until ctx ends, then what is still queued, and
+// closes the file. It returns the error that the file cannot recover from; a disk
+// that fails for a while is reported to OnError and tried again.
+func (w *Writer) Run(ctx context.Context) error {
+	if w.store == nil && !w.awaitFirst(ctx) {
+		return nil
+	}
+	if err := w.open(context.WithoutCancel(ctx)); err != nil {
+		w.refuse()
+		return err
+	}
+	err := w.loop(ctx)
+	w.refuse()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+	defer cancel()
+	if err == nil {
+		err = w.drain(last)
+	}
+	if err == nil {
+		err = dbfile.Wrap(w.path, w.store.stopObserving(last, wallNow(), endedStopped))
+	}
+	if n := w.Status().Queued; n > 0 {
+		err = errors.Join(&Error{Path: w.path, Err: fmt.Errorf("%s not stored", election.Plural(uint64(n), "event"))}, err)
+	}
+	return errors.Join(err, w.store.close())
+}
+
+// awaitFirst waits for the first event or action and reports whether there is one.
+func (w *Writer) awaitFirst(ctx context.Context) bool {
+	select {
+	case <-w.wake:
+		w.notify() // for the loop
+	case <-ctx.Done():
+		w.refuse()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.events)+len(w.actions) > 0 || w.lost > 0
+}
+
+// refuse drops all later events.
+func (w *Writer) refuse() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+}
+
+// loop returns nil when ctx ends.
+func (w *Writer) loop(ctx context.Context) error {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	w.pulse = wallNow()
+	more := false
+	for ctx.Err() == nil {
+		if !more {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-w.wake:
+				pause(ctx, batchDelay)
+			case <-beat.C:
+			}
+		}
+		// A write that was begun is finished when ctx ends.
+		var err error
+		more, err = w.step(context.WithoutCancel(ctx))
+		if retry := w.report(err); retry {
+			pause(ctx, retryEvery)
+			more = true
+		} else if err != nil {
+			return err
+		}
+		w.pulse = wallNow()
+	}
+	return nil
+}
+
+// step writes a batch, the heartbeat and a step of retention.
+func (w *Writer) step(ctx context.Context) (more bool, err error) {
+	now := wallNow()
+	if gap := now.Sub(w.pulse); gap > aliveWithin && w.store.observation != 0 {
+		if err := w.resume(ctx, w.pulse, now); err != nil {
+			return false, err
+		}
+	}
+	if more, err = w.batch(ctx); err != nil {
+		return false, err
+	}
+	if w.store.observation != 0 && !now.Before(w.beatAt) {
+		if err := w.store.beat(ctx, now); err != nil {
+			return false, err
+		}
+		w.beatAt = now.Add(heartbeat - batchDelay)
+	}
+	trim, err := w.trim(ctx, now)
+	return more || trim, err
+}
+
+// trim deletes a part of what is too old, if it is time to look for that.
+func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error) {
+	if now.Before(w.trimAt) || w.o.Keep <= 0 && w.o.MaxBytes <= 0 {
+		return false, nil
+	}
+	if more, err = w.store.trim(ctx, now, w.o.Keep, w.o.MaxBytes); err == nil && !more {
+		w.trimAt = now.Add(trimEvery)
+	}
+	return more, err
+}
+
+// resume records that the process or the machine was stopped for a while.
+func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
+	var datacenter string
+	_, err := w.store.row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
+	if err != nil {
+		return dbfile.Wrap(w.path, err)
+	}
+	return w.transaction(ctx, func(ctx context.Context) error {
+		if err := w.store.stopObserving(ctx, since, endedSuspended); err != nil {
+			return err
+		}
+		return w.store.observe(ctx, w.o, datacenter, now)
+	})
+}
+
+// transaction is that of the store, which forgets what it was when it fails.
+func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
+	before := w.store.observation
+	err := w.store.transaction(ctx, f)
+	if err != nil {
+		w.store.observation = before
+	}
+	return err
+}
+
+// batch stores the oldest part of the queue. It leaves the queue only when it is
+// on disk. more says that there is more.
+func (w *Writer) batch(ctx context.Context) (more bool, err error) {
+	w.mu.Lock()
+	events, actions, lost := w.events[:min(len(w.events), batchSize)], w.actions, w.lost
+	w.mu.Unlock()
+	if len(events)+len(actions) == 0 && lost == 0 {
+		return false, nil
+	}
+	err = w.transaction(ctx, func(ctx context.Context) error {
+		for i := range events {
+			if err := w.one(ctx, &events[i]); err != nil {
+				return err
+			}
+		}
+		for i := range actions {
+			if err := w.store.action(ctx, &actions[i]); err != nil {
+				return err
+			}
+		}
+		return w.store.noteDropped(ctx, lost)
+	})
+	if err != nil {
+		return false, err
+	}
+	w.mu.Lock()
+	if w.events = w.events[len(events):]; len(w.events) == 0 {
+		w.events = nil // its memory is that of the largest backlog
+	}
+	w.actions = w.actions[len(actions):]
+	w.lost -= lost
+	w.status.Stored += uint64(len(events))
+	more = len(w.events)+len(w.actions) > 0
+	w.mu.Unlock()
+	if len(events) > 0 {
+		w.o.OnStored(events)
+	}
+	return more, nil
+}
+
+// one stores an event and keeps the period of observation: it lasts while the
+// connection does.
+func (w *Writer) one(ctx context.Context, e *election.Event) error {
+	lost := e.Type == election.ConnectionLost
+	if w.store.observation == 0 && !lost {
+		if err := w.store.observe(ctx, w.o, e.Datacenter, e.Time); err != nil {
+			return err
+		}
+	}
+	if err := w.store.event(ctx, e); err != nil {
+		return err
+	}
+	if lost {
+		return w.store.stopObserving(ctx, e.Time, endedLost)
+	}
+	return nil
+}
+
+func (w *Writer) drain(ctx context.Context) error {
+	for {
+		more, err := w.batch(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// report tells of an error once, and whether it is worth another try.
+func (w *Writer) report(err error) (retry bool) {
+	w.mu.Lock()
+	before := w.status.Err
+	w.status.Err = err
+	w.mu.Unlock()
+	retry = err != nil && dbfile.Transient(err)
+	if (err == nil) != (before == nil) && (err == nil || retry) {
+		w.o.OnError(err)
+	}
+	return retry
+}
+
+// wallNow is the time without the monotonic clock, which stops while the machine
+// sleeps.
+func wallNow() time.Time { return time.Now().Round(0) }
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

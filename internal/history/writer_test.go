@@ -1,0 +1,193 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/election"
+	"electop/internal/history"
+)
+
+// incident is an hour of one election: two terms, one value written, one vacancy.
+func incident(t *testing.T) *observer {
+	o := newObserver(t, start())
+	o.session("s1", "node-1")
+	o.session("s2", "node-2")
+	o.read(pair("s1", 10, 1, 20))
+	changed := pair("s1", 10, 1, 25)
+	changed.Value = []byte("web-1b")
+	o.after(10 * time.Minute).read(changed)
+	free := changed
+	free.Session, free.ModifyIndex = "", 30
+	o.after(10 * time.Minute).read(free)
+	o.after(15 * time.Second).read(pair("s2", 10, 2, 40))
+	return o.after(40 * time.Minute)
+}
+
+func TestEventsAreReadBackAsTheyWereObserved(t *testing.T) {
+	o, path := incident(t), newPath(t)
+	record(t, path, o.events)
+	got := stored(t, path)
+	for i := range o.events {
+		o.events[i].Time = o.events[i].Time.UTC()
+	}
+	if !slices.Equal(got, o.events) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, o.events)
+	}
+}
+
+func TestFilesBelongToTheirOwnerOnly(t *testing.T) {
+	path := newPath(t)
+	w := startWriter(t, path, history.WriterOptions{})
+	w.store(incident(t).events)
+	defer w.stop()
+	for name, want := range map[string]os.FileMode{filepath.Dir(path): 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
+		}
+	}
+}
+
+func TestAFullQueueDropsAndCounts(t *testing.T) {
+	path := newPath(t)
+	w, err := history.OpenWriter(t.Context(), path, history.WriterOptions{Queue: 3, Patterns: patterns(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := incident(t).events
+	w.Record(events) // nothing takes them yet: it must not block
+	if st := w.Status(); st.Queued != 3 || st.Dropped != uint64(len(events)-3) {
+		t.Errorf("%+v of %d events", st, len(events))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	all, err := open(t, path).Observations(t.Context(), history.Range{})
+	if err != nil || len(all) != 1 || all[0].Dropped != uint64(len(events)-3) || len(stored(t, path)) != 3 {
+		t.Errorf("%v, %+v", err, all)
+	}
+}
+
+func TestPeriodsOfObservationEndWithTheConnection(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.observe(election.LinkUp{At: o.now, Source: "keys"})
+	o.read(pair("s1", 10, 1, 20))
+	o.after(time.Minute).observe(election.LinkLost{At: o.now, Source: "keys", Error: "refused"})
+	o.after(time.Minute).observe(election.LinkUp{At: o.now, Source: "keys"})
+	record(t, path, o.events)
+	all, err := open(t, path).Observations(t.Context(), history.Range{})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%v, %+v", err, all)
+	}
+	if a, b := all[0], all[1]; !a.From.Equal(start()) || a.To.Sub(start()) != time.Minute || a.Ending != "connection_lost" ||
+		b.From.Sub(start()) != 2*time.Minute || b.Ending != "stopped" || b.Lasting || a.Observer != "ana@bastion" {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestRetentionKeepsThePresent(t *testing.T) {
+	o, path := newObserver(t, time.Now().Add(-100*24*time.Hour-time.Hour)), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	for i := uint64(1); i <= 100; i++ { // a term a day
+		o.after(24*time.Hour - time.Minute).read(pair("", 10, i, 20+10*i))
+		o.after(time.Minute).read(pair("s1", 10, i+1, 25+10*i))
+	}
+	gone := pair("s1", 10, 1, 20)
+	gone.Key = "service/gone/leader"
+	old := newObserver(t, time.Now().Add(-99*24*time.Hour))
+	old.read(gone)
+	old.read()
+	record(t, path, slices.Concat(old.events, o.events))
+	before := len(stored(t, path))
+	w := startWriter(t, path, history.WriterOptions{Keep: 10 * 24 * time.Hour})
+	o.after(time.Second)
+	w.store(o.read(pair("", 10, 101, 2000)))
+	w.stop()
+	events, terms := stored(t, path), termsIn(t, path)
+	if len(events) >= before/5 || len(events) < 20 {
+		t.Errorf("%d of %d events are left", len(events), before)
+	}
+	if oldest := terms[len(terms)-2]; oldest.Key == "service/web/leader" && time.Since(oldest.Start) > 12*24*time.Hour {
+		t.Errorf("an old term is left: %+v", oldest)
+	}
+	st, err := open(t, path).State(t.Context(), history.StateQuery{At: time.Now()})
+	if err != nil || len(st.Elections) != 2 || st.Elections[0].Exists || st.Elections[1].State(time.Now()) != election.Vacant {
+		t.Errorf("%v: %+v", err, st.Elections)
+	}
+}
+
+func TestRetentionBySize(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	for i := uint64(1); i <= 5000; i++ {
+		o.after(time.Second).read(pair("s1", 10, i, 20+10*i))
+		o.after(time.Second).read(pair("", 10, i, 25+10*i))
+	}
+	w := startWriter(t, path, history.WriterOptions{})
+	w.store(o.events)
+	w.stop()
+	before, _ := os.Stat(path)
+	w = startWriter(t, path, history.WriterOptions{MaxBytes: 1 << 20})
+	o.after(time.Second)
+	w.store(o.read(pair("s1", 10, 5001, 90_000)))
+	for i := uint64(0); len(stored(t, path)) > 9000; i++ { // a step of retention follows every write
+		o.after(time.Second)
+		w.store(o.read(pair(map[bool]string{true: "", false: "s1"}[i%2 == 0], 10, 5001+(i+1)/2, 90_001+i)))
+	}
+	w.stop()
+	if after, err := os.Stat(path); err != nil || after.Size() > before.Size()/2+1<<20 {
+		t.Errorf("%v: %d bytes of %d are left", err, after.Size(), before.Size())
+	}
+}
+
+func TestAWriterWithoutEventsCreatesNoFile(t *testing.T) {
+	path := newPath(t)
+	w := history.NewWriter(path, history.WriterOptions{Patterns: patterns(t)})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	w.Record(newObserver(t, start()).read(pair("a", 1, 1, 1)))
+	if got := w.Status().Dropped; got != 1 {
+		t.Errorf("%d events dropped after Run, want 1", got)
+	}
+}
+
+// TestSeveralWritersCreateAFileTogether runs as many rounds as it takes to hit the
+// states in between.
+func TestSeveralWritersCreateAFileTogether(t *testing.T) {
+	const writers = 6
+	for range 20 {
+		path := newPath(t)
+		var g errgroup.Group
+		for range writers {
+			g.Go(func() error {
+				w := history.NewWriter(path, history.WriterOptions{Patterns: patterns(t)})
+				w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				return w.Run(ctx)
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		actions, err := open(t, path).Actions(t.Context(), history.Range{})
+		if err != nil || len(actions) != writers {
+			t.Fatalf("%v: %d actions, want %d", err, len(actions), writers)
+		}
+	}
+}

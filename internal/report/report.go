@@ -1,0 +1,279 @@
+// Package report writes an incident report in Markdown from the history.
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history"
+)
+
+// Incident is what the history has of one election in a range of time.
+type Incident struct {
+	Name, Key string
+	Range     history.Range
+	// Terms overlap the range; Terms, Events, Gaps and Actions are oldest first.
+	Terms   []history.Term
+	Events  []election.Event
+	Gaps    []history.Range
+	Actions []history.Action
+	// Cut is set if older events of the range are left out.
+	Cut bool
+	// Summary sums up the terms of the range.
+	Summary history.Summary
+	// ObservedUntil is the end of the latest observation.
+	ObservedUntil time.Time
+}
+
+// textLength is the maximum length of a text from Consul, in runes.
+const textLength = 400
+
+// Markdown formats the report. Times are in the local time zone.
+func (i *Incident) Markdown() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Incident report: %s\n\n", text(i.Name))
+	fmt.Fprintf(&b, "- Key: %s\n", code(i.Key))
+	fmt.Fprintf(&b, "- Period: %s to %s (%s)\n", i.Range.Since.Local().Format(time.DateTime), i.Range.Until.Local().Format(time.DateTime), i.Range.Until.Sub(i.Range.Since).Round(time.Second))
+	fmt.Fprintf(&b, "- Times: by the observer's clock, time zone %s\n", i.Range.Until.Local().Format("MST (-07:00)"))
+	i.writeStory(&b)
+	i.writeTerms(&b)
+	i.writeTimeline(&b)
+	i.writeGaps(&b)
+	i.writeActions(&b)
+	return b.Bytes()
+}
+
+func (i *Incident) writeStory(b *bytes.Buffer) {
+	b.WriteString("\n## What happened\n\n")
+	lost := 0
+	for n := range i.Terms {
+		if i.endedWithin(&i.Terms[n]) {
+			lost++
+		}
+	}
+	fmt.Fprintf(b, "%s\n", i.totals(lost))
+	for n := range i.Terms {
+		if i.endedWithin(&i.Terms[n]) {
+			b.WriteString("\n1. " + i.loss(n))
+		}
+	}
+	if lost > 0 {
+		b.WriteByte('\n')
+	}
+	if end := i.ending(); end != "" {
+		fmt.Fprintf(b, "\n%s\n", end)
+	}
+}
+
+func (i *Incident) endedWithin(t *history.Term) bool {
+	return t.Over() && !t.End.Before(i.Range.Since) && !t.End.After(i.Range.Until)
+}
+
+// totals counts the losses and sums up the time without a leader.
+func (i *Incident) totals(lost int) string {
+	if len(i.Terms) == 0 {
+		return i.withoutTerms()
+	}
+	parts := []string{"The leader was not lost."}
+	if lost > 0 {
+		parts[0] = "The leader was lost " + election.Plural(uint64(lost), "time") + "."
+	}
+	if s := i.Summary; s.Observed > 0 {
+		parts = append(parts, fmt.Sprintf("The election was observed for %s and had no leader for %s of that.",
+			duration(s.Observed), duration(s.Observed-s.Led)))
+	}
+	if s := i.Summary; s.Vacancies > 0 {
+		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", duration(s.VacancyMax)))
+	}
+	if s := i.Summary; s.Missed > 0 {
+		parts = append(parts, fmt.Sprintf("By Consul's count, %s passed unobserved.", election.Plural(s.Missed, "more term")))
+	}
+	return strings.Join(parts, " ")
+}
+
+func (i *Incident) withoutTerms() string {
+	entered, left := 0, 0
+	for _, e := range i.Events {
+		switch e.Type {
+		case election.Entered:
+			entered++
+		case election.Left:
+			left++
+		default:
+		}
+	}
+	if entered+left == 0 {
+		return "No term was observed in this period."
+	}
+	return fmt.Sprintf("The key is a semaphore. Holders that entered: %d. Holders that left: %d.", entered, left)
+}
+
+// loss describes the end of a term in one paragraph.
+func (i *Incident) loss(n int) string {
+	t := &i.Terms[n]
+	var b strings.Builder
+	when := moment(t.End)
+	if !t.SeenUntil.IsZero() {
+		when = fmt.Sprintf("Between %s and %s", moment(t.SeenUntil), moment(t.End))
+	}
+	fmt.Fprintf(&b, "**%s**: %s was lost after %s. Cause: %s.", when, leader(t), i.held(t), cause(t))
+	if !t.LockDelayUntil.IsZero() {
+		fmt.Fprintf(&b, " A lock-delay followed until about %s.", moment(t.LockDelayUntil))
+	}
+	switch {
+	case n+1 == len(i.Terms):
+		b.WriteString(" No later leader was observed in this period.")
+	case t.VacancyKnown:
+		fmt.Fprintf(&b, " %s led after %s without a leader.", leader(&i.Terms[n+1]), duration(t.Vacancy))
+	default:
+		fmt.Fprintf(&b, " The next observed leader was %s.", leader(&i.Terms[n+1]))
+	}
+	return b.String()
+}
+
+// ending describes the state at the end of the period, as far as it was observed.
+func (i *Incident) ending() string {
+	const late = 10 * time.Second // the latest heartbeat may be that old
+	when := "At the end of the period"
+	switch until := i.ObservedUntil; {
+	case until.IsZero():
+		return "No observer was running in this period."
+	case len(i.Terms) == 0:
+		return ""
+	case i.Range.Until.Sub(until) > late:
+		when = "When observation ended, at " + moment(until)
+	}
+	t := &i.Terms[len(i.Terms)-1]
+	if !i.endedWithin(t) {
+		return fmt.Sprintf("%s, %s was the leader, since %s.", when, leader(t), began(t))
+	}
+	return fmt.Sprintf("%s, there was no leader, since %s.", when, moment(t.End))
+}
+
+func (i *Incident) writeTerms(b *bytes.Buffer) {
+	if len(i.Terms) == 0 {
+		return
+	}
+	b.WriteString("\n## Terms\n\n| leader | node | term | from | to | held | cause | vacancy after it |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	for n := range i.Terms {
+		t := &i.Terms[n]
+		to, why, vacancy := "-", "-", "-"
+		if t.Over() {
+			to, why = moment(t.End), string(cmp.Or(t.Cause, election.Unknown))
+			if !t.SeenUntil.IsZero() {
+				to = "by " + to
+			}
+		}
+		if t.VacancyKnown {
+			vacancy = duration(t.Vacancy)
+		}
+		number := "?"
+		if t.Number > 0 {
+			number = fmt.Sprint(t.Number)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", text(t.Leader), cmp.Or(text(t.Node), "-"), number,
+			began(t), to, i.held(t), text(why), vacancy)
+	}
+}
+
+func (i *Incident) writeTimeline(b *bytes.Buffer) {
+	b.WriteString("\n## Timeline\n\n")
+	if len(i.Events) == 0 {
+		b.WriteString("No events.\n")
+		return
+	}
+	if i.Cut {
+		fmt.Fprintf(b, "The latest %s; older ones are left out.\n\n", election.Plural(uint64(len(i.Events)), "event"))
+	}
+	b.WriteString("| time | event | detail |\n| --- | --- | --- |\n")
+	for _, e := range i.Events {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", moment(e.Time), text(string(e.Type)), text(e.Summary()))
+	}
+}
+
+func (i *Incident) writeGaps(b *bytes.Buffer) {
+	b.WriteString("\n## Gaps in observation\n\n")
+	if len(i.Gaps) == 0 && !i.ObservedUntil.IsZero() {
+		b.WriteString("An observer was running all the time.\n")
+		return
+	}
+	b.WriteString("No observer was running in these times:\n\n")
+	for _, gap := range i.Gaps {
+		fmt.Fprintf(b, "- %s to %s (%s)\n", moment(gap.Since), moment(gap.Until), duration(gap.Until.Sub(gap.Since)))
+	}
+}
+
+func (i *Incident) writeActions(b *bytes.Buffer) {
+	b.WriteString("\n## Actions of operators\n\n")
+	if len(i.Actions) == 0 {
+		b.WriteString("None with electop.\n")
+		return
+	}
+	b.WriteString("| time | who | action | leader | session | result |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, a := range i.Actions {
+		result := a.Result
+		if a.Detail != "" {
+			result += ": " + a.Detail
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", moment(a.Time), text(a.By), a.Kind, cmp.Or(text(a.Leader), "-"), text(a.Session), text(result))
+	}
+}
+
+// held is how long a term lasted, or was observed.
+func (i *Incident) held(t *history.Term) string {
+	held := duration(t.Held(i.ObservedUntil))
+	if !t.Over() || !t.HeldKnown() {
+		held = "at least " + held
+	}
+	return held
+}
+
+func began(t *history.Term) string {
+	if t.StartKnown {
+		return moment(t.Start)
+	}
+	return "before " + moment(t.Start)
+}
+
+func leader(t *history.Term) string {
+	name := text(t.Leader)
+	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
+		name += " on " + text(t.Node)
+	}
+	if t.Number > 0 {
+		name += fmt.Sprintf(" (term %d)", t.Number)
+	}
+	return name
+}
+
+// cause names the cause of the end of a term, with its evidence.
+func cause(t *history.Term) string {
+	name := code(string(cmp.Or(t.Cause, election.Unknown)))
+	if t.Guess {
+		name = "probably " + name
+	}
+	if t.Evidence != "" {
+		name += ": " + text(t.Evidence)
+	}
+	return strings.TrimSuffix(name, ".")
+}
+
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000") }
+
+func duration(d time.Duration) string { return election.FormatDuration(max(0, d)) }
+
+// text makes a text from Consul safe to show, and plain text in Markdown.
+func text(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", `\<`, ">", `\>`,
+		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(sanitize.Line(s, textLength))
+}
+
+// code formats a text as code. Its backquotes, which would end it, become quotes.
+func code(s string) string {
+	return "`" + strings.ReplaceAll(sanitize.Line(s, textLength), "`", "'") + "`"
+}
