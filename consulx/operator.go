@@ -14,7 +14,7 @@ import (
 // ReleaseTries limits the attempts of a release while the holder writes its value.
 const ReleaseTries = 5
 
-// Operator steps leaders down.
+// Operator releases keys and destroys sessions, so that their leaders step down.
 type Operator struct {
 	client *Client
 	note   func(election.OperatorAction)

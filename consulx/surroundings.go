@@ -34,7 +34,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	for i, key := range keys {
 		g.Go(func() error {
 			siblings, cut, err := c.Siblings(ctx, key)
-			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: ReadProblem("keys beside the election", err)}
+			all[i] = election.Surroundings{Key: key, Siblings: siblings, SiblingsCut: cut, SiblingsErr: ReadProblem("sibling keys", err)}
 			return nil
 		})
 	}

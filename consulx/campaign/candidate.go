@@ -85,7 +85,7 @@ func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: Consul normalizes this key to another path", c.o.Key)
 	}
 	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
-		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than the %s that TTL and lock-delay protect the key",
+		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time that TTL and lock-delay protect the key; use a shorter StopTime or a longer TTL or lock-delay",
 			c.o.Key, c.o.StopTime, hold)
 	}
 	joined, leave := blocking.Join(ctx, c.life)

@@ -247,7 +247,7 @@ func TestReadersOfKeysAloneAreToldWhatIsMissing(t *testing.T) {
 		}
 	}
 	blind := newClient(t, consulx.Config{Address: agent.Addr(), Token: root.Token(t, "")})
-	if s := consulx.Survey(t.Context(), blind, key); s.SiblingsErr != "keys beside the election: not readable with this token" || s.SessionsErr != sessions {
+	if s := consulx.Survey(t.Context(), blind, key); s.SiblingsErr != "sibling keys: not readable with this token" || s.SessionsErr != sessions {
 		t.Fatalf("%+v", s)
 	}
 }

@@ -135,7 +135,7 @@ func studyRest(sessions int) time.Duration {
 func (v *surveyor) readSiblings(ctx context.Context, s *election.Surroundings) {
 	var err error
 	s.Siblings, s.SiblingsCut, err = v.o.client.Siblings(ctx, s.Key)
-	s.SiblingsErr = consulx.ReadProblem("keys beside the election", err)
+	s.SiblingsErr = consulx.ReadProblem("sibling keys", err)
 	if consulx.Unanswered(err) && v.last.Key == s.Key {
 		s.Siblings, s.SiblingsCut = v.last.Siblings, v.last.SiblingsCut
 	}

@@ -121,7 +121,7 @@ func TestStudyKeepsWhatItKnewWhenConsulIsSilent(t *testing.T) {
 	v.last.At, v.listedAt = time.Time{}, time.Time{}
 	v.visit(t.Context(), "a/leader")
 	s := v.last
-	if len(s.Siblings) != 1 || len(s.Sessions) != 1 || !strings.HasPrefix(s.SiblingsErr, "keys beside the election: ") || !strings.HasPrefix(s.SessionsErr, "sessions: ") {
+	if len(s.Siblings) != 1 || len(s.Sessions) != 1 || !strings.HasPrefix(s.SiblingsErr, "sibling keys: ") || !strings.HasPrefix(s.SessionsErr, "sessions: ") {
 		t.Fatalf("%+v", s)
 	}
 	v.last.At = time.Time{}

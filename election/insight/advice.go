@@ -223,7 +223,7 @@ func adviseLockDelay(s *election.Session) *Advice {
 	return &Advice{
 		Code: "short_lock_delay",
 		Why:  delay + ": a leader that is cut off may still act when the next one already leads",
-		Do: "use a lock-delay longer than the leader needs to notice, or fence its work with the ModifyIndex of the acquisition " +
+		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or fence its work with the ModifyIndex of the acquisition " +
 			"(LockIndex is no fencing token: a write without the lock resets it)",
 	}
 }

@@ -25,7 +25,8 @@ func (t *Tracker) linkLost(o election.LinkLost) {
 	t.noteUnseen(o, wasLost)
 }
 
-// noteUnseen records until when all data that a failing source reads was observed.
+// noteUnseen sets seenUntil, the last time of complete observation, when the connection or a
+// source of keys fails.
 func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
 	lost := t.conn.State == election.Lost && !wasLost
 	if !lost && o.Part.Kind != election.PartKeys {

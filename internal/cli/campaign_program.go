@@ -25,7 +25,8 @@ const (
 	stopGrace = 3 * time.Second
 	// signalGrace is the same when a signal ends the campaign, which still leads.
 	signalGrace = 10 * time.Second
-	// stopMargin is what candidacy.SessionOptions.Hold leaves for a busy machine.
+	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine, except for
+	// short TTLs.
 	stopMargin = 2 * time.Second
 	// extendInterval is the time between two extensions of the deadlines. It is short
 	// compared with the protection of a session, which is 8s or more.

@@ -95,6 +95,9 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 	if err != nil || t == nil {
 		return err
 	}
+	if !mayBe(e.Cause, election.Cause(t.cause), t.guess) {
+		return nil // the term ended before, for another reason
+	}
 	if t.cause == string(e.Cause) && !t.guess {
 		// Its event takes the evidence from the term.
 		_, err := s.exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", by, e.Evidence, term)

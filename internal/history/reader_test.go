@@ -248,6 +248,36 @@ func describe(e *election.Election, at time.Time) string {
 	return text
 }
 
+// A session that released its key before it was destroyed did not lose it by that.
+func TestADestroyExplainsNoReleaseBeforeIt(t *testing.T) {
+	destroy := history.Action{
+		Time: start().Add(20 * time.Minute), By: "ana@bastion", Kind: election.ActionDestroy, Datacenter: "dc1",
+		Session: "s1", Result: history.ResultDone,
+	}
+	for name, actionFirst := range map[string]bool{"before the cause": true, "after the cause": false} {
+		o, path := incident(t), newPath(t)
+		for i := range o.events {
+			if e := &o.events[i]; e.Type == election.Explained {
+				e.Cause, e.Guess, e.Evidence = election.Released, false, "the session still exists"
+			}
+		}
+		w := startWriter(t, path, history.WriterOptions{})
+		if !actionFirst {
+			w.store(o.events)
+		}
+		w.RecordAction(destroy)
+		w.stop()
+		if actionFirst {
+			record(t, path, o.events)
+		}
+		for _, term := range termsIn(t, path) {
+			if term.Cause == election.OperatorDestroy {
+				t.Errorf("%s: %+v", name, term)
+			}
+		}
+	}
+}
+
 func TestActionsExplainTheTermsThatTheyEnd(t *testing.T) {
 	release := history.Action{
 		Time: start().Add(20 * time.Minute), By: "ana@bastion", Kind: election.ActionRelease, Datacenter: "dc1", Key: "service/web/leader",

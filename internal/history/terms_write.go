@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"electop/election"
@@ -353,7 +354,24 @@ func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.
 	c := *e
 	c.Guess = false
 	c.Cause, c.Evidence = operatorCause(kind, by)
+	if !mayBe(c.Cause, e.Cause, e.Guess) {
+		return e, "", nil
+	}
 	return &c, by, nil
+}
+
+// mayBe reports whether an observer that does not know of an operator's action may have
+// reported its effect as this cause.
+func mayBe(operator, seen election.Cause, guess bool) bool {
+	switch {
+	case guess, seen == election.Unknown:
+		return true
+	case operator == election.OperatorRelease:
+		return seen == election.Released || seen == operator
+	}
+	return slices.Contains([]election.Cause{
+		election.SessionDestroyed, election.SessionExpiredOrDestroyed, election.KeyDeleted, operator,
+	}, seen)
 }
 
 func operatorCause(kind, by string) (cause election.Cause, evidence string) {

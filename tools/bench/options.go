@@ -45,7 +45,7 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	f.IntVar(&o.moves, "moves", 10, "every Nth change is a change of leader; 0 for none")
 	f.IntVar(&o.flaps, "flaps", 4, "number of consecutive changes to the same key; a slow watcher coalesces them")
 	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long to measure the dashboard without changes")
-	watchers := f.String("watchers", "electop,electop-history,recurse,perkey,consul-watch", "what is measured, of "+strings.Join(watcherNames(), ","))
+	watchers := f.String("watchers", "electop,electop-history,recurse,perkey,consul-watch", "comma-separated watchers to measure, from: "+strings.Join(watcherNames(), ","))
 	f.BoolVar(&o.dashboard, "dashboard", true, "also measure the dashboard (needs tmux and curl)")
 	f.StringVar(&o.electop, "electop", filepath.Join("bin", "electop"), "path of the electop binary")
 	f.StringVar(&o.markdown, "markdown", "", "also write the tables to this Markdown file")

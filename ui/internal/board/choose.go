@@ -72,7 +72,7 @@ func nothingToDo(kind election.ActionKind, chosen []*election.Election, s *scene
 	case state != scene.StateSemaphore:
 		return name + " has no leader: there is nothing to " + string(kind) + "."
 	case kind == election.ActionDestroy:
-		return name + " is a semaphore without a single holder: destroy one of its sessions in view 3."
+		return name + " is a semaphore, which can have several holders: destroy one of its sessions in view 3."
 	}
-	return name + " is a semaphore: it has no single holder to release."
+	return name + " is a semaphore, which can have several holders: there is no single lock to release."
 }

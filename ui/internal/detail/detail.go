@@ -149,7 +149,7 @@ const causeWait = 2 * time.Second
 
 func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
 	if t.Cause == "" && s.AsOf.Sub(t.End) < causeWait {
-		return []term.Span{{term.Quiet, "looking for the cause"}}
+		return []term.Span{{term.Quiet, "(cause not yet known)"}}
 	}
 	spans := []term.Span{{term.Text, scene.CauseWords(t.Cause)}}
 	if t.Evidence != "" && !scene.ByOperator(t.Cause) {

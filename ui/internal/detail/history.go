@@ -88,8 +88,8 @@ func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// historyMark is how many lines identify a position in the history: the line of a term
-// contains its time, but those of its end may be equal.
+// historyMark is the number of lines that keepHistory compares to find a position: one is
+// not enough, because lines about causes may be identical.
 const historyMark = 4
 
 // keepHistory keeps the visible lines of a scrolled history in place when new ones appear
