@@ -66,7 +66,7 @@ func strong(sorted []Candidate) int {
 // NoCandidate says why no candidate can be named.
 func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
-		return "not known: " + strings.Join(unread, "; ")
+		return "unknown: " + strings.Join(unread, "; ")
 	}
 	return "no candidate was seen among " + election.Plural(uint64(len(around.Sessions)), "session")
 }

@@ -180,7 +180,7 @@ func TestHistoryUsageErrors(t *testing.T) {
 		{[]string{"history", "--cause", "fire"}, `--cause "fire": want one of released`},
 		{[]string{"history", "--since", "noon"}, `--since "noon": want a duration before now`},
 		{[]string{"history", "--since", "1h", "--until", "2h"}, "--since 1h is not before --until"},
-		{[]string{"history", "-o", "xml"}, "want table or json or csv"},
+		{[]string{"history", "-o", "xml"}, "must be table or json or csv"},
 	} {
 		has(t, w.run(tt.args...).must(t, exitUsage).errOut, tt.want)
 	}
