@@ -56,7 +56,7 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3", "/", "'"+sessionID(322), "enter", "x")
-	d.wants("Lock-delay 15s", "no watched key", "may hold more keys than are")
+	d.wants("Lock-delay 15s", "nothing watched", "may hold more keys than are")
 	d.performSearch()
 	d.wants("Scanned all 9,800 keys: no key, as of 12:01:09.")
 	d.wants("The session is destroyed; it holds no key.", "No lock-delay follows")

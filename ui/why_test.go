@@ -230,9 +230,9 @@ func TestSearchResult(t *testing.T) {
 func TestSessionsView(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.keys("3")
-	d.wants("Sessions  20, 9 hold a watched key  3 orphans?", "a slot of jobs", "no watched key", "orphan? 3 alike")
+	d.wants("Sessions  20, 9 hold a watched key  3 orphans?", "a slot of jobs", "nothing watched", "orphan? 3 alike")
 	d.keys("/", "'cron", "enter", "space", "x")
-	d.wants("Destroy session report-cron", "no watched key")
+	d.wants("Destroy session report-cron", "nothing watched")
 	d.perform(d.keys("y"))
 	if len(d.op.destroyed) != 1 || d.op.destroyed[0].Key != "" || d.op.destroyed[0].Session == "" {
 		t.Errorf("destroyed %+v", d.op.destroyed)

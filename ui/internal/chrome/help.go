@@ -108,7 +108,7 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 		{label("Marks"), {term.Text, sym.AtLeast + " at least: start unknown   " + sym.Tilde +
 			" estimate   ! written without lock   (node) of last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
 		{label("Events"), {term.Text, "newest first. At the top ("}, {term.Key, "g"}, {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
-		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " no watched key, may be a waiter   "},
+		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " nothing watched, may be a waiter   "},
 			{term.Delay, sym.Warning}, {term.Text, " possible orphan: idle, no TTL, several similar"}},
 		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
 			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},

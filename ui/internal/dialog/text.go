@@ -278,7 +278,7 @@ func (d *Model) writeAffected(page *term.Page) {
 	case d.search != nil:
 		writeSearch(page, d.search, len(affected), d.now)
 	case len(affected) == 0:
-		page.Add(term.Span{term.Quiet, "  no watched key"})
+		page.Add(term.Span{term.Quiet, "  nothing watched"})
 	}
 	if d.maySearch() {
 		what := " scans the whole store for keys outside the patterns"

@@ -17,11 +17,11 @@ import (
 
 func TestNothingIsClaimedBeforeAScan(t *testing.T) {
 	d := drive(t, uitest.Studied(""), found(someKeys(), true))
-	d.wants("no watched key")
+	d.wants("nothing watched")
 	d.lacks("holds nothing", "no key")
 	d.filter(uitest.SessionID(200))
 	d.keys("enter")
-	d.wants("No watched key. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
+	d.wants("Nothing watched. It may hold keys outside the patterns (f scans the whole store).", "does not record waiters.")
 }
 
 func TestAScanFillsHolds(t *testing.T) {
@@ -35,7 +35,7 @@ func TestAScanFillsHolds(t *testing.T) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
-	d.lacks("no watched key")
+	d.lacks("nothing watched")
 	d.wait(35 * time.Second)
 	d.wants("as of 12:01:09, 35s ago")
 
@@ -59,7 +59,7 @@ func TestNewerSessionsAreNotCovered(t *testing.T) {
 	s := uitest.Studied("")
 	s.SessionList.Sessions = append(slices.Clone(s.SessionList.Sessions), uitest.Session(700, "newcomer", "node-1"))
 	d.show(s)
-	if got := d.row("newcomer"); !strings.Contains(got, "no watched key") {
+	if got := d.row("newcomer"); !strings.Contains(got, "nothing watched") {
 		t.Errorf("of a newer session: %q", got)
 	}
 	if d.m.Earlier([]string{uitest.SessionID(700)}) != nil {
@@ -94,7 +94,7 @@ func TestAScanShowsProgressAndStops(t *testing.T) {
 	close(end)
 	d.send(<-ended)
 	d.send(scene.Back{})
-	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "no watched key")
+	d.wants("The scan was stopped after 1,200 of 9,800 keys.", "nothing watched")
 	d.lacks("locks/x", "HOLDS shows all keys")
 }
 

@@ -249,7 +249,7 @@ func TestSortAndFilter(t *testing.T) {
 	}
 	d.filter("state:idle node:node-3")
 	lines := strings.Join(d.view(), "\n")
-	if n := strings.Count(lines, "node-3"); n == 0 || n != strings.Count(lines, "node-") || n != strings.Count(lines, "no watched key") {
+	if n := strings.Count(lines, "node-3"); n == 0 || n != strings.Count(lines, "node-") || n != strings.Count(lines, "nothing watched") {
 		t.Errorf("the filter shows:\n%s", ansi.Strip(lines))
 	}
 	if got := d.m.Result(d.s); !strings.HasSuffix(got, " of 20 sessions") || got == "20 of 20 sessions" {

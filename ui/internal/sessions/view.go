@@ -267,7 +267,7 @@ func (r *row) sign(sym *term.Symbols) term.Span {
 func (r *row) nothing() string {
 	switch {
 	case !r.scanned:
-		return "no watched key"
+		return "nothing watched"
 	case r.partly:
 		return "no readable key"
 	}
