@@ -51,11 +51,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 			return tea.Batch(m.toView(scene.Filtered{}), m.toView(scene.GoTo{ID: m.focus.prompt.cursor}))
 		}
 	case filters && (name == "up" || name == "down"):
-		step := scene.Moved{Step: 1}
-		if name == "up" {
-			step.Step = -1
-		}
-		cmd := m.toView(step)
+		cmd := m.toView(scene.Moved{Step: map[string]int{"up": -1, "down": 1}[name]})
 		m.focus.prompt.cursor = m.list().Cursor()
 		return cmd
 	case name == "backspace" && m.focus.prompt.input.String() == "":

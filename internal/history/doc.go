@@ -5,10 +5,5 @@
 // A [Writer] stores events without delaying the goroutine that observed them. A
 // [Source] reads them; several processes may read a file while others write it.
 //
-// What is not guaranteed:
-//
-//   - Times are those of the observer's clock. Where it was set back, the order by
-//     time is not the order in which things happened.
-//   - Events that do not fit into the Writer's queue are dropped and counted.
-//   - A term that ended while no observer was running has an upper bound as its end.
+// Times are by the observer's clock. Events that exceed the queue are dropped and counted.
 package history

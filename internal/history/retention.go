@@ -11,12 +11,9 @@ import (
 // arrive meanwhile wait for as long as that takes, some 100 ms.
 const trimStep = 2000
 
-// trim deletes a part of what is older than keep, or too much for maxBytes; 0 is
-// no limit. more says that there is more to delete.
-//
-// The terms that last, the latest term of each election and the latest event that
-// says in which state an election is are kept whatever their age: they are the
-// present.
+// trim deletes one step of what is older than keep or exceeds maxBytes; 0 is no limit.
+// Regardless of age it keeps the present: terms that last, the latest term and the latest
+// event about the state of each election. more reports whether more must be deleted.
 func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (more bool, err error) {
 	err = s.transaction(ctx, func(ctx context.Context) error {
 		before, err := s.trimBefore(ctx, now, keep, maxBytes)

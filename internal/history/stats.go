@@ -37,8 +37,7 @@ type Summary struct {
 	observed            periods
 }
 
-// Availability is the share of the observed time with a leader. ok is false if
-// nothing was observed.
+// Availability is the share of the observed time with a leader; !ok if nothing was observed.
 func (s *Summary) Availability() (share float64, ok bool) {
 	if s.Observed <= 0 {
 		return 0, false

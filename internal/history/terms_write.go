@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"slices"
 	"time"
 
 	"electop/election"
@@ -363,15 +362,10 @@ func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.
 // mayBe reports whether an observer that does not know of an operator's action may have
 // reported its effect as this cause.
 func mayBe(operator, seen election.Cause, guess bool) bool {
-	switch {
-	case guess, seen == election.Unknown:
-		return true
-	case operator == election.OperatorRelease:
-		return seen == election.Released || seen == operator
-	}
-	return slices.Contains([]election.Cause{
-		election.SessionDestroyed, election.SessionExpiredOrDestroyed, election.KeyDeleted, operator,
-	}, seen)
+	released := operator == election.OperatorRelease && seen == election.Released
+	destroyed := operator == election.OperatorDestroy &&
+		(seen == election.SessionDestroyed || seen == election.SessionExpiredOrDestroyed || seen == election.KeyDeleted)
+	return guess || seen == election.Unknown || seen == operator || released || destroyed
 }
 
 func operatorCause(kind, by string) (cause election.Cause, evidence string) {

@@ -201,7 +201,6 @@ func (w *Writer) refuse() {
 	w.closed = true
 }
 
-// loop returns nil when ctx ends.
 func (w *Writer) loop(ctx context.Context) error {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
@@ -217,7 +216,6 @@ func (w *Writer) loop(ctx context.Context) error {
 			case <-beat.C:
 			}
 		}
-		// A write that was begun is finished when ctx ends.
 		var err error
 		more, err = w.step(context.WithoutCancel(ctx))
 		if retry := w.report(err); retry {

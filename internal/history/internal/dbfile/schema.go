@@ -165,8 +165,7 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	if version, err := schemaVersion(ctx, db, len(steps)); err != nil || version == len(steps) {
 		return err
 	}
-	// auto_vacuum takes effect only before the first table exists.
-	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // it must precede the first table
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -184,10 +183,10 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 		}
 	}
 	mark := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(steps))
-	if _, err := tx.ExecContext(ctx, mark); err != nil {
-		return err
+	if _, err = tx.ExecContext(ctx, mark); err == nil {
+		err = tx.Commit()
 	}
-	return tx.Commit()
+	return err
 }
 
 // querier is what a database and a transaction have in common.
