@@ -131,12 +131,11 @@ func (d *Model) writeOthers(page *term.Page) {
 	if len(d.chosen.Hidden) == 1 {
 		verb, key = " is", " includes it"
 	}
+	state := " hidden"
 	if d.includesHidden {
-		verb, key = verb+" included although hidden", strings.Replace(key, "includes", "excludes", 1)
-	} else {
-		verb += " hidden"
+		state, key = " included although hidden", strings.Replace(key, "includes", "excludes", 1)
 	}
-	page.Para(term.Delay, term.Plural(len(d.chosen.Hidden), n)+verb+" by the filter: "+d.names(names, shownHidden)+".")
+	page.Para(term.Delay, term.Plural(len(d.chosen.Hidden), n)+verb+state+" by the filter: "+d.names(names, shownHidden)+".")
 	if len(d.targets) > 0 { // without targets, the key replaces the action's button
 		page.Indented(2, term.Span{term.Key, "space"}, term.Span{term.Quiet, key})
 	}
