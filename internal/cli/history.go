@@ -13,6 +13,7 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // historyCommand holds the flags of `electop history`.
@@ -160,7 +161,7 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 }
 
 // openHistory opens the file of --history for reading.
-func (o *options) openHistory(ctx context.Context) (*history.File, error) {
+func (o *options) openHistory(ctx context.Context) (*sqlite.File, error) {
 	if o.history == historyOff {
 		return nil, usagef("--history off: this command reads the history")
 	}
@@ -175,7 +176,7 @@ func (o *options) openHistory(ctx context.Context) (*history.File, error) {
 			return nil, err
 		}
 	}
-	f, err := history.OpenFile(ctx, path)
+	f, err := sqlite.OpenFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
 	}
@@ -184,7 +185,7 @@ func (o *options) openHistory(ctx context.Context) (*history.File, error) {
 
 // historyKeys returns the keys of the elections with these names, or of those that
 // match -k; nil for all.
-func (o *options) historyKeys(ctx context.Context, f *history.File, names []string) ([]string, error) {
+func (o *options) historyKeys(ctx context.Context, f *sqlite.File, names []string) ([]string, error) {
 	if len(names) == 0 && len(o.patterns) == 0 {
 		return nil, nil
 	}
@@ -197,7 +198,7 @@ func (o *options) historyKeys(ctx context.Context, f *history.File, names []stri
 		if err != nil {
 			return nil, err
 		}
-		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
+		all = slices.DeleteFunc(all, func(e sqlite.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
 	if len(names) == 0 && len(all) == 0 {
 		return nil, &missingError{text: "no election of the history matches -k " + sanitize.Line(strings.Join(o.patterns, ", "), 200)}
@@ -219,7 +220,7 @@ func (o *options) historyKeys(ctx context.Context, f *history.File, names []stri
 }
 
 // historyKey returns the key of the one election that has the name or the key.
-func historyKey(all []history.Election, name string) (string, error) {
+func historyKey(all []sqlite.Election, name string) (string, error) {
 	var found []string
 	for _, e := range all {
 		if e.Key == strings.TrimPrefix(name, "/") {

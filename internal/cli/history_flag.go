@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"electop/consulx"
-	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 const (
@@ -45,7 +45,7 @@ func (o *options) historyPath(client *consulx.Client) (string, error) {
 	case historyOff:
 		return "", nil
 	case "":
-		return history.DefaultPath(clusterName(client, o.consul))
+		return sqlite.DefaultPath(clusterName(client, o.consul))
 	}
 	return o.history, nil
 }

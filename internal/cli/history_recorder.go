@@ -15,6 +15,7 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 // historyRecorder stores events and operators' actions in the history. Its methods do
 // not block, except close. A nil historyRecorder stores nothing.
 type historyRecorder struct {
-	writer *history.Writer
+	writer *sqlite.Writer
 	by     string
 	warn   func(line string)
 	cancel context.CancelFunc
@@ -56,7 +57,7 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 	}
 	r := newHistoryRecorder(warn)
 	r.optional = true
-	r.start(history.NewWriter(path, r.options(ps, o.keep)))
+	r.start(sqlite.NewWriter(path, r.options(ps, o.keep)))
 	return r
 }
 
@@ -66,8 +67,8 @@ func newHistoryRecorder(warn func(line string)) *historyRecorder {
 	return &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
 }
 
-func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) history.WriterOptions {
-	return history.WriterOptions{
+func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqlite.WriterOptions {
+	return sqlite.WriterOptions{
 		Observer: r.by, Patterns: ps, Keep: keep, MaxBytes: historyMaxBytes, OnError: func(err error) {
 			if err == nil {
 				r.warn("history: storing events again")
@@ -80,7 +81,7 @@ func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) hist
 
 // start runs the writer until close. If the file cannot be used, later events are
 // dropped.
-func (r *historyRecorder) start(w *history.Writer) {
+func (r *historyRecorder) start(w *sqlite.Writer) {
 	r.writer = w
 	// The context does not end with that of the command: the last events are stored
 	// after the observer has ended.

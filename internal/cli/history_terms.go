@@ -13,6 +13,7 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 	"electop/internal/output"
 )
 
@@ -27,7 +28,7 @@ func (t *observedTerm) held() (held time.Duration, known bool) {
 	return t.Held(t.until), t.HeldKnown() && t.Over()
 }
 
-func (c *historyCommand) writeTerms(ctx context.Context, f *history.File, filter history.Filter) error {
+func (c *historyCommand) writeTerms(ctx context.Context, f *sqlite.File, filter history.Filter) error {
 	terms, err := readTerms(ctx, f, history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage})
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f *history.File, filter
 }
 
 // readTerms reads all terms of a query, oldest first.
-func readTerms(ctx context.Context, f *history.File, q history.TermQuery) ([]observedTerm, error) {
+func readTerms(ctx context.Context, f *sqlite.File, q history.TermQuery) ([]observedTerm, error) {
 	observations, err := f.Observations(ctx, q.Range)
 	if err != nil {
 		return nil, err

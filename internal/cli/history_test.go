@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // historyFile returns the path of a history that does not exist yet.
@@ -239,7 +240,7 @@ func TestActionsAreRecordedAndExplainTheLoss(t *testing.T) {
 		events.until("explained")
 	}
 	events.stop()
-	f, err := history.OpenFile(t.Context(), file)
+	f, err := sqlite.OpenFile(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

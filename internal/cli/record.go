@@ -11,7 +11,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 func newRecordCommand(d deps, o *options) *cobra.Command {
@@ -44,7 +44,7 @@ func runRecord(ctx context.Context, d deps, o *options) error {
 		return err
 	}
 	rec := newHistoryRecorder(d.warn)
-	w, err := history.OpenWriter(ctx, path, rec.options(ps, o.keep))
+	w, err := sqlite.OpenWriter(ctx, path, rec.options(ps, o.keep))
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,7 @@
-// Package history keeps what an observer saw in a SQLite file, so that it is known
-// after electop ended: events, terms, the periods of observation and the
-// operator's actions. docs/history.md documents the schema for users.
+// Package history defines what can be known about elections in the past: pages of
+// events and terms, statistics, states, periods of observation and operators' actions,
+// and a [Source] that answers queries. Package sqlite keeps a history in a file.
 //
-// A [Writer] stores events without delaying the goroutine that observed them. A
-// [Source] reads them; several processes may read a file while others write it.
-//
-// Times are by the observer's clock. Events that exceed the queue are dropped and counted.
+// The package is pure: it does no I/O, and time is a parameter. Times are by the
+// observer's clock.
 package history

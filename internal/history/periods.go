@@ -1,80 +1,107 @@
 package history
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"electop/election"
 )
 
-// span is a range of time in nanoseconds.
-type span struct{ from, to int64 }
-
-// periods are ranges of time in order, none of which touches another.
-type periods []span
+// Periods are ranges of time in order, none of which touches another.
+type Periods []Range
 
 // merge puts ranges in order and joins those that touch.
-func merge(all []span) periods {
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	var p periods
-	for _, s := range all {
-		if n := len(p); n > 0 && s.from <= p[n-1].to {
-			p[n-1].to = max(p[n-1].to, s.to)
+func merge(all []Range) Periods {
+	slices.SortFunc(all, func(a, b Range) int { return a.Since.Compare(b.Since) })
+	var p Periods
+	for _, r := range all {
+		if n := len(p); n > 0 && !r.Since.After(p[n-1].Until) {
+			p[n-1].Until = later(p[n-1].Until, r.Until)
 			continue
 		}
-		p = append(p, s)
+		p = append(p, r)
 	}
 	return p
 }
 
-// within is how much of a range the periods cover.
-func (p periods) within(from, to int64) int64 {
-	var sum int64
-	for i := sort.Search(len(p), func(i int) bool { return p[i].to > from }); i < len(p) && p[i].from < to; i++ {
-		sum += min(p[i].to, to) - max(p[i].from, from)
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// Within is how much of a range the periods cover.
+func (p Periods) Within(from, to time.Time) time.Duration {
+	var sum time.Duration
+	for i := sort.Search(len(p), func(i int) bool { return p[i].Until.After(from) }); i < len(p) && p[i].Since.Before(to); i++ {
+		sum += earlier(p[i].Until, to).Sub(later(p[i].Since, from))
 	}
 	return sum
 }
 
-// longestGap is the longest range between two periods.
-func (p periods) longestGap() (longest int64) {
+// Observed is how much time the periods cover.
+func (p Periods) Observed() (sum time.Duration) {
+	for _, r := range p {
+		sum += r.Until.Sub(r.Since)
+	}
+	return sum
+}
+
+// LongestGap is the longest time between two periods.
+func (p Periods) LongestGap() (longest time.Duration) {
 	for i := 1; i < len(p); i++ {
-		longest = max(longest, p[i].from-p[i-1].to)
+		longest = max(longest, p[i].Since.Sub(p[i-1].Until))
 	}
 	return longest
 }
 
-// end is when the last period ended, 0 if there is none.
-func (p periods) end() int64 {
+// End is when the last period ended, zero if there is none.
+func (p Periods) End() time.Time {
 	if len(p) == 0 {
-		return 0
+		return time.Time{}
 	}
-	return p[len(p)-1].to
+	return p[len(p)-1].Until
 }
 
-// shortestGap is the shortest time without observation that counts as a gap.
-const shortestGap = time.Second
+const (
+	// AliveWithin is how old the latest heartbeat of an observation that lasts can be.
+	AliveWithin = 10 * time.Second
+	// shortestGap is the shortest time without observation that counts as a gap.
+	shortestGap = time.Second
+)
 
 // Coverage is when each key was observed, within a range of time.
 type Coverage struct {
 	r      Range
 	groups []coverGroup
-	merged map[string]periods
+	merged map[string]Periods
 }
 
 // coverGroup are the observations with the same patterns.
 type coverGroup struct {
 	datacenter, patterns string
-	spans                []span
+	spans                []Range
 }
 
 // NewCoverage cuts observations to a range of time. One that lasts ends with its
 // latest heartbeat.
 func NewCoverage(all []Observation, r Range) *Coverage {
-	c := &Coverage{r: r, merged: map[string]periods{}}
+	c := &Coverage{r: r, merged: map[string]Periods{}}
 	for _, o := range all {
-		s := span{max(nanos(o.From), r.since()), min(nanos(o.To), r.until())}
+		s := Range{Since: later(o.From, r.Since), Until: o.To}
+		if !r.Until.IsZero() {
+			s.Until = earlier(o.To, r.Until)
+		}
 		patterns := strings.Join(o.Patterns, "\n")
 		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && g.patterns == patterns })
 		if i < 0 {
@@ -88,49 +115,47 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 
 // Gaps lists the times in which no observer was running, oldest first. The range
 // must have an end; without a beginning, it begins with the first observation.
-func (c *Coverage) Gaps() []Range { return c.gaps(c.any()) }
+func (c *Coverage) Gaps() []Range { return c.gaps(c.Any()) }
 
 // GapsOf lists the times in which no observer watched a key. An empty datacenter
 // means any.
-func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.of(datacenter, key)) }
+func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.Of(datacenter, key)) }
 
 // Until is the end of the latest observation of a key, zero if there is none.
-func (c *Coverage) Until(datacenter, key string) time.Time {
-	return moment(c.of(datacenter, key).end())
-}
+func (c *Coverage) Until(datacenter, key string) time.Time { return c.Of(datacenter, key).End() }
 
-func (c *Coverage) gaps(observed periods) []Range {
-	from := c.r.since()
-	if c.r.Since.IsZero() && len(observed) > 0 {
-		from = observed[0].from
+func (c *Coverage) gaps(observed Periods) []Range {
+	from := c.r.Since
+	if from.IsZero() && len(observed) > 0 {
+		from = observed[0].Since
 	}
 	var gaps []Range
-	add := func(from, to int64, least time.Duration) {
-		if to > from && duration(to-from) >= least {
-			gaps = append(gaps, Range{Since: moment(from), Until: moment(to)})
+	add := func(from, to time.Time, least time.Duration) {
+		if d := to.Sub(from); d > 0 && d >= least {
+			gaps = append(gaps, Range{Since: from, Until: to})
 		}
 	}
-	for _, s := range observed {
-		add(from, s.from, shortestGap)
-		from = s.to
+	for _, r := range observed {
+		add(from, r.Since, shortestGap)
+		from = r.Until
 	}
 	if len(observed) > 0 || !c.r.Since.IsZero() {
-		add(from, c.r.until(), aliveWithin) // the latest heartbeat may be that old
+		add(from, c.r.Until, AliveWithin)
 	}
 	return gaps
 }
 
-// of gives the periods in which a key was observed.
-func (c *Coverage) of(datacenter, key string) periods {
+// Of gives the periods in which a key was observed. An empty datacenter means any.
+func (c *Coverage) Of(datacenter, key string) Periods {
 	mark := make([]byte, len(c.groups))
 	for i, g := range c.groups {
-		if (datacenter == "" || g.datacenter == datacenter) && covers(g.patterns, key) {
+		if (datacenter == "" || g.datacenter == datacenter) && Covers(g.patterns, key) {
 			mark[i] = 1
 		}
 	}
 	p, known := c.merged[string(mark)]
 	if !known {
-		var all []span
+		var all []Range
 		for i, g := range c.groups {
 			if mark[i] == 1 {
 				all = append(all, g.spans...)
@@ -142,11 +167,21 @@ func (c *Coverage) of(datacenter, key string) periods {
 	return p
 }
 
-// any gives the periods in which something was observed.
-func (c *Coverage) any() periods {
-	var all []span
+// Any gives the periods in which something was observed.
+func (c *Coverage) Any() Periods {
+	var all []Range
 	for _, g := range c.groups {
 		all = append(all, g.spans...)
 	}
 	return merge(all)
+}
+
+// Covers reports that an observation with these patterns, one a line, watched the key.
+func Covers(patterns, key string) bool {
+	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
+	if err != nil {
+		return false
+	}
+	_, ok := ps.Match(key)
+	return ok
 }

@@ -7,6 +7,8 @@ import (
 	"electop/internal/history"
 )
 
+func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
+
 func TestGaps(t *testing.T) {
 	at := func(minute int) time.Time { return start().Add(time.Duration(minute) * time.Minute) }
 	period := func(from, to int, patterns ...string) history.Observation {

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"electop/election"
@@ -12,7 +11,7 @@ import (
 // ErrNoElection says that no election of the history has the name.
 var ErrNoElection = errors.New("no such election in the history")
 
-// Source is a history that can be read: a [File], or a recorder elsewhere. Its
+// Source is a history that can be read: a file, or that of a recorder elsewhere. Its
 // methods may be called at the same time.
 type Source interface {
 	// Events gives a page of events, newest first.
@@ -31,20 +30,6 @@ type Source interface {
 
 // Range is a range of time; the zero time is no limit.
 type Range struct{ Since, Until time.Time }
-
-func (r Range) since() int64 {
-	if r.Since.IsZero() {
-		return math.MinInt64
-	}
-	return nanos(r.Since)
-}
-
-func (r Range) until() int64 {
-	if r.Until.IsZero() {
-		return math.MaxInt64
-	}
-	return nanos(r.Until)
-}
 
 // Filter chooses elections and a range of time.
 type Filter struct {
@@ -111,6 +96,3 @@ type Term struct {
 	// LockDelayUntil estimates until when Consul rejected acquires after it.
 	LockDelayUntil time.Time
 }
-
-// defaultLimit is the size of a page if the query does not say.
-const defaultLimit = 100

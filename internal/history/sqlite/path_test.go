@@ -1,4 +1,4 @@
-package history_test
+package sqlite_test
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 func TestFilesThatCannotBeUsed(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Log("root may write everywhere: the read-only folder is a file instead")
 	}
-	sqlite := func(statement string) func(string) error {
+	runSQL := func(statement string) func(string) error {
 		return func(path string) error {
 			db, err := sql.Open("sqlite", path)
 			if err == nil {
@@ -26,7 +26,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		}
 	}
 	good := func(path string) error {
-		w, err := history.OpenWriter(t.Context(), path, history.WriterOptions{})
+		w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
 		if err != nil {
 			return err
 		}
@@ -42,10 +42,10 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"not SQLite": {func(path string) error {
 			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600)
 		},
-			history.ErrForeign, "not a history of electop"},
-		"another program's": {sqlite("CREATE TABLE t (x)"), history.ErrForeign, "not a history of electop"},
-		"newer": {func(path string) error { return errors.Join(good(path), sqlite("PRAGMA user_version = 99")(path)) },
-			history.ErrNewer, "version 99"},
+			sqlite.ErrForeign, "not a history of electop"},
+		"another program's": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not a history of electop"},
+		"newer": {func(path string) error { return errors.Join(good(path), runSQL("PRAGMA user_version = 99")(path)) },
+			sqlite.ErrNewer, "version 99"},
 		"damaged": {func(path string) error {
 			if err := good(path); err != nil {
 				return err
@@ -55,7 +55,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 				text[i] = 0x5a
 			}
 			return errors.Join(err, os.WriteFile(path, text, 0o600))
-		}, history.ErrCorrupt, "the file is damaged"},
+		}, sqlite.ErrCorrupt, "the file is damaged"},
 		"a folder": {func(path string) error { return os.Mkdir(path, 0o700) }, nil, "open:"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,13 +63,13 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 			if err := tt.prepare(path); err != nil {
 				t.Fatal(err)
 			}
-			_, err := history.OpenWriter(t.Context(), path, history.WriterOptions{})
-			var e *history.Error
+			_, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{})
+			var e *sqlite.Error
 			if !errors.As(err, &e) || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) ||
 				strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
 				t.Errorf("OpenWriter: %v", err)
 			}
-			if _, err := history.OpenFile(t.Context(), path); err == nil {
+			if _, err := sqlite.OpenFile(t.Context(), path); err == nil {
 				t.Error("OpenFile: no error")
 			}
 		})
@@ -78,7 +78,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 
 func TestAFileThatIsNotThereIsNotMadeByAReader(t *testing.T) {
 	path := newPath(t)
-	if _, err := history.OpenFile(t.Context(), path); !errors.Is(err, os.ErrNotExist) {
+	if _, err := sqlite.OpenFile(t.Context(), path); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -91,9 +91,9 @@ func TestAFileThatIsNotThereIsNotMadeByAReader(t *testing.T) {
 func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	path := newPath(t)
 	record(t, path, decade(t).events)
-	var w *history.Writer
+	var w *sqlite.Writer
 	reports := make(chan error, 100)
-	w, err := history.OpenWriter(t.Context(), path, history.WriterOptions{Patterns: patterns(t), OnError: func(err error) {
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Patterns: patterns(t), OnError: func(err error) {
 		reports <- err
 		if st := w.Status(); err != nil && (st.Err == nil || st.Stored > 0 || st.Queued == 0) {
 			t.Errorf("%+v", st)
@@ -136,13 +136,13 @@ func TestDefaultPath(t *testing.T) {
 	for cluster, want := range map[string]string{
 		"dc1": "/state/electop/dc1.db", "https://consul.example/v1": "/state/electop/https:%2F%2Fconsul.example%2Fv1.db", "../../etc": "/state/electop/..%2F..%2Fetc.db",
 	} {
-		if got, err := history.DefaultPath(cluster); err != nil || got != want {
+		if got, err := sqlite.DefaultPath(cluster); err != nil || got != want {
 			t.Errorf("%s: %s, %v", cluster, got, err)
 		}
 	}
 	t.Setenv("XDG_STATE_HOME", "relative")
 	t.Setenv("HOME", "/home/ana")
-	if got, err := history.DefaultPath("dc1"); err != nil || got != "/home/ana/.local/state/electop/dc1.db" {
+	if got, err := sqlite.DefaultPath("dc1"); err != nil || got != "/home/ana/.local/state/electop/dc1.db" {
 		t.Error(got, err)
 	}
 }

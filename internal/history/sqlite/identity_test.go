@@ -1,4 +1,4 @@
-package history_test
+package sqlite_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // story is what two observers of the same keys read, each with the moment.
@@ -96,7 +96,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 				"interleaved": interleaved(a.events, b.events),
 			} {
 				path := newPath(t)
-				one, two := startWriter(t, path, history.WriterOptions{}), startWriter(t, path, history.WriterOptions{})
+				one, two := startWriter(t, path, sqlite.WriterOptions{}), startWriter(t, path, sqlite.WriterOptions{})
 				for i, events := range batches {
 					[]*writer{one, two}[i%2].store(events)
 				}

@@ -1,4 +1,4 @@
-package history_test
+package sqlite_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"electop/election"
 	"electop/election/tracker"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 func TestMain(m *testing.M) {
@@ -74,16 +75,16 @@ func pair(session string, create, lock, modify uint64) election.Pair {
 
 func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "state", "electop", "dc1.db") }
 
-// writer is a history.Writer that runs.
+// writer is a sqlite.Writer that runs.
 type writer struct {
-	*history.Writer
+	*sqlite.Writer
 	t      *testing.T
 	cancel context.CancelFunc
 	done   chan error
 	stored chan int
 }
 
-func startWriter(t *testing.T, path string, o history.WriterOptions) *writer {
+func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 	t.Helper()
 	w := &writer{t: t, done: make(chan error, 1), stored: make(chan int, 1000)}
 	if o.Patterns == nil {
@@ -91,7 +92,7 @@ func startWriter(t *testing.T, path string, o history.WriterOptions) *writer {
 	}
 	o.OnStored = func(events []election.Event) { w.stored <- len(events) }
 	var err error
-	if w.Writer, err = history.OpenWriter(t.Context(), path, o); err != nil {
+	if w.Writer, err = sqlite.OpenWriter(t.Context(), path, o); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -129,14 +130,14 @@ func (w *writer) stop() {
 // record stores events as a process would that ends afterwards.
 func record(t *testing.T, path string, events []election.Event) {
 	t.Helper()
-	w := startWriter(t, path, history.WriterOptions{Observer: "ana@bastion"})
+	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})
 	w.Record(events)
 	w.stop()
 }
 
-func open(t *testing.T, path string) *history.File {
+func open(t *testing.T, path string) *sqlite.File {
 	t.Helper()
-	f, err := history.OpenFile(t.Context(), path)
+	f, err := sqlite.OpenFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
-package history
+package sqlite
 
 import (
 	"context"
 	"time"
 
-	"electop/internal/history/internal/dbfile"
+	"electop/internal/history/sqlite/internal/dbfile"
 )
 
 // trimStep is how many events one transaction of retention deletes: events that

@@ -1,11 +1,11 @@
-package history
+package sqlite
 
 import (
 	"net/url"
 	"os"
 	"path/filepath"
 
-	"electop/internal/history/internal/dbfile"
+	"electop/internal/history/sqlite/internal/dbfile"
 )
 
 // Error says in one line which file cannot be used, and why.

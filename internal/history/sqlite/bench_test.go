@@ -1,4 +1,4 @@
-package history_test
+package sqlite_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // benchFile is a history of a million events: 1000 elections over 90 days, each
@@ -25,7 +26,7 @@ func benchFile(b *testing.B, events int) string {
 		return path
 	}
 	stored := make(chan int, 1<<20)
-	w, err := history.OpenWriter(b.Context(), path, history.WriterOptions{
+	w, err := sqlite.OpenWriter(b.Context(), path, sqlite.WriterOptions{
 		Observer: "ana@bastion", Patterns: election.Patterns{mustPattern(b)}, Queue: 1 << 30,
 		OnStored: func(e []election.Event) { stored <- len(e) },
 	})
@@ -90,7 +91,7 @@ func BenchmarkHistory(b *testing.B) {
 		b.Fatal(err)
 	}
 	ctx := b.Context()
-	f, err := history.OpenFile(ctx, path)
+	f, err := sqlite.OpenFile(ctx, path)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func BenchmarkHistory(b *testing.B) {
 	})
 	b.Run("open_and_state_now", func(b *testing.B) {
 		for b.Loop() {
-			f, err := history.OpenFile(ctx, path)
+			f, err := sqlite.OpenFile(ctx, path)
 			check(err)
 			_, err = f.State(ctx, history.StateQuery{At: time.Now()})
 			check(err)

@@ -1,4 +1,4 @@
-package history_test
+package sqlite_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // incident is an hour of one election: two terms, one value written, one vacancy.
@@ -46,7 +47,7 @@ func TestEventsAreReadBackAsTheyWereObserved(t *testing.T) {
 
 func TestFilesBelongToTheirOwnerOnly(t *testing.T) {
 	path := newPath(t)
-	w := startWriter(t, path, history.WriterOptions{})
+	w := startWriter(t, path, sqlite.WriterOptions{})
 	w.store(incident(t).events)
 	defer w.stop()
 	for name, want := range map[string]os.FileMode{filepath.Dir(path): 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600} {
@@ -58,7 +59,7 @@ func TestFilesBelongToTheirOwnerOnly(t *testing.T) {
 
 func TestAFullQueueDropsAndCounts(t *testing.T) {
 	path := newPath(t)
-	w, err := history.OpenWriter(t.Context(), path, history.WriterOptions{Queue: 3, Patterns: patterns(t)})
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Queue: 3, Patterns: patterns(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	old.read()
 	record(t, path, slices.Concat(old.events, o.events))
 	before := len(stored(t, path))
-	w := startWriter(t, path, history.WriterOptions{Keep: 10 * 24 * time.Hour})
+	w := startWriter(t, path, sqlite.WriterOptions{Keep: 10 * 24 * time.Hour})
 	o.after(time.Second)
 	w.store(o.read(pair("", 10, 101, 2000)))
 	w.stop()
@@ -132,11 +133,11 @@ func TestRetentionBySize(t *testing.T) {
 		o.after(time.Second).read(pair("s1", 10, i, 20+10*i))
 		o.after(time.Second).read(pair("", 10, i, 25+10*i))
 	}
-	w := startWriter(t, path, history.WriterOptions{})
+	w := startWriter(t, path, sqlite.WriterOptions{})
 	w.store(o.events)
 	w.stop()
 	before, _ := os.Stat(path)
-	w = startWriter(t, path, history.WriterOptions{MaxBytes: 1 << 20})
+	w = startWriter(t, path, sqlite.WriterOptions{MaxBytes: 1 << 20})
 	o.after(time.Second)
 	w.store(o.read(pair("s1", 10, 5001, 90_000)))
 	for i := uint64(0); len(stored(t, path)) > 9000; i++ { // a step of retention follows every write
@@ -151,7 +152,7 @@ func TestRetentionBySize(t *testing.T) {
 
 func TestAWriterWithoutEventsCreatesNoFile(t *testing.T) {
 	path := newPath(t)
-	w := history.NewWriter(path, history.WriterOptions{Patterns: patterns(t)})
+	w := sqlite.NewWriter(path, sqlite.WriterOptions{Patterns: patterns(t)})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := w.Run(ctx); err != nil {
@@ -175,7 +176,7 @@ func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 		var g errgroup.Group
 		for range writers {
 			g.Go(func() error {
-				w := history.NewWriter(path, history.WriterOptions{Patterns: patterns(t)})
+				w := sqlite.NewWriter(path, sqlite.WriterOptions{Patterns: patterns(t)})
 				w.RecordAction(history.Action{Time: start(), By: "ana@bastion", Result: history.ResultDone})
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()

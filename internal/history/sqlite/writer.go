@@ -1,4 +1,4 @@
-package history
+package sqlite
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/history/internal/dbfile"
+	"electop/internal/history"
+	"electop/internal/history/sqlite/internal/dbfile"
 )
 
 const (
@@ -20,11 +21,9 @@ const (
 	batchDelay = 250 * time.Millisecond
 	// batchSize bounds a transaction.
 	batchSize = 2000
-	// heartbeat is how much of an observation's end is lost when it is killed.
+	// heartbeat is how much of an observation's end is lost when it is killed. Within
+	// history.AliveWithin fit some, and a batch that is being written.
 	heartbeat = 2 * time.Second
-	// aliveWithin is how old the heartbeat of a period that lasts can be: some
-	// heartbeats, and a batch that is being written.
-	aliveWithin = 5 * heartbeat
 	// retryEvery is how long the writer waits after the disk failed.
 	retryEvery = 5 * time.Second
 	// trimEvery is how often retention looks for what is too old.
@@ -74,7 +73,7 @@ type Writer struct {
 
 	mu      sync.Mutex
 	events  []election.Event
-	actions []Action
+	actions []history.Action
 	status  Status
 	// lost counts dropped events that the file does not know of yet.
 	lost   uint64
@@ -129,7 +128,7 @@ func (w *Writer) Record(events []election.Event) {
 }
 
 // RecordAction queues an operator's action.
-func (w *Writer) RecordAction(a Action) {
+func (w *Writer) RecordAction(a history.Action) {
 	w.mu.Lock()
 	if !w.closed && len(w.actions) < w.o.Queue {
 		w.actions = append(w.actions, a)
@@ -232,7 +231,7 @@ func (w *Writer) loop(ctx context.Context) error {
 // step writes a batch, the heartbeat and a step of retention.
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	now := wallNow()
-	if gap := now.Sub(w.pulse); gap > aliveWithin && w.store.observation != 0 {
+	if gap := now.Sub(w.pulse); gap > history.AliveWithin && w.store.observation != 0 {
 		if err := w.resume(ctx, w.pulse, now); err != nil {
 			return false, err
 		}

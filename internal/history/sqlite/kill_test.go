@@ -1,4 +1,4 @@
-package history_test
+package sqlite_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"electop/election"
 	"electop/election/tracker"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // The environment of the helper process: the file, and the index to begin with.
@@ -31,7 +32,7 @@ func recordUntilKilled(path, from string) int {
 	if err != nil {
 		return 2
 	}
-	w, err := history.OpenWriter(context.Background(), path, history.WriterOptions{
+	w, err := sqlite.OpenWriter(context.Background(), path, sqlite.WriterOptions{
 		Patterns: election.Patterns{election.KeyPattern("service/web/leader")},
 		OnStored: func(events []election.Event) {
 			for _, e := range events {

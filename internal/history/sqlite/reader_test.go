@@ -1,4 +1,4 @@
-package history_test
+package sqlite_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // decade is ten elections that change their leader in turn, a change a second.
@@ -34,7 +35,7 @@ func decade(t *testing.T) *observer {
 }
 
 // pages reads all pages in one direction and gives the events, newest first.
-func pages(t *testing.T, f *history.File, q history.EventQuery, older bool) (all []election.Event) {
+func pages(t *testing.T, f *sqlite.File, q history.EventQuery, older bool) (all []election.Event) {
 	t.Helper()
 	for {
 		page, err := f.Events(t.Context(), q)
@@ -109,14 +110,14 @@ func TestACursorAndARangeBothLimitAPage(t *testing.T) {
 		q           history.EventQuery
 		first, last time.Time
 	}{
-		"after":              {history.EventQuery{After: history.CursorAt(at(50))}, at(50), at(1000)},
-		"after, since":       {history.EventQuery{After: history.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Since: at(70)}}}, at(70), at(1000)},
-		"since, after":       {history.EventQuery{After: history.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Since: at(50)}}}, at(70), at(1000)},
-		"after, until":       {history.EventQuery{After: history.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Until: at(70)}}}, at(50), at(70)},
-		"before, until":      {history.EventQuery{Before: history.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Until: at(70)}}}, at(0), at(49)},
-		"until, before":      {history.EventQuery{Before: history.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Until: at(50)}}}, at(0), at(50)},
-		"since, before":      {history.EventQuery{Before: history.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Since: at(50)}}}, at(50), at(69)},
-		"between, both ways": {history.EventQuery{After: history.CursorAt(at(50)), Before: history.CursorAt(at(70))}, at(50), at(69)},
+		"after":              {history.EventQuery{After: sqlite.CursorAt(at(50))}, at(50), at(1000)},
+		"after, since":       {history.EventQuery{After: sqlite.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Since: at(70)}}}, at(70), at(1000)},
+		"since, after":       {history.EventQuery{After: sqlite.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Since: at(50)}}}, at(70), at(1000)},
+		"after, until":       {history.EventQuery{After: sqlite.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Until: at(70)}}}, at(50), at(70)},
+		"before, until":      {history.EventQuery{Before: sqlite.CursorAt(at(50)), Filter: history.Filter{Range: history.Range{Until: at(70)}}}, at(0), at(49)},
+		"until, before":      {history.EventQuery{Before: sqlite.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Until: at(50)}}}, at(0), at(50)},
+		"since, before":      {history.EventQuery{Before: sqlite.CursorAt(at(70)), Filter: history.Filter{Range: history.Range{Since: at(50)}}}, at(50), at(69)},
+		"between, both ways": {history.EventQuery{After: sqlite.CursorAt(at(50)), Before: sqlite.CursorAt(at(70))}, at(50), at(69)},
 	} {
 		tt.q.Limit = 1 << 20
 		page, err := f.Events(t.Context(), tt.q)
@@ -261,7 +262,7 @@ func TestADestroyExplainsNoReleaseBeforeIt(t *testing.T) {
 				e.Cause, e.Guess, e.Evidence = election.Released, false, "the session still exists"
 			}
 		}
-		w := startWriter(t, path, history.WriterOptions{})
+		w := startWriter(t, path, sqlite.WriterOptions{})
 		if !actionFirst {
 			w.store(o.events)
 		}
@@ -287,7 +288,7 @@ func TestActionsExplainTheTermsThatTheyEnd(t *testing.T) {
 	failed.Result, failed.By, failed.Detail = history.ResultFailed, "bob@bastion", "lock state changed"
 	for name, actionFirst := range map[string]bool{"before the cause": true, "after the cause": false} {
 		o, path := incident(t), newPath(t)
-		w := startWriter(t, path, history.WriterOptions{})
+		w := startWriter(t, path, sqlite.WriterOptions{})
 		if !actionFirst {
 			w.store(o.events)
 		}

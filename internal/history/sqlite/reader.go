@@ -1,4 +1,4 @@
-package history
+package sqlite
 
 import (
 	"context"
@@ -13,10 +13,11 @@ import (
 
 	"electop/election"
 	"electop/election/sanitize"
-	"electop/internal/history/internal/dbfile"
+	"electop/internal/history"
+	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// File is a [Source] that reads a file.
+// File is a [history.Source] that reads a file.
 type File struct {
 	path string
 	db   *sql.DB
@@ -33,6 +34,9 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 
 // Close closes the file.
 func (f *File) Close() error { return f.db.Close() }
+
+// defaultLimit is the size of a page if the query does not say.
+const defaultLimit = 100
 
 // list reads all rows of a query.
 func list[T any](ctx context.Context, f *File, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
@@ -117,7 +121,7 @@ func (f *File) electionIDs(ctx context.Context, names []string) ([]int64, error)
 		case err != nil:
 			return nil, err
 		case len(found) == 0:
-			return nil, fmt.Errorf("%w: %q", ErrNoElection, sanitize.Line(name, 80))
+			return nil, fmt.Errorf("%w: %q", history.ErrNoElection, sanitize.Line(name, 80))
 		}
 		ids = append(ids, found...)
 	}
@@ -162,14 +166,14 @@ func ofTerms(t election.EventType) bool {
 	return t == election.Elected || t == election.Vacated || t == election.Explained
 }
 
-func cursorAt(time, id int64) Cursor {
-	return Cursor(strconv.FormatInt(time, 10) + "." + strconv.FormatInt(id, 10))
+func cursorAt(time, id int64) history.Cursor {
+	return history.Cursor(strconv.FormatInt(time, 10) + "." + strconv.FormatInt(id, 10))
 }
 
 // CursorAt is the cursor before the oldest event that is not older than a moment.
-func CursorAt(t time.Time) Cursor { return cursorAt(nanos(t), 0) }
+func CursorAt(t time.Time) history.Cursor { return cursorAt(nanos(t), 0) }
 
-func (c Cursor) parse() (time, id int64, err error) {
+func parseCursor(c history.Cursor) (time, id int64, err error) {
 	first, second, ok := strings.Cut(string(c), ".")
 	if ok {
 		if time, err = strconv.ParseInt(first, 10, 64); err == nil {
@@ -190,11 +194,11 @@ const selectEvents = `SELECT v.id, v.time, v.type, e.name, e.key, e.datacenter, 
 	FROM events v CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id`
 
 // Events gives a page of events.
-func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
+func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
 	}
-	page := EventPage{Newer: q.After, Older: q.Before}
+	page := history.EventPage{Newer: q.After, Older: q.Before}
 	var w where
 	if err := w.elections(ctx, f, "v.election", q.Names); err != nil {
 		return page, err
@@ -204,7 +208,7 @@ func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 		w.add("v.type NOT IN ('elected', 'vacated', 'explained')") // the index events_by_type
 	}
 	words(&w, "v.cause", q.Causes)
-	order, err := q.order(&w)
+	order, err := orderOf(&q, &w)
 	if err != nil {
 		return page, err
 	}
@@ -213,7 +217,7 @@ func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 		return page, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
-	var cursors []Cursor
+	var cursors []history.Cursor
 	for rows.Next() {
 		e, id, err := scanEvent(rows)
 		if err != nil {
@@ -234,13 +238,13 @@ func (f *File) Events(ctx context.Context, q EventQuery) (EventPage, error) {
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// order adds the range of time and the cursors to the conditions and gives the order
+// orderOf adds the range of time and the cursors to the conditions and gives the order
 // of the query. A cursor replaces a wider limit of the range: with both, SQLite would
 // search each page from the limit.
-func (q *EventQuery) order(w *where) (string, error) {
+func orderOf(q *history.EventQuery, w *where) (string, error) {
 	limits := q.Range
 	for _, c := range []struct {
-		at      Cursor
+		at      history.Cursor
 		term    string
 		replace func(at time.Time)
 	}{
@@ -258,7 +262,7 @@ func (q *EventQuery) order(w *where) (string, error) {
 		if c.at == "" {
 			continue
 		}
-		at, id, err := c.at.parse()
+		at, id, err := parseCursor(c.at)
 		if err != nil {
 			return "", err
 		}
@@ -266,10 +270,10 @@ func (q *EventQuery) order(w *where) (string, error) {
 		w.add(c.term, at, id)
 	}
 	if !limits.Since.IsZero() {
-		w.add("v.time >= ?", limits.since())
+		w.add("v.time >= ?", since(limits))
 	}
 	if !limits.Until.IsZero() {
-		w.add("v.time <= ?", limits.until())
+		w.add("v.time <= ?", until(limits))
 	}
 	if q.After != "" {
 		return " ORDER BY v.time, v.id", nil
@@ -294,27 +298,27 @@ const selectTerms = `SELECT t.id, e.name, e.key, e.datacenter, t.number, t.creat
 	ifnull(t.lock_delay_until, 0) FROM terms t CROSS JOIN elections e ON e.id = t.election`
 
 // Terms gives a page of terms.
-func (f *File) Terms(ctx context.Context, q TermQuery) (TermPage, error) {
+func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
 	}
-	page := TermPage{Older: q.Before}
+	page := history.TermPage{Older: q.Before}
 	var w where
 	if err := w.elections(ctx, f, "t.election", q.Names); err != nil {
 		return page, err
 	}
 	if !q.Since.IsZero() {
-		w.add("(t.ended IS NULL OR t.ended >= ?)", q.since())
+		w.add("(t.ended IS NULL OR t.ended >= ?)", since(q.Range))
 	}
 	words(&w, "t.cause", q.Causes)
-	until := q.until()
+	until := until(q.Range)
 	if q.Before != "" {
-		at, id, err := q.Before.parse()
+		at, id, err := parseCursor(q.Before)
 		if err != nil {
 			return page, err
 		}
 		w.add("(t.started, t.id) < (?, ?)", at, id)
-		if at <= until { // see EventQuery.order
+		if at <= until { // see history.EventQuery.order
 			until = math.MaxInt64
 		}
 	}
@@ -339,7 +343,7 @@ func (f *File) Terms(ctx context.Context, q TermQuery) (TermPage, error) {
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-func scanTerm(rows *sql.Rows, more ...any) (t Term, id int64, err error) {
+func scanTerm(rows *sql.Rows, more ...any) (t history.Term, id int64, err error) {
 	var number, create, start, end, seen, delay int64
 	var vacancy sql.NullInt64
 	err = rows.Scan(append([]any{

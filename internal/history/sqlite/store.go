@@ -1,13 +1,15 @@
-package history
+package sqlite
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"time"
 
 	"electop/election"
-	"electop/internal/history/internal/dbfile"
+	"electop/internal/history"
+	"electop/internal/history/sqlite/internal/dbfile"
 )
 
 // store writes to the file through one connection. All its methods but open and
@@ -258,6 +260,21 @@ func moment(n int64) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(0, n).UTC()
+}
+
+// since and until are the limits of a range as numbers.
+func since(r history.Range) int64 {
+	if r.Since.IsZero() {
+		return math.MinInt64
+	}
+	return nanos(r.Since)
+}
+
+func until(r history.Range) int64 {
+	if r.Until.IsZero() {
+		return math.MaxInt64
+	}
+	return nanos(r.Until)
 }
 
 // index is a Raft index or a count as SQLite has it: a signed number.

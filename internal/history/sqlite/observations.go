@@ -1,4 +1,4 @@
-package history
+package sqlite
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"electop/election"
-	"electop/internal/history/internal/dbfile"
+	"electop/internal/history"
+	"electop/internal/history/sqlite/internal/dbfile"
 )
 
 // Why a period of observation ended. A period without one ended with its last
@@ -75,53 +75,25 @@ func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int
 		if err := rows.Scan(&patterns, &seen); err != nil {
 			return 0, err
 		}
-		if covers(patterns, key) {
+		if history.Covers(patterns, key) {
 			latest = max(latest, seen)
 		}
 	}
 	return latest, rows.Err()
 }
 
-// covers reports that a period with these patterns watched the key.
-func covers(patterns, key string) bool {
-	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
-	if err != nil {
-		return false
-	}
-	_, ok := ps.Match(key)
-	return ok
-}
-
-// Observation is a period in which an observer watched the keys that match its
-// patterns.
-type Observation struct {
-	Observer   string
-	Datacenter string
-	Patterns   []string
-	From       time.Time
-	// To is the end, or the latest heartbeat. Lasting says that the period had not
-	// ended when it was read.
-	To      time.Time
-	Lasting bool
-	// Ending says why it ended: stopped, connection_lost or suspended; empty for a
-	// process that was killed.
-	Ending string
-	// Dropped counts events that were not stored.
-	Dropped uint64
-}
-
 // Observations lists the periods that overlap a range of time, oldest first.
-func (f *File) Observations(ctx context.Context, r Range) ([]Observation, error) {
+func (f *File) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
 	return list(ctx, f, scanObservation, `SELECT observer, datacenter, patterns, started, seen, ended, ifnull(ending, ''), dropped
-		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id`, r.since(), r.until())
+		FROM observations WHERE seen >= ? AND started <= ? ORDER BY started, id`, since(r), until(r))
 }
 
-func scanObservation(rows *sql.Rows) (o Observation, err error) {
+func scanObservation(rows *sql.Rows) (o history.Observation, err error) {
 	var patterns string
 	var from, to, dropped int64
 	var ended sql.NullInt64
 	err = rows.Scan(&o.Observer, &o.Datacenter, &patterns, &from, &to, &ended, &o.Ending, &dropped)
 	o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), unsigned(dropped)
-	o.Lasting = !ended.Valid && time.Since(o.To) < aliveWithin
+	o.Lasting = !ended.Valid && time.Since(o.To) < history.AliveWithin
 	return o, err
 }

@@ -1,4 +1,4 @@
-package history
+package sqlite
 
 import (
 	"context"
@@ -6,43 +6,18 @@ import (
 	"time"
 
 	"electop/election"
-)
-
-// Results of an action.
-const (
-	ResultDone        = "done"
-	ResultFailed      = "failed"
-	ResultUnconfirmed = "unconfirmed" // it may have been applied
+	"electop/internal/history"
 )
 
 // actionReach is how far apart an action and the end of the term that it led to
 // can be: a write times out after 15 s, a change is observed within 30 s.
 const actionReach = int64(time.Minute)
 
-// Action is what an operator did to a hold with electop.
-type Action struct {
-	Time time.Time `json:"time"`
-	// By is user@host.
-	By         string              `json:"by"`
-	Kind       election.ActionKind `json:"action"`
-	Datacenter string              `json:"datacenter"`
-	// Key is empty for a destroy that names the session only.
-	Key         string `json:"key,omitempty"`
-	Session     string `json:"session"`
-	CreateIndex uint64 `json:"create_index,omitempty"`
-	Term        uint64 `json:"term,omitempty"`
-	Leader      string `json:"leader,omitempty"`
-	Node        string `json:"node,omitempty"`
-	// Result is done, failed or unconfirmed; Detail says more in one line.
-	Result string `json:"result"`
-	Detail string `json:"detail,omitempty"`
-}
-
 // action stores an action and explains the terms that it ended.
-func (s *store) action(ctx context.Context, a *Action) error {
+func (s *store) action(ctx context.Context, a *history.Action) error {
 	if _, err := s.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
-		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != ResultDone {
+		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != history.ResultDone {
 		return err
 	}
 	stmt, err := s.statement(ctx, `SELECT t.id, t.number, t.create_index, t.last_index, t.leader, t.node, ifnull(t.lock_delay_until, 0),
@@ -107,12 +82,12 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 }
 
 // Actions lists the recorded actions of a range of time, oldest first.
-func (f *File) Actions(ctx context.Context, r Range) ([]Action, error) {
+func (f *File) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
 	return list(ctx, f, scanAction, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
-		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id`, r.since(), r.until())
+		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id`, since(r), until(r))
 }
 
-func scanAction(rows *sql.Rows) (a Action, err error) {
+func scanAction(rows *sql.Rows) (a history.Action, err error) {
 	var at, create, term int64
 	err = rows.Scan(&at, &a.By, &a.Kind, &a.Datacenter, &a.Key, &a.Session, &create, &term,
 		&a.Leader, &a.Node, &a.Result, &a.Detail)

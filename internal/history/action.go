@@ -1,0 +1,33 @@
+package history
+
+import (
+	"time"
+
+	"electop/election"
+)
+
+// Results of an action.
+const (
+	ResultDone        = "done"
+	ResultFailed      = "failed"
+	ResultUnconfirmed = "unconfirmed" // it may have been applied
+)
+
+// Action is what an operator did to a hold with electop.
+type Action struct {
+	Time time.Time `json:"time"`
+	// By is user@host.
+	By         string              `json:"by"`
+	Kind       election.ActionKind `json:"action"`
+	Datacenter string              `json:"datacenter"`
+	// Key is empty for a destroy that names the session only.
+	Key         string `json:"key,omitempty"`
+	Session     string `json:"session"`
+	CreateIndex uint64 `json:"create_index,omitempty"`
+	Term        uint64 `json:"term,omitempty"`
+	Leader      string `json:"leader,omitempty"`
+	Node        string `json:"node,omitempty"`
+	// Result is done, failed or unconfirmed; Detail says more in one line.
+	Result string `json:"result"`
+	Detail string `json:"detail,omitempty"`
+}
