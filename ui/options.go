@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
 	"electop/ui/internal/results"
 )
 
@@ -57,6 +58,9 @@ type Options struct {
 	// dashboard; nil redraws the screen. It returns false when ctx ends. It runs off the
 	// event loop.
 	Interludes func(ctx context.Context) (run func(), more bool)
+	// History is the history before and since the start, nil without one. It is read off
+	// the event loop. The caller closes it.
+	History history.Source
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
 }

@@ -17,6 +17,7 @@ import (
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/history"
 	"electop/internal/stream"
 	"electop/ui"
 )
@@ -41,7 +42,10 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	defer closeLog()
 	warnings := &lateWarnings{log: log}
 	rec := o.record(client, ps, warnings.add)
-	err = openDashboard(ctx, d, dashboard{client: client, patterns: ps, log: log, recorder: rec, readOnly: o.readOnly, ascii: o.ascii})
+	err = openDashboard(ctx, d, dashboard{
+		client: client, patterns: ps, log: log, recorder: rec, history: o.historySource(client),
+		readOnly: o.readOnly, ascii: o.ascii,
+	})
 	rec.finish()
 	warnings.write(d)
 	return err
@@ -75,6 +79,7 @@ type dashboard struct {
 	patterns election.Patterns
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
+	history  history.Source   // nil without a history; closed with the dashboard
 	readOnly bool
 	ascii    bool
 	demo     string
@@ -84,6 +89,9 @@ type dashboard struct {
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if b.history != nil {
+		defer b.history.Close()
+	}
 	logEvents := eventLogger(b.log)
 	observer := observe.New(b.client, observe.Options{
 		Patterns: b.patterns, Logger: b.log, OnEvents: func(events []election.Event) {
@@ -147,7 +155,7 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
 	return ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
-		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo,
+		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Suspend: jobs.suspend, Interludes: jobs.next,
 	}

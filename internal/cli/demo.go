@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/demo"
+	"electop/internal/history/sqlite"
 	"electop/internal/memconsul"
 )
 
@@ -126,13 +128,32 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	if !c.headless {
 		g.Go(func() error {
 			defer cancel()
-			return openDashboard(gctx, c.d, dashboard{
+			return c.openDashboard(gctx, dashboard{
 				client: client, patterns: ps, log: log, readOnly: c.o.readOnly, ascii: c.o.ascii,
 				demo: fmt.Sprintf("%s, an accident every %s", where, c.play.Every),
 			})
 		})
 	}
 	return g.Wait()
+}
+
+// openDashboard opens the dashboard with a history that is deleted at the end.
+func (c *demoCommand) openDashboard(ctx context.Context, b dashboard) error {
+	if c.o.history == historyOff {
+		return openDashboard(ctx, c.d, b)
+	}
+	folder, err := os.MkdirTemp("", "electop-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "history.db")
+	rec := newHistoryRecorder(func(line string) { b.log.Warn(line) })
+	rec.optional = true
+	rec.start(sqlite.NewWriter(path, rec.options(b.patterns, c.o.keep)))
+	defer rec.finish()
+	b.recorder, b.history = rec, &lazyHistory{path: path}
+	return openDashboard(ctx, c.d, b)
 }
 
 func checkReachable(ctx context.Context, client *consulx.Client) error {

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"electop/consulx"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+// lazyHistory is a [history.Source] that opens its file when it is first read. Until
+// the file exists, the history is empty.
+type lazyHistory struct {
+	path string
+	mu   sync.Mutex
+	file *sqlite.File
+}
+
+// historySource returns the history for reading, nil if it is off or has no file.
+func (o *options) historySource(client *consulx.Client) history.Source {
+	path, err := o.historyPath(client)
+	if err != nil || path == "" {
+		return nil
+	}
+	return &lazyHistory{path: path}
+}
+
+// open returns the file, nil if it does not exist.
+func (l *lazyHistory) open(ctx context.Context) (*sqlite.File, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		return l.file, nil
+	}
+	file, err := sqlite.OpenFile(ctx, l.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	l.file = file
+	return file, nil
+}
+
+// readHistory returns what a method of the file returns, and empty if there is no file.
+func readHistory[Q, T any](ctx context.Context, l *lazyHistory, read func(*sqlite.File, context.Context, Q) (T, error), q Q) (empty T, err error) {
+	file, err := l.open(ctx)
+	if file == nil {
+		return empty, err
+	}
+	return read(file, ctx, q)
+}
+
+func (l *lazyHistory) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	return readHistory(ctx, l, (*sqlite.File).Events, q)
+}
+
+func (l *lazyHistory) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
+	return readHistory(ctx, l, (*sqlite.File).Terms, q)
+}
+
+func (l *lazyHistory) Stats(ctx context.Context, f history.Filter) (history.Stats, error) {
+	return readHistory(ctx, l, (*sqlite.File).Stats, f)
+}
+
+func (l *lazyHistory) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+	return readHistory(ctx, l, (*sqlite.File).State, q)
+}
+
+func (l *lazyHistory) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
+	return readHistory(ctx, l, (*sqlite.File).Observations, r)
+}
+
+func (l *lazyHistory) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
+	return readHistory(ctx, l, (*sqlite.File).Actions, r)
+}
+
+// Close closes the file.
+func (l *lazyHistory) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}

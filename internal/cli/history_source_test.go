@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+func TestHistoryIsOpenedWhenTheFileExists(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	source := &lazyHistory{path: path}
+	defer source.Close()
+	if page, err := source.Events(t.Context(), history.EventQuery{}); err != nil || len(page.Events) != 0 {
+		t.Fatalf("without a file: %+v, %v", page, err)
+	}
+	store := newHistoryRecorder(func(line string) { t.Error(line) })
+	store.start(sqlite.NewWriter(path, sqlite.WriterOptions{}))
+	store.events([]election.Event{{Time: time.Now(), Type: election.Elected, Election: "web", Key: "service/web/leader", Datacenter: "dc1", Initial: true}})
+	store.finish()
+	if page, err := source.Events(t.Context(), history.EventQuery{}); err != nil || len(page.Events) != 1 {
+		t.Fatalf("with a file: %+v, %v", page, err)
+	}
+}
+
+func TestHistoryThatCannotBeRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.db")
+	if err := os.WriteFile(path, []byte("this is not a database, this is not a database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source := &lazyHistory{path: path}
+	defer source.Close()
+	if _, err := source.State(t.Context(), history.StateQuery{At: time.Now()}); err == nil {
+		t.Fatal("no error")
+	}
+}
