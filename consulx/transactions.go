@@ -2,6 +2,7 @@ package consulx
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
@@ -125,8 +126,7 @@ func existing(keys []string, all api.TxnErrors) []string {
 // KeyNames reads the names of the keys under a prefix.
 func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, meta *api.QueryMeta, err error) {
 	meta, err = c.Get("/v1/kv/"+prefix, url.Values{"keys": {""}}, q, func(text []byte) error {
-		keys, err = wire.Names(text)
-		return err
+		return json.Unmarshal(text, &keys)
 	})
 	return keys, meta, err
 }

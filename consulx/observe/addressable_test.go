@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 )
@@ -65,9 +66,9 @@ func TestSparingReadsFindKeysThatCannotBeNamed(t *testing.T) {
 			b.Put(t, p+name+"/leader", name)
 		}
 		ps := patterns(t, p+"*/leader")
-		got, _, err := readKeys(b.client, shard.Plan(ps, 1)[0], ps, nil, true, b.client.Read(t.Context()))
-		if err != nil || len(got.pairs) != 3 {
-			t.Errorf("%d keys, %v", len(got.pairs), err)
+		got, _, err := readKeys(b.client, shard.Plan(ps, 1)[0], ps, wire.List{}, true, b.client.Read(t.Context()))
+		if err != nil || len(got.Pairs) != 3 {
+			t.Errorf("%d keys, %v", len(got.Pairs), err)
 		}
 	})
 }

@@ -61,8 +61,8 @@ func BenchmarkDecodeKeys(b *testing.B) {
 				if _, err := k.Poll(c.Read(b.Context())); err != nil {
 					b.Fatal(err)
 				}
-				if k.state.last = k.answer; len(k.answer.pairs) != n {
-					b.Fatalf("%d elections", len(k.answer.pairs))
+				if k.state.last = k.answer; len(k.answer.Pairs) != n {
+					b.Fatalf("%d elections", len(k.answer.Pairs))
 				}
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
+	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/consultest"
@@ -144,7 +145,7 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 		all.Go(func() {
 			q := c.Blocking().Read(t.Context())
 			q.WaitIndex = 5
-			if _, _, err := readKeys(c.Blocking(), shard.PrefixWatch("a"), nil, nil, false, q); err != nil {
+			if _, _, err := readKeys(c.Blocking(), shard.PrefixWatch("a"), nil, wire.List{}, false, q); err != nil {
 				t.Error(err)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 )
@@ -256,7 +257,7 @@ func (s keyState) part(r election.Range) keyState {
 
 // join adds the keys of another shard. Changes may have been missed.
 func (s *keyState) join(other keyState) {
-	s.last.pairs = append(s.last.pairs, other.last.pairs...)
+	s.last.List = wire.List{Pairs: append(s.last.Pairs, other.last.Pairs...)}
 	s.last.others = append(s.last.others, other.last.others...)
 	s.hidden = append(s.hidden, other.hidden...)
 	s.next = s.next.Join(other.next)
@@ -273,7 +274,7 @@ func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	poller := &keyPoller{
 		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, onChange: a.notify, state: state,
 	}
-	a.o.sessions.Holding(w.Name(), holders(state.last.pairs))
+	a.o.sessions.Holding(w.Name(), holders(state.last.Pairs))
 	ctx, cancel := context.WithCancel(ctx)
 	a.open[w] = &openShard{poller: poller, cancel: cancel}
 	a.o.client.Budget().Use(1)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 )
@@ -12,12 +13,12 @@ import (
 func TestInherit(t *testing.T) {
 	pair := func(key string) election.Pair { return election.Pair{Key: key} }
 	wide := retiredShard{Watch: shard.PrefixWatch("s/a"), state: keyState{
-		phase: live, next: blocking.Position{Index: 9, Epoch: 2}, last: keySet{pairs: []election.Pair{pair("s/a1"), pair("s/a2")}, others: []string{"s/a1x", "s/a3"}},
+		phase: live, next: blocking.Position{Index: 9, Epoch: 2}, last: keySet{List: wire.List{Pairs: []election.Pair{pair("s/a1"), pair("s/a2")}}, others: []string{"s/a1x", "s/a3"}},
 		hidden: []string{"s/a1h", "s/ah"},
 	}}
-	other := retiredShard{Watch: shard.PrefixWatch("s/b"), state: keyState{phase: live, next: blocking.Position{Index: 11, Epoch: 1}, last: keySet{pairs: []election.Pair{pair("s/b")}}}}
+	other := retiredShard{Watch: shard.PrefixWatch("s/b"), state: keyState{phase: live, next: blocking.Position{Index: 11, Epoch: 1}, last: keySet{List: wire.List{Pairs: []election.Pair{pair("s/b")}}}}}
 	part := inherit(shard.PrefixWatch("s/a1"), []retiredShard{other, wide})
-	if part.next != (blocking.Position{Index: 9, Epoch: 2}) || part.phase != live || len(part.last.pairs) != 1 || !slices.Equal(part.last.others, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
+	if part.next != (blocking.Position{Index: 9, Epoch: 2}) || part.phase != live || len(part.last.Pairs) != 1 || !slices.Equal(part.last.others, []string{"s/a1x"}) || !slices.Equal(part.hidden, []string{"s/a1h"}) {
 		t.Errorf("a part inherits %+v", part)
 	}
 	broken := retiredShard{Watch: shard.PrefixWatch("s/c"), state: keyState{phase: failing, next: blocking.Position{}.Lost()}}
@@ -28,10 +29,10 @@ func TestInherit(t *testing.T) {
 	if !slices.Equal(whole.hidden, []string{"s/a1h", "s/ah"}) {
 		t.Errorf("one that reads more inherits as hidden %q", whole.hidden)
 	}
-	if whole.next != (blocking.Position{Epoch: 1}) || whole.phase != opening || len(whole.last.pairs) != 3 || whole.last.pairs[0].Key != "s/a1" {
+	if whole.next != (blocking.Position{Epoch: 1}) || whole.phase != opening || len(whole.last.Pairs) != 3 || whole.last.Pairs[0].Key != "s/a1" {
 		t.Errorf("one that reads more inherits %+v", whole)
 	}
-	if single := inherit(shard.KeyWatch("s/a2"), []retiredShard{wide}); single.next != (blocking.Position{Index: 9, Epoch: 2}) || len(single.last.pairs) != 1 {
+	if single := inherit(shard.KeyWatch("s/a2"), []retiredShard{wide}); single.next != (blocking.Position{Index: 9, Epoch: 2}) || len(single.last.Pairs) != 1 {
 		t.Errorf("a single key inherits %+v", single)
 	}
 }

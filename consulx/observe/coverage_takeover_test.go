@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/consul/api"
 
 	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/internal/consultest"
@@ -138,14 +139,14 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 		told := 0
 		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.patterns, ready: ready, onChange: func() { told++ }}
 		k.state.phase = live
-		k.answer = keySet{pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}
+		k.answer = keySet{List: wire.List{Pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}}
 		o.work.Go(func() {
 			if _, err := k.Accept(t.Context(), blocking.Answer{QueryMeta: &api.QueryMeta{LastIndex: 5}}); err != nil {
 				t.Error(err)
 			}
 		})
 		synctest.Wait()
-		if last := k.close(); len(last.last.pairs) > 0 {
+		if last := k.close(); len(last.last.Pairs) > 0 {
 			t.Errorf("told %+v before it may", last)
 		}
 		close(ready)

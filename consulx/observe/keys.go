@@ -55,7 +55,7 @@ type keyState struct {
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
 	k.askedAt = time.Now()
 	before := k.known()
-	k.answer, meta, err = readKeys(k.o.client.Blocking(), k.watch, k.patterns, before.last.pairs, before.heavy, q)
+	k.answer, meta, err = readKeys(k.o.client.Blocking(), k.watch, k.patterns, before.last.List, before.heavy, q)
 	return meta, err
 }
 
@@ -63,9 +63,9 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	at, before := time.Now(), k.known()
 	got := k.answer
 	k.answer = keySet{}
-	changed, vanished := comparePairs(before.last.pairs, got.pairs)
+	changed, vanished := comparePairs(before.last.Pairs, got.Pairs)
 	filtered := k.o.client.Filtered(a.QueryMeta)
-	hidden, err := k.recheckHidden(ctx, got.pairs, before.hidden, vanished, at)
+	hidden, err := k.recheckHidden(ctx, got.Pairs, before.hidden, vanished, at)
 	if err != nil {
 		return false, err
 	}
@@ -82,10 +82,10 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 		batch = append(batch, election.SessionsRead{At: at, Sessions: sessions})
 	}
 	batch = append(batch, election.KeysRead{
-		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.pairs, AfterGap: a.Gap, Hidden: hidden,
+		At: at, Asked: k.askedAt, Range: k.watch.Range, Pairs: got.Pairs, AfterGap: a.Gap, Hidden: hidden,
 		// Every response to an anonymous caller may be filtered; only an empty one
 		// is suspicious.
-		Filtered: a.ResultsFilteredByACLs || filtered && len(got.pairs) == 0,
+		Filtered: a.ResultsFilteredByACLs || filtered && len(got.Pairs) == 0,
 	})
 	select {
 	case <-k.ready:
@@ -115,8 +115,8 @@ func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Obse
 	k.state = next
 	k.o.fold(news, batch...)
 	if news {
-		k.o.sessions.Holding(k.watch.Name(), holders(next.last.pairs))
-		k.o.permissions.learned(k.watch.Name(), next.last.pairs, next.hidden)
+		k.o.sessions.Holding(k.watch.Name(), holders(next.last.Pairs))
+		k.o.permissions.learned(k.watch.Name(), next.last.Pairs, next.hidden)
 	}
 	k.mu.Unlock()
 	k.o.deliver()

@@ -15,10 +15,10 @@ import (
 
 // keySet is what one query over keys returned.
 type keySet struct {
-	pairs  []election.Pair // the elections, sorted by key
-	others []string        // keys that are not elections, sorted
-	size   int             // of the whole response, in bytes, about
-	useful int             // of the elections in it
+	wire.List          // the elections, sorted by key
+	others    []string // keys that are not elections, sorted
+	size      int      // of the whole response, in bytes, about
+	useful    int      // of the elections in it
 }
 
 const (
@@ -32,18 +32,18 @@ const (
 // value and session.
 const pairOverhead = 100
 
-// newKeySet separates elections from other keys. It reuses pairs.
-func newKeySet(pairs []election.Pair, ps election.Patterns) keySet {
-	var got keySet
-	got.pairs = slices.DeleteFunc(pairs, func(p election.Pair) bool {
+// newKeySet separates elections from other keys. It reuses list.
+func newKeySet(list wire.List, ps election.Patterns) keySet {
+	got := keySet{List: list}
+	got.Keep(func(p *election.Pair) bool {
 		size := len(p.Key) + base64.StdEncoding.EncodedLen(len(p.Value)) + len(p.Session) + pairOverhead
 		got.size += size
 		if _, ok := ps.Match(p.Key); !ok {
 			got.others = append(got.others, p.Key)
-			return true
+			return false
 		}
 		got.useful += size
-		return false
+		return true
 	})
 	got.sort()
 	return got
@@ -52,8 +52,9 @@ func newKeySet(pairs []election.Pair, ps election.Patterns) keySet {
 // sort restores the order. Consul sends keys sorted, except keys that are not
 // UTF-8.
 func (a *keySet) sort() {
-	if !slices.IsSortedFunc(a.pairs, election.ComparePairs) {
-		slices.SortFunc(a.pairs, election.ComparePairs)
+	if !slices.IsSortedFunc(a.Pairs, election.ComparePairs) {
+		a.List = wire.List{Pairs: a.Pairs}
+		slices.SortFunc(a.Pairs, election.ComparePairs)
 	}
 	if !slices.IsSorted(a.others) {
 		slices.Sort(a.others)
@@ -62,9 +63,9 @@ func (a *keySet) sort() {
 
 // keys are all keys, sorted.
 func (a keySet) keys() []shard.Key {
-	keys := make([]shard.Key, 0, len(a.pairs)+len(a.others))
+	keys := make([]shard.Key, 0, len(a.Pairs)+len(a.others))
 	i := 0
-	for _, p := range a.pairs {
+	for _, p := range a.Pairs {
 		for ; i < len(a.others) && a.others[i] < p.Key; i++ {
 			keys = append(keys, shard.Key{Name: a.others[i]})
 		}
@@ -79,7 +80,7 @@ func (a keySet) keys() []shard.Key {
 // sameKeys reports that two responses name the same keys.
 func (a keySet) sameKeys(b keySet) bool {
 	return slices.Equal(a.others, b.others) &&
-		slices.EqualFunc(a.pairs, b.pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
+		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 }
 
 // heavy reports a large response that consists mostly of other keys.
@@ -87,19 +88,19 @@ func (a keySet) heavy() bool { return a.size > heavySize && a.useful < a.size/he
 
 // part is the keys in a range.
 func (a keySet) part(r election.Range) keySet {
-	from, _ := slices.BinarySearchFunc(a.pairs, election.Pair{Key: r.From}, byKey)
-	to := len(a.pairs)
+	from, _ := slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.From}, byKey)
+	to := len(a.Pairs)
 	if r.To != "" {
-		to, _ = slices.BinarySearchFunc(a.pairs, election.Pair{Key: r.To}, byKey)
+		to, _ = slices.BinarySearchFunc(a.Pairs, election.Pair{Key: r.To}, byKey)
 	}
-	return keySet{pairs: a.pairs[from:to:to], others: shard.Cut(a.others, r, func(s string) string { return s })}
+	return keySet{List: a.Part(from, to), others: shard.Cut(a.others, r, func(s string) string { return s })}
 }
 
 // readKeys reads all keys of a shard; before is what it had read. sparing reads
 // their names first and then only the elections, which is cheaper beside large
 // values.
 func readKeys(
-	c *consulx.Client, w shard.Watch, ps election.Patterns, before []election.Pair, sparing bool, q *api.QueryOptions,
+	c *consulx.Client, w shard.Watch, ps election.Patterns, before wire.List, sparing bool, q *api.QueryOptions,
 ) (keySet, *api.QueryMeta, error) {
 	if sparing && !w.Exact {
 		return readSparingly(c, w, ps, q)
@@ -110,8 +111,8 @@ func readKeys(
 	}
 	var got keySet
 	meta, err := c.Get("/v1/kv/"+w.Prefix, params, q, func(text []byte) error {
-		pairs, err := wire.Pairs(text, before)
-		got = newKeySet(pairs, ps)
+		list, err := wire.Pairs(text, before)
+		got = newKeySet(list, ps)
 		return err
 	})
 	return got, meta, err
@@ -131,7 +132,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 			// A transaction cannot name this key.
 			all := *q
 			all.WaitIndex = 0
-			got, _, err = readKeys(c, w, ps, nil, false, &all)
+			got, _, err = readKeys(c, w, ps, wire.List{}, false, &all)
 			return got, meta, err
 		}
 		if name.Election {
@@ -146,7 +147,7 @@ func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *ap
 		if err != nil {
 			return keySet{}, nil, err
 		}
-		got.pairs = append(got.pairs, pairs...)
+		got.Pairs = append(got.Pairs, pairs...)
 	}
 	return got, meta, nil
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
 	"electop/election/tracker"
@@ -43,11 +44,11 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*electi
 
 // readOnce reads the keys of one shard.
 func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election.Patterns) (election.KeysRead, error) {
-	got, meta, err := readKeys(c.Blocking(), w, ps, nil, false, c.Read(ctx))
+	got, meta, err := readKeys(c.Blocking(), w, ps, wire.List{}, false, c.Read(ctx))
 	if err != nil {
 		return election.KeysRead{}, err
 	}
-	pairs := got.pairs
+	pairs := got.Pairs
 	return election.KeysRead{
 		At: time.Now(), Range: w.Range, Pairs: pairs,
 		Filtered: meta.ResultsFilteredByACLs || c.Filtered(meta) && len(pairs) == 0,

@@ -25,6 +25,7 @@ var consulsLists = []string{
 
 // otherLists are further texts, with and without errors.
 var otherLists = []string{
+	`]`,
 	`[]`, `null`, ``, ` [ ] `, `[`, `[]x`, `{}`, `[null]`, `[{}]`, `[{},{}]`, `[1]`, `[,]`, `[}]`, `[{"Key":"a"]`, `[{"Key":"a"}}`, `[{]`, `[{,}]`,
 	"[\n    {\n        \"Key\": \"a\",\n        \"Value\": \"eA==\"\n    }\n]\n",
 	`[{"Key":"\u001b[2J\u003cb\u003e\"\\\/","Value":"eA=="}]`,
@@ -39,7 +40,7 @@ var otherLists = []string{
 }
 
 // FuzzPairs compares with encoding/json, for which the list read before does not
-// matter. The text is overwritten afterwards, as the next response does.
+// matter. The texts are overwritten afterwards, as the next response does.
 func FuzzPairs(f *testing.F) {
 	all := slices.Concat(consulsLists, otherLists)
 	for i, text := range all {
@@ -47,68 +48,76 @@ func FuzzPairs(f *testing.F) {
 		f.Add([]byte(text), []byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text, earlier []byte) {
-		var want, before []election.Pair
+		var want []election.Pair
 		wantErr := json.Unmarshal(text, &want)
-		_ = json.Unmarshal(earlier, &before) // any list will do
-		slices.SortFunc(before, election.ComparePairs)
-		read := bytes.Clone(text)
+		read := bytes.Clone(earlier)
+		before, _ := Pairs(read, List{}) // any list will do
+		clear(read)
+		read = bytes.Clone(text)
 		got, err := Pairs(read, before)
 		clear(read)
 		if (err != nil) != (wantErr != nil) {
 			t.Fatalf("%q: error %v, want %v", text, err, wantErr)
 		}
-		if err == nil && len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-			t.Fatalf("%q after %q:\n got %+v\nwant %+v", text, earlier, got, want)
+		if err == nil && len(got.Pairs)+len(want) > 0 && !reflect.DeepEqual(got.Pairs, want) {
+			t.Fatalf("%q after %q:\n got %+v\nwant %+v", text, earlier, got.Pairs, want)
 		}
 	})
 }
 
-func FuzzNames(f *testing.F) {
-	for _, text := range []string{
-		`[]`, `null`, ``, `["a","b/c"]`, `["\u001b","\ud800"]`, "[\"\xff\u202e\"]", `["a",]`, `[1]`, `[null,"a"]`, "[\n \"a\"\n]\n", `["a"]x`, `["a`, `[`,
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		var want []string
-		wantErr := json.Unmarshal(text, &want)
-		read := bytes.Clone(text)
-		got, err := Names(read)
-		clear(read)
-		if (err != nil) != (wantErr != nil) || err == nil && !slices.Equal(got, want) {
-			t.Fatalf("%q: %q, %v; want %q, %v", text, got, err, want, wantErr)
-		}
-	})
-}
-
-func TestConsulsFormIsScanned(t *testing.T) {
-	for _, text := range consulsLists {
-		if _, ok := scanPairs([]byte(text), nil); !ok {
-			t.Errorf("encoding/json had to decode %s", text)
-		}
-	}
-	if _, ok := scanNames([]byte(`["a","service/web/leader"]`)); !ok {
-		t.Error("encoding/json had to decode a list of names")
-	}
-}
-
-// Consul's present version still writes that form.
-func TestConsulsResponsesAreScanned(t *testing.T) {
+func TestUnchangedPairsAreNotDecodedAgain(t *testing.T) {
 	consultest.OnBoth(t, func(t *testing.T, addr string) {
-		for _, key := range []string{"wire/a", "wire/b/leader"} {
-			if code, text := send(t, http.MethodPut, addr, key, "value"); code != http.StatusOK {
+		put := func(key, value string) {
+			if code, text := send(t, http.MethodPut, addr, key, value); code != http.StatusOK {
 				t.Fatal(code, text)
 			}
 		}
-		_, text := send(t, http.MethodGet, addr, "wire/?recurse", "")
-		if pairs, ok := scanPairs([]byte(text), nil); !ok || len(pairs) != 2 || string(pairs[1].Value) != "value" {
-			t.Errorf("encoding/json had to decode %s", text)
+		read := func(before List) List {
+			_, text := send(t, http.MethodGet, addr, "wire/?recurse", "")
+			list, err := Pairs([]byte(text), before)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			return list
 		}
-		_, text = send(t, http.MethodGet, addr, "wire/?keys", "")
-		if names, ok := scanNames([]byte(text)); !ok || len(names) != 2 {
-			t.Errorf("encoding/json had to decode %s", text)
+		for _, key := range []string{"wire/a", "wire/b/leader", "wire/d"} {
+			put(key, "value")
+		}
+		same := func(a, b election.Pair) bool { return &a.Value[0] == &b.Value[0] }
+		first := read(List{})
+		put("wire/b/leader", "other")
+		put("wire/c", "value")
+		second := read(first)
+		if got := second.Pairs; len(got) != 4 || !same(got[0], first.Pairs[0]) || !same(got[3], first.Pairs[2]) ||
+			string(got[1].Value) != "other" || string(first.Pairs[1].Value) != "value" {
+			t.Errorf("%+v after %+v", got, first.Pairs)
+		}
+		if code, text := send(t, http.MethodDelete, addr, "wire/a", ""); code != http.StatusOK {
+			t.Fatal(code, text)
+		}
+		if got := read(second).Pairs; len(got) != 3 || !same(got[2], second.Pairs[3]) {
+			t.Errorf("%+v after %+v", got, second.Pairs)
 		}
 	})
+}
+
+func TestPartAndKeep(t *testing.T) {
+	text := []byte(`[{"Key":"a","Value":"YQ=="},{"Key":"b","Value":"Yg=="},{"Key":"c","Value":"Yw=="},{"Key":"d","Value":"ZA=="}]`)
+	all, err := Pairs(text, List{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string]List{"decoded": all, "joined": {Pairs: slices.Clone(all.Pairs)}} {
+		part := list.Part(1, 4)
+		part.Keep(func(p *election.Pair) bool { return p.Key != "c" })
+		if len(part.Pairs) != 2 || part.Pairs[0].Key != "b" || part.Pairs[1].Key != "d" {
+			t.Errorf("%s: %+v", name, part.Pairs)
+		}
+		again, err := Pairs([]byte(`[{"Key":"b","Value":"Yg=="},{"Key":"d","Value":"ZQ=="}]`), part)
+		if err != nil || string(again.Pairs[0].Value) != "b" || string(again.Pairs[1].Value) != "e" {
+			t.Errorf("%s: %+v, %v", name, again.Pairs, err)
+		}
+	}
 }
 
 func send(t *testing.T, method, addr, key, body string) (code int, text string) {
@@ -127,16 +136,4 @@ func send(t *testing.T, method, addr, key, body string) (code int, text string) 
 		t.Fatal(err)
 	}
 	return response.StatusCode, string(all)
-}
-
-func TestUnchangedPairsAreNotCopied(t *testing.T) {
-	text := []byte(consulsLists[0])
-	before, _ := Pairs(text, nil)
-	if got, err := Pairs(text, before); err != nil || &got[0].Value[0] != &before[0].Value[0] {
-		t.Errorf("the value was copied, or %v", err)
-	}
-	changed, err := Pairs(bytes.Replace(text, []byte("d2ViLTE="), []byte("d2ViLTI="), 1), before)
-	if err != nil || string(changed[0].Value) != "web-2" || string(before[0].Value) != "web-1" {
-		t.Errorf("another value with the same indexes: %s after %s, %v", changed[0].Value, before[0].Value, err)
-	}
 }

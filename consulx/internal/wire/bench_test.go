@@ -1,0 +1,54 @@
+package wire_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"electop/consulx/internal/wire"
+)
+
+// list is the response of a shard at 10,000 elections.
+func list(b *testing.B) []byte {
+	b.Helper()
+	var list []map[string]any
+	for i := range 213 {
+		list = append(list, map[string]any{
+			"LockIndex": 3, "Key": fmt.Sprintf("service/svc-%05d/leader", i), "Flags": 0,
+			"Value":   base64.StdEncoding.EncodeToString(fmt.Appendf(nil, `{"name":"svc-%05d-1","address":"10.1.2.%d:8080"}`, i, i)),
+			"Session": fmt.Sprintf("adf4238a-882b-9ddc-4a9d-5b6758e4%04x", i), "CreateIndex": 1000 + i, "ModifyIndex": 200000 + i,
+		})
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return text
+}
+
+// BenchmarkPairs decodes a response in which most pairs are as before.
+func BenchmarkPairs(b *testing.B) {
+	text := list(b)
+	before, err := wire.Pairs(text, wire.List{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := wire.Pairs(text, before); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFirstPairs decodes the first response for as many elections.
+func BenchmarkFirstPairs(b *testing.B) {
+	text := list(b)
+	for b.Loop() {
+		if _, err := wire.Pairs(text, wire.List{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
