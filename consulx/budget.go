@@ -25,7 +25,7 @@ type Budget struct {
 
 	mu      sync.Mutex
 	keys    int         // blocking queries over keys in use
-	changed func(n int) // receives the number of checks
+	changed func(n int) // called with the number of checks
 }
 
 func newBudget(conns int) *Budget {

@@ -26,7 +26,7 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	}
 }
 
-// After one connection died, those of the other lanes are not trusted either.
+// After one connection died, the client must not use the idle connections of the other lanes either.
 func TestEachLaneClosesTheIdleConnectionsOfAll(t *testing.T) {
 	closed := make(chan struct{}, 3)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -145,8 +145,7 @@ func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// Consistent returns the options of reads for which Consul's leader confirms its role
-// first.
+// findToken returns the first of these that is not empty: given file, given token, file and token of the environment.
 func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }

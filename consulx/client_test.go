@@ -18,7 +18,7 @@ import (
 
 const secret = "0b5c2f0e-1111-2222-3333-444455556666"
 
-// echo is a Consul that refuses everything and remembers how it was asked.
+// echo is a Consul that denies every request and records the requests.
 func echo(t *testing.T, start func(http.Handler) *httptest.Server) (*httptest.Server, func() *http.Request) {
 	t.Helper()
 	asked := make(chan *http.Request, 10)
@@ -110,7 +110,7 @@ func TestTLS(t *testing.T) {
 	for _, c := range []struct {
 		what, env string
 		cfg       Config
-		want      string // empty: it connects
+		want      string // without a name, the connection succeeds
 	}{
 		{what: "unknown authority", cfg: Config{Address: s.URL}, want: "unknown authority"},
 		{what: "authority by flag", cfg: Config{Address: s.URL, CAFile: ca}},

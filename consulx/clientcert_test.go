@@ -20,8 +20,7 @@ import (
 	"time"
 )
 
-// mutualTLS starts a server that requires a client certificate and gives its URL
-// and the file of its CA.
+// mutualTLS starts a server that requires a client certificate. It returns its URL and the file of its CA.
 func mutualTLS(t *testing.T, clientAuth tls.ClientAuthType, version uint16, http2 bool) (url, ca string, server *httptest.Server) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -44,7 +43,7 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
-// selfSigned writes a certificate that nobody trusts, and its key.
+// selfSigned writes a self-signed certificate and its key.
 func selfSigned(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -69,7 +68,7 @@ func selfSigned(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// The alert of a TLS 1.3 server races with the request, so one run proves nothing.
+// The alert of a TLS 1.3 server races with the request, so the test needs several runs.
 func TestServerThatRequiresAClientCertificate(t *testing.T) {
 	const runs = 40
 	cert, key := selfSigned(t)
@@ -94,7 +93,7 @@ func TestServerThatRequiresAClientCertificate(t *testing.T) {
 	}
 }
 
-// The first write of a client must be told just as clearly, whatever its length.
+// The first write of a client must return the same clear error, regardless of its length.
 func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	address, ca, _ := mutualTLS(t, tls.RequireAndVerifyClientCert, tls.VersionTLS13, false)
 	for range 40 {
@@ -106,8 +105,7 @@ func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	}
 }
 
-// A server that only asks for a certificate answers without one, and what breaks
-// later has other reasons.
+// A server that requests a certificate without requiring one responds without one. Later errors have other causes.
 func TestServerThatOnlyAsksForAClientCertificate(t *testing.T) {
 	address, ca, s := mutualTLS(t, tls.RequestClientCert, tls.VersionTLS13, false)
 	c := newClient(t, Config{Address: address, CAFile: ca})
@@ -120,7 +118,7 @@ func TestServerThatOnlyAsksForAClientCertificate(t *testing.T) {
 	}
 }
 
-// A certificate that is configured is sent as before.
+// A configured certificate is sent.
 func TestClientCertificateIsSent(t *testing.T) {
 	cert, key := selfSigned(t)
 	address, ca, s := mutualTLS(t, tls.RequireAnyClientCert, tls.VersionTLS13, true)

@@ -97,7 +97,7 @@ func (d *doctor) fails(subject, rule string, err error) {
 	}
 }
 
-// agent describes the agent.
+// agent reports the agent's version and node.
 func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
 		rule := aclRule("agent_prefix", "", "read")
@@ -166,13 +166,13 @@ func (d *doctor) policy() string {
 	return meta.DefaultACLPolicy
 }
 
-// ask requests all permissions at once. If that fails, the reads decide.
+// ask requests all permissions at once. If that fails, the results of the reads decide.
 func (d *doctor) ask(ps election.Patterns) {
 	wanted := []right{
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
 		{Resource: "node", Access: "read"}, {Resource: "service", Access: "read"},
 	}
-	for _, p := range ps[:min(len(ps), 28)] { // Consul accepts 64 at once
+	for _, p := range ps[:min(len(ps), 28)] { // Consul accepts at most 64 per request
 		wanted = append(wanted, right{Resource: "key", Segment: p.Prefix(), Access: "read"},
 			right{Resource: "key", Segment: p.Prefix(), Access: "write"})
 	}

@@ -12,7 +12,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// row finds the row of a report about a subject.
+// row returns the row of a report with this subject.
 func (r Report) row(t *testing.T, subject string) Row {
 	t.Helper()
 	for _, row := range r.Rows {
@@ -145,7 +145,7 @@ func TestRights(t *testing.T) {
 	if got := ask(reader, target); got != none {
 		t.Errorf("a reader: %+v", got)
 	}
-	// The rules that are named are the rules that help.
+	// A token with the missing rules that the report names passes all checks.
 	missing := ask(reader, oddTarget)
 	for _, c := range []struct {
 		rules  string

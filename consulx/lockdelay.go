@@ -38,7 +38,7 @@ func ProbeLockDelay(ctx context.Context, c *Client, key string) (ProbeResult, er
 	if err != nil {
 		return ProbeResult{}, err
 	}
-	// Consul refuses a held key for the same reason as a free one.
+	// Consul rejects a held key with the same error as a free one.
 	pair, err := c.ReadKey(ctx, key)
 	if err != nil {
 		return ProbeResult{}, err

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
 const patience = consultest.Patience
 
-// backend is a Consul to test against and a client of it.
+// backend is a Consul agent for a test, and a client of it.
 type backend struct {
 	consultest.Backend
 	client *Client
@@ -42,7 +42,7 @@ func newClient(t *testing.T, cfg Config) *Client {
 	return c
 }
 
-// over makes a client that sends everything through rt.
+// over returns a client that sends every request through rt.
 func over(t *testing.T, rt http.RoundTripper) *Client {
 	t.Helper()
 	return newClient(t, Config{Address: "consul.test", Transport: rt})

@@ -97,14 +97,13 @@ func TestReleaseIsByteExact(t *testing.T) {
 	})
 }
 
-// targetOf names a hold as it was read.
+// targetOf returns a hold as it was read.
 func targetOf(p election.Pair) election.Target {
 	e := election.Election{Exists: true, Pair: p, Term: p.LockIndex}
 	return e.Target()
 }
 
-// A holder that writes its value all the time goes on holding: what it wrote
-// last is kept.
+// A holder that writes its value all the time keeps its latest value after a release.
 func TestReleaseOfAHolderThatWrites(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -171,7 +170,7 @@ func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 	})
 }
 
-// A write between look and release must lose the race, not the value.
+// If a client writes the key after the operator's read, the release fails and keeps the new value.
 func TestUnlockIsBoundToWhatWasRead(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

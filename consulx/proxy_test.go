@@ -8,7 +8,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// cutConnection closes the connection of a request without an answer.
+// cutConnection closes the connection of a request without a response.
 func cutConnection(w http.ResponseWriter) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
@@ -23,7 +23,7 @@ func isRelease(r *http.Request) bool {
 
 func isDestroy(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/session/destroy/") }
 
-// hooked makes a client of addr whose requests pass a hook first.
+// hooked returns a client of addr whose requests pass a hook first.
 func hooked(t *testing.T, addr string) (*Client, *consultest.Hook) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: defaultConns}

@@ -15,8 +15,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// reflecting starts a server that answers 500 with whatever say makes of the
-// credentials that it was sent.
+// reflecting starts a server that responds with 500 and a text that say makes from the request's credentials.
 func reflecting(t *testing.T, say func(token, user, password, header string) string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +27,7 @@ func reflecting(t *testing.T, say func(token, user, password, header string) str
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// encoders are the ways in which a server may send a secret back.
+// encoders are the encodings in which a server may return a secret.
 func encoders() map[string]func(string) string {
 	return map[string]func(string) string{
 		"plain":                 func(s string) string { return s },
@@ -94,7 +93,7 @@ func TestReflectedPasswordsAreHidden(t *testing.T) {
 	}
 }
 
-// A user without a password is a secret itself: some proxies take a token so.
+// A user without a password is a secret, too: some proxies take a token in its place.
 func TestUserWithoutPasswordIsHidden(t *testing.T) {
 	addr := reflecting(t, func(_, user, _, header string) string { return user + " " + header })
 	_, err := newClient(t, Config{Address: "http://" + secret + "@" + addr}).ConsensusLeader(t.Context())
@@ -115,7 +114,7 @@ func TestReflectedCredentialsOfAProxyAreHidden(t *testing.T) {
 	}
 }
 
-// Consul's answers about rights and about itself are redacted like its errors.
+// Consul's responses about permissions and about itself are redacted like its errors.
 func TestDoctorHidesReflectedTokens(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := r.Header.Get("X-Consul-Token")

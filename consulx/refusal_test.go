@@ -13,7 +13,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// patroniSession is a session as Patroni makes it.
+// patroniSession returns a session with Patroni's settings.
 func patroniSession(name string) *api.SessionEntry {
 	return &api.SessionEntry{Name: name, Behavior: api.SessionBehaviorDelete, TTL: "15s", LockDelay: time.Millisecond}
 }
@@ -65,8 +65,7 @@ func TestReleaseOfKeysThatOnlyLookLikePatroni(t *testing.T) {
 	})
 }
 
-// A token that may read neither the session nor the keys beside cannot rule
-// Patroni out.
+// A token that can read neither the session nor the sibling keys cannot rule Patroni out.
 func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})

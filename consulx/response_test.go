@@ -15,7 +15,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// lookThrough looks at elections behind a handler that stands where Consul should.
+// lookThrough reads elections from a server that is not Consul.
 func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -27,7 +27,7 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	return err
 }
 
-// probes answers everything but reads of keys as Consul does.
+// probes responds like Consul except to reads of keys.
 func probes(keys http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -86,8 +86,7 @@ func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 	}
 }
 
-// Consul's library takes any text that contains "true" for a lock that was
-// acquired or released.
+// Consul's library interprets any text that contains "true" as a successful acquire or release.
 func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
 	for body, want := range map[string]string{
 		"true": "true <nil>", "false\n": "false <nil>",

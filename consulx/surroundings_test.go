@@ -47,7 +47,7 @@ func TestSurvey(t *testing.T) {
 	})
 }
 
-// Keys that a URL can't name.
+// Keys that a URL cannot name.
 func TestSurveyOfOddKeys(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -16,12 +16,12 @@ import (
 	"electop/internal/consultest"
 )
 
-// fault is what happens to one write on its way.
+// fault happens to one write on its way to Consul.
 type fault struct {
 	name string
-	// applied says that the write reaches Consul.
+	// applied is set if the write reaches Consul.
 	applied bool
-	// answer is what the client gets; nil is nothing at all.
+	// answer is the client's response; nil is none.
 	answer func(w http.ResponseWriter, r *http.Request)
 }
 
@@ -34,7 +34,7 @@ func status(code int, body string) func(http.ResponseWriter, *http.Request) {
 
 const leadershipLost = "rpc error making call: raft apply failed: leadership lost while committing log"
 
-// unknownFaults leave it open whether the write was applied.
+// unknownFaults leave open whether the write was applied.
 func unknownFaults() []fault {
 	cutNow := func(w http.ResponseWriter, _ *http.Request) { cutConnection(w) }
 	half := func(w http.ResponseWriter, _ *http.Request) {
@@ -72,8 +72,8 @@ func certainFaults() []fault {
 	}
 }
 
-// meet has the writes of one kind meet the fault and does something with a client
-// of that Consul. A write that hangs is given up by its caller.
+// meet applies the fault to all writes of one kind and runs a function with a client of that Consul. The caller
+// cancels a write that hangs.
 func (f fault) meet(
 	t *testing.T, addr string, is func(*http.Request) bool, do func(ctx context.Context, c *Client) error,
 ) error {
@@ -140,7 +140,7 @@ func TestWritesThatCertainlyFailed(t *testing.T) {
 	})
 }
 
-// write is one of the actions that write; run carries it out under a fault.
+// write is one of the actions that write; run performs it under a fault.
 type write struct {
 	name string
 	run  func(t *testing.T, f fault) (key string, err error)
@@ -182,7 +182,7 @@ func writes(b backend) []write {
 	}
 }
 
-// resign acquires a key and gives it up.
+// resign acquires a key and resigns.
 func resign(ctx context.Context, b backend, c *Client, key string) error {
 	session := b.Session(b.T, &api.SessionEntry{})
 	b.Acquire(b.T, api.KVPair{Key: key, Session: session, Value: []byte(strings.Repeat("v", 500))})
@@ -190,7 +190,7 @@ func resign(ctx context.Context, b backend, c *Client, key string) error {
 	return c.GiveUp(ctx, &pair, api.SessionBehaviorRelease, c.UnconfirmedRelease)
 }
 
-// What was read after the write is told for every state that the key can be in.
+// The error contains the state after the write, for every possible state of the key.
 func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -263,7 +263,7 @@ func TestStateIsReadAgainUntilConsulAnswers(t *testing.T) {
 	})
 }
 
-// An agent that is gone cannot have received the write.
+// A stopped agent cannot have received the write.
 func TestWriteToAnAgentThatIsGone(t *testing.T) {
 	c := newClient(t, Config{Address: "127.0.0.1:1"})
 	_, err := c.release(t.Context(), &election.Pair{Key: "a", Session: "s"})

@@ -125,9 +125,8 @@ func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, 
 	return Released{Unconditional: true, LostWrite: overwrites(p, change.wait())}, nil
 }
 
-// overwrites reports whether the first change after a pair was read is a write of its
-// holder. Writes less than a millisecond apart look like one to blocking queries, so false
-// proves nothing.
+// overwrites reports whether the first change after a pair was read is a write of its holder. Blocking queries merge
+// writes that are less than a millisecond apart, so false proves nothing.
 func overwrites(read, next *election.Pair) bool {
 	return next != nil && next.ModifyIndex != read.ModifyIndex && next.CreateIndex == read.CreateIndex &&
 		next.Session == read.Session && next.LockIndex <= read.LockIndex

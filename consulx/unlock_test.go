@@ -14,10 +14,10 @@ import (
 	"electop/internal/consultest"
 )
 
-// consulLimit is the longest value that Consul accepts with its defaults.
+// consulLimit is the maximum length of a value with Consul's defaults.
 const consulLimit = 512 << 10
 
-// bytesOf makes a value that no compression and no text encoding shortens.
+// bytesOf returns a value that neither compression nor a text encoding makes shorter.
 func bytesOf(n int) []byte {
 	value := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -67,7 +67,7 @@ func TestReleaseOfLargeValuesWhereTheAgentAllowsLess(t *testing.T) {
 	}
 }
 
-// Without a transaction Consul would release another key.
+// Without a transaction, Consul would release another key.
 func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -75,8 +75,7 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 		p := b.Prefix(t)
 		odd, plain := p+"web//leader", p+"web/leader"
 		b.Acquire(t, api.KVPair{Key: plain, Session: s, Value: []byte("untouched")})
-		// A transaction cannot write such a value, so the client below is told
-		// that the agent's limit is lower.
+		// A transaction cannot contain such a value, so the client below assumes a lower limit of the agent.
 		lock := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: odd, Value: []byte("v"), Session: s}}}
 		if ok, r, _, err := b.API.Txn().Txn(lock, nil); err != nil || !ok {
 			t.Fatal(ok, r, err)
@@ -103,8 +102,8 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 	})
 }
 
-// Consul's single-key release knows no index: what the holder writes meanwhile is
-// lost, and the operator is told so.
+// Consul's single-key release does not check the index, so it overwrites a concurrent write of the holder. The
+// operator gets a note about it.
 func TestReleaseOfALargeValueTellsOfALostWrite(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -117,7 +116,7 @@ func TestReleaseOfALargeValueTellsOfALostWrite(t *testing.T) {
 		} {
 			b.Acquire(t, api.KVPair{Key: key, Session: s, Value: old})
 			client, hook := hooked(t, b.client.Address())
-			// Writes that follow each other at once look like one to a blocking query.
+			// A blocking query cannot distinguish writes that follow each other at once.
 			noticed := make(chan struct{})
 			hook.After = func(r *http.Request) {
 				if r.URL.Query().Has("index") {

@@ -43,8 +43,8 @@ type Election struct {
 	// Since is when the current term was first observed; SinceKnown is false if it
 	// may have begun earlier.
 	Since time.Time
-	// VacantSince is when the key was first observed without a holder, zero while
-	// there is a leader; VacantSinceKnown is false if that may have been earlier.
+	// VacantSince is when the key was first observed without a holder, zero while there is a leader. VacantSinceKnown
+	// is false if that may have been earlier.
 	VacantSince time.Time
 	// LockDelayUntil is the estimated end of the lock-delay, zero if none is known.
 	LockDelayUntil time.Time

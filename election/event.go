@@ -69,8 +69,8 @@ type Event struct {
 	// Vacancy is the time without a leader before this term; VacancyKnown reports whether
 	// both ends were observed.
 	Vacancy time.Duration
-	// Held is how long the ended term lasted; if HeldKnown is false, only its end
-	// was observed and Held is a lower bound.
+	// Held is how long the ended term lasted. If HeldKnown is false, only its end was observed and Held is a lower
+	// bound.
 	Held time.Duration
 	// SeenUntil is set if the term ended while the key was not observed: it ended
 	// between SeenUntil and Time. JSON omits it.

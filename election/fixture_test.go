@@ -2,7 +2,7 @@ package election
 
 import "time"
 
-// led is an election that a session leads.
+// led returns an election that a session leads.
 func led(name, key string, s *Session) *Election {
 	return &Election{
 		Name: name, Exists: true, Session: s, Leader: name + "-1", Term: 1, Since: t0,
@@ -10,7 +10,7 @@ func led(name, key string, s *Session) *Election {
 	}
 }
 
-// newSession makes a session as the guide's recipe does, but for the name.
+// newSession returns a session with the settings of the guide's recipe and another name.
 func newSession(id, name, node string, change ...func(*Session)) *Session {
 	s := &Session{ID: id, Name: name, Node: node, Behavior: BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
 	for _, c := range change {
@@ -19,7 +19,7 @@ func newSession(id, name, node string, change ...func(*Session)) *Session {
 	return s
 }
 
-// around are the surroundings of an election.
+// around returns the surroundings of an election.
 func around(e *Election, siblings []Pair, sessions ...*Session) *Surroundings {
 	return &Surroundings{At: t0, Key: e.Key(), Siblings: siblings, Sessions: sessions}
 }

@@ -103,7 +103,7 @@ func (p Pattern) Prefix() string { return p.prefix }
 // Exact reports whether the pattern has no wildcards: it names one key.
 func (p Pattern) Exact() bool { return p.exact }
 
-// Range is the range that has every key which can match.
+// Range covers every key that can match.
 func (p Pattern) Range() Range {
 	if p.exact {
 		return KeyRange(p.text)
@@ -111,9 +111,8 @@ func (p Pattern) Range() Range {
 	return PrefixRange(p.prefix)
 }
 
-// Match reports whether key matches, and the election's name: the parts that the
-// wildcards matched, joined by "/", or the whole key for a pattern without
-// wildcards.
+// Match reports whether the key matches. It also returns the election's name: the parts that the wildcards matched,
+// joined by "/", or the whole key for a pattern without wildcards.
 func (p Pattern) Match(key string) (name string, ok bool) {
 	if p.exact && key == p.text {
 		return key, true

@@ -62,8 +62,7 @@ func TestBadPatternsAreRefused(t *testing.T) {
 	}
 }
 
-// Other tools have more wildcards. Taken literally they would match nothing,
-// without a word.
+// Other tools have more wildcards. If electop interpreted them literally, they would match nothing, without an error.
 func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 	for text, names := range map[string]string{
 		"[a": "[", "a]": "]", "{a,b}": "{", "service/{web,api}/leader": "{", "b}": "}", "service/web-?/leader": "?",
@@ -131,7 +130,7 @@ func TestRangeSetMergesWhatTouches(t *testing.T) {
 	}
 }
 
-// The short way to match one wildcard gives what the expression gives.
+// The fast path for one wildcard returns the same result as the regular expression.
 func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
 	for _, text := range []string{"service/*/leader", "*", "a*", "*a", "a/*", "*/a", "a/b*c/d", "/*"} {
 		for _, key := range []string{"", "a", "a/", "/a", "service//leader", "service/web/leader", "service/a/b/leader", "a/bc/d", "a/bxc/d", "a/b/d", "a\n", "\xff"} {
@@ -146,7 +145,7 @@ func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
 		slow := p
 		slow.single = false
 		if strings.Contains(text, "\ufffd") {
-			return // stands for any byte that is no UTF-8 in an expression
+			return // in a regular expression, it matches any byte that is not UTF-8
 		}
 		name, ok := p.Match(key)
 		if wantName, wantOK := slow.Match(key); name != wantName || ok != wantOK {

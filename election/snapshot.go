@@ -46,8 +46,8 @@ type NodeChecks struct {
 	Err string
 }
 
-// Find returns the election with this [Election.ID], nil if there is none. A key
-// that several elections share finds the first.
+// Find returns the election with this [Election.ID], nil if there is none. For a key that several elections share, it
+// returns the first.
 func (s *Snapshot) Find(id string) *Election {
 	key, mark, marked := strings.Cut(id, idMark)
 	if !marked || Addressable(key) {

@@ -107,7 +107,7 @@ func (e Event) explanation() []string {
 	return parts
 }
 
-// span is [FormatDuration] for a sentence, where 0s would read as "no time at all".
+// span is [FormatDuration] for a sentence, where "0s" would read as "no time at all".
 func span(d time.Duration) string {
 	if d.Round(time.Millisecond) == 0 {
 		return "less than 1ms"

@@ -14,7 +14,7 @@ import (
 	"electop/election"
 )
 
-// callLimit bounds one short call. Without a quorum Consul responds late.
+// callLimit is the timeout of one short call. Without a quorum, Consul responds late.
 const callLimit = 30 * time.Second
 
 // campaign retries until it leads or a retry is useless.

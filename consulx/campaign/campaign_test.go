@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// mischief is an agent whose answers contradict each other. It counts the
-// writes that a candidate sends: sessions created and acquisitions.
+// mischief is an agent with contradictory responses. It counts the writes that a candidate sends: created sessions
+// and acquires.
 type mischief struct {
-	acquire string // the answer to an acquisition
-	refused bool   // the acquisition fails with 500
+	acquire string // the response to an acquire
+	refused bool   // the acquire fails with 500
 	key     func(read int64) string
 	renew   int // status of a renewal
 	writes  atomic.Int64
@@ -79,7 +79,7 @@ func heldBy(session string) func(int64) string {
 	}
 }
 
-// heldThenFree shows the key as held in every other read.
+// heldThenFree shows the key as held in every second read.
 func heldThenFree(session string) func(int64) string {
 	return func(read int64) string {
 		if read%2 == 0 {
@@ -104,7 +104,7 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 	for name, m := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// Twice what one attempt every 250 ms takes: a session and an acquisition.
+				// Twice the writes of one attempt every 250 ms: a session and an acquire.
 				const span = time.Minute
 				m.limit = int64(2 * span / defaultRetry * 5 / 4)
 				ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -124,7 +124,7 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 				} else {
 					t.Logf("%d writes in %s", n, span)
 				}
-				_ = c.Close(context.WithoutCancel(ctx)) // its answers contradict each other too
+				_ = c.Close(context.WithoutCancel(ctx)) // the responses of this agent contradict each other, too
 			})
 		})
 	}

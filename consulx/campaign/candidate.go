@@ -23,7 +23,7 @@ import (
 // Options are the settings of a [Candidate].
 type Options struct {
 	Key string
-	// Value and Flags are written by each acquisition.
+	// Value and Flags are written by each acquire.
 	Value   []byte
 	Flags   uint64
 	Session SessionOptions
@@ -59,7 +59,7 @@ type Candidate struct {
 	mu      sync.Mutex
 	lease   *lease
 	leading *Leadership
-	met     bool // Consul has answered once
+	met     bool // Consul has responded once
 }
 
 // New returns an idle candidate. The caller must close it.

@@ -244,7 +244,7 @@ func TestCampaignFailsWhereItCanNotSucceed(t *testing.T) {
 	}
 }
 
-// The clock of a bubble makes a TTL pass at once.
+// In a synctest bubble, a TTL passes without a wait.
 func TestCandidateRenewsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})

@@ -17,13 +17,13 @@ import (
 	"electop/internal/memconsul"
 )
 
-// A health check ends the session the moment the leader's agent freezes,
-// so only the lock-delay keeps the next one out. It must stop before that.
+// A health check ends the session as soon as the leader's agent freezes, so only the lock-delay keeps other
+// candidates out. The leader must stop before it ends.
 func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 	const stop = 3 * time.Second
 	tests := map[string]struct {
 		session SessionOptions
-		latency time.Duration // of each answer
+		latency time.Duration // latency of each response
 	}{
 		"defaults":                  {},
 		"slow answers":              {latency: 2 * time.Second},
@@ -139,12 +139,12 @@ func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// freezable is a network in front of an agent that can be frozen: no further
-// answer arrives, also not to a request that is under way.
+// freezable is a network in front of an agent that can be frozen: then no response arrives, not even to a pending
+// request.
 type freezable struct {
 	to     http.RoundTripper
 	frozen atomic.Bool
-	at     string // freezes when a request with this in its body arrives
+	at     string // the network freezes when the body of a request contains this
 }
 
 func (f *freezable) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -43,7 +43,7 @@ const (
 	renewals = 4
 	// renewRetry is the pause before a failed renewal is retried.
 	renewRetry = time.Second
-	// renewLimit bounds one renewal of a session with a long TTL.
+	// renewLimit is the timeout of one renewal of a session with a long TTL.
 	renewLimit  = 10 * time.Second
 	createLimit = 5 * time.Second
 )
@@ -84,7 +84,7 @@ type lease struct {
 	confirmed time.Time // request time of the latest response that proved the session alive
 }
 
-// confirm records that a request sent at this time found the session alive.
+// confirm records that the session existed when a request was sent.
 func (l *lease) confirm(sent time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,8 +104,8 @@ func (l *lease) remaining() time.Duration {
 	return l.hold - elapsed(l.confirmed)
 }
 
-// elapsed is the longer of two measurements: the monotonic clock stops while the machine
-// is suspended, the wall clock can be set back.
+// elapsed is the longer of two measurements: the monotonic clock stops while the machine is suspended, and the wall
+// clock can be set back.
 func elapsed(t time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))

@@ -13,8 +13,8 @@ import (
 	"electop/election"
 )
 
-// Keys that differ only in bytes that are not UTF-8 look the same in every
-// response. Each has its own row and events, and no action reaches another key.
+// Keys that differ only in invalid UTF-8 look the same in every response. Each has its own row and events, and no
+// action affects another key.
 func TestKeysThatLookTheSameAreKeptApart(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -57,7 +57,7 @@ func TestKeysThatLookTheSameAreKeptApart(t *testing.T) {
 	})
 }
 
-// A transaction cannot name such a key, so a sparing read must not rely on one.
+// A transaction cannot name such a key, so a sparing read must not use one for it.
 func TestSparingReadsFindKeysThatCannotBeNamed(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -14,10 +14,10 @@ import (
 	"electop/election"
 )
 
-// What an answer about keys costs from the bytes on the connection to the
-// election.Pairs that the tracker gets.
+// This benchmark measures a response about keys, from the bytes on the connection to the election.Pairs that the
+// tracker receives.
 
-// benchAnswer is what Consul answers about n elections.
+// benchAnswer is Consul's response with n elections.
 func benchAnswer(b *testing.B, n int) []byte {
 	b.Helper()
 	pairs := make(api.KVPairs, n)

@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// board is a running observer and all that it told.
+// board is a running observer with everything that it reported.
 type board struct {
 	t    *testing.T
 	o    *Observer
@@ -20,7 +20,7 @@ type board struct {
 	events []election.Event
 	at     []time.Time
 	last   *election.Snapshot
-	moved  chan struct{} // closed and replaced with each piece of news
+	moved  chan struct{} // closed and replaced after each event and each snapshot
 }
 
 func observe(t *testing.T, c *consulx.Client, texts ...string) *board {
@@ -70,8 +70,7 @@ func (b *board) note(do func()) {
 	b.moved = make(chan struct{})
 }
 
-// until waits for a condition on what was told, or on the observer itself, which
-// may move without telling anything.
+// until waits for a condition on the reported data or on the observer itself, which may change without a report.
 func (b *board) until(what string, ok func() bool) {
 	b.t.Helper()
 	timeout := time.NewTimer(patience).C
@@ -95,7 +94,7 @@ func (b *board) until(what string, ok func() bool) {
 	}
 }
 
-// event waits for the first event of a type about a key after the first n.
+// event waits for the first event of a type about a key, after the first n events.
 func (b *board) event(from int, kind election.EventType, key string) (e election.Event, next int) {
 	b.t.Helper()
 	b.until(string(kind)+" "+key, func() bool {
@@ -145,7 +144,7 @@ func (b *board) snapshot() *election.Snapshot {
 	return b.last
 }
 
-// countStates counts the elections that are led and those that are vacant.
+// countStates counts the elections with a leader and the vacant ones.
 func countStates(s *election.Snapshot) (led, vacant int) {
 	for _, e := range s.Elections {
 		switch e.State(s.At) {

@@ -54,7 +54,7 @@ func newCrowded(t *testing.T, agent http.RoundTripper) *crowded {
 	return c
 }
 
-// forward gives a request to a transport and its response to the caller.
+// forward sends a request through a transport and copies its response to the client.
 func forward(w http.ResponseWriter, r *http.Request, to http.RoundTripper) {
 	out := r.Clone(r.Context())
 	out.RequestURI, out.URL.Scheme, out.URL.Host = "", "http", "agent.test"
@@ -71,8 +71,8 @@ func forward(w http.ResponseWriter, r *http.Request, to http.RoundTripper) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// However many elections, nodes and sessions are watched: the probe and the
-// operator find a connection, and there are never more than were allowed.
+// The probe and the operator always get a connection, and the maximum number of connections is never exceeded,
+// regardless of the number of watched elections, nodes and sessions.
 func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 	for _, conns := range []int{24, 64} {
 		t.Run(fmt.Sprint(conns), func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 	}
 }
 
-// Over TLS all queries share a few connections, however many they are.
+// Over TLS, all queries share a few connections.
 func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 	const queries = 100
 	var waiting sync.WaitGroup
@@ -126,7 +126,7 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 		if r.URL.Query().Get("index") != "" {
 			conns.Store(r.RemoteAddr, true)
 			waiting.Done()
-			waiting.Wait() // no query is answered before all have been asked
+			waiting.Wait() // every query arrives before the first response is sent
 		}
 		w.Header().Set("X-Consul-Index", "7")
 		_, _ = io.WriteString(w, "[]")

@@ -21,8 +21,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// soakTime is how long the real Consul is written to: a few seconds, or as long
-// as the environment says.
+// soakTime is how long the test writes to the real Consul: a few seconds, or the value of the environment variable.
 func soakTime(t *testing.T) time.Duration {
 	t.Helper()
 	if text := os.Getenv("ELECTOP_SOAK"); text != "" {
@@ -35,27 +34,24 @@ func soakTime(t *testing.T) time.Duration {
 	return 12 * time.Second
 }
 
-// soak is a story that is played on a real Consul, with keys besides that change
-// hands faster than can be told.
+// soak runs a story on a real Consul, with additional keys whose leader changes faster than an observer can report.
 type soak struct {
 	*story
 	backend backend
 	board   *board
 	shown   *election.Snapshot
-	newest  map[string]election.Pair // as they were shown
+	newest  map[string]election.Pair // as in the snapshots
 
-	seen int            // how many events were counted
-	told map[string]int // by key
+	seen int            // number of counted events
+	told map[string]int // number of events, by key
 
 	turnKeys []string
-	turns    map[string]uint64 // how often each was acquired
+	turns    map[string]uint64 // number of acquires, by key
 	holder   map[string]string
 }
 
-// Keys come and go on a real Consul while shards split and merge all the time:
-// every term of every key is told once and in order, where there is the time to;
-// where there is none, terms that were missed are counted. What is shown never
-// goes back, and in the end it is what Consul holds.
+// Clients create and delete keys on a real Consul while shards split and merge. Every term is reported once and in
+// order, or counted as missed. No snapshot is older than an earlier one, and the last one equals Consul's state.
 func TestShardsFollowARealConsul(t *testing.T) {
 	limit := soakTime(t)
 	agent := consultest.Dev(t)
@@ -74,7 +70,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		s.turnKeys = append(s.turnKeys, fmt.Sprintf("service/%c%d-turns/leader", 'a'+i%5, i%7))
 	}
 	changes := 0
-	var calm atomic.Bool // layouts are as in earnest and last
+	var calm atomic.Bool // as in production, where layouts last
 	wild := restless(rand.New(rand.NewPCG(3, 4)))
 	arrange := func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if calm.Load() {
@@ -102,7 +98,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 	t.Logf("%d changes of the shard.Layout, %d events", changes, len(s.board.events))
 }
 
-// wave does things to keys for a while, as fast as Consul takes them.
+// wave changes keys for a while, as fast as Consul accepts the writes.
 func (s *soak) wave(deletes float64) {
 	s.hush(false)
 	for range 400 {
@@ -112,7 +108,7 @@ func (s *soak) wave(deletes float64) {
 	}
 }
 
-// turn lets one of the keys that change hands do so.
+// turn changes the leader of one of the fast keys.
 func (s *soak) turn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,8 +127,7 @@ func (s *soak) turn() {
 	s.turns[key]++
 }
 
-// look takes note of what was told, and checks that nothing that is shown went
-// back.
+// look records the reported data and checks that no key in a snapshot is older than before.
 func (s *soak) look() {
 	snapshot := s.board.snapshot()
 	s.mu.Lock()
@@ -153,7 +148,7 @@ func (s *soak) look() {
 	}
 }
 
-// count counts the events by key. The board is locked.
+// count counts the events by key. The caller holds the board's mutex.
 func (s *soak) count() {
 	for _, e := range s.board.events[s.seen:] {
 		if e.Type != election.Explained {
@@ -163,8 +158,8 @@ func (s *soak) count() {
 	s.seen = len(s.board.events)
 }
 
-// settled waits until all is told that happened. Nothing is written meanwhile, so
-// that what was passed over does not come to light by chance.
+// settled waits until every change is reported. Nothing is written meanwhile, because a later write would hide a
+// missing report.
 func (s *soak) settled(what string) {
 	s.t.Helper()
 	s.hush(true)
@@ -173,7 +168,7 @@ func (s *soak) settled(what string) {
 		s.count()
 		held, _, err := s.api.KV().List("service/", nil)
 		untold := slices.DeleteFunc(slices.Clone(s.names), func(key string) bool { return !s.busy(key) })
-		// A snapshot may be there a moment before its events are delivered.
+		// A snapshot may arrive shortly before its events.
 		done := err == nil && len(untold) == 0 && sameBoard(s.board, held) && len(s.uncounted()) == 0
 		if late := time.Since(start); !done && late > patience/2 {
 			s.t.Errorf("%s: after %s it is still to be told of %q; %q; Consul: %v", what, late, untold, s.uncounted(), err)
@@ -186,8 +181,8 @@ func (s *soak) settled(what string) {
 	}
 }
 
-// uncounted lists the keys of which not every term was told or counted. The board
-// is locked.
+// uncounted lists the keys with terms that were neither reported nor counted as missed. The caller holds the board's
+// mutex.
 func (s *soak) uncounted() (keys []string) {
 	counted := map[string]uint64{}
 	for _, e := range s.board.events {
@@ -206,7 +201,7 @@ func (s *soak) uncounted() (keys []string) {
 	return keys
 }
 
-// sameBoard reports that the newest snapshot shows exactly these keys.
+// sameBoard reports whether the newest snapshot contains exactly these keys.
 func sameBoard(b *board, held api.KVPairs) bool {
 	exists := 0
 	for _, e := range b.last.Elections {
@@ -223,8 +218,7 @@ func sameBoard(b *board, held api.KVPairs) bool {
 	return exists == len(held)
 }
 
-// Many keys are divided on a real Consul, within the limit, and a change of any
-// is told at once.
+// Many keys on a real Consul are divided into shards, within the limit, and a change of any key is reported at once.
 func TestManyElectionsAreSharded(t *testing.T) {
 	agent := consultest.Dev(t)
 	b := newBackend(t, consulx.Config{Address: agent.Addr()})

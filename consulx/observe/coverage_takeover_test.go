@@ -22,20 +22,19 @@ import (
 	"electop/internal/memconsul"
 )
 
-// What happens when a shard takes over from another one, one difficulty a test.
+// These tests check what happens when a shard replaces another one. Each test covers one problem.
 
-// scene is an in-process agent with many elections that are observed in shards,
-// inside a bubble.
+// scene is an in-process agent with many elections that are observed in shards, inside a bubble.
 type scene struct {
 	t     *testing.T
 	agent *memconsul.Agent
 	backend
 	board *board
-	// meddle, if set, has its hands in every request of the observer.
+	// meddle, if set, can change every request of the observer and its response.
 	meddle func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
-	// arrange, if set, chooses the next layout. nil is for one time.
+	// arrange, if set, selects the next layout instead of the observer.
 	arrange atomic.Pointer[arrangement]
-	layouts atomic.Int64 // how many other than the one before were chosen
+	layouts atomic.Int64 // number of layouts that differ from their predecessor
 }
 
 func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -46,7 +45,7 @@ func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
 	return send()
 }
 
-// inScene plays a scene with the keys service/<000>/leader, n of them.
+// inScene runs a test with n keys service/<000>/leader.
 func inScene(t *testing.T, n int, test func(s *scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +62,7 @@ func inScene(t *testing.T, n int, test func(s *scene)) {
 
 func numberedKey(i int) string { return fmt.Sprintf("service/%03d/leader", i) }
 
-// observe begins to observe, in shards if there are many keys.
+// observe starts an observer, with shards if there are many keys.
 func (s *scene) observe() {
 	s.board = observeWith(s.T, over(s.T, s), Options{Patterns: patterns(s.T, "service/**/leader")}, func(o *Observer) {
 		next := o.arrange
@@ -84,8 +83,7 @@ func (s *scene) observe() {
 	pass(time.Second)
 }
 
-// rearrange has the next layouts be of these watches, and of those that are
-// needed besides.
+// rearrange makes the next layouts consist of these watches and those that are needed in addition.
 func (s *scene) rearrange(watches ...shard.Watch) {
 	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 		l.Fixed = watches
@@ -101,7 +99,7 @@ func (s *scene) delete(key string) {
 	}
 }
 
-// soon checks that an event is told of a key within some time from now on.
+// soon checks that an event about a key is reported within some time from now.
 func (s *scene) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
 	s.T.Helper()
 	start := time.Now()
@@ -114,7 +112,7 @@ func (s *scene) soon(within time.Duration, kind election.EventType, key string) 
 	return e
 }
 
-// untilStale waits until so many elections are stale. The connection is not lost.
+// untilStale waits until this number of elections is stale. The connection must not be lost.
 func (s *scene) untilStale(n int) {
 	s.t.Helper()
 	s.board.until(fmt.Sprint(n, " stale elections"), func() bool { return s.board.last.CountStale() == n })
@@ -129,8 +127,7 @@ func asksPrefix(r *http.Request, prefix string) bool {
 	return r.URL.Query().Has("recurse") && r.URL.Path == "/v1/kv/"+prefix
 }
 
-// A watch that was closed tells nothing any more: others read its keys and may
-// have told newer things.
+// A closed watch reports nothing: other watches read its keys and may have reported newer states.
 func TestAClosedWatchTellsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
@@ -158,8 +155,8 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 	})
 }
 
-// What a shard tells between the choice of a layout and its own end counts for
-// the layout: else the end of a key that came then would never be told.
+// The new layout must include changes that a shard reports between the selection of the layout and its own end.
+// Otherwise the deletion of a key that appeared in that time would never be reported.
 func TestTheLastWordsOfAShardCount(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		s.rearrange(shard.PrefixWatch("service/"))
@@ -188,8 +185,7 @@ func TestTheLastWordsOfAShardCount(t *testing.T) {
 	})
 }
 
-// Where something is deleted as a whole, shards whose keys all go are not woken.
-// The list of names finds out.
+// A recursive delete does not wake the shards that lose all their keys. The list of names detects it.
 func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
 	for _, c := range []struct {
 		n     int
@@ -199,7 +195,7 @@ func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
 		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
 			inScene(t, n, func(s *scene) {
 				s.Put(t, "service/stays/leader", "v")
-				for i := 0; i < n; i += 7 { // graves, whose index hides that of a larger one
+				for i := 0; i < n; i += 7 { // tombstones; their index hides that of a larger one
 					s.delete(numberedKey(i))
 				}
 				s.observe()
@@ -220,8 +216,8 @@ func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
 	}
 }
 
-// A watch that takes over after the link was broken reads anew, and tells of the
-// gap, as the one before it would have done.
+// A watch that replaces another one after the connection was lost reads all keys and reports the gap, as its
+// predecessor would have done.
 func TestAGapIsHandedDown(t *testing.T) {
 	for what, then := range map[string][]shard.Watch{
 		"split":  {shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/02"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")},
@@ -232,7 +228,7 @@ func TestAGapIsHandedDown(t *testing.T) {
 				session := s.Session(t, &api.SessionEntry{})
 				lost := api.KVPair{Key: numberedKey(7), Session: session}
 				var broken, slow atomic.Bool
-				var asked sync.Map // paths, since the gap
+				var asked sync.Map // paths of the queries since the gap
 				s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 					if slow.Load() && r.URL.Query().Has("recurse") {
 						_, before := asked.LoadOrStore(r.URL.Path, true)
@@ -259,7 +255,7 @@ func TestAGapIsHandedDown(t *testing.T) {
 				if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
 					t.Fatal(ok, err)
 				}
-				s.Put(t, "service/2/new/leader", "v") // has the layout looked at
+				s.Put(t, "service/2/new/leader", "v") // causes a new layout
 				s.Put(t, "service/z/leader", "v")
 				s.rearrange(then...)
 				pass(5 * time.Second)
@@ -281,7 +277,7 @@ func TestAGapIsHandedDown(t *testing.T) {
 	}
 }
 
-// A shard may fail when its end was decided already.
+// A shard may fail after the layout that closes it was selected.
 func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		var failing atomic.Bool
@@ -298,7 +294,7 @@ func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
 		s.soon(soonSeen, election.Elected, lost.Key)
 		settling := arrangement(func(shard.Layout, []shard.Key, []shard.Watch) []shard.Watch {
 			failing.Store(true)
-			s.Put(t, numberedKey(8), "w") // wakes it
+			s.Put(t, numberedKey(8), "w") // wakes the query
 			s.untilStale(100)
 			if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
 				t.Error(ok, err)
@@ -315,7 +311,7 @@ func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
 	})
 }
 
-// While a new shard is under way others wait for it, as long as it does not fail.
+// While a new shard has no response yet, other shards wait for it unless it fails.
 func TestAShardThatNeverAnsweredHoldsUpNoOther(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
@@ -334,7 +330,7 @@ func TestAShardThatNeverAnsweredHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// A shard that is read anew gets the time to answer, whatever lists show meanwhile.
+// A shard that reads all keys again gets time to respond, regardless of what lists show meanwhile.
 func TestASlowShardIsNotCutOff(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		var slow atomic.Bool
@@ -348,7 +344,7 @@ func TestASlowShardIsNotCutOff(t *testing.T) {
 		s.observe()
 		s.Acquire(t, api.KVPair{Key: numberedKey(101), Session: s.Session(t, &api.SessionEntry{})})
 		s.soon(soonSeen, election.Elected, numberedKey(101))
-		s.delete(numberedKey(102)) // a grave, whose index hides that of a larger one
+		s.delete(numberedKey(102)) // a tombstone; its index hides that of a larger one
 		s.soon(soonSeen, election.Deleted, numberedKey(102))
 		slow.Store(true)
 		if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
@@ -364,8 +360,8 @@ func TestASlowShardIsNotCutOff(t *testing.T) {
 	})
 }
 
-// A shard that knows other keys than the list is given time, and so is the list
-// where the shard's response came later; each new response begins anew.
+// A shard whose keys differ from the list gets time to catch up; so does the list if the shard's response is newer.
+// Each new response restarts this time.
 func TestAMismatchIsGivenTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -401,8 +397,8 @@ func TestAMismatchIsGivenTime(t *testing.T) {
 	})
 }
 
-// A shard that can't be read keeps its place and the keys that it knows; the
-// others follow the keys as ever.
+// A shard that cannot be read stays in the layout with its known keys. The other shards continue to follow their
+// keys.
 func TestAFailingShardHoldsUpNoOther(t *testing.T) {
 	inScene(t, 450, func(s *scene) {
 		var failing atomic.Bool
@@ -414,10 +410,10 @@ func TestAFailingShardHoldsUpNoOther(t *testing.T) {
 		}
 		s.observe()
 		failing.Store(true)
-		s.Put(t, numberedKey(7), "w") // wakes it
+		s.Put(t, numberedKey(7), "w") // wakes the query
 		s.untilStale(100)
 		s.Put(t, numberedKey(7), "missed")
-		for i := range 300 { // some that no shard reads, and others more than one should read
+		for i := range 300 { // keys that no shard reads, and keys that several shards would read
 			key := fmt.Sprintf("service/x%03d/leader", i)
 			s.Put(t, key, "v")
 			pass(10 * time.Millisecond)
@@ -432,7 +428,7 @@ func TestAFailingShardHoldsUpNoOther(t *testing.T) {
 			s.delete(fmt.Sprintf("service/x%03d/leader", i))
 			pass(10 * time.Millisecond)
 		}
-		for i := 100; i < 450; i++ { // so few are left that one shard could read all
+		for i := 100; i < 450; i++ { // so few keys remain that one shard could read all of them
 			s.delete(numberedKey(i))
 		}
 		pass(time.Second)
@@ -449,8 +445,8 @@ func TestAFailingShardHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// checkLosses checks that no loss of the connection was reported for a shard, and
-// nothing of keys that could not be read meanwhile.
+// checkLosses checks that the observer reported neither a lost connection because of a shard nor anything about
+// unreadable keys.
 func (s *scene) checkLosses() {
 	s.T.Helper()
 	s.board.mu.Lock()
@@ -462,8 +458,8 @@ func (s *scene) checkLosses() {
 	}
 }
 
-// New elections that no shard reads are found soon, though keys change all the
-// time: within 100 ms where there are few.
+// New elections that no shard reads are found soon, even while keys change all the time: within 100 ms if there are
+// few keys.
 func TestNewElectionsAreFoundSoon(t *testing.T) {
 	for _, c := range []struct {
 		n    int
@@ -491,8 +487,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 	}
 }
 
-// A mistake in an area ends the program: it does not wait for queries that know
-// nothing of it.
+// A panic in one part of the observer ends the program without waiting for the other queries.
 func TestAPanicInAnAreaComesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
@@ -515,8 +510,7 @@ func TestAPanicInAnAreaComesThrough(t *testing.T) {
 	})
 }
 
-// Of lists that nobody took in time the newest is left, and what the others say
-// of a gap.
+// If several lists arrive before one is received, the newest remains, with the gaps of the others.
 func TestTheNewestListIsKept(t *testing.T) {
 	lists := make(chan listing, 1)
 	keepNewest(lists, listing{names: listOf("a"), gap: true})
@@ -530,7 +524,7 @@ func TestTheNewestListIsKept(t *testing.T) {
 	}
 }
 
-// Elections that may no longer be read are still looked for by some shard.
+// Some shard still covers elections that are no longer readable.
 func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	a := newCoverage(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
 	w := shard.PrefixWatch("s/a")
@@ -543,7 +537,7 @@ func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	}
 }
 
-// Keys that appear all the time put off no division.
+// New keys that appear all the time do not delay the division into shards.
 func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		ctx, cancel := context.WithCancel(s.T.Context())

@@ -20,7 +20,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// slowly lets every request take a while, there and back.
+// slowly delays every request and every response.
 type slowly struct {
 	http.RoundTripper
 }
@@ -43,27 +43,26 @@ func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// story is what was done to keys, and what an observer must tell of it.
+// story records what was done to keys, and what an observer must report.
 type story struct {
 	t     *testing.T
 	api   *api.Client
 	names []string
 
-	mu       sync.Mutex // one thing is done at a time
-	still    bool       // nothing is done but by the test itself
+	mu       sync.Mutex // guards one change at a time
+	still    bool       // only the test itself changes keys
 	rng      *rand.Rand
-	held     map[string]bool   // by key that exists
-	sessions map[string]string // by key
+	held     map[string]bool   // existing keys, true while held
+	sessions map[string]string // session by key
 	touched  map[string]time.Time
 	expected map[string][]expectation
-	// busy reports that something may be still to be told of a key, so that it is
-	// left alone.
+	// busy reports whether a report about a key may still be pending. Then the story does not change the key.
 	busy func(key string) bool
-	// slack is how much later than in a bubble things may be told.
+	// slack is the additional time for a report outside a bubble.
 	slack time.Duration
 }
 
-// expectation is an event that must be told soon after what caused it.
+// expectation is an event that must be reported soon after its cause.
 type expectation struct {
 	kind election.EventType
 	at   time.Time
@@ -71,13 +70,12 @@ type expectation struct {
 }
 
 const (
-	// soonSeen is how late a change of a key may be told that stays, soonFound
-	// that of one that comes or goes.
+	// soonSeen is the time limit for reporting a change of an existing key, soonFound that for a new or deleted key.
 	soonSeen  = 250 * time.Millisecond
 	soonFound = time.Second
 )
 
-// quiet is how long a key is left alone, so that nothing is merged.
+// quiet is how long a key stays unchanged, so that no two changes are merged.
 const quiet = time.Second
 
 func newStory(t *testing.T, client *api.Client, rng *rand.Rand, names []string) *story {
@@ -90,7 +88,7 @@ func newStory(t *testing.T, client *api.Client, rng *rand.Rand, names []string) 
 	return s
 }
 
-// newSession makes a session that nobody has read yet.
+// newSession creates a session that the observer has not read yet.
 func (s *story) newSession() string {
 	id, _, err := s.api.Session().CreateNoChecks(&api.SessionEntry{Name: "s", LockDelay: time.Nanosecond}, nil)
 	s.check(true, err)
@@ -112,14 +110,14 @@ func (s *story) expect(key string, soon time.Duration, kinds ...election.EventTy
 	}
 }
 
-// step does something to any key.
+// step changes a random key.
 func (s *story) step(deletes float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stepOf(s.names[s.rng.IntN(len(s.names))], deletes)
 }
 
-// meddle does something to a key that one of these watches reads.
+// meddle changes a key that one of these watches reads.
 func (s *story) meddle(watches []shard.Watch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +139,7 @@ func (s *story) hush(still bool) {
 	s.still = still
 }
 
-// stepOf does something to a key that is not busy. Few keys
-// are left in the end where there are more deletes than creations.
+// stepOf changes a key that is not busy. Towards the end, deletes exceed creations, so that few keys remain.
 func (s *story) stepOf(key string, deletes float64) (done bool) {
 	if s.busy(key) {
 		return false
@@ -178,7 +175,7 @@ func (s *story) stepOf(key string, deletes float64) (done bool) {
 	return true
 }
 
-// fell deletes everything under a prefix at once. All must have been told.
+// fell deletes all keys under a prefix. Every expected event must have been reported before.
 func (s *story) fell(prefix string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +194,7 @@ func (s *story) fell(prefix string) {
 	}
 }
 
-// told checks that the board told what happened, of every key and in order.
+// told checks that the board reported every change of every key, in order.
 func (s *story) told(b *board) {
 	s.t.Helper()
 	got := map[string][]election.Event{}
@@ -228,15 +225,14 @@ func inTime(e election.Event, x expectation) bool {
 	return e.Type == x.kind && e.Time.Sub(x.at) <= x.soon
 }
 
-// However keys come and go and shards with them: every term of every key is told
-// once, in order.
+// Every term of every key is reported once and in order while keys and shards come and go.
 func TestNoChangeFallsBetweenTwoLayouts(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { playStory(t, seed) }) })
 	}
 }
 
-// restless changes the layout whenever it may be changed, to any that is right.
+// restless changes the layout whenever it may change, to any valid layout.
 func restless(rng *rand.Rand) arrangement {
 	return func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if rng.IntN(3) == 0 {
@@ -248,11 +244,10 @@ func restless(rng *rand.Rand) arrangement {
 	}
 }
 
-// arrangement chooses layouts, as shard.Layout.Next does.
+// arrangement selects layouts, like shard.Layout.Next.
 type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
-// meddled does something to the keys of watches that are about to be closed, and
-// gives them no time, or some, to tell of it.
+// meddled changes keys of watches that are about to be closed, and gives them no time or little time to report it.
 func meddled(s *story, arrange arrangement, changes *int) func(*Observer) {
 	return func(o *Observer) {
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
@@ -276,7 +271,7 @@ func playStory(t *testing.T, seed uint64) {
 	agent := memconsul.New(memconsul.Config{})
 	defer agent.Close()
 	direct := over(t, agent)
-	// The story draws under its own lock, so what is drawn here has its own source.
+	// The story uses its random source under its own mutex, so this function has a separate source.
 	rng := rand.New(rand.NewPCG(seed, 3))
 	var names []string
 	for i := range 900 {
@@ -284,7 +279,7 @@ func playStory(t *testing.T, seed uint64) {
 	}
 	changes, enough := 0, 100
 	arrange := restless(rand.New(rand.NewPCG(seed, 2)))
-	if seed%2 == 1 { // as it is arranged in earnest, where layouts last
+	if seed%2 == 1 { // as in production, where layouts last
 		arrange, enough = shard.Layout.Next, 3
 	}
 	s := newStory(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)

@@ -16,15 +16,14 @@ import (
 	"electop/internal/consultest"
 )
 
-// endingsOut names the file that the measured tables are written to. Without it
-// nothing is written.
+// endingsOut is the environment variable with the file for the measured tables. If it is empty, nothing is written.
 const endingsOut = "ELECTOP_ENDINGS_OUT"
 
-// repetitions is how often each ending is played.
+// repetitions is the number of runs of each ending.
 const repetitions = 20
 
-// play is one repetition of an ending: a leader on a node of its own, in the
-// catalog only, so that everything of it can be taken away.
+// play is one run of an ending. The leader has its own node, which exists in the catalog only, so that the test can
+// remove all of it.
 type play struct {
 	backend
 	op      *consulx.Operator
@@ -38,13 +37,13 @@ type script struct {
 	name  string
 	cause election.Cause
 	says  string
-	// delayed says that a lock-delay follows.
+	// delayed is set if a lock-delay follows.
 	delayed bool
 	entry   api.SessionEntry
-	// checked has checks of the node and of a service keep the session alive.
+	// checked is set if checks of the node and of a service keep the session alive.
 	checked bool
 	end     func(p *play) error
-	// parallel plays all repetitions at once, because one takes long.
+	// parallel runs all repetitions at once, because one takes long.
 	parallel bool
 }
 
@@ -55,7 +54,7 @@ func (p *play) destroy() error {
 	return err
 }
 
-// outlive waits until Consul itself says that the session is gone.
+// outlive waits until Consul reports that the session no longer exists.
 func (p *play) outlive() error {
 	for index := uint64(0); ; {
 		entry, meta, err := p.API.Session().Info(p.session, &api.QueryOptions{WaitIndex: index, WaitTime: patience})
@@ -147,7 +146,7 @@ func scripts() []script {
 	}
 }
 
-// begin makes somebody the leader.
+// begin creates a leader.
 func (s script) begin(p *play) {
 	t := p.T
 	t.Helper()
@@ -168,14 +167,14 @@ func (s script) begin(p *play) {
 	p.Acquire(t, api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
 }
 
-// told is what was told of one repetition.
+// told is the reported data of one run.
 type told struct {
 	right    bool
 	delay    time.Duration
 	evidence string
 }
 
-// run plays one repetition and judges what was told.
+// run runs one repetition and compares the reported cause with the expected one.
 func (s script) run(t *testing.T, b *board, p *play) told {
 	t.Helper()
 	s.begin(p)
@@ -209,7 +208,7 @@ func (s script) run(t *testing.T, b *board, p *play) told {
 	return result
 }
 
-// repeat plays an ending as often as it takes.
+// repeat runs an ending repeatedly and collects the results.
 func (s script) repeat(t *testing.T) []told {
 	t.Helper()
 	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
@@ -239,7 +238,7 @@ func (s script) repeat(t *testing.T) []told {
 	return all
 }
 
-// Twelve endings, each as often as it takes to believe it.
+// Each of the twelve endings is measured repeatedly.
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	results := map[string][]told{}
@@ -285,8 +284,7 @@ func millis(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// record keeps one table for docs/endings.md, in the file that ELECTOP_ENDINGS_OUT
-// names, between marks of its own.
+// record updates one table of docs/endings.md, between its own marks, in the file that ELECTOP_ENDINGS_OUT names.
 func record(t *testing.T, name, table string) {
 	t.Helper()
 	t.Log("\n" + table)
@@ -311,12 +309,11 @@ func record(t *testing.T, name, table string) {
 	}
 }
 
-// recording is held while a table is written; tests run at once.
+// recording is held while a table is written, because tests run in parallel.
 var recording sync.Mutex
 
-// What api.Lock does when it unlocks: it releases the key and destroys its
-// session right after. Nobody can tell that from a destroy when the session is
-// gone before it can be looked at, so whatever is told is called a guess then.
+// api.Lock releases the key and destroys its session immediately afterwards. If the session no longer exists when the
+// observer reads it, this looks like a destroy, so every reported cause must be a guess.
 func TestReleaseBeforeADestroyIsNeverAssertedAway(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

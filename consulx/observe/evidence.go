@@ -24,7 +24,7 @@ const (
 // loss is a term that ended, with the state before.
 type loss struct {
 	event   election.Event
-	session *election.Session // nil if it was never read
+	session *election.Session // nil if the session was never read
 	deleted bool              // the key no longer exists
 }
 
@@ -195,8 +195,8 @@ func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) 
 	return found
 }
 
-// tells reports whether a possibly filtered list of checks suffices to explain the end of
-// a session: one of its checks is critical, or all are present.
+// tells reports whether a possibly filtered list of checks suffices to explain the end of a session: one of its
+// checks is critical, or all are present.
 func tells(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {

@@ -13,12 +13,12 @@ import (
 	"electop/internal/consultest"
 )
 
-// ending is a way for a term to end, and what shall be told of it.
+// ending is a way for a term to end, with the expected cause.
 type ending struct {
 	name  string
 	cause election.Cause
 	says  string
-	// begin gives the session that is to hold the key, end ends the hold.
+	// begin returns the session that acquires the key, end ends its hold.
 	begin func(b backend, name string) string
 	end   func(b backend, key, session, name string) error
 }
@@ -69,7 +69,7 @@ func endings() []ending {
 	}
 }
 
-// checked gives a session that a check of its own keeps alive.
+// checked returns a session that depends on its own check.
 func checked(b backend, name string) string {
 	registration := &api.AgentCheckRegistration{
 		ID: name, Name: name, AgentServiceCheck: api.AgentServiceCheck{TTL: "1h", Status: api.HealthPassing},
@@ -78,7 +78,7 @@ func checked(b backend, name string) string {
 		b.T.Fatal(err)
 	}
 	b.T.Cleanup(func() { _ = b.API.Agent().CheckDeregister(name) })
-	// The agent tells the catalog of its checks by and by.
+	// The agent sends its checks to the catalog with a delay.
 	deadline := time.Now().Add(patience)
 	for {
 		id, _, err := b.API.Session().Create(&api.SessionEntry{NodeChecks: []string{name}, LockDelay: time.Millisecond}, nil)
@@ -91,7 +91,7 @@ func checked(b backend, name string) string {
 	}
 }
 
-// onNode gives a session on a node of its own.
+// onNode returns a session on its own node.
 func onNode(b backend, name string) string {
 	if _, err := b.API.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.9.9.9"}, nil); err != nil {
 		b.T.Fatal(err)
@@ -130,7 +130,7 @@ func TestNoCauseIsAssertedWithoutTheRightToKnow(t *testing.T) {
 		release     bool
 	}{
 		{rules: keys, release: true, says: "sessions cannot be read with this token"},
-		// That a session does not exist is told to everybody.
+		// Every token can read that a session does not exist.
 		{rules: keys, says: "its settings were never read"},
 		{rules: keys + sessions, says: "cannot be read with this token"},
 	} {
@@ -174,8 +174,7 @@ func TestFilteredChecksTellOnlyWhatTheyShow(t *testing.T) {
 	}
 }
 
-// The tombstone of a key tells at which index it was deleted, whatever is written
-// since.
+// The tombstone of a key contains the index of its deletion, regardless of later writes.
 func TestADeletedKeyTellsItsIndex(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -47,8 +47,8 @@ func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
 	}
 }
 
-// beforeRestore has a key that one session led when a snapshot was saved, and another
-// leads now. The last result restores the snapshot.
+// beforeRestore saves a snapshot while one session leads, and lets another session lead afterwards. Its last result
+// restores the snapshot.
 func beforeRestore(t *testing.T) (b backend, key, one string, restore func()) {
 	t.Helper()
 	b, key = newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()}), "service/web/leader"
@@ -95,8 +95,7 @@ func TestObserverFollowsARestore(t *testing.T) {
 	_, _ = board.event(n, election.Vacated, key)
 }
 
-// A restore between two queries wakes neither: the later one waits for an index that the
-// store no longer has.
+// A restore between two queries wakes neither of them: the second waits for an index that the store no longer has.
 func TestARestoreBetweenTwoQueriesIsNoticed(t *testing.T) {
 	b, key, one, restore := beforeRestore(t)
 	held, restored := make(chan struct{}, 1), make(chan struct{})
@@ -145,7 +144,7 @@ func TestKeysThatMayNoLongerBeReadAreKept(t *testing.T) {
 	board := observe(t, newClient(t, consulx.Config{Address: agent.Addr(), Token: token.SecretID}))
 	_, n := board.event(0, election.Elected, "service/b/leader")
 
-	// One key is taken out of the token's sight; a write wakes the query.
+	// The token loses the permission for one key; a write wakes the query.
 	policy.Rules = rules + ` key "service/b/leader" { policy = "deny" }`
 	if _, _, err := root.API.ACL().PolicyUpdate(policy, nil); err != nil {
 		t.Fatal(err)
@@ -155,7 +154,7 @@ func TestKeysThatMayNoLongerBeReadAreKept(t *testing.T) {
 		e := board.last.Find("service/b/leader")
 		return e != nil && e.Unreadable && e.Exists
 	})
-	// A key that may be read and is deleted is gone all the same.
+	// A readable key that is deleted is reported as deleted.
 	if _, err := root.API.KV().Delete("service/a/leader", nil); err != nil {
 		t.Fatal(err)
 	}

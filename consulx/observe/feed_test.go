@@ -12,8 +12,8 @@ import (
 	"electop/election"
 )
 
-// A consumer that blocks keeps one goroutine: everything else is still observed,
-// and told in order when the consumer goes on.
+// A consumer that blocks occupies one goroutine. Everything else is still observed, and reported in order when the
+// consumer continues.
 func TestAConsumerThatBlocksStallsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}

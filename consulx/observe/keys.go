@@ -28,8 +28,8 @@ type keyPoller struct {
 	o        *Observer
 	watch    shard.Watch
 	patterns election.Patterns
-	ready    <-chan struct{} // closed when answers may be handed over
-	onChange func()          // after an answer with other keys than before, and a first failure
+	ready    <-chan struct{} // closed when responses may be reported
+	onChange func()          // called after a response with other keys than before, and after a first failure
 
 	askedAt time.Time
 	answer  keySet
@@ -43,13 +43,13 @@ type keyPoller struct {
 // keyState is what a shard knows.
 type keyState struct {
 	phase phase
-	last  keySet      // as it was handed over
+	last  keySet      // as it was reported
 	keys  []shard.Key // in last
 	// hidden are keys that were read before and are no longer readable.
 	hidden []string
 	at     time.Time // of the latest response
 	next   blocking.Position
-	heavy  bool // most of what is read is of no use
+	heavy  bool // most of the response is unused
 }
 
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -96,8 +96,8 @@ func (k *keyPoller) Accept(ctx context.Context, a blocking.Answer) (bool, error)
 	return news, nil
 }
 
-// handOver reports a response, unless the shard was closed meanwhile: then others
-// read its keys and may have reported newer states.
+// handOver reports a response, unless the shard was closed meanwhile: then other shards read its keys and may have
+// reported newer states.
 func (k *keyPoller) handOver(next keyState, news, up bool, batch []election.Observation) {
 	k.mu.Lock()
 	before := k.state
@@ -223,7 +223,7 @@ func (k *keyPoller) recheckHidden(
 	return hidden, nil
 }
 
-// shownKey is how much of a key an error shows, in runes.
+// shownKey is the maximum length of a key in an error, in runes.
 const shownKey = 100
 
 func byKey(a, b election.Pair) int { return strings.Compare(a.Key, b.Key) }

@@ -28,8 +28,7 @@ const (
 	heavyShare = 4
 )
 
-// pairOverhead is about how many bytes a pair takes in a response besides its key,
-// value and session.
+// pairOverhead is the approximate size of a pair in a response without its key, value and session, in bytes.
 const pairOverhead = 100
 
 // newKeySet separates elections from other keys. It reuses list.
@@ -77,13 +76,13 @@ func (a keySet) keys() []shard.Key {
 	return keys
 }
 
-// sameKeys reports that two responses name the same keys.
+// sameKeys reports whether two responses name the same keys.
 func (a keySet) sameKeys(b keySet) bool {
 	return slices.Equal(a.others, b.others) &&
 		slices.EqualFunc(a.Pairs, b.Pairs, func(p, q election.Pair) bool { return p.Key == q.Key })
 }
 
-// heavy reports a large response that consists mostly of other keys.
+// heavy reports whether a response is large and consists mostly of other keys.
 func (a keySet) heavy() bool { return a.size > heavySize && a.useful < a.size/heavyShare }
 
 // part is the keys in a range.
@@ -96,9 +95,8 @@ func (a keySet) part(r election.Range) keySet {
 	return keySet{List: a.Part(from, to), others: shard.Cut(a.others, r, func(s string) string { return s })}
 }
 
-// readKeys reads all keys of a shard; before is what it had read. sparing reads
-// their names first and then only the elections, which is cheaper beside large
-// values.
+// readKeys reads all keys of a shard; before is its previous result. If sparing is set, it reads the names first and
+// then only the elections, which is cheaper if other values are large.
 func readKeys(
 	c *consulx.Client, w shard.Watch, ps election.Patterns, before wire.List, sparing bool, q *api.QueryOptions,
 ) (keySet, *api.QueryMeta, error) {

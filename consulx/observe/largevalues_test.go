@@ -16,11 +16,11 @@ import (
 	"electop/internal/memconsul"
 )
 
-// weighing counts the bytes of the answers about keys.
+// weighing counts the bytes of the responses about keys.
 type weighing struct {
 	http.RoundTripper
 	read  atomic.Int64
-	paths sync.Map // of the keys that were asked for
+	paths sync.Map // by requested key
 }
 
 func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -40,8 +40,8 @@ func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Large values beside the elections are read once, not with each change: few
-// elections are watched by their keys, many by names and then by transactions.
+// Large values of other keys are read once, and not with each change: a few elections are watched by key, many by
+// names and transactions.
 func TestLargeValuesBesideElectionsCostNothing(t *testing.T) {
 	for _, n := range []int{3, 90} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestLargeValuesBesideElectionsCostNothing(t *testing.T) {
 				b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte(fmt.Sprint(value))})
 				_, _ = board.event(from, "updated", key)
 			}
-			for i := range n { // a shard learns by its first answer what it weighs
+			for i := range n { // a shard detects the size of the values with its first response
 				change(i, 1)
 			}
 			before := wire.read.Load()

@@ -24,9 +24,8 @@ import (
 	"electop/internal/memconsul"
 )
 
-// One shard's connection dies silently while the probe and the other shard are
-// fine. Its part of the board is stale before a change is 30 s old that it does not
-// report; the connection is not lost, and nothing is said of the other part.
+// The connection of one shard dies silently while the probe and the other shard work. Within 30 s of a missed change,
+// its part is stale. The connection is not lost and the other part is not stale.
 func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	var dead atomic.Bool
 	dead.Store(true)
@@ -56,7 +55,7 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 		if _, stale := s.StaleSince("a/leader"); stale {
 			t.Error("the part of the other shard is stale, too")
 		}
-		pass(time.Minute) // the next attempts fail as well
+		pass(time.Minute) // the next attempts fail, too
 		if s := b.snapshot(); s.Connection.State != election.Live || s.CountStale() != 1 {
 			t.Errorf("after further attempts: %+v", s.Connection)
 		}
@@ -71,7 +70,7 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 	})
 }
 
-// The same over real connections: a proxy holds back everything for one prefix.
+// The same test over real connections: a proxy holds back every response for one prefix.
 func TestProxyThatSilencesOneShard(t *testing.T) {
 	consul, err := memconsul.Start(memconsul.Config{})
 	if err != nil {
@@ -113,8 +112,8 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The list of keys, the checks of a node and the list of sessions are sources of
-// their own, whose failure concerns no election.
+// The list of keys, the checks of a node and the list of sessions are separate sources. Their failure makes no
+// election stale.
 func TestOtherSourcesReportTheirPart(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)

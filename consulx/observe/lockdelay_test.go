@@ -16,18 +16,16 @@ import (
 	"electop/internal/consultest"
 )
 
-// longDelay is an environment variable that has the longest lock-delay measured
-// too, which takes a minute.
+// longDelay is the environment variable that enables the measurement of the longest lock-delay, which takes a minute.
 const longDelay = "ELECTOP_LONG_DELAY"
 
-// retryEvery is how often the waiting candidate tries.
+// retryEvery is the interval between two attempts of the waiting candidate.
 const retryEvery = 20 * time.Millisecond
 
-// entered is when a candidate got in: after its attempt at refused and not
-// after its attempt that ended at led.
+// entered contains the start of the latest rejected acquire and the end of the successful one.
 type entered struct{ refused, led time.Time }
 
-// wait tries to lead until Consul lets it.
+// wait retries the acquire until Consul accepts it.
 func (p *play) wait(t *testing.T, session string) entered {
 	t.Helper()
 	ticker := time.NewTicker(retryEvery)
@@ -68,7 +66,7 @@ func TestLockDelayEstimate(t *testing.T) {
 		strings.Join(rows, ""))
 }
 
-// estimate measures one lock-delay and gives its row of the table.
+// estimate measures one lock-delay and returns its row of the table.
 func estimate(t *testing.T, delay time.Duration) string {
 	t.Helper()
 	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
@@ -90,8 +88,7 @@ func estimate(t *testing.T, delay time.Duration) string {
 	why, _ := b.event(n, election.Explained, p.key)
 	e := p.wait(t, next)
 	until := why.LockDelayUntil
-	// A slow machine widens what the candidate can tell, not what is asked of
-	// the estimate.
+	// A slow machine makes the measurement less precise, but does not relax the requirement for the estimate.
 	const slack = time.Second
 	if until.IsZero() || until.Before(e.refused.Add(-slack)) || until.After(e.led.Add(slack)) {
 		t.Errorf("estimated %s, refused at %s, acquired at %s", until, e.refused, e.led)
@@ -180,8 +177,8 @@ func samePairs(a, b api.KVPairs) bool {
 	return true
 }
 
-// What happens to Patroni's keys: the leader's session is lost, and with it both
-// its keys; a replica takes the leader's key and makes it anew.
+// Patroni's keys: when the leader's session ends, both of its keys are deleted. A replica acquires the leader key,
+// which it creates again.
 func TestPatroniFailovers(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
@@ -223,7 +220,7 @@ func TestPatroniFailovers(t *testing.T) {
 	})
 }
 
-// patroniSurroundings waits until both replicas are seen as candidates.
+// patroniSurroundings waits until both replicas are listed as candidates.
 func patroniSurroundings(t *testing.T, board *board, key string, replicas ...string) {
 	t.Helper()
 	board.until("both replicas as candidates", func() bool {
@@ -257,7 +254,7 @@ func countOf(events []election.Event, key string, kind election.EventType) int {
 	return n
 }
 
-// Two lists of what is measured must not be mixed in one file.
+// Tables of two measurements can share a file.
 func TestRecordKeepsTheRest(t *testing.T) {
 	path := t.TempDir() + "/endings.md"
 	text := "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n<!-- two -->\n<!-- end of two -->\n"
@@ -277,8 +274,8 @@ func TestRecordKeepsTheRest(t *testing.T) {
 	}
 }
 
-// A recursive delete above the watched prefix does not always wake the query
-// that is blocked on it. The wait bounds how long that goes unnoticed.
+// A recursive delete above the watched prefix does not always wake the query that is blocked on it. The wait time
+// limits how long the change stays unnoticed.
 func TestDeletesAboveAWatchedPrefixAreNoticed(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

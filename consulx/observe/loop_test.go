@@ -17,14 +17,14 @@ import (
 	"electop/internal/consultest"
 )
 
-// fakeConsul answers the probe and the question for keys, the latter as a test
-// tells it to. It needs no network, so that a bubble can control its clock.
+// fakeConsul responds to the probe and to queries for keys; a test sets the latter responses. It needs no network, so
+// a bubble can control its clock.
 type fakeConsul struct {
 	keys func(n int, asked string, r *http.Request) (status, index int, body string)
 
 	mu       sync.Mutex
 	noQuorum bool
-	asked    []string // index and time of each question for keys
+	asked    []string // index and time of each query for keys
 	start    time.Time
 }
 
@@ -70,7 +70,7 @@ func (f *fakeConsul) setQuorum(ok bool) {
 	f.noQuorum = !ok
 }
 
-// hang blocks a question until its asker gives up or the time is over.
+// hang blocks a query until its client disconnects or its wait ends.
 func hang(r *http.Request, d time.Duration) {
 	select {
 	case <-r.Context().Done():
@@ -78,7 +78,7 @@ func hang(r *http.Request, d time.Duration) {
 	}
 }
 
-// waitOf is how long a question asks to wait.
+// waitOf is the wait time of a query.
 func waitOf(r *http.Request) time.Duration {
 	wait, _ := time.ParseDuration(r.URL.Query().Get("wait"))
 	return wait
@@ -89,7 +89,7 @@ const (
 	oneKey   = `[{"Key":"a/leader","ModifyIndex":5,"CreateIndex":5,"LockIndex":1}]`
 )
 
-// inBubble observes a fake Consul for some time and gives what was observed.
+// inBubble observes a fake Consul for some time and returns the observations.
 func inBubble(t *testing.T, f *fakeConsul, test func(b *board)) {
 	t.Helper()
 	inBubbleWith(t, f, Options{Patterns: patterns(t, "*/leader"), Wait: fakeWait}, test)
@@ -116,7 +116,7 @@ func TestLoopAsksAnewAfterARestore(t *testing.T) {
 		switch n {
 		case 0:
 			return 200, 7, oneKey
-		case 1: // the restore wakes the query with the old body and index
+		case 1: // the restore wakes the query, with the old body and index
 			hang(r, 10*time.Second)
 			return 200, 7, oneKey
 		case 2:
@@ -140,8 +140,7 @@ func TestLoopAsksAnewAfterARestore(t *testing.T) {
 	})
 }
 
-// Consul's data may be replaced by others whose indexes say the same: a value
-// is taken from the reading before only where nothing points to that.
+// Data with the same indexes may replace Consul's data. A previous value is reused only if nothing indicates that.
 func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 	other := strings.Replace(oneKey, "{", `{"Value":"b3RoZXI=",`, 1)
 	for what, index := range map[string]int{"the index of before": 7, "a smaller index": 6} {
@@ -194,7 +193,7 @@ func TestLoopDoesNotSpinOnAnEmptyPrefix(t *testing.T) {
 	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
 		switch {
 		case time.Since(f.start) < writtenAfter:
-			return 404, n + 1, "" // any write anywhere wakes it
+			return 404, n + 1, "" // any write to the store wakes the query
 		case asked == "1000000":
 			hang(r, time.Hour)
 		}
@@ -245,8 +244,8 @@ func TestLoopBacksOffAndTellsOfTheGap(t *testing.T) {
 	})
 }
 
-// A query whose connection died silently is given up in time, and what was missed
-// is read at once: nothing is lost but the moment of the change.
+// A query on a silently dead connection times out, and the missed changes are read at once. Only the time of the
+// change is lost.
 func TestLoopGivesUpAQueryThatIsNeverAnswered(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
@@ -274,8 +273,8 @@ func TestLoopGivesUpAQueryThatIsNeverAnswered(t *testing.T) {
 	})
 }
 
-// A proxy that rejects queries that wait must not cause one full read after
-// another, nor may the board look live meanwhile.
+// A proxy that rejects blocking queries must not cause repeated full reads, and the board must not look live
+// meanwhile.
 func TestLoopPausesWhereWaitingIsRejected(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, _ *http.Request) (int, int, string) {
@@ -293,8 +292,7 @@ func TestLoopPausesWhereWaitingIsRejected(t *testing.T) {
 	})
 }
 
-// Queries that are blocked stay silent when the quorum is lost; once the probe
-// has found it again they are all put anew.
+// Blocked queries do not detect a lost quorum. They all restart once the probe succeeds again.
 func TestProbeNoticesLostQuorum(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
@@ -358,7 +356,7 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 		time.AfterFunc(10*time.Second, cancel)
 		var got []*election.Snapshot
 		for s := range o.Snapshots() {
-			// Nobody waits for the first whole board.
+			// The first complete board is published at once.
 			first := s.Loaded && !slices.ContainsFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < snapshotGap {
 				t.Errorf("a snapshot %s after the one before", s.At.Sub(got[n-1].At))
@@ -377,7 +375,7 @@ func TestTheFirstWholeBoardIsNotHeldBack(t *testing.T) {
 	for _, eventsOnly := range []bool{false, true} {
 		f := &fakeConsul{}
 		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
-			blocking.Sleep(context.Background(), time.Millisecond) // the probe is answered before
+			blocking.Sleep(context.Background(), time.Millisecond) // the probe succeeds before
 			if n > 1 {
 				hang(r, time.Hour)
 			}

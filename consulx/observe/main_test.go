@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
 const patience = consultest.Patience
 
-// backend is a Consul to test against and a client of it.
+// backend is a Consul agent for a test, and a client of it.
 type backend struct {
 	consultest.Backend
 	client *consulx.Client
@@ -46,7 +46,7 @@ func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
 	return c
 }
 
-// over makes a client that sends everything through rt.
+// over returns a client that sends every request through rt.
 func over(t *testing.T, rt http.RoundTripper) *consulx.Client {
 	t.Helper()
 	return newClient(t, consulx.Config{Address: "consul.test", Transport: rt})
@@ -61,7 +61,7 @@ func patterns(t *testing.T, texts ...string) election.Patterns {
 	return ps
 }
 
-// hooked makes a client of addr whose requests pass a hook first.
+// hooked returns a client of addr whose requests pass a hook first.
 func hooked(t *testing.T, addr string) (*consulx.Client, *consultest.Hook) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
@@ -92,7 +92,7 @@ func shownLayout(ws []shard.Watch) string {
 	return strings.Join(shown, " ")
 }
 
-// listOf makes keys; those that end in "leader" are elections.
+// listOf returns keys; those that end in "leader" are elections.
 func listOf(keys ...string) []shard.Key {
 	all := make([]shard.Key, len(keys))
 	for i, key := range keys {

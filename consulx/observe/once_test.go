@@ -9,8 +9,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// A session that could not be read is no session that may not be read: what the
-// caller concludes from the one would be false of the other.
+// A session that could not be read differs from one that the token cannot read: the caller's conclusions from the
+// second would be false for the first.
 func TestALookFailsWhenASessionCannotBeRead(t *testing.T) {
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {

@@ -18,8 +18,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// chaos are clients that write a few keys all the time, in transactions whose
-// answers tell exactly what each write left behind.
+// chaos is a set of clients that write a few keys all the time, in transactions whose responses contain the result of
+// each write.
 type chaos struct {
 	backend
 	keys []string
@@ -33,16 +33,15 @@ type chaos struct {
 	releases []unlocked
 }
 
-// unlocked is one release of electop's: the index that it was bound to and the
-// one that it caused.
+// unlocked is one release by electop: the index that it was bound to and the index that it caused.
 type unlocked struct {
 	op    api.KVTxnOp
 	bound uint64
 	at    uint64
 }
 
-// TestRacesInFreeRun: clients and electop act at once. Afterwards the record of all
-// writes tells whether electop's were right.
+// TestRacesInFreeRun runs clients and electop at the same time. Afterwards it compares electop's actions with the
+// record of all writes.
 func TestRacesInFreeRun(t *testing.T) { onBoth(t, raceFreely) }
 
 func raceFreely(b backend) {
@@ -98,7 +97,7 @@ func (c *chaos) newSession() string {
 	return id
 }
 
-// write goes on until stop is closed.
+// write continues until stop is closed.
 func (c *chaos) write(r *rand.Rand, stop <-chan struct{}) {
 	for {
 		select {
@@ -130,7 +129,7 @@ func (c *chaos) write(r *rand.Rand, stop <-chan struct{}) {
 // commit writes and reads in one transaction.
 func (c *chaos) commit(op *api.KVTxnOp) {
 	after := &api.KVTxnOp{Verb: api.KVGetOrEmpty, Key: op.Key}
-	// What is written and what is noted must not be told apart by another write.
+	// The mutex keeps other writes out between a write and its record.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ok, answer, _, err := c.API.Txn().Txn(api.TxnOps{{KV: op}, {KV: after}}, nil)
@@ -161,7 +160,7 @@ func (c *chaos) kill(i int, session string) {
 	c.sessions[i] = c.newSession()
 }
 
-// actOnce has electop act on a key as it is now.
+// actOnce applies an action of electop to the current hold of a key.
 func (c *chaos) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]int) {
 	pair := c.Get(c.T, c.keys[r.IntN(len(c.keys))])
 	if pair == nil || pair.Session == "" {
@@ -186,7 +185,7 @@ func (c *chaos) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]in
 	counts[name]++
 }
 
-// replace takes a session that electop destroyed out of use.
+// replace replaces a session that electop destroyed.
 func (c *chaos) replace(session string, destroyed bool) {
 	if !destroyed {
 		return
@@ -201,7 +200,7 @@ func (c *chaos) replace(session string, destroyed bool) {
 	}
 }
 
-// releaseRecorder notes every release that Consul confirmed.
+// releaseRecorder records every release that Consul confirmed.
 type releaseRecorder struct {
 	next  http.RoundTripper
 	chaos *chaos
@@ -253,7 +252,7 @@ func (c *chaos) released(ops api.TxnOps, result api.TxnResponse) {
 	c.releases = append(c.releases, u)
 }
 
-// judge compares what electop did with the record of all other writes.
+// judge compares electop's actions with the record of all other writes.
 func (c *chaos) judge() {
 	free := map[string]uint64{} // by key: the latest release
 	for _, u := range c.releases {

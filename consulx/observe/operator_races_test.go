@@ -21,8 +21,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// How many rounds are raced on the real Consul; under -short only the in-process
-// one is there. Each round begins with a random state from the seed.
+// Number of races on the real Consul; with -short, only the in-process one runs. Each race begins with a random state
+// from the seed.
 const (
 	raceRounds      = 1000
 	raceRoundsShort = 100
@@ -37,20 +37,18 @@ func raceCount(t *testing.T) int {
 	return raceRounds
 }
 
-// race is one round: a holder, a rival, and a key that the operator acts on while
-// both go on.
+// race has a holder, a rival, and a key that the operator acts on while both continue.
 type race struct {
 	backend
 	r             *rand.Rand
 	key, otherKey string
 	holder, rival string
 	holderDied    bool
-	// record is the key after every write of the test: what the key must be if
-	// the operator wrote nothing.
+	// record is the key after every write of the test: the expected state if the operator wrote nothing.
 	record []*api.KVPair
 }
 
-// written notes the key after a write that was not electop's.
+// written records the key after a write by another client than electop.
 func (x *race) written() { x.record = append(x.record, x.Get(x.T, x.key)) }
 
 func (x *race) last() *api.KVPair { return x.record[len(x.record)-1] }
@@ -61,7 +59,7 @@ func (x *race) lock(session string) {
 	x.written()
 }
 
-// unlockAsHolder is a release as its holder does it, with another value.
+// unlockAsHolder releases the key like its holder, with another value.
 func (x *race) unlockAsHolder() {
 	p := api.KVPair{Key: x.key, Session: x.holder, Value: []byte("released"), Flags: x.r.Uint64()}
 	if _, _, err := x.API.KV().Release(&p, nil); err != nil {
@@ -90,7 +88,7 @@ func (x *race) overwrite() {
 	x.written()
 }
 
-// interference is what may happen between a read and a write.
+// interference is a change between a read and a write.
 func interference() map[string]func(*race) {
 	return map[string]func(*race){
 		"nothing":                     func(*race) {},
@@ -118,8 +116,8 @@ func interference() map[string]func(*race) {
 	}
 }
 
-// TestRaces: whatever happens between electop's reads and its write, it acts on
-// the hold that it was given or on nothing, and says so.
+// TestRaces checks that the operator acts only on the hold that it was given, whatever happens between its reads and
+// its write, and that it reports otherwise.
 func TestRaces(t *testing.T) { onBoth(t, raceAll) }
 
 func raceAll(b backend) {
@@ -171,13 +169,12 @@ func (x *race) cleanUp() {
 	}
 }
 
-// play acts while something interferes, before the operator's first read or
-// directly before its write.
+// play runs an action with one interference, before the operator's first read or immediately before its write.
 func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
 	beforeWrite := x.r.IntN(3) > 0
 	other := x.Get(x.T, x.otherKey)
 	target := targetOf(wire.Pair(x.last()))
-	read := len(x.record) - 1 // what the operator read last
+	read := len(x.record) - 1 // the operator's latest read
 	done := false
 	hook.Before = func(r *http.Request) {
 		switch writes := isUnlock(r) || isDestroy(r); {
@@ -210,7 +207,7 @@ func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, 
 	}
 }
 
-// isUnlock recognises the transaction that releases.
+// isUnlock reports whether a request is the transaction that releases a key.
 func isUnlock(r *http.Request) bool {
 	if r.URL.Path != "/v1/txn" || r.GetBody == nil {
 		return false
@@ -241,8 +238,8 @@ func (x *race) judgeRelease(what string, target election.Target, err error) {
 	}
 }
 
-// judgeDestroy: no destroy is conditional, so that what counts is the key as the
-// operator read it last. The rival's hold is never touched.
+// judgeDestroy checks a destroy against the operator's latest read of the key, because a destroy has no condition.
+// The rival's hold must not change.
 func (x *race) judgeDestroy(what string, target election.Target, err error, read *api.KVPair) {
 	last, now := x.last(), x.Get(x.T, x.key)
 	held := read != nil && read.Session == target.Session

@@ -16,8 +16,7 @@ import (
 
 const boardRules = `key_prefix "service/" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`
 
-// aclStage is a Consul with ACLs, some elections that are led, and a token whose
-// policy a test changes.
+// aclStage is a Consul with ACLs, some elections with leaders, and a token whose policy a test changes.
 type aclStage struct {
 	root   backend
 	policy *api.ACLPolicy
@@ -56,7 +55,7 @@ func (s *aclStage) allow(rules string) {
 	}
 }
 
-// noneVacated fails the test when a leader that never changed was reported lost.
+// noneVacated fails the test if an election that kept its leader was reported as vacated.
 func (s *aclStage) noneVacated(board *board) {
 	s.root.T.Helper()
 	for _, key := range s.keys {
@@ -96,8 +95,8 @@ func TestChangedPermissionsAreNoticedWithoutAWrite(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// A query that blocks while its policy is removed and restored responds with the
-// permissions that it began with, or with those in between.
+// The response to a query that is blocked while its policy is removed and restored uses the first permissions or
+// those in between.
 func TestAPolicyThatIsReplacedMeanwhileTakesNoLeader(t *testing.T) {
 	s := newACLStage(t, 20)
 	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
@@ -112,8 +111,7 @@ func TestAPolicyThatIsReplacedMeanwhileTakesNoLeader(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// With default allow and no token, nothing in a response says that the
-// anonymous token's policy filtered it.
+// With default policy allow and no token, a response does not show that the anonymous token's policy filtered it.
 func TestADenyRuleForTheAnonymousTokenTakesNoLeader(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
@@ -140,7 +138,7 @@ func TestADenyRuleForTheAnonymousTokenTakesNoLeader(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// Nothing about a key changes when the token may read its holder's session.
+// The key does not change when the token gains the permission to read its holder's session.
 func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	s := newACLStage(t, 3)
 	s.allow(`key_prefix "service/" { policy = "read" }`)
@@ -152,8 +150,7 @@ func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 	})
 }
 
-// Consul answers a token that it does not know: that is no outage, and no rule is
-// missing.
+// Consul responds to an unknown token: this is no outage, and no rule is missing.
 func TestATokenThatConsulDoesNotKnow(t *testing.T) {
 	s := newACLStage(t, 1)
 	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
@@ -174,7 +171,7 @@ func TestATokenThatConsulDoesNotKnow(t *testing.T) {
 	})
 }
 
-// Under a token that may read everything all is as without ACLs.
+// A token that can read everything gives the same board as without ACLs.
 func TestReadersSeeEverything(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
@@ -204,8 +201,7 @@ func TestReadersSeeEverything(t *testing.T) {
 	}
 }
 
-// Under a token that may read keys alone the board works and says in plain words
-// what it can't.
+// A token that can read only keys gives a board that names the missing data.
 func TestReadersOfKeysAloneAreToldWhatIsMissing(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})

@@ -18,8 +18,7 @@ func connectionEvents(b *board) (types []election.EventType) {
 	return types
 }
 
-// rejecting is a Consul behind a proxy that ends blocked queries after some time,
-// for 30 s.
+// rejecting is a Consul behind a proxy that ends blocked queries after some time, for 30 s.
 func rejecting(after time.Duration, status int) *fakeConsul {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
@@ -36,8 +35,7 @@ func rejecting(after time.Duration, status int) *fakeConsul {
 	return f
 }
 
-// While connections are reset again and again, reads that respond at once succeed
-// now and then, and so does the probe.
+// While connections are reset repeatedly, reads that return at once succeed sometimes, and so does the probe.
 func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	f := rejecting(0, 0)
 	inBubble(t, f, func(b *board) {
@@ -56,7 +54,7 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	})
 }
 
-// A proxy that cuts blocked queries after some time lets them wait: Consul responds.
+// A proxy that ends blocked queries after some time lets them wait, so Consul counts as responding.
 func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	f := rejecting(5*time.Second, http.StatusGatewayTimeout)
 	inBubble(t, f, func(b *board) {
@@ -71,8 +69,8 @@ func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	})
 }
 
-// While the probe fails too, reads of all keys are not worth the trouble: its next
-// success restarts them.
+// While the probe also fails, the observer does not retry reads of all keys: the next success of the probe restarts
+// them.
 func TestPausesGrowWhileTheProbeFails(t *testing.T) {
 	f := &fakeConsul{noQuorum: true}
 	f.keys = func(int, string, *http.Request) (int, int, string) { return 500, 0, "No cluster leader" }

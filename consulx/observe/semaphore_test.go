@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// contend makes a contender of Consul's own semaphore that holds a slot.
+// contend creates a contender that holds a slot of Consul's own semaphore.
 func contend(t *testing.T, b backend, prefix, name string) *api.Semaphore {
 	t.Helper()
 	s, err := b.API.SemaphoreOpts(&api.SemaphoreOptions{Prefix: prefix, Limit: 2, SessionName: name})
@@ -22,8 +22,7 @@ func contend(t *testing.T, b backend, prefix, name string) *api.Semaphore {
 	return s
 }
 
-// A semaphore that is full is not vacant: its holders enter and leave, and are
-// named.
+// A full semaphore is not vacant: its holders enter and leave, and have names.
 func TestObserverTellsHoldersOfASemaphore(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

@@ -15,7 +15,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// listConsul has held keys and answers the list of all sessions after a while.
+// listConsul has held keys and delays its response to the query for all sessions.
 type listConsul struct {
 	after time.Duration
 	keys  int
@@ -46,7 +46,7 @@ func (l *listConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTrip(r)
 }
 
-// all lists one object for each key.
+// all returns a list with one object for each key.
 func (l *listConsul) all(object string) string {
 	objects := make([]string, l.keys)
 	for i := range objects {
@@ -61,18 +61,18 @@ func (l *listConsul) count(n *int) {
 	*n++
 }
 
-// The board is drawn once, and whole: many keys wait for the list of sessions that
-// is read while they are, but not for long; the sessions of few are asked for.
+// The first board is complete: many keys wait for the list of sessions, but only for a limited time. A few missing
+// sessions are read one by one.
 func TestTheFirstBoardHasItsSessions(t *testing.T) {
 	many := consulx.ManySessions + 1
 	for _, tt := range []struct {
 		name         string
 		keys         int
-		after        time.Duration // until there is a list
+		after        time.Duration // delay of the list
 		pattern      string
-		at           time.Duration // of the first whole board
-		node         string        // of a leader on it
-		later        string        // and in the end
+		at           time.Duration // time of the first complete board
+		node         string        // node of a leader on it
+		later        string        // node of that leader in the end
 		lists, infos int
 	}{
 		{"many, in time", many, 300 * time.Millisecond, "*/leader", 300 * time.Millisecond, "listed", "listed", 1, 0},

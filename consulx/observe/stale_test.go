@@ -18,8 +18,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// With --stale, any server may respond. One that lags behind must not take a
-// leader back that another server showed already.
+// With --stale, any server may respond. A server that lags behind must not replace a leader by an older one.
 func TestStaleResponsesDoNotGoBack(t *testing.T) {
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
@@ -54,8 +53,8 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 	})
 }
 
-// A consensus leader that was just elected may respond from the state up to which
-// it has replayed its log. Only a consistent read waits until that is done.
+// A newly elected consensus leader may respond with an older state while it replays its log. Only a consistent read
+// waits for the end of the replay.
 func TestALeaderThatReplaysItsLogTakesNoLeaderBack(t *testing.T) {
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
@@ -83,8 +82,7 @@ func TestALeaderThatReplaysItsLogTakesNoLeaderBack(t *testing.T) {
 	})
 }
 
-// What changed during an outage is known within bounds, also where an outdated
-// response was dropped first.
+// The time of a change during an outage is known within bounds, even if an outdated response was dropped first.
 func TestADroppedResponseLeavesTheGap(t *testing.T) {
 	vacant := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2`)
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
@@ -113,8 +111,8 @@ func TestADroppedResponseLeavesTheGap(t *testing.T) {
 	})
 }
 
-// A query that takes over from others knows how new their responses were: an older
-// one, from a leader that still replays its log, is not used.
+// A query that replaces others inherits the index of their newest response and drops older responses, such as those
+// of a leader that still replays its log.
 func TestTheNewestIndexIsHandedDown(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		held := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
@@ -146,7 +144,7 @@ func TestTheNewestIndexIsHandedDown(t *testing.T) {
 	})
 }
 
-// outdated is an earlier response about a prefix.
+// outdated is an earlier response for a prefix.
 type outdated struct {
 	agent    http.RoundTripper
 	index    int

@@ -43,7 +43,7 @@ func TestStudyFollowsTheSelectedElection(t *testing.T) {
 	})
 }
 
-// counting counts the questions whose path begins with some text.
+// counting counts the requests whose path has a prefix.
 type counting struct {
 	http.RoundTripper
 	path string
@@ -81,13 +81,13 @@ func TestNothingIsStudiedUnlessAsked(t *testing.T) {
 	}
 }
 
-// The dearest question is not asked at every event.
+// The most expensive request is not repeated for every event.
 func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		return consultest.Answer(r, 200, 1, "[]"), nil
 	})}
 	o := New(over(t, c), Options{})
-	o.ended = true // nobody listens
+	o.ended = true // events that no consumer receives
 	v := surveyor{o: o}
 	v.visit(t.Context(), "leader")
 	v.listedAt = time.Now().Add(time.Hour)

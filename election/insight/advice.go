@@ -24,7 +24,7 @@ type Advice struct {
 	Do  string `json:"do"`
 }
 
-// Thresholds of the advice. They are judgements, not based on measurements.
+// Thresholds of the advice. They are chosen by judgement, not by measurement.
 const (
 	// manyElections is the number of elections led by one session that causes advice, if
 	// it is more than twice the usual number.

@@ -11,7 +11,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// codes writes advice as "code!" (urgent) and "code".
+// codes formats advice as "code!" (urgent) and "code".
 func codes(all []Advice) string {
 	parts := make([]string, len(all))
 	for i, a := range all {
@@ -23,7 +23,7 @@ func codes(all []Advice) string {
 	return strings.Join(parts, " ")
 }
 
-// terms are n terms that began a minute apart, the last one lasting.
+// terms returns n terms that began a minute apart. The last one still lasts.
 func terms(n int, known bool, cause election.Cause) []election.Term {
 	var all []election.Term
 	for i := range n {
@@ -146,7 +146,7 @@ func TestAdviseLockFlags(t *testing.T) {
 	}
 }
 
-// The texts say what was measured and nothing that reality contradicts.
+// The advice must contain the measured facts and none of the false ones.
 func TestAdviceTexts(t *testing.T) {
 	noChecks := func(s *election.Session) { s.NodeChecks = nil }
 	web := func(change ...func(*election.Session)) *election.Election {
@@ -214,7 +214,7 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 	}
 }
 
-// ledBy is a board on which each of the sessions leads so many elections.
+// ledBy returns a board on which each session leads this many elections.
 func ledBy(counts ...int) (board []*election.Election) {
 	for i, n := range counts {
 		s := newSession(fmt.Sprint("s", i), fmt.Sprint("prog-", i), "n", ttl(time.Minute))
@@ -234,7 +234,7 @@ func TestAdviseASessionThatLeadsUnexpectedlyMany(t *testing.T) {
 		{[]int{5}, ""},
 		{[]int{6, 1, 1, 2}, "session_leads_many"},
 		{[]int{6, 6}, "session_leads_many"},
-		{[]int{6, 5, 7, 6}, ""}, // it is how things are done there
+		{[]int{6, 5, 7, 6}, ""}, // so many elections per session are usual here
 		{[]int{20, 5, 7, 6}, "session_leads_many"},
 	}
 	for _, tt := range tests {
@@ -288,8 +288,7 @@ func TestAdviseOrphans(t *testing.T) {
 	}
 }
 
-// Texts that Consul holds must not reach a terminal as they are, whatever they
-// hold.
+// Text from Consul must be sanitized before it reaches a terminal.
 func FuzzNothingUnsafeGetsOut(f *testing.F) {
 	f.Add("service/web/leader", "web-1", "n\x1b[2J", "service:web\u202e", `{"Limit":2,"Holders":{"\u001b]0;x":true}}`, uint64(0))
 	f.Add("jobs/\x1bc/.lock", "Consul API Lock\n", "n1", "c\x00", `{"Holders":{"a":true}}`, election.SemaphoreFlag)
@@ -340,7 +339,7 @@ func FuzzNothingUnsafeGetsOut(f *testing.F) {
 	})
 }
 
-// BenchmarkAdvise judges 10,000 elections, as `electop list --advice` does.
+// BenchmarkAdvise evaluates 10,000 elections, like `electop list --advice`.
 func BenchmarkAdvise(b *testing.B) {
 	const n = 10_000
 	board := make([]*election.Election, n)

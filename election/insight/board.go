@@ -23,7 +23,7 @@ type Board struct {
 // minUsual is the number of leading sessions from which the median is meaningful.
 const minUsual = 3
 
-// lead is the elections that a session leads.
+// lead contains the elections that a session leads.
 type lead struct {
 	count int
 	first string // name of the first election, in the order of keys

@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// led is an election that a session leads.
+// led returns an election that a session leads.
 func led(name, key string, s *election.Session) *election.Election {
 	return &election.Election{
 		Name: name, Exists: true, Session: s, Leader: name + "-1", Term: 1, Since: t0,
@@ -17,7 +17,7 @@ func led(name, key string, s *election.Session) *election.Election {
 	}
 }
 
-// newSession makes a session as the guide's recipe does, but for the name.
+// newSession returns a session with the settings of the guide's recipe and another name.
 func newSession(id, name, node string, change ...func(*election.Session)) *election.Session {
 	s := &election.Session{ID: id, Name: name, Node: node, Behavior: election.BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
 	for _, c := range change {
@@ -36,7 +36,7 @@ func patroni(s *election.Session) {
 	s.TTL, s.Behavior, s.LockDelay, s.NodeChecks = 15*time.Second, election.BehaviorDelete, time.Millisecond, nil
 }
 
-// around are the surroundings of an election.
+// around returns the surroundings of an election.
 func around(e *election.Election, siblings []election.Pair, sessions ...*election.Session) *election.Surroundings {
 	return &election.Surroundings{At: t0, Key: e.Key(), Siblings: siblings, Sessions: sessions}
 }
@@ -45,7 +45,7 @@ func sibling(key, session string) election.Pair {
 	return election.Pair{Key: key, Session: session, LockIndex: 1}
 }
 
-// namesOf writes candidates as "name: reason", weak ones with a "?".
+// namesOf formats candidates as "name: reason", weak ones with a "?".
 func namesOf(all []Candidate) string {
 	parts := make([]string, len(all))
 	for i, c := range all {
@@ -244,7 +244,7 @@ func TestMembersAreCandidatesEvenWhenSessionsMayNotBeRead(t *testing.T) {
 	}
 }
 
-// Many sessions that may wait for anything say nothing about this key.
+// If many sessions have only weak reasons, none of them is listed.
 func TestACrowdOfGenericSessionsIsNoCandidate(t *testing.T) {
 	e := led("web", "service/web/leader", newSession("w", "Consul API Lock", "n0"))
 	for n, want := range map[int]int{maxWeak: maxWeak, maxWeak + 1: 0} {

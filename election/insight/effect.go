@@ -65,8 +65,8 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 // txn_max_req_len.
 const TxnBodyLimit = 512 << 10
 
-// largestTxnValue always fits into the transaction of a release: base64 makes a
-// value a third longer, and the rest of the body takes less than 4 KB.
+// largestTxnValue always fits into the transaction of a release: base64 makes a value a third longer, and the rest of
+// the body takes less than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
 const largeValue = "The value is too large for a transaction: the release is bound to the session, but cannot check the index. " +

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/actions.md anew")
 
-// holderExample is a hold of each kind, as the software makes it.
+// holderExample is a hold of each kind, with the data that the software writes.
 func holderExamples() []*election.Election {
 	lock := func(name string, change ...func(*election.Session)) *election.Session {
 		return newSession("a", name, "node-1", append([]func(*election.Session){ttl(15 * time.Second)}, change...)...)
@@ -34,13 +34,13 @@ func holderExamples() []*election.Election {
 	}
 }
 
-// sentences are everything that an effect says.
+// sentences returns all texts of an effect.
 func (f Effect) sentences() []string {
 	return append([]string{f.Refusal, f.Key, f.Holder, f.Delay, f.Better}, f.Warnings...)
 }
 
-// docs/actions.md is for people who plan an action, the effects for people who
-// confirm one: both must say the same.
+// docs/actions.md is for users who plan an action, the effects for users who confirm one. Both must contain the same
+// sentences.
 func TestActionsDocument(t *testing.T) {
 	const path = "../../docs/actions.md"
 	text, err := os.ReadFile(path)

@@ -1,7 +1,7 @@
 package insight
 
-// holderTexts describe what an action on the lock does, by kind of holder.
-// docs/actions.md contains every sentence; a test compares the two.
+// holderTexts describe what an action on the lock does, by kind of holder. docs/actions.md contains every sentence; a
+// test compares the two.
 type holderTexts struct {
 	// software names the kind of holder.
 	software         string

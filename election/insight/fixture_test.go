@@ -10,7 +10,7 @@ import (
 
 var t0 = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// scene feeds a tracker with whole reads of one prefix, a second apart.
+// scene passes complete reads of one prefix to a tracker, one second apart.
 type scene struct {
 	t       *testing.T
 	tracker *tracker.Tracker
@@ -51,7 +51,7 @@ func (s *scene) sessions(sessions ...*election.Session) {
 	s.observe(election.SessionsRead{At: s.now, Sessions: sessions})
 }
 
-// web is the key service/web/leader; the value is the leader's name.
+// web returns the key service/web/leader. The value is the leader's name.
 func web(session string, lock, create, modify uint64, value string) election.Pair {
 	return election.Pair{
 		Key: "service/web/leader", Value: []byte(value), Session: session,

@@ -50,8 +50,7 @@ type Outcome struct {
 	// Reason is one line: why there is no new leader, why nothing was written, or
 	// what was not observed. It may be empty.
 	Reason string
-	// Note is one line: what the operator must know about an action that was
-	// carried out, independent of the next leader.
+	// Note is one line about an action that was carried out, independent of the next leader.
 	Note string
 }
 
@@ -93,8 +92,8 @@ func (o Outcome) targetTerm(terms []election.Term) int {
 // change.
 func termNumber(t election.Target) uint64 { return max(t.Term, t.LockIndex) }
 
-// followUnobserved uses the first later term if the target's own term was not
-// observed, for example after a restart: then the vacancy is unknown.
+// followUnobserved uses the first later term if the target's own term was not observed, for example after a restart:
+// then the vacancy is unknown.
 func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 	target := o.Target
 	for _, t := range terms {
@@ -116,8 +115,8 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	return o
 }
 
-// sameLeader reports whether the leader whose session was destroyed leads again:
-// same value, same node. A label derived from the session proves nothing.
+// sameLeader reports whether the leader whose session was destroyed leads again: same value, same node. A label that
+// contains the session's name is not sufficient.
 func (o Outcome) sameLeader(next election.Term) bool {
 	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
 		!election.NamesNode(next.Leader, next.Node)
@@ -131,7 +130,7 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	}
 	from := ended.End
 	if !ended.SeenUntil.IsZero() {
-		from = ended.SeenUntil // it ended at some time after that
+		from = ended.SeenUntil // the term ended at some time after that
 	}
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
@@ -156,8 +155,8 @@ func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
 }
 
-// reasonLength does not cut electop's own sentences, which end with what to do;
-// text from Consul in them is already shortened.
+// reasonLength does not truncate electop's own sentences, whose end contains the remedy. Text from Consul in them is
+// already shortened.
 const reasonLength = 1000
 
 // Summary describes the outcome in one line: "web-1 → web-2 after 1.2s", or why
@@ -197,7 +196,7 @@ func (o Outcome) headline() string {
 	}
 }
 
-// doneText does not name the current leader, who was not observed.
+// doneText does not name the current leader, because it was not observed.
 func (o Outcome) doneText() string {
 	switch {
 	case o.Action == election.ActionRelease:

@@ -8,8 +8,7 @@ import (
 	"electop/election"
 )
 
-// held is an election whose key has this value, held by a session that was read
-// unless it is nil.
+// held returns an election with this value. A session holds the key, and it was read unless it is nil.
 func held(key, value string, s *election.Session) *election.Election {
 	e := &election.Election{Exists: true, Session: s, Pair: election.Pair{Key: key, Value: []byte(value), Session: "a", LockIndex: 1, CreateIndex: 1, ModifyIndex: 2}}
 	return e
@@ -24,8 +23,8 @@ const (
 	configJSON = `{"ttl":30,"loop_wait":10,"retry_timeout":10}`
 )
 
-// A wrong refusal keeps an operator from releasing an ordinary election; a
-// missing one lets a release end automatic failover. Both are tested.
+// A wrong refusal prevents the release of an ordinary election; a missing refusal allows a release that disables
+// automatic failover. Both are tested.
 func TestDetectPatroni(t *testing.T) {
 	const key = "service/db/leader"
 	session := func(name string, change ...func(*election.Session)) *election.Session {

@@ -31,8 +31,8 @@ func Text(s string) string {
 	return b.String()
 }
 
-// maxMarks is the maximum number of combining marks on one letter. They have no
-// width: more of them, or one without a letter, would draw over neighbouring text.
+// maxMarks is the maximum number of combining marks on one letter. They have no width: more of them, or a mark
+// without a letter, would overlap neighbouring text.
 const maxMarks = 2
 
 func countMarks(marks int, r rune) int {

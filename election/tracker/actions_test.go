@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// explained lists the causes that were told.
+// explained lists the causes of the explained events.
 func (s *scene) explained() (causes []string) {
 	for _, e := range s.events {
 		if e.Type != election.Explained {
@@ -23,13 +23,12 @@ func (s *scene) explained() (causes []string) {
 	return causes
 }
 
-// An action whose response arrives after its effect was explained is over: later
-// losses have causes of their own.
+// If the response to an action arrives after its effect was explained, the action explains no later loss.
 func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	for _, tt := range []struct {
 		name  string
-		bound bool // the action names the term
+		bound bool // the action contains the indexes of the term
 		after time.Duration
 	}{
 		{"at once", true, 0}, {"an hour later", true, time.Hour},
@@ -50,7 +49,7 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 			lost := s.read(web("", 3, 10, 21, "v"))[0]
 			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: released})
 			s.now = s.now.Add(2 * time.Second)
-			s.observe(election.Clock{At: s.now}) // explained without the response
+			s.observe(election.Clock{At: s.now}) // explained before the response
 			s.read(web("a", 4, 10, 22, "v"))
 			s.observe(action(election.ActionDone))
 			s.now = s.now.Add(tt.after)
@@ -63,8 +62,7 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 	}
 }
 
-// Without the indexes of the hold, time alone tells: actions are forgotten by the
-// clock, with or without another one.
+// An action without the indexes of the hold expires by the clock, with or without other actions.
 func TestActionsExpireByTheClock(t *testing.T) {
 	for _, tt := range []struct {
 		after time.Duration
@@ -85,13 +83,12 @@ func TestActionsExpireByTheClock(t *testing.T) {
 	}
 }
 
-// An action explains the end of the hold that it was bound to, and of none that
-// was over before it began.
+// An action explains the end of the hold that it was bound to, and no end that precedes its start.
 func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	for _, tt := range []struct {
 		name  string
-		begin time.Duration // of the action, after the loss was observed
+		begin time.Duration // start of the action, relative to the observed loss
 		lock  uint64
 		want  string
 	}{
@@ -119,8 +116,7 @@ func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
 	}
 }
 
-// While Consul has not confirmed an action, it is a guess, and none where what was
-// found says otherwise.
+// An action that Consul has not confirmed is only a guess, and not even that if the evidence contradicts it.
 func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 	gone := election.Evidence{
 		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),

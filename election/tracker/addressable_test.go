@@ -10,14 +10,14 @@ import (
 	"electop/election/insight"
 )
 
-// twin is one of the keys whose bytes Consul replaced: all look the same.
+// twin is one of several keys with bytes that Consul replaced: all look the same.
 func twin(session string, lock, create, modify uint64, value string) election.Pair {
 	p := web(session, lock, create, modify, value)
 	p.Key = "service/w\uFFFDb/leader"
 	return p
 }
 
-// twins lists the elections of these keys as "create:leader".
+// twins formats the elections of these keys as "create:leader".
 func (s *scene) twins() (all []string) {
 	for _, e := range s.tracker.Snapshot(s.now).Elections {
 		if e.Unaddressable && e.Exists {
@@ -27,8 +27,7 @@ func (s *scene) twins() (all []string) {
 	return all
 }
 
-// Keys that cannot be distinguished are rows of their own, each with its own
-// events.
+// Keys that cannot be distinguished have separate rows and events.
 func TestKeysThatCannotBeDistinguishedAreKeptApart(t *testing.T) {
 	s := newScene(t)
 	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"), twin("b", 1, 11, 21, "two"))
@@ -95,7 +94,7 @@ func TestNoActionIsPossibleOnAKeyThatCannotBeAskedFor(t *testing.T) {
 	}
 }
 
-// A cause is told to the key that it belongs to.
+// An explained event belongs to the key whose term ended.
 func TestACauseIsToldToItsOwnKey(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))
@@ -110,8 +109,7 @@ func TestACauseIsToldToItsOwnKey(t *testing.T) {
 	}
 }
 
-// Whether a key that cannot be asked for is gone or may not be read is not known:
-// a filtered answer is no proof.
+// If a key that cannot be requested is missing from a filtered response, it may be deleted or unreadable.
 func TestAFilteredAnswerHidesKeysThatCannotBeAskedFor(t *testing.T) {
 	for _, filtered := range []bool{false, true} {
 		s := newScene(t)

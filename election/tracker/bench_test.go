@@ -9,8 +9,8 @@ import (
 	"electop/election"
 )
 
-// What observations cost the tracker, and what it keeps of them: the first read
-// of a board, a shard of it with one change, one session.
+// Benchmarks of the time and memory that observations take in the tracker: the first read of a board, a shard with
+// one change, and one session.
 
 func benchKey(i int) string { return fmt.Sprintf("service/svc-%06d/leader", i) }
 
@@ -55,9 +55,8 @@ func benchTracker(b *testing.B, n int) (*Tracker, []election.Pair) {
 	return t, pairs
 }
 
-// benchChange reads a shard of known elections again and again, as an observer
-// does: the pairs are new, what they hold is shared where nothing moved. Each
-// time the holder of another one has written its value.
+// benchChange reads a shard of known elections repeatedly, like an observer: the pairs are new and share the content
+// that did not change. Each read contains a new value of another holder.
 func benchChange(b *testing.B, shard, known int, moved, snapshot bool) {
 	b.Helper()
 	t, all := benchTracker(b, known)
@@ -94,8 +93,8 @@ func BenchmarkTrackerChange(b *testing.B) {
 	b.Run("10000of10000/snapshot", func(b *testing.B) { benchChange(b, 10_000, 10_000, true, true) })
 }
 
-// BenchmarkTrackerElected moves one election of a shard to another session,
-// which is read right before, and takes a snapshot.
+// BenchmarkTrackerElected moves one election of a shard to another session, which is read immediately before, and
+// takes a snapshot.
 func BenchmarkTrackerElected(b *testing.B) {
 	for _, known := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprintf("100of%d", known), func(b *testing.B) {
@@ -121,7 +120,7 @@ func BenchmarkTrackerElected(b *testing.B) {
 	}
 }
 
-// BenchmarkTrackerSession reads one session that holds nothing yet.
+// BenchmarkTrackerSession reads one session that holds no key yet.
 func BenchmarkTrackerSession(b *testing.B) {
 	for _, known := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprintf("1of%d", known), func(b *testing.B) {
@@ -143,8 +142,8 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// benchFirstRead finds all elections at once. What stays reachable after it is
-// told as kept-B/election, keys, values and sessions not counted.
+// benchFirstRead reads all elections for the first time. The metric kept-B/election is the memory that stays
+// reachable, without keys, values and sessions.
 func benchFirstRead(b *testing.B, n int, observe func(t *Tracker, keys election.KeysRead, sessions election.SessionsRead)) {
 	b.Helper()
 	keys := election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: benchPairs(0, n)}
@@ -159,7 +158,7 @@ func benchFirstRead(b *testing.B, n int, observe func(t *Tracker, keys election.
 			b.Fatalf("%d elections", got)
 		}
 	}
-	t.out = nil // given away
+	t.out = nil // the caller owns the returned events
 	b.ReportMetric(float64(heapInUse()-before)/float64(n), "kept-B/election")
 	runtime.KeepAlive(t)
 	runtime.KeepAlive(keys)

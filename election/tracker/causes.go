@@ -167,8 +167,8 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	return at
 }
 
-// doubt returns why the end of the session may not have released the key, empty if no
-// session changed after the key: then both changed at one index.
+// doubt returns why the end of the session may not have released the key, empty if no session changed after the key:
+// then both changed at one index.
 func (a lossAt) doubt() string {
 	switch {
 	case a.index == 0:
@@ -191,8 +191,8 @@ func (a lossAt) doubtOfRemoval() string {
 	return ""
 }
 
-// doubtOfCritical returns why a critical check may not have ended the session. A
-// check that changed at the index of the key leaves no doubt.
+// doubtOfCritical returns why a critical check may not have ended the session, empty for a check that changed at the
+// index of the key.
 func (a lossAt) doubtOfCritical(c *election.Check) string {
 	switch {
 	case a.index == 0:

@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// changedAt lets all checks have changed at one Raft index.
+// changedAt sets the Raft index of all checks.
 func changedAt(index uint64, all []election.Check) []election.Check {
 	for i := range all {
 		all[i].ModifyIndex = index
@@ -15,8 +15,8 @@ func changedAt(index uint64, all []election.Check) []election.Check {
 	return all
 }
 
-// A cause is stated as a fact only where Raft indexes prove it: what may have
-// changed between the loss and the look at it makes it a guess.
+// A cause is a fact only if Raft indexes prove it. If the data may have changed between the loss and its
+// investigation, the cause is a guess.
 func TestExplainCallsAGuessAGuess(t *testing.T) {
 	const lost = 20 // the index of the loss
 	live := Loss{HeldIndex: 15, KeyIndex: lost}
@@ -138,8 +138,7 @@ func TestExplainCallsAGuessAGuess(t *testing.T) {
 	}
 }
 
-// A check that changed with the key ended the term, however many turned critical
-// since.
+// A check that changed at the index of the key ended the term, even if others became critical since.
 func TestExplainNamesTheCheckThatChangedWithTheKey(t *testing.T) {
 	all := checks(election.StatusCritical, election.StatusCritical)
 	for i := range all {

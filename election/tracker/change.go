@@ -10,8 +10,8 @@ import (
 type change struct {
 	t  *Tracker
 	at time.Time
-	// gap is set if the key was not observed continuously since the previous read;
-	// until is when observation stopped. Times in between are unknown.
+	// gap is set if the key was not observed continuously since the previous read; until is when observation stopped.
+	// The times of changes after it are unknown.
 	gap   bool
 	until time.Time
 	// restored is set if Consul's data was lost or restored since the previous read.

@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// TestEventsSayWhereTheyStandInConsulsLog checks what a history needs to tell events
-// of several observers apart.
+// TestEventsSayWhereTheyStandInConsulsLog checks the fields by which a history distinguishes events of several
+// observers.
 func TestEventsSayWhereTheyStandInConsulsLog(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})

@@ -45,7 +45,7 @@ func TestChecksSayUntilWhenTheyWereCurrent(t *testing.T) {
 	wants("after the clock was set", at(121), "")
 }
 
-// Consul was silent before the watch ended.
+// Consul did not respond for some time before the watch ended.
 func TestChecksWereCurrentUntilTheLastContact(t *testing.T) {
 	s := newScene(t)
 	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
@@ -70,7 +70,7 @@ func TestChecksThatWereNeverReadAreNotKept(t *testing.T) {
 	}
 }
 
-// Checks that are watched are read again only when they change.
+// Watched checks are read again only after a change.
 func TestWatchedChecksOutliveOthers(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.ChecksRead{At: t0, Node: "watched", Checks: checks(election.StatusPassing, election.StatusPassing)})

@@ -7,12 +7,12 @@ import (
 	"electop/election"
 )
 
-// readAll is a whole read at s.now, asked for at asked.
+// readAll observes a complete read at s.now, whose request was sent at asked.
 func (s *scene) readAsked(asked time.Time, pairs ...election.Pair) []election.Event {
 	return s.observe(election.KeysRead{At: s.now, Asked: asked, Range: election.PrefixRange("service/"), Pairs: pairs})
 }
 
-// stopped lets the program stop for d: the tracker is told first when it goes on.
+// stopped simulates a suspension of the program for d. The tracker is notified first when the program continues.
 func (s *scene) stopped(d time.Duration) (since time.Time) {
 	since = s.now
 	s.now = s.now.Add(d)
@@ -20,14 +20,13 @@ func (s *scene) stopped(d time.Duration) (since time.Time) {
 	return since
 }
 
-// What happened while the program was stopped is known by its bounds only: a stop
-// of 22 s hides a vacancy of 16 s.
+// Only bounds are known for changes during a suspension: one of 22 s hides a vacancy of 16 s.
 func TestAStopLeavesBoundsOnly(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a", 3, 10, 20, "v"))
 	s.now = s.now.Add(time.Minute)
 	s.stopped(22 * time.Second)
-	// The response that was waiting shows the loss, the next one the new leader.
+	// The pending response shows the loss, the next one the new leader.
 	lost := s.readAsked(s.now.Add(-50*time.Second), web("", 3, 10, 21, "v"))[0]
 	if lost.Type != election.Vacated || lost.Held != time.Minute || lost.HeldKnown {
 		t.Errorf("%s held %v known %v", lost.Type, lost.Held, lost.HeldKnown)
@@ -52,7 +51,7 @@ func TestAStopLeavesBoundsOnly(t *testing.T) {
 	}
 }
 
-// A hold that lasts through a stop goes on, and one that ends later was seen to.
+// A hold that lasts through a suspension continues. The end of a later one is observed.
 func TestAHoldLastsThroughAStop(t *testing.T) {
 	s := newScene(t)
 	s.read()
@@ -66,7 +65,7 @@ func TestAHoldLastsThroughAStop(t *testing.T) {
 	}
 }
 
-// Each range is read anew after a stop, one by one.
+// After a suspension, each range stays interrupted until it is read again.
 func TestAStopHidesEachRangeUntilItIsReadAgain(t *testing.T) {
 	s := newScene(t)
 	mail := web("a", 1, 10, 20, "v")
@@ -90,7 +89,7 @@ func TestAStopHidesEachRangeUntilItIsReadAgain(t *testing.T) {
 	}
 }
 
-// A term that ended in a gap of which no bound is known is not said to be known.
+// If a term ended in a gap without known bounds, its duration is unknown.
 func TestAGapWithoutABoundKnowsNoHold(t *testing.T) {
 	s := newScene(t)
 	s.read()
@@ -102,8 +101,7 @@ func TestAGapWithoutABoundKnowsNoHold(t *testing.T) {
 	}
 }
 
-// While the wall clock is set, no time passes: durations, lanes and lock-delays are
-// on the new clock as they were on the old one.
+// Setting the wall clock takes no time: durations, lanes and lock-delays are the same on the new clock.
 func TestDurationsSurviveASetClock(t *testing.T) {
 	for _, by := range []time.Duration{-time.Hour, 25 * time.Hour} {
 		s := newScene(t)
@@ -143,8 +141,7 @@ func TestDurationsSurviveASetClock(t *testing.T) {
 	}
 }
 
-// A clock that was set back without the tracker being told makes no duration
-// negative.
+// If the clock was set back without a notification, no duration is negative.
 func TestDurationsAreNeverNegative(t *testing.T) {
 	s, _ := lose(t)
 	s.now = s.now.Add(-time.Hour)
@@ -165,7 +162,7 @@ func TestClockJump(t *testing.T) {
 		name            string
 		wall, monotonic time.Duration
 		set             time.Duration
-		gap             time.Duration // from last to now, on the new clock
+		gap             time.Duration // from the latest observation to now, on the new clock
 	}{
 		{"both advance", second, second, 0, 0},
 		{"slewed", second + 50*time.Millisecond, second, 0, 0},

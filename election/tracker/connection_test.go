@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// linkScene is a board of three elections under two patterns, read by three shards.
+// linkScene returns a board of three elections under two patterns, read by three shards.
 func linkScene(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t, "service/*/leader", "vault/lock")
@@ -112,7 +112,7 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 
-	// Later failures of the same source do not make the part younger.
+	// A later failure of the same source does not change since when the part is stale.
 	again := lostShard("service/a")
 	again.Since = t0.Add(19 * time.Second)
 	s.observe(again)
@@ -129,8 +129,8 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 	}
 }
 
-// A term that ended while its part was stale lasted until the part was last current,
-// or longer, although the connection was never lost.
+// A term that ended in a stale part lasted at least until the part was last current, although the connection was
+// never lost.
 func TestHoldThatEndedInAStalePart(t *testing.T) {
 	s := linkScene(t)
 	s.observe(lostShard("service/a"))

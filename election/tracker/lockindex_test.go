@@ -10,16 +10,16 @@ import (
 	"electop/election"
 )
 
-// Terms are counted within one CreateIndex only, and only forward: data that was
-// lost or restored tells of no terms between two reads.
+// Terms are counted within one CreateIndex only, and only while LockIndex grows: lost or restored data shows no terms
+// between two reads.
 func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	none := election.Pair{}
 	held := func(lock, create, modify uint64) election.Pair { return web("a", lock, create, modify, "v") }
 	free := func(lock, create, modify uint64) election.Pair { return web("", lock, create, modify, "v") }
 	for _, tt := range []struct {
 		name  string
-		reads []election.Pair // none has no key
-		want  string          // the events of the last read
+		reads []election.Pair // none if there is no key
+		want  string          // events of the last read
 	}{
 		{"an older snapshot, then the newer one", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(118, 40, 13061)}, "vacated(1) elected(118)"},
 		{"an older snapshot, then one between", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(90, 40, 9000)}, "vacated(1) elected(90)"},
@@ -65,8 +65,8 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	}
 }
 
-// A key that was never read and is older than what was read since came with a
-// snapshot: its terms did not pass between two reads.
+// A key that was never read and is older than the keys read since came from a snapshot: its terms did not pass
+// between two reads.
 func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
 	s := newScene(t)
 	other := web("a", 1, 20, 13061, "v")
@@ -77,8 +77,8 @@ func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
 	}
 }
 
-// Without a trace of a restore in the key, one in a gap still explains why
-// LockIndex restarted: no write without the lock is claimed.
+// If a snapshot may have been restored during a gap, LockIndex may have restarted for that reason, so no write
+// without the lock is reported.
 func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 	for _, gap := range []bool{false, true} {
 		s := newScene(t)
@@ -92,7 +92,7 @@ func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 	}
 }
 
-// The end of a term that a restore took away has no cause that could be found.
+// If a restore removed the term, its cause cannot be found.
 func TestARestoreIsTheCauseOfTheLossItCaused(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))
@@ -104,12 +104,12 @@ func TestARestoreIsTheCauseOfTheLossItCaused(t *testing.T) {
 	}
 }
 
-// history is a Consul whose data may be lost, saved and restored. Raft indexes go
-// on after a restore and start anew after a loss, as in Consul.
+// history is a Consul whose data can be lost, saved and restored. As in Consul, Raft indexes continue after a restore
+// and restart after a loss.
 type history struct {
 	store
 	saved []store
-	// reinstated counts the terms that a restore brought back.
+	// reinstated counts the terms that a restore made current again.
 	reinstated int
 }
 
@@ -130,8 +130,8 @@ func (h *history) restore(r *rand.Rand) {
 
 func (h *history) lose() { h.exists, h.index = false, 1 }
 
-// Whatever is lost and restored, no term is told of that never began. An observer
-// reads after each restore.
+// For any sequence of losses and restores, no term is reported that never began. An observer reads after each
+// restore.
 func TestRestoresNeverInventTerms(t *testing.T) {
 	for seed := range uint64(600) {
 		if err := playRestores(seed); err != nil {
@@ -182,8 +182,7 @@ func playRestores(seed uint64) error {
 	return nil
 }
 
-// A key is found by a list of names, while others that changed later were read
-// already: its terms are counted all the same.
+// A list of names finds a key after other keys with later changes were read. Its terms are counted nevertheless.
 func TestTermsOfAKeyThatIsFoundLateAreCounted(t *testing.T) {
 	s := newScene(t)
 	all := election.PrefixRange("service/")
@@ -199,8 +198,7 @@ func TestTermsOfAKeyThatIsFoundLateAreCounted(t *testing.T) {
 	}
 }
 
-// A write without the lock restarts LockIndex. The term that is known as the latest
-// keeps its number, whether it lasts or has ended.
+// A write without the lock restarts LockIndex. The latest known term keeps its number, whether it lasts or has ended.
 func TestAnOverwrittenTermKeepsItsNumber(t *testing.T) {
 	wants := func(s *scene, term uint64) {
 		t.Helper()

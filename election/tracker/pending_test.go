@@ -74,7 +74,7 @@ func TestEvidenceQuotesTheOutputInOneLine(t *testing.T) {
 	}
 }
 
-// lose makes an election whose leader a has just been lost.
+// lose returns a tracker whose leader a was just lost.
 func lose(t *testing.T) (*scene, election.Event) {
 	t.Helper()
 	s := newScene(t)
@@ -216,8 +216,8 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 	}
 }
 
-// A holder that unlocks and then ends its session leaves no lock-delay, and
-// nobody can tell it from one that was ended: no flat claim is made.
+// If a holder unlocks the key and then ends its session, there is no lock-delay. Consul's data does not distinguish
+// this from a destroyed session, so the lock-delay is reported as uncertain.
 func TestADoubtfulLockDelayIsCalledSo(t *testing.T) {
 	s, vacated := lose(t)
 	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{

@@ -9,9 +9,8 @@ import (
 	"electop/election"
 )
 
-// store is one key of a Consul that follows the rules of its KV store: LockIndex
-// grows with each acquisition of an unlocked key, a write without the lock sets
-// it to 0, a deletion restarts it.
+// store is one key of a Consul that follows the rules of its KV store: each acquire of an unlocked key increments
+// LockIndex, a write without the lock sets it to 0, a deletion restarts it.
 type store struct {
 	index  uint64
 	exists bool
@@ -69,7 +68,7 @@ func (s *store) remove() {
 	}
 }
 
-// step does one random move; harsh allows those that restart the count.
+// step makes one random change. With harsh, it may restart LockIndex.
 func (s *store) step(r *rand.Rand, harsh bool) {
 	session := fmt.Sprint("s", r.IntN(3))
 	switch n := r.IntN(10); {
@@ -92,7 +91,7 @@ func (s *store) read(at time.Time) election.KeysRead {
 	return o
 }
 
-// judge follows the events of one election and finds sequences that cannot be.
+// judge follows the events of one election and reports impossible sequences.
 type judge struct {
 	led     bool
 	known   bool
@@ -158,7 +157,7 @@ func play(seed uint64, harsh bool) error {
 		at = at.Add(time.Second)
 		for _, e := range tracker.Observe(s.read(at)) {
 			if harsh {
-				j.terms = map[string]bool{} // after an overwrite numbers come again
+				j.terms = map[string]bool{} // after an overwrite, numbers repeat
 			}
 			if err := j.take(e); err != nil {
 				return fmt.Errorf("read %d: %w", read, err)
@@ -209,8 +208,7 @@ func FuzzTrackerFollowsReads(f *testing.F) {
 	})
 }
 
-// Answers about parts of the key space must give what one answer about all of
-// it gives, whatever the parts are.
+// Reads of parts of the key space must give the same result as one read of all keys, for any parts.
 func TestReadsInPartsEqualOneRead(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -223,7 +221,7 @@ func TestReadsInPartsEqualOneRead(t *testing.T) {
 					pairs = append(pairs, election.Pair{Key: fmt.Sprintf("k/%02d", i), CreateIndex: 1, ModifyIndex: round + 1, LockIndex: round, Session: "s"})
 				}
 			}
-			at := t0.Add(time.Duration(round) * time.Millisecond) // before causes are overdue
+			at := t0.Add(time.Duration(round) * time.Millisecond) // before the deadline of a pending cause
 			want := brief(whole.Observe(election.KeysRead{At: at, Range: election.PrefixRange("k/"), Pairs: pairs}))
 			var events []election.Event
 			cut := fmt.Sprintf("k/%02d", r.IntN(30))

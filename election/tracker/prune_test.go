@@ -9,23 +9,22 @@ import (
 	"electop/election"
 )
 
-// churn is a datacenter in which locks with new names come and go: each is
-// acquired, handed over, released and deleted, on nodes that come and go as well.
+// churn is a datacenter in which locks with new names come and go. Each is acquired, handed over, released and
+// deleted; their nodes come and go, too.
 type churn struct {
 	*scene
 	next  int
 	index uint64
-	most  int // elections at once
+	most  int // concurrent elections
 }
 
-// play has ten new names a second for d, seen in steps of ten seconds. Each lock
-// lives for one step.
+// play simulates ten new names a second for d, observed in steps of ten seconds. Each lock lives for one step.
 func (c *churn) play(d time.Duration) {
 	const step = 10 * time.Second
 	var pairs []election.Pair
 	for range int(d / step) {
 		c.now = c.now.Add(step)
-		for i := range pairs { // those of the step before are handed over once
+		for i := range pairs { // the locks of the previous step are handed over once
 			p := &pairs[i]
 			c.index++
 			p.Session, p.LockIndex, p.ModifyIndex = p.Session+"b", 2, c.index
@@ -45,8 +44,8 @@ func (c *churn) play(d time.Duration) {
 	c.look(nil)
 }
 
-// look is what an observer tells of one moment: the sessions of new holders, the
-// keys, the checks of a node, and evidence of every loss.
+// look makes the observations of one moment: the sessions of new holders, the keys, the checks of a node, and
+// evidence for every loss.
 func (c *churn) look(pairs []election.Pair) {
 	sessions := make([]*election.Session, 0, len(pairs))
 	for _, p := range pairs {
@@ -58,15 +57,15 @@ func (c *churn) look(pairs []election.Pair) {
 	t.Observe(election.ChecksRead{At: c.now, Node: fmt.Sprint("node-", c.next/1000), Checks: []election.Check{{ID: "serfHealth", Output: "ok"}}})
 	lost := t.Observe(election.KeysRead{At: c.now, Range: election.PrefixRange("service/"), Pairs: pairs})
 	for i, e := range lost {
-		if e.Type == election.Vacated && i%2 == 0 { // the others run out of time
+		if e.Type == election.Vacated && i%2 == 0 { // the others reach their deadline
 			t.Observe(election.TermEvidence{At: c.now, Event: e, Outcome: election.Evidence{SessionRead: true}})
 		}
 	}
 	c.most = max(c.most, len(t.elections))
 }
 
-// A month of ten new lock names a second leaves no more than a day does. Of each
-// hour, 20 seconds are played.
+// A month of ten new lock names a second keeps no more data than a day does. The test simulates 20 seconds of each
+// hour.
 func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	hours := 30 * 24
 	if testing.Short() {
@@ -81,8 +80,8 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 		s.tracker.Observe(election.Clock{At: s.now})
 	}
 	tr := s.tracker
-	tr.out = nil     // given away
-	const live = 200 // of one step and of the one before
+	tr.out = nil     // the caller owns the returned events
+	const live = 200 // of this step and the previous one
 	for _, bound := range []struct {
 		what     string
 		n, limit int
@@ -124,7 +123,7 @@ func TestThoseGoneLongestAreForgottenFirst(t *testing.T) {
 		pairs[i] = election.Pair{Key: fmt.Sprintf("service/%05d/leader", i), Session: "a", LockIndex: 1, CreateIndex: uint64(i + 1), ModifyIndex: uint64(i + 1)}
 	}
 	s.read(pairs...)
-	s.read(pairs[:n/2]...) // the upper half goes first
+	s.read(pairs[:n/2]...) // the upper half expires first
 	s.read()
 	all := s.tracker.Snapshot(s.now).Elections
 	if len(all) != maxGone || s.tracker.gone != maxGone {
@@ -133,14 +132,14 @@ func TestThoseGoneLongestAreForgottenFirst(t *testing.T) {
 	if all[0].Name != "00000" || all[n/2-1].Name != fmt.Sprintf("%05d", n/2-1) {
 		t.Errorf("from %s", all[0].Name)
 	}
-	// One that comes again counts no longer.
+	// An election that exists again is not counted.
 	s.read(pairs[0])
 	if s.tracker.gone != maxGone-1 || s.tracker.Snapshot(s.now).Find(pairs[0].Key).State(s.now) != election.Led {
 		t.Errorf("%d gone", s.tracker.gone)
 	}
 }
 
-// The more elections there are, the less is kept of each.
+// The tracker keeps fewer events per election if there are more elections.
 func TestHistoriesAreBoundedTogether(t *testing.T) {
 	for _, tt := range []struct{ elections, keep int }{{1, 64}, {4096, 64}, {4097, 32}, {10_000, 16}, {100_000, 4}, {1 << 20, 4}} {
 		if got := historyLimit(tt.elections); got != tt.keep {
@@ -170,8 +169,7 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 	}
 }
 
-// Sessions that hold nothing are forgotten even while a part of the keys can never
-// be read.
+// The tracker drops sessions without keys even if a part of the keys never becomes readable.
 func TestIdleSessionsAreBoundedBeforeEverythingIsRead(t *testing.T) {
 	s := newScene(t, "service/*/leader", "denied/*")
 	for i := range 3 * maxIdleSessions / 1000 {

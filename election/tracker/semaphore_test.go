@@ -9,19 +9,19 @@ import (
 	"electop/election"
 )
 
-// slotKey is the key service/web/leader as a semaphore's with these holders.
+// slotKey returns the key service/web/leader with the value of a semaphore with these holders.
 func slotKey(create, modify uint64, limit int, holders ...string) election.Pair {
 	named := map[string]bool{}
 	for _, id := range holders {
 		named[id] = true
 	}
-	value, _ := json.Marshal(map[string]any{"Limit": limit, "Holders": named}) // strings and numbers never fail
+	value, _ := json.Marshal(map[string]any{"Limit": limit, "Holders": named}) // a value of strings and numbers can always be encoded
 	p := web("", 0, create, modify, string(value))
 	p.Flags = election.SemaphoreFlag
 	return p
 }
 
-// briefSlots writes events as "type session holders/limit", others as brief does.
+// briefSlots formats events as "type session holders/limit", others like brief.
 func briefSlots(events []election.Event) string {
 	parts := make([]string, 0, len(events))
 	for i := range events {
@@ -38,8 +38,7 @@ func briefSlots(events []election.Event) string {
 	return strings.Join(parts, ", ")
 }
 
-// A semaphore is never led, vacant, updated or overwritten: its holders enter and
-// leave.
+// A semaphore has no elected, vacated, updated or overwritten events: its holders enter and leave.
 func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 	none := election.Pair{}
 	unreadable := slotKey(10, 21, 0)
@@ -48,7 +47,7 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 		name  string
 		first election.Pair
 		then  election.Pair
-		want  string // the events of the second read
+		want  string // events of the second read
 		state election.State
 	}{
 		{"nothing moved", slotKey(10, 20, 2, "a"), slotKey(10, 20, 2, "a"), "", election.OfSemaphore},
@@ -90,7 +89,7 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 	}
 }
 
-// A consumer knows the holders of a semaphore from its initial events.
+// The initial events of a semaphore name its holders.
 func TestInitialEventsOfASemaphore(t *testing.T) {
 	for _, tt := range []struct {
 		pair election.Pair
@@ -124,7 +123,7 @@ func TestHoldersAreNamedWhereTheirSessionsAreKnown(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	for i := range events {
-		events[i].ModifyIndex = 0 // JSON omits it
+		events[i].ModifyIndex = 0 // JSON omits the initial flag
 	}
 	var back []election.Event
 	if err := json.Unmarshal(got, &back); err != nil || back[0] != events[0] || back[1] != events[1] {
@@ -150,7 +149,7 @@ func TestJSONOfASemaphore(t *testing.T) {
 	}
 }
 
-// A value that names ten thousand holders must not cause as many events.
+// A value with ten thousand holders must not cause as many events.
 func TestHoldersInEventsAreBounded(t *testing.T) {
 	s := newScene(t)
 	s.read(slotKey(10, 20, 2))

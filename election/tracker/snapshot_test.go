@@ -14,15 +14,15 @@ import (
 	"electop/election"
 )
 
-// board plays many elections: reads of parts of them, sessions that are read
-// before their keys, after them or never, and whatever ends terms.
+// board simulates many elections: partial reads, sessions that are read before their keys, after them or never, and
+// all causes of ended terms.
 type board struct {
 	r       *rand.Rand
 	tracker *Tracker
 	at      time.Time
 	index   uint64
 	pairs   map[string]election.Pair
-	sent    int // sessions made so far
+	sent    int // number of sessions so far
 	lost    []election.Event
 }
 
@@ -46,7 +46,7 @@ func boardSession(i int) *election.Session {
 	return &election.Session{ID: fmt.Sprint("s", i), Name: "web", Node: fmt.Sprint("n", i%3), LockDelay: time.Second}
 }
 
-// write moves one key.
+// write changes one key.
 func (b *board) write() {
 	key := boardKey(b.r.IntN(boardKeys))
 	p, exists := b.pairs[key]
@@ -68,7 +68,7 @@ func (b *board) write() {
 		p.Session = ""
 	default:
 		if b.sent++; b.r.IntN(3) == 0 {
-			b.sent -= b.r.IntN(min(b.sent, 5)) // one that holds, or held, another key
+			b.sent -= b.r.IntN(min(b.sent, 5)) // a session that holds or held another key
 		}
 		p.Session = fmt.Sprint("s", b.sent)
 		p.Flags = 0
@@ -78,7 +78,7 @@ func (b *board) write() {
 	b.pairs[key] = p
 }
 
-// step tells the tracker something.
+// step makes one observation.
 func (b *board) step() {
 	b.at = b.at.Add(time.Duration(b.r.IntN(700)) * time.Millisecond)
 	for range b.r.IntN(4) {
@@ -108,7 +108,7 @@ func (b *board) step() {
 	}
 }
 
-// read is an answer about a part of the keys; some may be hidden in it.
+// read returns a read of a part of the keys, some of which may be hidden.
 func (b *board) read() election.KeysRead {
 	from := b.r.IntN(boardKeys)
 	o := election.KeysRead{At: b.at, Range: election.Range{From: boardKey(from), To: boardKey(from + 1 + b.r.IntN(boardKeys))}}
@@ -125,7 +125,7 @@ func (b *board) read() election.KeysRead {
 	return o
 }
 
-// everything writes everything that a snapshot shows.
+// everything formats all content of a snapshot.
 func everything(s *election.Snapshot) string {
 	var b strings.Builder
 	for _, e := range s.Elections {
@@ -152,7 +152,7 @@ func TestSnapshotsNeverChange(t *testing.T) {
 			}
 			shown := b.tracker.Snapshot(b.at)
 			was := everything(shown)
-			readers.Go(func() { // reads while the tracker goes on
+			readers.Go(func() { // concurrent reads while the tracker continues
 				if now := everything(shown); now != was {
 					t.Errorf("seed %d: a snapshot became\n%s\nwas\n%s", seed, now, was)
 				}
@@ -178,7 +178,7 @@ func TestHoldersGetTheirSessionsWheneverTheseAreRead(t *testing.T) {
 	}
 }
 
-// holds checks what the tracker relies on between two observations.
+// holds checks the invariants of the tracker between two observations.
 func (b *board) holds() error {
 	unread := map[string]int{}
 	elections := b.tracker.Snapshot(b.at).Elections

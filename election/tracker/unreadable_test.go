@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// permission is a board of n elections that are led, named s00, s01 and so on.
+// permission is a board of n elections with leaders, named s00, s01 and so on.
 type permission struct {
 	*scene
 	pairs []election.Pair
@@ -28,7 +28,7 @@ func newPermission(t *testing.T, n int) *permission {
 	return p
 }
 
-// only reads with a token that may read the first n keys.
+// only reads the board with a token that can read the first n keys.
 func (p *permission) only(n int) []election.Event {
 	p.now = p.now.Add(time.Second)
 	var hidden []string
@@ -42,11 +42,11 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		elections, left int
-		lost, regained  int // how many events
+		lost, regained  int // number of events
 	}{
 		{"all of a few", 3, 0, 3, 3},
 		{"some of a few", 3, 2, 1, 1},
-		{"some of many", 40, 20, 20, 1}, // what comes back is all that was lost
+		{"some of many", 40, 20, 20, 1}, // all lost keys become readable again
 		{"all of many", 40, 0, 1, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 	}
 }
 
-// checkTurn checks that the events tell of n elections, each or all at once.
+// checkTurn checks that the events report n elections, one by one or in one event.
 func checkTurn(t *testing.T, events []election.Event, kind election.EventType, n int) {
 	t.Helper()
 	told := 0
@@ -97,8 +97,7 @@ func checkTurn(t *testing.T, events []election.Event, kind election.EventType, n
 	}
 }
 
-// While a key may not be read, nothing is observed: what happened meanwhile is
-// known by its bounds.
+// An unreadable key is not observed, so only bounds are known for changes of that time.
 func TestWhatHappensToAnUnreadableKeyIsNotObserved(t *testing.T) {
 	p := newPermission(t, 1)
 	p.only(0)

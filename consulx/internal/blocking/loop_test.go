@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// script is a poller whose responses a test chooses.
+// script is a poller with responses that a test sets.
 type script struct {
 	poll   func(n int, q *api.QueryOptions) (index uint64, err error)
 	accept func(n int, a Answer) error
@@ -34,8 +34,8 @@ func (s *script) Read(ctx context.Context) *api.QueryOptions {
 
 func (s *script) Consistent(ctx context.Context) *api.QueryOptions { return s.Read(ctx) }
 
-// Connections of other reads may have died with the one that failed: a firewall
-// drops all of them. They would be found dead one by one, each after a deadline.
+// A firewall drops all idle connections together. Without this, each dead connection would be found only after a
+// deadline.
 func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 	dead := errors.New("no answer in time")
 	for what, failing := range map[string]struct{ poll, accept error }{

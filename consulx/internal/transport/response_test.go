@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// endless writes until the reader goes away.
+// endless writes until the client disconnects.
 func endless(w io.Writer) {
 	chunk := []byte(strings.Repeat("x", 1<<20))
 	for {
@@ -27,7 +27,7 @@ func endless(w io.Writer) {
 	}
 }
 
-// clientOf is a client of a server that sends an index and then what answer does.
+// clientOf returns a client of a server that sends an index and then runs answer.
 func clientOf(t *testing.T, answer func(w http.ResponseWriter)) (*http.Client, string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

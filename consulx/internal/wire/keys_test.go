@@ -16,14 +16,14 @@ import (
 
 func TestMain(m *testing.M) { consultest.Main(m) }
 
-// consulsLists are lists of keys as Consul writes them.
+// consulsLists are lists of keys in the format that Consul writes.
 var consulsLists = []string{
 	`[{"LockIndex":1,"Key":"service/web/leader","Flags":0,"Value":"d2ViLTE=","Session":"695bfbd0-6350-7587-addf-a18084928f3c","CreateIndex":40,"ModifyIndex":13061}]`,
 	`[{"LockIndex":0,"Key":"a","Flags":18446744073709551615,"Value":null,"CreateIndex":1,"ModifyIndex":1},{"LockIndex":0,"Key":"b","Flags":0,"Value":"","CreateIndex":2,"ModifyIndex":2}]`,
 	`[{"LockIndex":0,"Key":"a","Flags":0,"Value":"//+/","Partition":"default","Namespace":"default","CreateIndex":1,"ModifyIndex":1}]`,
 }
 
-// otherLists are further texts, with and without errors.
+// otherLists are texts in other formats, valid and invalid.
 var otherLists = []string{
 	`]`,
 	`[]`, `null`, ``, ` [ ] `, `[`, `[]x`, `{}`, `[null]`, `[{}]`, `[{},{}]`, `[1]`, `[,]`, `[}]`, `[{"Key":"a"]`, `[{"Key":"a"}}`, `[{]`, `[{,}]`,

@@ -12,8 +12,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// Sessions that come and go in a datacenter are forgotten, whatever becomes of the
-// elections.
+// The cache drops sessions that no longer exist, regardless of their elections.
 func TestSessionsOfOthersAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0

@@ -19,7 +19,7 @@ func shownLayout(ws []Watch) string {
 	return strings.Join(shown, " ")
 }
 
-// listOf makes keys; those that end in "leader" are elections.
+// listOf returns keys; those that end in "leader" are elections.
 func listOf(keys ...string) []Key {
 	all := make([]Key, len(keys))
 	for i, key := range keys {
@@ -87,11 +87,11 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Whatever the keys are and however they come and go: every election is read by
-// exactly one Watch, no watch reads none, and there are not too many.
+// For any set of keys and any change of it: exactly one Watch reads every election, every Watch reads at least one,
+// and their number is limited.
 func TestLayoutIsCompleteAndDisjoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	// One key that can't be asked for keeps its neighbours together.
+	// Neighbours of a key that a request cannot name stay in one Watch.
 	plain := []string{"a", "b", "c", "d/", "leader", "1", "2", "3"}
 	odd := append(slices.Clone(plain), "/", ".", "..", "//", "é", "\uFFFD")
 	for range 300 {
@@ -152,8 +152,7 @@ func checkLayout(t *testing.T, l Layout, keys []Key, got []Watch) {
 	}
 }
 
-// checkFixed checks that the fixed watches were kept, unless there was no room
-// beside them.
+// checkFixed checks that the fixed watches were kept, unless the limit leaves no room for the others.
 func checkFixed(t *testing.T, l Layout, keys []Key, before, got []Watch) {
 	t.Helper()
 	if _, ok := l.ideal(keys); !ok {
@@ -166,7 +165,7 @@ func checkFixed(t *testing.T, l Layout, keys []Key, before, got []Watch) {
 	}
 }
 
-// A key more or less hardly ever changes more than one watch.
+// A key more or less rarely changes more than one watch.
 func TestLayoutIsSteady(t *testing.T) {
 	l := Layout{Root: PrefixWatch("s/"), Limit: 47}
 	keys := listOf(numbered("s/%05d/leader", 10_000)...)
