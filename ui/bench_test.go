@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// One frame of 10,000 elections in a large window: what each key press costs.
+// This benchmark draws one frame of 10,000 elections in a large window: the cost of each key press.
 func BenchmarkFrame(b *testing.B) {
 	d := drive(b, crowd(10_000), 200, 50)
 	b.ReportAllocs()
@@ -23,7 +23,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// A new snapshot of 10,000 elections without a change: a probe of the link.
+// This benchmark handles a new snapshot of 10,000 elections without a change, such as after a probe.
 func BenchmarkSnapshot(b *testing.B) {
 	snap := crowd(10_000)
 	d := drive(b, snap, 200, 50)
@@ -33,7 +33,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// A snapshot in which one election of many has another leader.
+// This benchmark handles a snapshot in which one of many elections has another leader.
 func BenchmarkSnapshotWithOneChange(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		for _, key := range []string{"election", "state"} {
@@ -65,7 +65,7 @@ func oneChange(b *testing.B, n int, key string) {
 	}
 }
 
-// Counts, columns and order, which each change and each tick make anew.
+// This benchmark computes counts, columns and order, as each change and each tick does.
 func BenchmarkBoard(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		for _, key := range []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"} {
@@ -73,7 +73,7 @@ func BenchmarkBoard(b *testing.B) {
 				d := drive(b, crowd(n), 200, 50)
 				d.keys(":", "'sort "+key, "enter")
 				connecting := &scene.Scene{Shown: &election.Snapshot{}}
-				for b.Loop() { // another connection: everything is derived anew
+				for b.Loop() { // another connection: all derived data is recomputed
 					send(&d.m, &d.m.board, scene.Changed{Before: connecting})
 				}
 			})
@@ -81,7 +81,7 @@ func BenchmarkBoard(b *testing.B) {
 	}
 }
 
-// What is inferred of the selected election.
+// This benchmark computes the assessment of the selected election.
 func BenchmarkInsight(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -97,7 +97,7 @@ func BenchmarkInsight(b *testing.B) {
 	}
 }
 
-// A board that is seen for the first time.
+// This benchmark handles the first snapshot of a board.
 func BenchmarkFirstSnapshot(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -112,7 +112,7 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 	}
 }
 
-// The cursor moves down a long table: each election is judged anew.
+// This benchmark moves the cursor down a long table: each election is assessed again.
 func BenchmarkCursor(b *testing.B) {
 	d := drive(b, crowd(10_000), 120, 36)
 	b.ReportAllocs()
@@ -124,7 +124,7 @@ func BenchmarkCursor(b *testing.B) {
 	}
 }
 
-// The clock's tick, once a second while nothing happens.
+// This benchmark handles the tick of the clock, once a second while nothing changes.
 func BenchmarkTick(b *testing.B) {
 	d := drive(b, crowd(10_000), 200, 50)
 	b.ReportAllocs()
@@ -134,7 +134,7 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// Typing a letter into the filter.
+// This benchmark types a letter into the filter.
 func BenchmarkFilter(b *testing.B) {
 	d := drive(b, crowd(10_000), 200, 50)
 	b.ReportAllocs()

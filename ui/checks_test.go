@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// outdatedChecks is a snapshot whose nodes are not watched since a while.
+// outdatedChecks returns a snapshot whose nodes have not been watched for a while.
 func outdatedChecks(since time.Duration) *election.Snapshot {
 	s := mixedSnapshot()
 	for node, known := range s.Checks {
@@ -21,7 +21,7 @@ func outdatedChecks(since time.Duration) *election.Snapshot {
 func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
 	for _, width := range []int{80, 120, 160} {
 		d := drive(t, outdatedChecks(12*time.Minute+5*time.Second), width, 45)
-		d.keys("k") // billing, whose check warned
+		d.keys("k") // billing, which had a check that warns
 		d.lacks("at risk", "At risk")
 		row := d.row("billing")
 		if !strings.Contains(row, "12m ago") || strings.Contains(row, d.m.scene.Sym.Warning+" 1") {
@@ -38,7 +38,7 @@ func TestChecksThatAreNotWatchedShowTheirAge(t *testing.T) {
 	d.wants("3s ago")
 }
 
-// row is the line of the table that shows an election.
+// row returns the line of the table that shows an election.
 func (d *driver) row(name string) string {
 	for _, line := range strings.Split(d.text(), "\n") {
 		if strings.Contains(line, d.m.scene.Sym.Led+" "+name) && !strings.Contains(line, "Detail") {

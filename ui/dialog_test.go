@@ -22,7 +22,7 @@ func (d *driver) nothingDone(what string) {
 	}
 }
 
-// In a window that shows nothing but its size, no key but quit does anything.
+// In a window that shows only its size, no key except those that quit has an effect.
 func TestBlindKeysDoNothing(t *testing.T) {
 	for _, size := range [][2]int{{30, 8}, {39, 24}, {80, 9}, {0, 0}, {1, 1}} {
 		d := drive(t, mixedSnapshot(), size[0], size[1])
@@ -62,7 +62,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 		if d.keys("y"); d.m.dialog != nil {
 			t.Errorf("%v: the dialog is still open", open)
 		}
-		d.now = d.now.Add(noteTime * 2) // the note waits until it can be read
+		d.now = d.now.Add(noteTime * 2) // the note waits until the window can show it
 		d.send(tickMsg(d.now))
 		d.resize(120, 36)
 		d.wants("Cancelled: the window became too small.")
@@ -111,7 +111,7 @@ func TestShrinkingEndsOtherModes(t *testing.T) {
 	d.wants("─ Help")
 }
 
-// The user may confirm only what was visible.
+// The user can confirm only a text that was visible.
 func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 50, 14, searches)
 	d.open("service/pg/leader")
@@ -122,7 +122,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	if d.keys("enter"); d.m.dialog != nil {
 		t.Fatal("tab moved to a disabled button")
 	}
-	d.keys("x", "G", "y") // no key jumps over lines
+	d.keys("x", "G", "y") // no key skips lines
 	d.nothingDone("after a jump")
 	for d.below() {
 		d.keys("j")
@@ -147,7 +147,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	}
 }
 
-// What changes while the dialog is open has to be visible too.
+// Changes of an open dialog must have been visible, too.
 func TestChangesHaveToBeVisible(t *testing.T) {
 	s := studiedSnapshot("service/auth/leader")
 	d := drive(t, s, 60, 16, searches)
@@ -193,7 +193,7 @@ func TestKeysWhileConnecting(t *testing.T) {
 	d.nothingDone("while connecting")
 }
 
-// names lists the elections that a dialog would act on.
+// names lists the targets of a dialog.
 func (d *driver) targets() string {
 	var names []string
 	for _, t := range d.m.dialog.Targets() {
@@ -212,7 +212,7 @@ func TestHiddenMarksAreNotActedOn(t *testing.T) {
 	if len(d.op.released) != 1 || d.op.released[0].Election != "billing" {
 		t.Fatalf("released %v", d.op.released)
 	}
-	d.wants("1 marked, hidden") // the other mark stays
+	d.wants("1 marked, hidden") // the other mark remains
 	d.keys("esc")
 	if d.lacks("hidden"); d.marks() != 1 {
 		t.Error("the hidden mark is gone")
@@ -235,8 +235,7 @@ func TestHiddenMarksCanBeIncluded(t *testing.T) {
 	}
 }
 
-// When the filter hides every mark, the row under the cursor must not be taken
-// instead.
+// If the filter hides every mark, the action does not apply to the row under the cursor.
 func TestAllMarksHidden(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "/", "'users", "enter")
@@ -316,7 +315,7 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	}
 }
 
-// A destroy ends every election of the session: the warnings of all are shown.
+// A destroy ends every election of the session, so the dialog shows the warnings of all.
 func TestEffectOfADestroyIsThatOfAllHolds(t *testing.T) {
 	s := studiedSnapshot("")
 	pg, auth := s.Find("service/pg/leader"), s.Find("service/auth/leader")

@@ -15,12 +15,12 @@ import (
 	"electop/election"
 )
 
-// screenOutput is a terminal that counts what is written to it, and can be slow.
+// screenOutput is a terminal that counts writes and can be slow.
 type screenOutput struct {
 	mu     sync.Mutex
 	all    bytes.Buffer
 	writes int
-	// gate, when set, stops each write: it is told of it and then read.
+	// gate, if set, blocks each write: the write sends to it and then reads from it.
 	gate chan struct{}
 }
 
@@ -38,7 +38,7 @@ func (o *screenOutput) Write(b []byte) (int, error) {
 	return o.all.Write(b)
 }
 
-// take gives what was written since it was asked last, and in how many writes.
+// take returns the output since its previous call, and the number of writes.
 func (o *screenOutput) take() (string, int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,8 +54,7 @@ func (o *screenOutput) slow(gate chan struct{}) {
 	o.gate = gate
 }
 
-// onScreen runs the real program in a bubble of fake time whose clock, as the
-// board shows it, stands still.
+// onScreen runs the program in a bubble with fake time. The clock of the board does not advance.
 func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,17 +70,17 @@ func onScreen(t *testing.T, test func(out *screenOutput, p *tea.Program, snapsho
 		test(out, p, ch)
 		cancel()
 		<-ended
-		rest() // until the last second of the clock is over
+		rest() // until the last second of the clock has passed
 	})
 }
 
-// rest lets a minute pass.
+// rest waits a minute.
 func rest() {
 	<-time.After(time.Minute) //nolint:forbidigo // in synctest
 	synctest.Wait()
 }
 
-// frame lets a frame be drawn.
+// frame waits until a frame is drawn.
 func frame() {
 	<-time.After(time.Second / framesPerSecond) //nolint:forbidigo // in synctest
 	synctest.Wait()
@@ -108,8 +107,7 @@ func TestOnlyChangesAreDrawn(t *testing.T) {
 	})
 }
 
-// What comes faster than a screen can show is drawn together, and the last of
-// it is not lost.
+// Several changes within one frame are drawn together, and the last one is visible.
 func TestBurstIsDrawnTogether(t *testing.T) {
 	onScreen(t, func(out *screenOutput, p *tea.Program, snapshots chan<- *election.Snapshot) {
 		snapshots <- mixedSnapshot()
@@ -141,7 +139,7 @@ func TestSlowTerminalGetsTheLastFrame(t *testing.T) {
 		p.Send(press("j"))
 		<-gate
 		out.slow(nil)
-		p.Send(press("?")) // is drawn behind the write that is stuck
+		p.Send(press("?")) // drawn after the blocked write
 		close(gate)
 		frame()
 		wantsDrawn(t, out, "Help")
@@ -165,7 +163,7 @@ func TestDrawsAfterSuspension(t *testing.T) {
 	})
 }
 
-// A board that changes faster than the screen shows its last state.
+// A slow terminal shows the last state of a board that changes faster than it draws.
 func TestManySnapshotsEndInTheLast(t *testing.T) {
 	onScreen(t, func(out *screenOutput, _ *tea.Program, snapshots chan<- *election.Snapshot) {
 		rest()
@@ -178,8 +176,7 @@ func TestManySnapshotsEndInTheLast(t *testing.T) {
 	})
 }
 
-// Drawing is a function of the model: it changes nothing, and a second time gives the
-// same.
+// Drawing changes nothing: drawing the same model again gives the same text.
 func TestDrawingChangesNothing(t *testing.T) {
 	for name, screen := range scenes() {
 		d := screen(t, 120, 36)

@@ -18,7 +18,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// poisoner replaces texts of a value, whatever its type holds.
+// poisoner replaces the texts of a value of any type.
 type poisoner struct {
 	rand  *rand.Rand
 	texts []string
@@ -36,8 +36,8 @@ func (p *poisoner) text(old string) string {
 	return old
 }
 
-// poison visits every exported field. Named string types are not texts: their
-// values are election's own.
+// poison visits every exported field. Named string types are not replaced: their values are constants of package
+// election.
 func (p *poisoner) poison(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -84,8 +84,7 @@ func (p *poisoner) poisonMap(v reflect.Value) {
 	}
 }
 
-// snapshot is a board in any state whose texts are poisoned. Keys stay sorted
-// and distinct.
+// snapshot returns a board in any state with poisoned texts. Keys stay sorted and distinct.
 func (p *poisoner) snapshot() *election.Snapshot {
 	snap := studiedSnapshot([]string{"", "service/billing/leader", "service/pg/leader"}[p.rand.IntN(3)])
 	if p.rand.IntN(4) == 0 {
@@ -109,7 +108,7 @@ func (p *poisoner) snapshot() *election.Snapshot {
 	return snap
 }
 
-// options are those of a dashboard whose surroundings are as poisoned.
+// options returns options of a dashboard whose surroundings are poisoned, too.
 func (p *poisoner) options(o *Options) {
 	studies(o)
 	o.ASCII = p.rand.IntN(4) == 0
@@ -128,8 +127,7 @@ func (p *poisoner) options(o *Options) {
 	}
 }
 
-// FuzzDashboard draws every view at every size with texts of all kinds from
-// Consul, the environment and the keyboard.
+// FuzzDashboard draws every view at every size with arbitrary texts from Consul, the environment and the keyboard.
 func FuzzDashboard(f *testing.F) {
 	for i, seed := range []string{
 		"\x1b[2J", "\u202e", "\u009b31m", "a\nb", "世界", "\xff\xfe", "e\u0301", "🇩🇪👍🏽", "👨\u200d👩", `{"name":"\u001b[2J"}`, "\u0301", "ก\u0e33", "ᄀ\u1161",
@@ -166,8 +164,8 @@ func FuzzDashboard(f *testing.F) {
 	})
 }
 
-// settle runs a command and what follows from it, up to the end of a search: the
-// next command waits for a clock.
+// settle runs a command and the commands that follow from it, up to the end of a search: the next command waits for a
+// clock.
 func (d *driver) settle(cmd tea.Cmd) (searched bool) {
 	switch msg := cmd().(type) {
 	case nil:

@@ -14,7 +14,7 @@ import (
 	"electop/election"
 )
 
-// commandsOf takes the commands out of a tea.Sequence or tea.Batch.
+// commandsOf returns the commands in a tea.Sequence or tea.Batch.
 func commandsOf(msg tea.Msg) ([]tea.Cmd, error) {
 	v := reflect.ValueOf(msg)
 	if v.Kind() != reflect.Slice {
@@ -55,7 +55,7 @@ func staleSnapshot() *election.Snapshot {
 	return s
 }
 
-// staleOnly has one part of a kind that makes no election stale.
+// staleOnly has one stale part of a kind that makes no election stale.
 func staleOnly(kind election.PartKind) func() *election.Snapshot {
 	return func() *election.Snapshot {
 		s := mixedSnapshot()
@@ -66,7 +66,7 @@ func staleOnly(kind election.PartKind) func() *election.Snapshot {
 	}
 }
 
-// scenes are the screens whose text is kept in testdata, each at every size.
+// scenes are the screens in testdata, each at every size.
 func scenes() map[string]func(t *testing.T, w, h int) *driver {
 	board := func(keys ...string) func(*testing.T, int, int) *driver {
 		return func(t *testing.T, w, h int) *driver {
@@ -198,8 +198,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 	}
 }
 
-// studied shows an election with its surroundings, after some keys. Words that
-// are no keys change what is known.
+// studied shows an election with its surroundings, after some keys. Words that are not keys change the data.
 func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		snap := studiedSnapshot(key)
@@ -226,7 +225,7 @@ func studied(key string, keys ...string) func(*testing.T, int, int) *driver {
 			case "deny":
 				d.send(rightsMsg{hold{key, snap.Find(key).Pair.Session}, denied(key)})
 			case "search":
-				firstOf(t, d.keys("f")) // its end does not arrive
+				firstOf(t, d.keys("f")) // the scan does not end
 			case "scan":
 				firstOf(t, d.keys("f"))
 			case "searched":
@@ -267,7 +266,7 @@ func denied(key string) election.Rights {
 	}
 }
 
-// takenOver gives the key to another session in the next term.
+// takenOver lets another session hold the key in the next term.
 func takenOver(s *election.Snapshot, key string) *election.Snapshot {
 	for i, e := range s.Elections {
 		if e.Key() != key {
@@ -303,8 +302,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// The text must be the same whatever the colours are: nothing is told by
-// colour alone.
+// The text must not depend on the colours: no information may be shown by colour alone.
 func TestColoursChangeNoText(t *testing.T) {
 	for name, scene := range scenes() {
 		d := scene(t, 120, 36)

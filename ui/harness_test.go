@@ -23,12 +23,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// fakeOperator remembers what it was asked to do. Its actions end as outcome
-// says, done by default.
+// fakeOperator records its calls. Its actions end with the result of outcome, by default "done".
 type fakeOperator struct {
 	released, destroyed []election.Target
 	outcome             insight.Outcome
-	ends                map[string]insight.Outcome // of the elections with these names
+	ends                map[string]insight.Outcome // outcomes by name of the election
 }
 
 func (o *fakeOperator) fails(kind insight.OutcomeKind, reason string) {
@@ -61,10 +60,9 @@ type driver struct {
 	m   Model
 	op  *fakeOperator
 	now time.Time
-	// hasty sends the next message before a changed dialog had time to be noticed.
+	// hasty sends the next message before a changed dialog can be noticed.
 	hasty bool
-	// unanswered leaves surveys without an answer, unread says in each answer what
-	// could not be read.
+	// unanswered leaves surveys without a response. unread is the error in each response.
 	unanswered bool
 	unread     string
 }
@@ -101,7 +99,7 @@ func (d *driver) send(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// awaited is what the open dialog waits for.
+// awaited returns what the open dialog waits for.
 func (d *driver) awaited() (*dialog.Survey, *dialog.Change) {
 	if d.m.dialog == nil {
 		return nil, nil
@@ -109,22 +107,22 @@ func (d *driver) awaited() (*dialog.Survey, *dialog.Change) {
 	return d.m.dialog.Awaits()
 }
 
-// ready reports that the open dialog may be confirmed.
+// ready reports whether the open dialog can be confirmed.
 func (d *driver) ready() bool {
 	text := d.text()
 	return d.m.dialog != nil && !slices.ContainsFunc([]string{"(Release)", "(Destroy)", "[ Close ]"}, func(not string) bool { return strings.Contains(text, not) })
 }
 
-// below reports that the open dialog has lines below those that are visible.
+// below reports whether the open dialog has lines below the visible ones.
 func (d *driver) below() bool {
 	text := d.text()
 	return strings.Contains(text, "more line below") || strings.Contains(text, "more lines below") || strings.Contains(text, "scroll down to enable")
 }
 
-// actions are the actions of this run.
+// actions returns the actions of this run.
 func (d *driver) actions() []scene.EventLine { return d.m.log.Events(d.m.scene) }
 
-// around answers a survey with what the fixture has around the keys.
+// around responds to a survey with the surroundings of the fixture.
 func (d *driver) around(keys []string) []election.Surroundings {
 	var all []election.Surroundings
 	for _, key := range keys {
@@ -141,7 +139,7 @@ func (d *driver) around(keys []string) []election.Surroundings {
 	return all
 }
 
-// keys sends keys by their names, the text of a word in quotes letter by letter.
+// keys presses keys by their names, and types the text of a quoted word.
 func (d *driver) keys(names ...string) tea.Cmd {
 	var cmd tea.Cmd
 	for _, name := range names {
@@ -174,7 +172,7 @@ func press(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
 }
 
-// text is the screen without its colours.
+// text returns the screen without its colours.
 func (d *driver) text() string { return ansi.Strip(d.m.View().Content) }
 
 func (d *driver) wants(parts ...string) {
@@ -197,8 +195,7 @@ func (d *driver) lacks(parts ...string) {
 	}
 }
 
-// perform runs the commands of an action to their end and gives their messages
-// to the model.
+// perform runs the commands of an action to their end and sends their messages to the model.
 func (d *driver) perform(cmd tea.Cmd) {
 	d.t.Helper()
 	if cmd == nil {
@@ -214,7 +211,7 @@ func (d *driver) perform(cmd tea.Cmd) {
 	}
 }
 
-// sequence takes the commands out of a tea.Sequence, whose type is private.
+// sequence returns the commands in a tea.Sequence, whose type is private.
 func sequence(t testing.TB, msg tea.Msg) []tea.Cmd {
 	t.Helper()
 	cmds, err := commandsOf(msg)
@@ -242,7 +239,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// trimLines leaves out the blanks at the ends of lines, which editors do too.
+// trimLines removes blanks at the ends of lines, like editors do.
 func trimLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
@@ -251,13 +248,13 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// performSearch presses f and carries the search out.
+// performSearch presses f and runs the search.
 func (d *driver) performSearch() {
 	d.t.Helper()
 	d.send(firstOf(d.t, d.keys("f")))
 }
 
-// firstOf carries out the first command of nested lists: the others are ticks.
+// firstOf runs the first command of nested lists: the others are ticks.
 func firstOf(t testing.TB, cmd tea.Cmd) tea.Msg {
 	t.Helper()
 	msg := cmd()
@@ -271,7 +268,7 @@ func clickAt(x, y int) tea.MouseClickMsg {
 	return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}
 }
 
-// filter filters the view that is open, whatever lies over it.
+// filter filters the open view, even if an overlay covers it.
 func (d *driver) filter(text string) {
 	d.m.toView(scene.Filtered{Text: text})
 	d.m.layOut(d.m.scene)

@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// What happens to other elections is taken up with the clock, not with each
-// snapshot: an insight among 10,000 elections costs 20 ms.
+// Changes of other elections update an assessment with the clock, not with each snapshot: one assessment among 10,000
+// elections costs 20 ms.
 func TestOtherElectionsCountAfterAWhile(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)

@@ -15,7 +15,7 @@ import (
 	"electop/election"
 )
 
-// recorder keeps what a program writes.
+// recorder records the output of a program.
 type recorder struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -33,8 +33,8 @@ func (r *recorder) String() string {
 	return r.buf.String()
 }
 
-// ctrl-z asks for the stop; what comes of it runs while the terminal is as it was
-// before the dashboard, which then draws itself anew.
+// ctrl-z requests the suspension. The function that it causes runs while the terminal is restored; afterwards the
+// dashboard redraws the screen.
 func TestSuspendGivesTheTerminalBack(t *testing.T) {
 	snaps := make(chan *election.Snapshot, 1)
 	snaps <- mixedSnapshot()
@@ -77,7 +77,7 @@ func TestSuspendGivesTheTerminalBack(t *testing.T) {
 	}
 }
 
-// awaitText waits until all words are in a text that grows.
+// awaitText waits until the growing text contains all words.
 func awaitText(t *testing.T, done <-chan error, text func() string, words ...string) {
 	t.Helper()
 	look, late := time.NewTicker(5*time.Millisecond), time.NewTimer(time.Minute)
@@ -98,7 +98,7 @@ func awaitText(t *testing.T, done <-chan error, text func() string, words ...str
 	}
 }
 
-// Without a function the screen is drawn anew, and the next request is awaited.
+// Without a function, the screen is redrawn, and the program waits for the next request.
 func TestInterludeWithoutAFunctionRedraws(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 80, 24, func(o *Options) {
 		o.Interludes = func(context.Context) (func(), bool) { return nil, false }

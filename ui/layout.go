@@ -16,7 +16,7 @@ type window struct {
 	screen   screen
 }
 
-// tooSmall reports whether a window has room only for the message that it is too small.
+// tooSmall reports whether a window has space only for the message that it is too small.
 func tooSmall(w, h int) bool { return w < minWidth || h < minHeight }
 
 // need is the input of the layout.
@@ -29,7 +29,7 @@ type need struct {
 	wide    bool // the table takes the whole width
 }
 
-// screen is the layout. A part without room has height 0.
+// screen is the layout. A part without space has height 0.
 type screen struct {
 	tooSmall            bool
 	side                bool
@@ -62,8 +62,7 @@ func arrange(n need) screen {
 	return s
 }
 
-// arrangeSide puts the pane at the right, and the events below the table, in the room that
-// the table does not need.
+// arrangeSide puts the pane at the right, and the events below the table, in the space that the table does not need.
 func (s *screen) arrangeSide(n need) {
 	b := s.body
 	side := max(56, min(b.W*2/5, 92))

@@ -54,7 +54,7 @@ func TestQuittingTellsOfRunningWrites(t *testing.T) {
 	}
 }
 
-// Waiting for the next leader does not keep the dashboard open.
+// The dashboard does not wait for the next leader before it ends.
 func TestQuittingWhileALeaderIsAwaited(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "r")
@@ -76,11 +76,11 @@ func TestTheWriteInFlightIsReported(t *testing.T) {
 		if len(left) != 1 || left[0].Outcome.Kind != insight.OutcomeUnknown || !strings.Contains(left[0].Outcome.Summary(), "may have been applied") {
 			t.Errorf("unfinished: %+v", left)
 		}
-		<-ended // by its time limit
+		<-ended // when its timeout expires
 	})
 }
 
-// hangingOperator answers when its time is over.
+// hangingOperator returns when its timeout expires.
 type hangingOperator struct{}
 
 func (hangingOperator) Release(ctx context.Context, _ election.Target) insight.Outcome {
@@ -101,7 +101,7 @@ func TestRunReturnsNothingUnfinished(t *testing.T) {
 	}
 }
 
-// Keys that were typed ahead of a dialog confirm nothing.
+// Keys that were typed before a dialog opened do not confirm it.
 func TestTypedAheadKeysConfirmNothing(t *testing.T) {
 	for _, ahead := range [][]string{{"r", "y"}, {"r", "tab", "enter"}, {"x", "y", "y"}} {
 		d := drive(t, mixedSnapshot(), 120, 36)
@@ -143,8 +143,7 @@ func TestTypedAheadKeysConfirmNothing(t *testing.T) {
 	}
 }
 
-// A session that leads several marked elections is destroyed once and reported
-// for each.
+// A session that leads several marked elections is destroyed once, and each election is reported.
 func TestElectionsThatShareASession(t *testing.T) {
 	s := mixedSnapshot()
 	auth := s.Find(keyOf("auth"))
@@ -163,7 +162,7 @@ func TestElectionsThatShareASession(t *testing.T) {
 	d.wants("Results: destroy the session of 3 elections", "auth-2: its session", "billing-3: its session", "orders-1: its session")
 }
 
-// What the filter shows by the time of the confirmation decides nothing.
+// Marks of the confirmed targets are removed, regardless of the filter at the time of the confirmation.
 func TestOnlyTheMarksOfTheTargetsAreRemoved(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "/", "'billing", "enter", "r")

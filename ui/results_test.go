@@ -13,8 +13,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// released ends the current term of an election: after a while without a leader,
-// its own session leads again if again is set.
+// released ends the current term of an election. After a while without a leader, its own session leads again if again
+// is set.
 func released(s *election.Snapshot, key string, again bool) *election.Snapshot {
 	for i, e := range s.Elections {
 		if e.Key() != key {
@@ -40,7 +40,7 @@ func released(s *election.Snapshot, key string, again bool) *election.Snapshot {
 
 func keyOf(name string) string { return "service/" + name + "/leader" }
 
-// answers carries out the actions of a batch; those that fail are named.
+// answers runs the actions of a batch. Those on the elections in fails have other outcomes.
 func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 	d.t.Helper()
 	d.op.ends = fails
@@ -49,7 +49,7 @@ func (d *driver) answers(cmd tea.Cmd, fails map[string]insight.Outcome) {
 	}
 }
 
-// batchResults releases five elections: each ends in another way.
+// batchResults releases five elections with five different results.
 func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 	d := drive(t, mixedSnapshot(), w, h, change...)
 	d.mark("auth", "billing", "orders", "shop", "users")
@@ -82,7 +82,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.send(tickMsg(d.now))
 	d.wants("orders-1 → no leader: none within 1m30s", "complete")
 	d.keys("j", "x", "r", "y", "space")
-	d.wants("Results: release 5 elections") // it stays until it is closed
+	d.wants("Results: release 5 elections") // the panel stays until the user closes it
 	d.keys("enter")
 	d.lacks("Results:")
 	d.wants("Closed; u lists the results again.")
@@ -94,7 +94,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.lacks("Actions since")
 }
 
-// What the operator must know about a release stays, whoever leads next.
+// The note of a release remains, whichever session leads next.
 func TestResultsKeepTheNote(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "r")
@@ -146,7 +146,7 @@ func TestAwaitingALeader(t *testing.T) {
 	lost := *s
 	lost.Connection = lostSnapshot().Connection
 	d.now = d.now.Add(2 * (election.MaxLockDelay + 30*time.Second))
-	d.send(snapshotMsg{&lost}) // without a connection nobody knows
+	d.send(snapshotMsg{&lost}) // without a connection, the next leader is unknown
 	if d.m.log.Pending(d.m.scene) == "" {
 		t.Error("given up without a connection")
 	}
@@ -170,7 +170,7 @@ func TestActionsInTheEventsView(t *testing.T) {
 	}
 }
 
-// An action stands before the events that followed it.
+// An action precedes the events that followed it.
 func TestActionsAreSortedAmongEvents(t *testing.T) {
 	s := mixedSnapshot()
 	d := drive(t, s, 120, 36)
@@ -222,14 +222,14 @@ func TestManyResultsScroll(t *testing.T) {
 	checkFrame(t, d, 100, 30, "results")
 }
 
-// The elections that a destroyed session leads are followed, and the session is
-// destroyed whatever it holds by then.
+// The results follow the elections that a destroyed session leads. The session is destroyed, whichever keys it holds
+// by then.
 func TestTheElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	s := studiedSnapshot("")
 	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))
 	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
 	d := drive(t, s, 120, 46, searches)
-	d.mark("auth") // of the first view: it stays
+	d.mark("auth") // a mark in the first view, which remains
 	d.keys("3", "/", "'"+sessionID(0), "enter", "space", "x")
 	cmd := d.keys("y")
 	d.keys("esc", "ctrl+c")
@@ -280,7 +280,7 @@ func TestTheBeginningOfATermIsNotClaimed(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g")
 	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; it began before electop started")
-	s := mixedSnapshot() // a term before it was seen
+	s := mixedSnapshot() // a term that began before the observation
 	s.Find(keyOf("billing")).SinceKnown = false
 	d = drive(t, s, 120, 36)
 	d.keys("g", "j")

@@ -10,7 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// To look again must not lead to another election, whatever the filter shows.
+// A refresh must not select another election, regardless of the filter.
 func TestLookAgainKeepsTheElection(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "x")

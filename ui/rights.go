@@ -96,8 +96,8 @@ func (b *rightsBook) missing(kind election.ActionKind, of election.Target) strin
 	return sanitize.Text(rule)
 }
 
-// askRights requests the next permissions: those of the open dialog's targets, then those
-// of the selected hold. It returns nil if all are cached.
+// askRights requests the next permissions: those of the open dialog's targets, then those of the selected hold. It
+// returns nil if all are cached.
 func (m *Model) askRights() tea.Cmd {
 	b := m.out.rights
 	if b.ask == nil || b.asking || m.scene.Refusal(election.ActionRelease) != "" {

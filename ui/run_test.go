@@ -14,7 +14,7 @@ import (
 	"electop/election"
 )
 
-// runIn runs the dashboard without a terminal and gives what it wrote.
+// runIn runs the dashboard without a terminal and returns its output.
 func runIn(ctx context.Context, t *testing.T, opts Options, input io.Reader) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -23,8 +23,7 @@ func runIn(ctx context.Context, t *testing.T, opts Options, input io.Reader) (st
 	return out.String(), err
 }
 
-// restored reports that what was written leaves the alternate screen and shows
-// the cursor again.
+// restored checks that the output leaves the alternate screen and shows the cursor again.
 func restored(t *testing.T, out string) {
 	t.Helper()
 	for _, sequence := range []string{"\x1b[?1049l", "\x1b[?25h"} {
@@ -68,7 +67,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	<-done // the test's own timeout bounds the wait
 }
 
-// A panic in the drawing must leave the terminal usable.
+// After a panic during drawing, the terminal must be restored.
 func TestRunRestoresAfterAPanic(t *testing.T) {
 	in, _ := io.Pipe()
 	var out recorder

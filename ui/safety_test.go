@@ -13,8 +13,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// checkFrame fails unless the frame has exactly the window's size and holds
-// nothing but text and SGR sequences.
+// checkFrame fails unless the frame has exactly the window's size and contains only text and SGR sequences.
 func checkFrame(t *testing.T, d *driver, w, h int, what string) {
 	t.Helper()
 	content := d.m.View().Content
@@ -57,7 +56,7 @@ func checkOnlySGR(t *testing.T, content, what string) {
 	}
 }
 
-// sgrLength is the length of the SGR sequence that s begins with, 0 if it is none.
+// sgrLength is the length of the SGR sequence at the start of s, 0 if there is none.
 func sgrLength(s string) int {
 	rest, found := strings.CutPrefix(s, "\x1b[")
 	if !found {
@@ -70,7 +69,7 @@ func sgrLength(s string) int {
 	return n + 3
 }
 
-// states are ways to bring the screen into its different modes.
+// states are key sequences that select the different modes of the screen.
 func states() [][]string {
 	return [][]string{
 		{}, {"k"}, {"k", "tab"}, {"k", "["}, {"enter"}, {"w"}, {"?"}, {"2"}, {"c"}, {"/", "'世\u0301 !x"}, {":", "'so"},

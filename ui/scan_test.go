@@ -10,7 +10,7 @@ import (
 	"electop/election"
 )
 
-// scanned makes an option: the sessions with these names hold the keys.
+// scanned returns an option for a scan that finds these keys of the sessions with these names.
 func scanned(keys map[string][]string, complete bool) func(*Options) {
 	return func(o *Options) {
 		searches(o)
@@ -27,8 +27,8 @@ func scanned(keys map[string][]string, complete bool) func(*Options) {
 	}
 }
 
-// someKeys are what a scan of [studiedSnapshot] finds: a leader with keys outside
-// the patterns, an idle session with many.
+// someKeys are the result of a scan of [studiedSnapshot]: a leader holds keys outside the patterns, an idle session
+// holds many.
 func someKeys() map[string][]string {
 	many := make([]string, 0, 252)
 	for i := range 252 {
@@ -39,7 +39,7 @@ func someKeys() map[string][]string {
 	}
 }
 
-// The dialog lists what the scan found, and says how old that is.
+// The dialog lists the keys that the scan found, and shows its age.
 func TestTheDialogUsesTheScan(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")
@@ -52,7 +52,7 @@ func TestTheDialogUsesTheScan(t *testing.T) {
 	d.wants("252 keys in all, as of 12:02:09.")
 }
 
-// A session without a key has no holder that loses anything and no lock-delay.
+// If a session holds no key, no holder loses anything and no lock-delay follows.
 func TestASessionWithoutKeysHasNoLockDelay(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3", "/", "'"+sessionID(322), "enter", "x")
@@ -78,7 +78,7 @@ func TestClicksHitTheRowUnderTheNews(t *testing.T) {
 	}
 }
 
-// A scan from before the dialog says nothing about what was acquired since.
+// A scan from before the dialog was opened does not cover later acquires.
 func TestAnOldScanIsNotComplete(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")
@@ -92,7 +92,7 @@ func TestAnOldScanIsNotComplete(t *testing.T) {
 	d.wants("it holds no key", "No lock-delay follows")
 }
 
-// A watched key that moved after the scan is not affected any more.
+// A watched key that another session acquired after the scan is not affected.
 func TestWatchedKeysThatMovedAreNotAffected(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")

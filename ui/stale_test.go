@@ -9,7 +9,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// lineOf is the first line of the screen, with its colours, that names something.
+// lineOf returns the first line of the screen that contains a name, with its colours.
 func lineOf(t *testing.T, d *driver, name string) string {
 	t.Helper()
 	for line := range strings.SplitSeq(d.m.View().Content, "\n") {
@@ -32,7 +32,7 @@ func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	}
 	d.wants("● live · 20 stale 14s", "20 of 312 elections stale for 14s (service/svc-0000… to service/svc-0011…)", "next try in 3s")
 
-	// The clocks of a stale row stand still, those of the others go on.
+	// The durations in a stale row stop; those in other rows continue.
 	d.now = d.now.Add(time.Minute)
 	d.send(tickMsg(d.now))
 	d.wants("20 of 312 elections stale for 1m14s", "trying now")
@@ -48,7 +48,7 @@ func TestOnlyTheStaleRowsAreGrey(t *testing.T) {
 	d.lacks("stale", "trying now")
 }
 
-// Nothing is done to a stale election, and everything to the others.
+// A dialog refuses stale elections and acts on the others.
 func TestDialogsRefuseStaleElections(t *testing.T) {
 	for key, refused := range map[string]bool{"service/svc-00112/leader": true, "service/svc-00012/leader": false} {
 		d := drive(t, staleSnapshot(), 120, 36)
@@ -57,7 +57,7 @@ func TestDialogsRefuseStaleElections(t *testing.T) {
 		if d.m.dialog == nil || d.ready() == refused {
 			t.Errorf("%s: refused %v", key, !refused)
 		}
-		// It may become stale while the dialog is open.
+		// An election may become stale while the dialog is open.
 		lost := staleSnapshot()
 		lost.Connection.Stale[0].Range = election.PrefixRange("service/")
 		d.send(snapshotMsg{lost})

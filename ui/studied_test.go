@@ -6,7 +6,7 @@ import (
 	"electop/election"
 )
 
-// outside plays those whom the dashboard tells what it looks at.
+// outside simulates the callers that the dashboard notifies of the visible data.
 type outside struct {
 	studied  []string
 	listings []bool
@@ -23,14 +23,14 @@ func (o *outside) options(opts *Options) {
 	}
 }
 
-// studies makes an option: everything is looked at, nothing may be searched.
+// studies returns an option: surroundings and sessions are read, and the store cannot be searched.
 func studies(o *Options) {
 	o.Study = func(string) {}
-	o.Survey = func(context.Context, []string) []election.Surroundings { return nil } // the driver answers
+	o.Survey = func(context.Context, []string) []election.Surroundings { return nil } // the driver responds
 	o.WatchSessions = func(bool) {}
 }
 
-// searches makes an option: the KV store has two more keys of every session.
+// searches returns an option: every session holds two more keys in the KV store.
 func searches(o *Options) {
 	studies(o)
 	o.Holdings = func(_ context.Context, sessions []string, progress func(int, int)) ([]election.Pair, bool, error) {

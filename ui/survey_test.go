@@ -17,19 +17,19 @@ import (
 	"electop/ui/internal/term"
 )
 
-// hiddenPatroni is a snapshot in which nothing but the keys beside it tells that
-// pg is Patroni's: its session could not be read.
+// hiddenPatroni returns a snapshot in which only sibling keys show that pg belongs to Patroni: its session could not
+// be read.
 func hiddenPatroni() *election.Snapshot {
 	s := studiedSnapshot("")
 	s.Find(keyOf("pg")).Session = nil
 	return s
 }
 
-// mark marks elections and removes every other mark.
+// mark marks elections and removes all other marks.
 func (d *driver) mark(names ...string) {
 	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.window.screen.table
 	toBoard := func(msg tea.Msg) { send(&d.m, &d.m.board, msg) }
-	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // where nothing scrolls
+	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // at a size at which nothing scrolls
 	toBoard(scene.Filtered{})
 	var all []scene.Target
 	for _, e := range d.m.feed.shown.Elections {
@@ -79,7 +79,7 @@ func TestPatroniIsRecognisedByTheKeysBesideIt(t *testing.T) {
 	}
 }
 
-// A session is Patroni's if it holds a key that stands beside Patroni's.
+// A session belongs to Patroni if one of its keys has Patroni's sibling keys.
 func TestPatroniIsRecognisedForASession(t *testing.T) {
 	s := studiedSnapshot("")
 	ses := s.Find(keyOf("pg")).Session
@@ -102,7 +102,7 @@ func TestCandidatesOfEveryTargetAreChecked(t *testing.T) {
 	}
 }
 
-// A destroy tells of every election that the session leads, by its name.
+// The dialog of a destroy names every election that the session leads.
 func TestADestroyWarnsOfTheOtherElectionsOfTheSession(t *testing.T) {
 	s := studiedSnapshot("")
 	auth, legacy, users := s.Find(keyOf("auth")), s.Find(keyOf("legacy")), s.Find(keyOf("users"))
@@ -119,7 +119,7 @@ func TestADestroyWarnsOfTheOtherElectionsOfTheSession(t *testing.T) {
 	d.lacks(": No other candidate was seen")
 }
 
-// Nothing can be confirmed before the check is complete.
+// No action can be confirmed before the check is complete.
 func TestTheActionWaitsForTheCheck(t *testing.T) {
 	for what, open := range map[string]func(d *driver){
 		"one release":   func(d *driver) { d.mark("auth"); d.keys("r") },
@@ -169,7 +169,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 			t.Fatalf("%s does not close the dialog", key)
 		}
 		d.wants("Cancelled: nothing was changed.")
-		d.keys("r") // the answer belongs to the dialog before
+		d.keys("r") // this response belongs to the previous dialog
 		d.send(firstOf(t, late))
 		d.wants("Checking 1 election")
 		if ended.Err() == nil {
@@ -178,7 +178,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 	}
 }
 
-// A check that fails is told, and the user decides.
+// The dialog reports a check that fails, and the user can still confirm.
 func TestAFailedCheckIsTold(t *testing.T) {
 	for _, c := range []struct {
 		marks []string
@@ -202,7 +202,7 @@ func TestAFailedCheckIsTold(t *testing.T) {
 	}
 }
 
-// The check has a time limit, after which it counts as failed.
+// The check fails after a timeout.
 func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, keys []string) []election.Surroundings {
@@ -216,7 +216,7 @@ func TestTheCheckHasATimeLimit(t *testing.T) {
 	})
 }
 
-// What is surveyed follows what the action is about.
+// The survey covers the current targets of the dialog.
 func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	var asked [][]string
 	count := func(o *Options) {
@@ -246,7 +246,7 @@ func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	}
 }
 
-// A key that a session acquires while the dialog is open is checked as well.
+// A key that a session acquires while the dialog is open is checked, too.
 func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	s := studiedSnapshot("")
 	d := drive(t, s, 120, 40, searches)
@@ -264,7 +264,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d.nothingDone("an unchecked key")
 }
 
-// x in the first view says what it does not know, as it does in the third.
+// The dialog of the first view names unsearched keys like that of the third view.
 func TestADestroyTellsThatKeysMayBeMissing(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("g", "x")
@@ -276,7 +276,7 @@ func TestADestroyTellsThatKeysMayBeMissing(t *testing.T) {
 	d.lacks(insight.MayHoldMore)
 }
 
-// A scan of the third view serves the dialogs of the first.
+// Dialogs of the first view use the result of a scan in the third view.
 func TestAScanServesTheFirstView(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("3")
@@ -295,7 +295,7 @@ func TestAScanServesTheFirstView(t *testing.T) {
 	}
 }
 
-// Every key of a long list can be seen; the user confirms what was visible.
+// Every key of a long list can be shown; the user confirms the visible text.
 func TestALongListCanBeShownInFull(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")
@@ -334,7 +334,7 @@ func TestLongListsOfNamesCanBeShown(t *testing.T) {
 	d.wants("zz-n: No other candidate")
 }
 
-// The check begins again when the connection is restored.
+// The check restarts when the connection is restored.
 func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 40, searches)
 	d.unanswered = true
@@ -354,7 +354,7 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d.lacks("The check is incomplete")
 }
 
-// The names before a warning are cut and shown as those of other lists are.
+// The list of names before a warning can be truncated and expanded like other lists.
 func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
 	s := studiedSnapshot("")
 	users := s.Find(keyOf("users"))

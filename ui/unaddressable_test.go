@@ -6,7 +6,7 @@ import (
 	"electop/election"
 )
 
-// Semaphores and lost permissions have events of their own.
+// Semaphores and lost permissions have event types of their own.
 func TestNewEventsAreShown(t *testing.T) {
 	s := mixedSnapshot()
 	at := func(e election.Event) election.Event {

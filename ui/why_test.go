@@ -30,7 +30,7 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 	}
 }
 
-// Without anybody to ask, the new features keep quiet.
+// Without the optional functions, the parts that depend on them are disabled.
 func TestNobodyToAsk(t *testing.T) {
 	s := studiedSnapshot("")
 	s.SessionList = nil
@@ -101,7 +101,7 @@ func TestRisksMeetTheEye(t *testing.T) {
 	d.lacks("at risk")
 }
 
-// ask plays an answer about rights: the commands of a batch are run.
+// answer runs the commands of a batch and sends the permissions that they return.
 func (d *driver) answer(cmd tea.Cmd) {
 	d.t.Helper()
 	for cmd != nil {
@@ -132,7 +132,7 @@ func TestMissingRights(t *testing.T) {
 		t.Error("y acts without the right to")
 	}
 	o.rights = election.Rights{Known: true, Release: true, Destroy: true}
-	d.answer(d.keys("r")) // look again
+	d.answer(d.keys("r")) // refresh
 	d.wants("[ Cancel ]", "No lock-delay follows")
 	d.keys("esc")
 	d.lacks("(r) release")
@@ -151,7 +151,7 @@ func TestHostileRules(t *testing.T) {
 	checkFrame(t, d, 80, 24, "a hostile rule")
 }
 
-// Whoever runs through a long table asks one question at a time.
+// Moving through a long table requests one permission at a time.
 func TestRightsAreAskedOneAtATime(t *testing.T) {
 	var o outside
 	d := drive(t, crowd(100), 120, 36, o.options)
@@ -248,7 +248,7 @@ func TestSessionsView(t *testing.T) {
 	}
 }
 
-// What a slot's holder loses is told, though no key is bound to it.
+// The dialog lists the slots that a session loses, although no key is bound to it.
 func TestDestroyOfASlotHolder(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, studies)
 	d.keys("3", "/", "'jobs", "enter", "g", "x")

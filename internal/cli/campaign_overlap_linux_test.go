@@ -21,8 +21,8 @@ const overlapRunsEnv = "ELECTOP_OVERLAP_RUNS"
 const (
 	// overlapBatch is how many elections lose their leader at once.
 	overlapBatch = 25
-	// afterwards is how long the new program beats before the files are read, so
-	// that an old one that still runs is seen.
+	// afterwards is how long the new program beats before the files are read, so that an old program that still runs
+	// is detected.
 	afterwards = 3 * time.Second
 )
 

@@ -35,7 +35,7 @@ type historyRecorder struct {
 	done   chan struct{}
 	// optional is set if the command continues when the file cannot be used.
 	optional bool
-	// err and failed, an error before close, are valid after done is closed.
+	// err and failed, which is an error before close, are valid after done is closed.
 	err    error
 	failed bool
 
@@ -118,7 +118,7 @@ func (r *historyRecorder) events(events []election.Event) {
 	}
 	r.mu.Lock()
 	for len(events) > 0 && !r.began {
-		// A wrong address leaves no file.
+		// A wrong address creates no file.
 		if r.began = events[0].Type != election.ConnectionLost; !r.began {
 			events = events[1:]
 		}

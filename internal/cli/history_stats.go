@@ -24,7 +24,7 @@ func (c *historyCommand) writeStats(ctx context.Context, f *sqlite.File, filter 
 	if err != nil {
 		return err
 	}
-	// An election that was not observed in this range has nothing to sum up.
+	// An election that was not observed in this range has no summary.
 	st.Elections = slices.DeleteFunc(st.Elections, func(s history.Summary) bool { return s.Terms == 0 && s.Observed == 0 })
 	switch c.output {
 	case "json":

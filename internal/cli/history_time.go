@@ -6,8 +6,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// parseMoment parses a moment: a duration before now (24h, 7d), RFC 3339, or a date with
-// or without time in the local time zone.
+// parseMoment parses a time: a duration before now (24h, 7d), RFC 3339, or a date with or without time in the local
+// time zone.
 func parseMoment(flag, text string, now time.Time) (time.Time, error) {
 	if d, err := parseDays(text); err == nil {
 		return now.Add(-d), nil

@@ -61,7 +61,7 @@ func writeReportOf(ctx context.Context, d deps, o *options, name string, r histo
 	return err
 }
 
-// readIncident reads what the history has of the election with this key.
+// readIncident reads the history of the election with this key.
 func readIncident(ctx context.Context, f *sqlite.File, key string, r history.Range) (*report.Incident, error) {
 	i := &report.Incident{Name: key, Key: key, Range: r}
 	filter := history.Filter{Range: r, Names: []string{key}}

@@ -188,7 +188,7 @@ func TestWatchEndsAtTheFirstSignalWithAFullPipe(t *testing.T) {
 	defer r.Close()
 	cmd := exec.Command(program, "--http-addr", w.addr, "watch")
 	cmd.Stdout = out
-	for full := false; !full; { // leaves no room for the first line
+	for full := false; !full; { // leaves no space for the first line
 		_ = out.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
 		_, err := out.Write(make([]byte, 4096))
 		full = errors.Is(err, os.ErrDeadlineExceeded)

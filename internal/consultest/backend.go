@@ -18,10 +18,10 @@ import (
 	"electop/internal/memconsul"
 )
 
-// Patience is how long a test waits for what has to happen at once.
+// Patience is the timeout for results that normally arrive at once.
 const Patience = 20 * time.Second
 
-// Backend is a Consul that a test works on, real or in-process.
+// Backend is a Consul for a test, real or in-process.
 type Backend struct {
 	T    *testing.T
 	Addr string
@@ -43,7 +43,7 @@ func OnBoth(t *testing.T, test func(t *testing.T, addr string)) {
 	t.Run("consul", func(t *testing.T) { test(t, Shared(t).Addr()) })
 }
 
-// NewBackend uses the Consul at an address.
+// NewBackend returns a backend for the Consul at an address.
 func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 	t.Helper()
 	node, err := client.Agent().NodeName()
@@ -53,7 +53,7 @@ func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 	return Backend{T: t, Addr: addr, API: client, Node: node}
 }
 
-// Prefix is a part of the KV store that belongs to one test.
+// Prefix returns a key prefix for one test.
 func (b Backend) Prefix(t *testing.T) string {
 	t.Helper()
 	// A lock-delay belongs to a key's name and may outlast a test.
@@ -66,8 +66,7 @@ func (b Backend) Prefix(t *testing.T) string {
 	return p
 }
 
-// Session makes a session without checks, with a lock-delay of 1 ms unless the
-// entry has another.
+// Session creates a session without checks, with a lock-delay of 1 ms unless the entry has another.
 func (b Backend) Session(t *testing.T, entry *api.SessionEntry) string {
 	t.Helper()
 	if entry.LockDelay == 0 {
@@ -117,13 +116,13 @@ func (b Backend) Put(t *testing.T, key, value string) {
 	}
 }
 
-// RoundTripper is a function in the place of the network.
+// RoundTripper is a function that replaces the network.
 type RoundTripper func(*http.Request) (*http.Response, error)
 
 // RoundTrip calls the function.
 func (f RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Answer makes a response of Consul.
+// Answer returns a response of Consul.
 func Answer(r *http.Request, status, index int, body string) *http.Response {
 	header := http.Header{"X-Consul-Index": {fmt.Sprint(index)}, "X-Consul-Knownleader": {"true"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}
@@ -147,7 +146,7 @@ func (h *Hook) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// Token makes an ACL token with these rules.
+// Token creates an ACL token with these rules.
 func (b Backend) Token(t *testing.T, rules string) string {
 	t.Helper()
 	token := &api.ACLToken{}
@@ -166,8 +165,8 @@ func (b Backend) Token(t *testing.T, rules string) string {
 	return made.SecretID
 }
 
-// ReverseProxy starts a proxy in front of a Consul and gives its address. handle gets
-// every request and the handler that forwards it.
+// ReverseProxy starts a proxy in front of a Consul and returns its address. handle receives every request and the
+// handler that forwards it.
 func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
 	t.Helper()
 	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
@@ -175,8 +174,8 @@ func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, 
 	forward.Transport = transport
 	forward.ErrorLog = log.New(io.Discard, "", 0)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The server closes a body when the response begins, which a proxy that
-		// still reads it takes for an error.
+		// The server closes the request's body when the response begins. A proxy that still reads the body reports
+		// that as an error.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return

@@ -13,7 +13,7 @@ import (
 func aServer(t *testing.T) setting   { return setting{agent: consultest.Server(t)} }
 func aDevAgent(t *testing.T) setting { return setting{agent: consultest.Dev(t)} }
 
-// The agent that electop asks fails, or electop itself is stopped.
+// The agent that electop uses fails, or electop itself is stopped.
 func TestAgentFaults(t *testing.T) {
 	for _, f := range []fault{
 		{
@@ -43,7 +43,7 @@ func TestAgentFaults(t *testing.T) {
 	}
 }
 
-// serversOfAClientAgent has electop ask a client agent whose server is killed.
+// serversOfAClientAgent connects electop to a client agent whose server is killed.
 func serversOfAClientAgent() fault {
 	var server *consultest.Agent
 	return fault{
@@ -66,7 +66,7 @@ func (s *stage) suspend(sig syscall.Signal) {
 	s.must(s.board.signal(sig))
 }
 
-// startWithoutData starts an agent that had everything in memory.
+// startWithoutData starts an agent that kept its data in memory.
 func (s *stage) startWithoutData() {
 	asked := time.Now()
 	s.must(s.agent.Restart())

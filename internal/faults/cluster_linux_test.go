@@ -10,14 +10,14 @@ import (
 	"electop/internal/consultest"
 )
 
-// Servers of a cluster fail; the one that electop asks runs.
+// Servers of a cluster fail; the one that electop uses keeps running.
 func TestClusterFaults(t *testing.T) {
 	for _, f := range []fault{leaderKilled(), quorumLost("quorum lost for 10 s", 10*time.Second), quorumLost("quorum lost for 60 s", time.Minute)} {
 		t.Run(f.name, f.play)
 	}
 }
 
-// cluster starts three servers and puts Consul's leader last.
+// cluster starts three servers and returns Consul's leader last.
 func cluster(t *testing.T) []*consultest.Agent {
 	t.Helper()
 	agents := consultest.Cluster(t, 3, keepDeadServers())

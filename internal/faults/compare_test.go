@@ -8,17 +8,17 @@ import (
 	"electop/election"
 )
 
-// verdict is what a comparison of the events with the log found.
+// verdict is the result of comparing the events with the log.
 type verdict struct {
-	terms       int      // of the log, those before the first look left out
-	told        int      // of which an event told
-	missed      int      // counted in events
-	uncountable int      // of incarnations that were deleted or replaced unseen
-	wrong       []string // events that are false, and terms that are unaccounted for
-	lags        []lag    // of the terms that were told
+	terms       int      // terms of the log, except those before the first read
+	told        int      // terms that an event reports
+	missed      int      // terms counted in missed events
+	uncountable int      // terms of incarnations that were deleted or replaced between two reads
+	wrong       []string // false events, and terms that no event accounts for
+	lags        []lag    // lags of the reported terms
 }
 
-// lag is how long after Consul confirmed a term electop told of it.
+// lag is the time from Consul's confirmation of a term to electop's report.
 type lag struct {
 	began time.Time
 	took  time.Duration
@@ -55,12 +55,12 @@ func (v *verdict) blame(e line, format string, args ...any) {
 	v.wrong = append(v.wrong, fmt.Sprintf("%s %s %s term %d (%q): ", election.FormatTime(e.Time), e.Key, e.Type, e.Term, e.Leader)+fmt.Sprintf(format, args...))
 }
 
-// comparison follows the events of one key through the log.
+// comparison compares the events of one key with the log.
 type comparison struct {
 	*verdict
 	k  *keyTruth
-	at int // the term of the log that was told last, -1 before
-	// first is the term of which the initial event told, or the first after it.
+	at int // the latest reported term in the log, -1 before the first
+	// first is the term of the initial event, or the first one after it.
 	first        int
 	initial, led bool
 	deletes      int
@@ -121,7 +121,7 @@ func (c *comparison) elected(e line) {
 
 func (c *comparison) vacated(e line) {
 	if e.Initial && !c.initial {
-		// Terms up to this one were before the first look.
+		// Terms up to this one preceded the first read.
 		c.initial = true
 		for ; c.first < len(c.k.terms); c.first++ {
 			t := &c.k.terms[c.first]
@@ -154,7 +154,7 @@ func (c *comparison) deleted(e line) {
 	}
 }
 
-// account checks that each term was told once or counted in missed events.
+// account checks that each term was reported once or counted in missed events.
 func (c *comparison) account(key string) {
 	total := map[uint64]int{}
 	for i := min(c.first, len(c.k.terms)); i < len(c.k.terms); i++ {

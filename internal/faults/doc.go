@@ -1,5 +1,3 @@
-// Package faults holds the tests of what electop reports while Consul, the
-// network or electop itself fails. The built program observes a real Consul
-// through a proxy that injects faults, and a log of every write decides whether
-// its events are true.
+// Package faults tests what electop reports while Consul, the network or electop itself fails. The built program
+// observes a real Consul through a proxy that injects faults. Its events are compared with a log of every write.
 package faults

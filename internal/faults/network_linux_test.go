@@ -8,7 +8,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// proxied is a fault of the proxy that lasts for a time.
+// proxied is a fault that the proxy injects for some time.
 func proxied(name string, lasts time.Duration, f consultest.Fault) fault {
 	return fault{
 		name: name, lasts: lasts,
@@ -19,7 +19,7 @@ func proxied(name string, lasts time.Duration, f consultest.Fault) fault {
 
 func nothing(*stage) {}
 
-// The network or a proxy fails; Consul runs.
+// The network or a proxy fails; Consul keeps running.
 func TestNetworkFaults(t *testing.T) {
 	cut := proxied("a proxy cuts queries after 30 s", 70*time.Second, consultest.Fault{CutAfter: 30 * time.Second})
 	cut.silent, cut.long = true, true

@@ -47,7 +47,7 @@ func soakFaults() []randomFault {
 	return faults
 }
 
-// foreignResponse is an answer that is not Consul's.
+// foreignResponse returns a response that is not Consul's.
 type foreignResponse struct {
 	name    string
 	handler http.HandlerFunc
@@ -68,7 +68,7 @@ func foreignResponses() []foreignResponse {
 
 func truncate(body []byte) []byte { return body[:len(body)/2] }
 
-// corrupt replaces some of the bytes, the first ones among them.
+// corrupt changes some of the bytes, including the first one.
 func corrupt(body []byte) []byte {
 	for i := 0; i < len(body); i += 7 {
 		body[i] ^= 0x55
@@ -76,7 +76,7 @@ func corrupt(body []byte) []byte {
 	return body
 }
 
-// during keeps the proxy faulty for a time.
+// during injects a fault into the proxy for some time.
 func (s *soak) during(ctx context.Context, d time.Duration, f consultest.Fault) {
 	s.proxy.Set(f)
 	s.wait(ctx, d)
@@ -113,7 +113,7 @@ func (s *soak) agentStopped(ctx context.Context) {
 	s.must(s.agents[0].Restart())
 }
 
-// leader is the number of the server that leads the cluster.
+// leader returns the number of the server that leads the cluster.
 func (s *soak) leader() int {
 	for _, asked := range s.agents {
 		addr, err := asked.Client().Status().Leader()
@@ -186,7 +186,7 @@ func (s *soak) snapshotRestored(ctx context.Context) {
 	}
 }
 
-// hold stops all writers until the function that it gives is called.
+// hold stops all writers until the returned function is called.
 func (s *soak) hold() (release func()) {
 	for _, w := range s.writers {
 		w.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// dashboard is electop in a tmux of its own.
+// dashboard is electop in a separate tmux server.
 type dashboard struct {
 	t      *testing.T
 	socket string
@@ -52,8 +52,8 @@ func (d *dashboard) tmux(args ...string) string {
 	return string(out)
 }
 
-// signal sends a signal to the processes of electop. They have a shell between
-// them and tmux, because tmux continues a child that is stopped.
+// signal sends a signal to the processes of electop. A shell runs between tmux and electop, because tmux continues a
+// stopped child.
 func (d *dashboard) signal(sig syscall.Signal) error {
 	out, err := exec.Command("tmux", "-L", d.socket, "display-message", "-p", "#{pane_pid}").Output()
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *dashboard) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// descendants lists the children of a process and theirs.
+// descendants lists the children of a process and their descendants.
 func descendants(parent string) (pids []int) {
 	lists, _ := filepath.Glob("/proc/" + parent + "/task/*/children")
 	for _, list := range lists {
@@ -85,15 +85,14 @@ func descendants(parent string) (pids []int) {
 	return pids
 }
 
-// view is what the dashboard says.
+// view is the content of the dashboard.
 type view struct {
 	at         time.Time
 	live, lost bool
-	// aged says that a banner tells how old the board, or this part of it, is; banner
-	// is its text.
+	// aged is set if a banner shows the age of the board or of this part of it; banner is its text.
 	aged   bool
 	banner string
-	row    string // of the election web
+	row    string // leader of the election web
 	text   string
 }
 
@@ -127,7 +126,7 @@ func (d *dashboard) look() view {
 
 var age = regexp.MustCompile(`The board is \S+ old\.|next try in \S+ ?|trying now`)
 
-// says is the banner without what differs from run to run.
+// says returns the banner without the parts that differ between runs.
 func (v view) says() string {
 	return strings.Join(strings.Fields(age.ReplaceAllString(v.banner, " ")), " ")
 }

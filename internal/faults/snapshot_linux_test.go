@@ -10,8 +10,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// An operator restores a snapshot: terms that were over begin again, or terms that
-// were undone come back.
+// An operator restores a snapshot: ended terms become current again, or undone terms return.
 func TestSnapshotFaults(t *testing.T) {
 	older := fault{
 		name: "older snapshot restored", at: aDevAgent, lasts: 6 * time.Second, silent: true, still: true,
@@ -58,7 +57,7 @@ func (s *stage) snapshot() []byte {
 	return image
 }
 
-// restore restores a snapshot and notes who leads then.
+// restore restores a snapshot and logs the leader.
 func (s *stage) restore(image []byte) {
 	s.t.Helper()
 	asked := time.Now()
@@ -67,8 +66,7 @@ func (s *stage) restore(image []byte) {
 	s.leads(leaderOf(s.writer.keys[0].pair))
 }
 
-// restored reads all keys after a snapshot was restored, and logs what it found.
-// The caller prevents other writes.
+// restored reads all keys after a snapshot was restored and logs them. The caller prevents other writes.
 func (w *writer) restored(asked time.Time) error {
 	w.session = ""
 	for _, k := range w.keys {

@@ -15,15 +15,15 @@ import (
 	"electop/internal/consultest"
 )
 
-// The soak's load: writers × one change per writePause is 20 changes a second.
+// The load of the soak is writers × one change per writePause: 20 changes a second.
 const (
 	soakWriters = 5
-	soakKeys    = 12 // of each writer
+	soakKeys    = 12 // pause of each writer
 	writePause  = 250 * time.Millisecond
 )
 
-// soak is a cluster, a proxy in front of its first server, electop behind that and
-// writers that go around it.
+// soak is a cluster, a proxy in front of its first server, electop behind the proxy, and writers that do not use the
+// proxy.
 type soak struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -43,8 +43,8 @@ type period struct {
 	start, end time.Time
 }
 
-// Random faults for a chosen time, at 20 changes a second: `make soak SOAK=30m`.
-// Every event is true, and every term is told or counted.
+// This test injects random faults for a given time, at 20 changes a second: `make soak SOAK=30m`. Every event must be
+// true, and every term must be reported or counted as missed.
 func TestSoak(t *testing.T) {
 	text := os.Getenv("SOAK")
 	if text == "" {
@@ -88,13 +88,12 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// keepDeadServers lets a killed server come back as a voter.
+// keepDeadServers lets a killed server return as a voter.
 func keepDeadServers() consultest.Option {
 	return consultest.WithConfig(`autopilot { cleanup_dead_servers = false }`)
 }
 
-// play writes and injects faults for a time, and gives the usage before the first
-// fault and the worst.
+// play writes and injects faults for some time. It returns the usage before the first fault and the maximum.
 func (s *soak) play(length time.Duration) (first, worst usage) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), length)
 	defer cancel()
@@ -127,7 +126,7 @@ func (s *soak) play(length time.Duration) (first, worst usage) {
 	return first, worst
 }
 
-// wait lasts for a time or until the soak ends.
+// wait returns after d or when the soak ends.
 func (s *soak) wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -137,7 +136,7 @@ func (s *soak) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// settle waits until electop has told everything, and compares.
+// settle waits until electop has reported everything, and compares the events with the log.
 func (s *soak) settle() *verdict {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -153,7 +152,7 @@ func (s *soak) settle() *verdict {
 	}
 }
 
-// reconcile reads the keys with a write whose outcome is unknown.
+// reconcile reads the keys with an unconfirmed write.
 func (s *soak) reconcile() {
 	for _, w := range s.writers {
 		w.mu.Lock()
@@ -194,7 +193,7 @@ func (s *soak) report(v *verdict, first, worst usage) {
 	}
 }
 
-// recovery is how long after a fault terms are not yet counted as undisturbed.
+// recovery is the time after a fault in which terms do not count as undisturbed.
 const recovery = 2 * time.Second
 
 func (s *soak) disturbed(at time.Time) bool {
@@ -203,7 +202,7 @@ func (s *soak) disturbed(at time.Time) bool {
 	})
 }
 
-// part gives a percentile.
+// part returns a percentile.
 func part(d []time.Duration, percent int) time.Duration {
 	if len(d) == 0 {
 		return 0

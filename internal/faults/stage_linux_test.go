@@ -16,7 +16,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// stage is one election, web, that electop observes through a proxy.
+// stage is the election web, which electop observes through a proxy.
 type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
@@ -27,14 +27,14 @@ type stage struct {
 	board  *dashboard
 
 	mu      sync.Mutex
-	changed time.Time // of the latest term
+	changed time.Time // leader of the latest term
 	leader  string
 }
 
-// setting is what a stage needs besides an agent.
+// setting is the environment of a stage, in addition to an agent.
 type setting struct {
 	agent   *consultest.Agent
-	writers []*api.Client // those of other servers, else that of the agent
+	writers []*api.Client // addresses of other servers; if empty, the agent's
 	tls     *tls.Config
 	env     []string
 	args    []string
@@ -42,7 +42,7 @@ type setting struct {
 
 func newStage(t *testing.T, at setting) *stage {
 	t.Helper()
-	prefix := strings.NewReplacer("/", "-", "#", "-", "[", "", "]", "").Replace(t.Name()) // a pattern refuses brackets
+	prefix := strings.NewReplacer("/", "-", "#", "-", "[", "", "]", "").Replace(t.Name()) // a pattern must not contain brackets
 	s := &stage{t: t, agent: at.agent, truth: newTruth()}
 	s.proxy = consultest.StartProxy(t, at.agent.Addr(), at.tls)
 	if len(at.writers) == 0 {
@@ -63,7 +63,7 @@ func newStage(t *testing.T, at setting) *stage {
 	return s
 }
 
-// turn begins a new term of web, and ends the one that lasts.
+// turn ends the current term of web and begins a new one.
 func (s *stage) turn() error {
 	w, k := s.writer, s.writer.keys[0]
 	ctx := context.Background()
@@ -84,15 +84,15 @@ func (s *stage) turn() error {
 	return nil
 }
 
-// leads notes who leads from now on.
+// leads records the leader from now on.
 func (s *stage) leads(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed, s.leader = time.Now(), id
 }
 
-// current reports that a view shows the present leader as current, and whether it
-// shows another one so, and since when that is wrong.
+// current reports whether a view shows the actual leader as current. It also reports whether the view shows another
+// leader as current, and since when that is wrong.
 func (s *stage) current(v view) (right, wrong bool, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,20 +114,20 @@ func (s *stage) must(err error) {
 // fault is one row of the table.
 type fault struct {
 	name string
-	// at prepares Consul; nil is the shared agent.
+	// at prepares Consul; nil uses the shared agent.
 	at func(t *testing.T) setting
 	// begin injects the fault, end removes it.
 	begin, end func(s *stage)
 	lasts      time.Duration
-	// silent says that the user sees nothing of it but late changes.
+	// silent is set if the user notices only late changes.
 	silent bool
-	// still says that no change can be written meanwhile.
+	// still is set if no change can be written during the fault.
 	still bool
-	// long says that it is left out of `make test`.
+	// long is set if `make test` omits the fault.
 	long bool
 }
 
-// result is what was measured.
+// result contains the measurements.
 type result struct {
 	name, says          string
 	seen, stale, mended time.Duration
@@ -135,7 +135,7 @@ type result struct {
 	before, after       usage
 }
 
-// play injects the fault, and checks what electop says meanwhile and afterwards.
+// play injects the fault, and checks electop's output during the fault and afterwards.
 func (f fault) play(t *testing.T) {
 	t.Parallel()
 	if f.long && os.Getenv("ELECTOP_FAULTS") != "all" {
@@ -200,7 +200,7 @@ func (s *stage) during(f fault, begun time.Time, r *result) {
 	}
 }
 
-// correct waits until electop has told of every term.
+// correct waits until electop has reported every term.
 func (s *stage) correct() {
 	s.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -216,8 +216,8 @@ func (s *stage) correct() {
 	}
 }
 
-// finish lets the election change once more, without a fault, and compares what
-// the process uses with what it used before.
+// finish changes the leader once more without a fault, and compares the usage of the process with that before the
+// fault.
 func (s *stage) finish(f fault, r *result) {
 	s.must(s.turn())
 	s.board.until("change after the fault", s.right)
@@ -256,8 +256,7 @@ func (s *stage) connections() (lost, restored int) {
 	return lost, restored
 }
 
-// What a process may use more than before a fault: idle connections, and memory
-// that Go keeps for a while.
+// Limits of the additional usage after a fault: idle connections, and memory that Go returns later.
 const (
 	fileSlack     = 8
 	memorySlackKB = 32 << 10
@@ -265,8 +264,7 @@ const (
 
 var table sync.Mutex
 
-// write logs the row of the table, and adds it to the file that the environment
-// names.
+// write logs the row of the table, and appends it to the file that the environment names.
 func (r *result) write(t *testing.T, f fault) {
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 	seen := "–"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// term is one hold of a key as the writers know it.
+// term is one hold of a key according to the writers.
 type term struct {
 	// id is the leader that the key's value names, unique to the term.
 	id      string
@@ -17,16 +17,16 @@ type term struct {
 	asked, began time.Time
 	// ending is when the write that ended it was sent; zero while it lasts.
 	ending time.Time
-	// restored says that a snapshot brought an earlier term back.
+	// restored is set if a snapshot restored an earlier term.
 	restored bool
 }
 
-// keyTruth is everything that happened to one key.
+// keyTruth is the log of one key.
 type keyTruth struct {
 	terms   []term
-	deletes []time.Time // when each was sent
-	// uncountable lists incarnations, by CreateIndex, with terms that LockIndex
-	// can no longer tell: the key was deleted, or a snapshot replaced it.
+	deletes []time.Time // time at which each write was sent
+	// uncountable lists incarnations, by CreateIndex, with terms that LockIndex no longer counts: the key was
+	// deleted, or a snapshot replaced it.
 	uncountable map[uint64]bool
 	held        bool
 }
@@ -40,7 +40,7 @@ type truth struct {
 
 func newTruth() *truth { return &truth{keys: map[string]*keyTruth{}} }
 
-// with gives the log of one key to a function, under the lock.
+// with passes the log of one key to a function that runs with the mutex held.
 func (l *truth) with(key string, do func(*keyTruth)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *truth) begin(key string, t term) {
 	})
 }
 
-// end records that the key has no leader any more, since a write sent at asked.
+// end records that the key has no leader since a write that was sent at asked.
 func (l *truth) end(key string, asked time.Time, deleted bool) {
 	l.with(key, func(k *keyTruth) {
 		if k.held {
@@ -83,14 +83,14 @@ func (l *truth) wrote() {
 	l.writes++
 }
 
-// restored records what a snapshot made of a key; id is empty without a leader.
+// restored records the state of a key in a restored snapshot; id is empty without a leader.
 func (l *truth) restored(key string, asked time.Time, exists bool, id string) {
 	l.with(key, func(k *keyTruth) {
 		for i := range k.terms {
 			k.uncountable[k.terms[i].create] = true
 		}
 		if k.held && id == k.terms[len(k.terms)-1].id {
-			return // the same term lasts
+			return // the same term continues
 		}
 		if k.held {
 			k.terms[len(k.terms)-1].ending = asked
@@ -108,7 +108,7 @@ func (l *truth) restored(key string, asked time.Time, exists bool, id string) {
 	})
 }
 
-// count gives the number of writes and of terms.
+// count returns the number of writes and of terms.
 func (l *truth) count() (writes, terms int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

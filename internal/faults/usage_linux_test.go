@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// usage is what a process has taken from the system.
+// usage contains the resources of a process.
 type usage struct {
 	rssKB, files, threads int
 }

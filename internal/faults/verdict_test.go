@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// told is a log of two terms of one key, and the events that tell of them.
+// told returns a log with two terms of one key, and the events that report them.
 func told() (*truth, []line) {
 	start := time.Now()
 	at := func(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
@@ -27,7 +27,7 @@ func told() (*truth, []line) {
 	}
 }
 
-// The comparison finds what would be wrong: without that the faults prove nothing.
+// The comparison must detect false events; otherwise the fault tests would prove nothing.
 func TestCompareFindsFalseEvents(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

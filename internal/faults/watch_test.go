@@ -16,7 +16,7 @@ import (
 	"electop/election"
 )
 
-// line is one event of `electop watch -o json`, and when it was read.
+// line is one event of `electop watch -o json`, with the time at which it was read.
 type line struct {
 	election.Event
 	read time.Time
@@ -29,7 +29,7 @@ type watching struct {
 
 	mu     sync.Mutex
 	lines  []line
-	more   chan struct{} // closed when a line comes
+	more   chan struct{} // closed when a line arrives
 	broken error
 }
 
@@ -39,8 +39,8 @@ func watch(t *testing.T, env []string, args ...string) *watching {
 	w := &watching{t: t, more: make(chan struct{})}
 	w.cmd = exec.Command(program, append([]string{"watch", "-o", "json"}, args...)...)
 	w.cmd.Env = append(os.Environ(), env...)
-	// A stopped member of the test's own process group would have the group hung up
-	// when the shell that started it ends.
+	// If a stopped member belonged to the test's own process group, the kernel would send SIGHUP to the group when
+	// the shell that started it ends.
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	errors, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *watching) collect(scanner *bufio.Scanner) {
 
 func (w *watching) pid() int { return w.cmd.Process.Pid }
 
-// all gives the lines so far.
+// all returns the lines so far.
 func (w *watching) all() []line {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,8 +98,7 @@ func (w *watching) all() []line {
 	return slices.Clone(w.lines)
 }
 
-// until waits for a line from the n-th on and gives it and the number of the one
-// after it.
+// until waits for a line from the n-th on. It returns the line and the number of the next one.
 func (w *watching) until(n int, what string, is func(line) bool) (line, int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -121,7 +120,7 @@ func (w *watching) until(n int, what string, is func(line) bool) (line, int) {
 	}
 }
 
-// latest shows the last few lines for a failure message.
+// latest returns the last few lines for a failure message.
 func latest(lines []line) string {
 	var text []byte
 	for _, l := range lines[max(0, len(lines)-12):] {

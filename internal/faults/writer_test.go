@@ -12,28 +12,26 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// writeTimeout bounds one request of a writer. Whether a write that took longer
-// was applied is read afterwards.
+// writeTimeout bounds one request of a writer. After a timeout, the writer reads whether the write was applied.
 const writeTimeout = 2 * time.Second
 
-// keyState is a key as its writer knows it.
+// keyState is the state of a key according to its writer.
 type keyState struct {
 	key string
-	// pair is what Consul holds, nil if the key does not exist.
+	// pair is the state in Consul, nil if the key does not exist.
 	pair *api.KVPair
-	// doubtful says that the outcome of the latest write is unknown.
+	// doubtful is set if the result of the latest write is unknown.
 	doubtful bool
-	// since is when the first write whose outcome is still unknown was sent: Consul
-	// may apply it late. tried has the sessions of the leaders that writes may have
-	// made, by id.
+	// since is when the first unconfirmed write was sent: Consul may apply it late. tried contains the sessions of
+	// the leaders that these writes may have created, by id.
 	since time.Time
 	tried map[string]string
 }
 
-// writer changes keys of its own through the Consul API, not through the proxy,
-// and logs what it did. Only one goroutine at a time writes a key.
+// writer changes its own keys through the Consul API, not through the proxy, and logs the changes. Only one goroutine
+// at a time writes a key.
 type writer struct {
-	clients []*api.Client // tried in turn
+	clients []*api.Client // used in turn
 	truth   *truth
 	rng     *rand.Rand
 	name    string
@@ -54,7 +52,7 @@ func newWriter(name string, seed uint64, l *truth, clients []*api.Client, keys .
 	return w
 }
 
-// run makes a change every pause until the context ends.
+// run makes one change per pause until the context ends.
 func (w *writer) run(ctx context.Context, pause time.Duration) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -63,7 +61,7 @@ func (w *writer) run(ctx context.Context, pause time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			w.change(context.WithoutCancel(ctx)) // an aborted write may be applied all the same
+			w.change(context.WithoutCancel(ctx)) // a cancelled write may still be applied
 		}
 	}
 }
@@ -93,7 +91,7 @@ func (w *writer) change(ctx context.Context) {
 	}
 }
 
-// acquire begins a term with an id of its own.
+// acquire begins a term with a unique id.
 func (w *writer) acquire(ctx context.Context, k *keyState) bool {
 	if w.session == "" && !w.openSession(ctx) {
 		return false
@@ -125,7 +123,7 @@ func (w *writer) update(ctx context.Context, k *keyState) bool {
 	})
 }
 
-// destroy ends the writer's session with every lock that it holds.
+// destroy ends the writer's session and releases all its locks.
 func (w *writer) destroy(ctx context.Context, k *keyState) {
 	ending := k.pair.Session
 	asked := time.Now()
@@ -158,8 +156,8 @@ func (w *writer) openSession(ctx context.Context) bool {
 	return true
 }
 
-// txn applies one operation if the key is as the writer knows it, and logs it with
-// what Consul says that the key is now.
+// txn applies one operation if the key has the state that the writer expects. It logs the operation with the state in
+// Consul's response.
 func (w *writer) txn(ctx context.Context, k *keyState, op *api.KVTxnOp, log func(*api.KVPair, time.Time)) bool {
 	guard := &api.KVTxnOp{Verb: api.KVCheckNotExists, Key: k.key}
 	if k.pair != nil {
@@ -181,7 +179,7 @@ func (w *writer) txn(ctx context.Context, k *keyState, op *api.KVTxnOp, log func
 	}
 	k.pair, k.since = nil, time.Time{}
 	if op.Verb != api.KVDelete {
-		// A txn answers without the value.
+		// A transaction returns no value.
 		k.pair = response.Results[len(response.Results)-1].KV
 		k.pair.Value = op.Value
 	}
@@ -198,8 +196,8 @@ func (w *writer) refusedSession(response *api.TxnResponse) bool {
 	return false
 }
 
-// reconcile reads what became of a write without a confirmation. It tries once; the
-// key stays doubtful if Consul does not answer.
+// reconcile reads the result of an unconfirmed write. It tries once; the key stays doubtful if Consul does not
+// respond.
 func (w *writer) reconcile(ctx context.Context, k *keyState) {
 	pair, err := w.read(ctx, k.key)
 	if err != nil {
@@ -209,12 +207,12 @@ func (w *writer) reconcile(ctx context.Context, k *keyState) {
 	k.settle(pair, w.truth)
 }
 
-// settle logs what led from the state that is known to the one that was read.
+// settle logs the difference between the known state and the state that was read.
 func (k *keyState) settle(pair *api.KVPair, l *truth) {
 	before, wasHeld := k.pair, k.held()
 	k.doubtful, k.pair = false, pair
 	gone := before != nil && (pair == nil || pair.CreateIndex != before.CreateIndex)
-	// The value stays when the term ends.
+	// The value remains when the term ends.
 	id := leaderOf(pair)
 	session, began := k.tried[id]
 	began = began && (gone || id != leaderOf(before))
@@ -236,7 +234,7 @@ func (k *keyState) settle(pair *api.KVPair, l *truth) {
 
 func (k *keyState) held() bool { return k.pair != nil && k.pair.Session != "" }
 
-// doubt notes that a write sent at asked has no confirmation.
+// doubt records that a write that was sent at asked has no confirmation.
 func (k *keyState) doubt(asked time.Time) {
 	k.doubtful = true
 	if k.since.IsZero() {
@@ -246,7 +244,7 @@ func (k *keyState) doubt(asked time.Time) {
 
 var errNoAnswer = errors.New("no server answers")
 
-// read gives a key consistently from any server.
+// read reads a key consistently from any server.
 func (w *writer) read(ctx context.Context, key string) (*api.KVPair, error) {
 	for range w.clients {
 		limited, cancel := context.WithTimeout(ctx, writeTimeout)
@@ -262,13 +260,13 @@ func (w *writer) read(ctx context.Context, key string) (*api.KVPair, error) {
 
 func (w *writer) api() *api.Client { return w.clients[w.client%len(w.clients)] }
 
-// failedOnce counts a failure and lets the next server be asked.
+// failedOnce counts a failure and selects the next server.
 func (w *writer) failedOnce() {
 	w.failed++
 	w.client++
 }
 
-// leaderOf is the id that a value names, empty without one.
+// leaderOf returns the id that a value contains, empty if there is none.
 func leaderOf(p *api.KVPair) string {
 	if p == nil {
 		return ""

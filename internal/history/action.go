@@ -13,7 +13,7 @@ const (
 	ResultUnconfirmed = "unconfirmed" // it may have been applied
 )
 
-// Action is what an operator did to a hold with electop.
+// Action is an operator's action on a hold with electop.
 type Action struct {
 	Time time.Time `json:"time"`
 	// By is user@host.
@@ -27,7 +27,7 @@ type Action struct {
 	Term        uint64 `json:"term,omitempty"`
 	Leader      string `json:"leader,omitempty"`
 	Node        string `json:"node,omitempty"`
-	// Result is done, failed or unconfirmed; Detail says more in one line.
+	// Result is done, failed or unconfirmed; Detail is one line about it.
 	Result string `json:"result"`
 	Detail string `json:"detail,omitempty"`
 }

@@ -9,13 +9,11 @@ type Observation struct {
 	Datacenter string
 	Patterns   []string
 	From       time.Time
-	// To is the end, or the latest heartbeat. Lasting says that the period had not
-	// ended when it was read.
+	// To is the end or the latest heartbeat. Lasting is set if the period had not ended when it was read.
 	To      time.Time
 	Lasting bool
-	// Ending says why it ended: stopped, connection_lost or suspended; empty for a
-	// process that was killed.
+	// Ending is why the period ended: stopped, connection_lost or suspended; empty if the process was killed.
 	Ending string
-	// Dropped counts events that were not stored.
+	// Dropped is the number of events that were not stored.
 	Dropped uint64
 }

@@ -9,10 +9,10 @@ import (
 	"electop/election"
 )
 
-// Periods are ranges of time in order, none of which touches another.
+// Periods are sorted ranges of time that neither overlap nor touch.
 type Periods []Range
 
-// merge puts ranges in order and joins those that touch.
+// merge sorts ranges and joins those that touch.
 func merge(all []Range) Periods {
 	slices.SortFunc(all, func(a, b Range) int { return a.Since.Compare(b.Since) })
 	var p Periods
@@ -40,7 +40,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// Within is how much of a range the periods cover.
+// Within returns how much of a range the periods cover.
 func (p Periods) Within(from, to time.Time) time.Duration {
 	var sum time.Duration
 	for i := sort.Search(len(p), func(i int) bool { return p[i].Until.After(from) }); i < len(p) && p[i].Since.Before(to); i++ {
@@ -49,7 +49,7 @@ func (p Periods) Within(from, to time.Time) time.Duration {
 	return sum
 }
 
-// Observed is how much time the periods cover.
+// Observed returns how much time the periods cover.
 func (p Periods) Observed() (sum time.Duration) {
 	for _, r := range p {
 		sum += r.Until.Sub(r.Since)
@@ -57,7 +57,7 @@ func (p Periods) Observed() (sum time.Duration) {
 	return sum
 }
 
-// LongestGap is the longest time between two periods.
+// LongestGap returns the longest time between two periods.
 func (p Periods) LongestGap() (longest time.Duration) {
 	for i := 1; i < len(p); i++ {
 		longest = max(longest, p[i].Since.Sub(p[i-1].Until))
@@ -65,7 +65,7 @@ func (p Periods) LongestGap() (longest time.Duration) {
 	return longest
 }
 
-// End is when the last period ended, zero if there is none.
+// End returns the end of the last period, zero if there is none.
 func (p Periods) End() time.Time {
 	if len(p) == 0 {
 		return time.Time{}
@@ -74,13 +74,13 @@ func (p Periods) End() time.Time {
 }
 
 const (
-	// AliveWithin is how old the latest heartbeat of an observation that lasts can be.
+	// AliveWithin is the maximum age of the latest heartbeat of an observation that still lasts.
 	AliveWithin = 10 * time.Second
-	// shortestGap is the shortest time without observation that counts as a gap.
+	// shortestGap is the minimum time without observation that counts as a gap.
 	shortestGap = time.Second
 )
 
-// Coverage is when each key was observed, within a range of time.
+// Coverage contains the periods in which each key was observed, within a range of time.
 type Coverage struct {
 	r      Range
 	groups []coverGroup
@@ -93,8 +93,7 @@ type coverGroup struct {
 	spans                []Range
 }
 
-// NewCoverage cuts observations to a range of time. One that lasts ends with its
-// latest heartbeat.
+// NewCoverage limits observations to a range of time. An observation that lasts ends with its latest heartbeat.
 func NewCoverage(all []Observation, r Range) *Coverage {
 	c := &Coverage{r: r, merged: map[string]Periods{}}
 	for _, o := range all {
@@ -113,15 +112,15 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 	return c
 }
 
-// Gaps lists the times in which no observer was running, oldest first. The range
-// must have an end; without a beginning, it begins with the first observation.
+// Gaps lists the times in which no observer was running, oldest first. The range must have an end; without a
+// beginning, it begins with the first observation.
 func (c *Coverage) Gaps() []Range { return c.gaps(c.Any()) }
 
 // GapsOf lists the times in which no observer watched a key. An empty datacenter
 // means any.
 func (c *Coverage) GapsOf(datacenter, key string) []Range { return c.gaps(c.Of(datacenter, key)) }
 
-// Until is the end of the latest observation of a key, zero if there is none.
+// Until returns the end of the latest observation of a key, zero if there is none.
 func (c *Coverage) Until(datacenter, key string) time.Time { return c.Of(datacenter, key).End() }
 
 func (c *Coverage) gaps(observed Periods) []Range {
@@ -145,7 +144,7 @@ func (c *Coverage) gaps(observed Periods) []Range {
 	return gaps
 }
 
-// Of gives the periods in which a key was observed. An empty datacenter means any.
+// Of returns the periods in which a key was observed. An empty datacenter means any.
 func (c *Coverage) Of(datacenter, key string) Periods {
 	mark := make([]byte, len(c.groups))
 	for i, g := range c.groups {
@@ -167,7 +166,7 @@ func (c *Coverage) Of(datacenter, key string) Periods {
 	return p
 }
 
-// Any gives the periods in which something was observed.
+// Any returns the periods in which any key was observed.
 func (c *Coverage) Any() Periods {
 	var all []Range
 	for _, g := range c.groups {
@@ -176,7 +175,7 @@ func (c *Coverage) Any() Periods {
 	return merge(all)
 }
 
-// Covers reports that an observation with these patterns, one a line, watched the key.
+// Covers reports whether an observation with these patterns, one per line, watched the key.
 func Covers(patterns, key string) bool {
 	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
 	if err != nil {

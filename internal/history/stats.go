@@ -6,21 +6,19 @@ import (
 	"electop/election"
 )
 
-// Summary sums up the terms and vacancies of one election or of several.
+// Summary contains statistics of the terms and vacancies of one or several elections.
 type Summary struct {
 	Election, Key, Datacenter string
-	// Terms counts the terms that overlap the range, Missed those that passed
-	// without being observed, as LockIndex tells.
+	// Terms is the number of terms that overlap the range, Missed that of the unobserved terms, which LockIndex
+	// counts.
 	Terms  int
 	Missed uint64
-	// Mean and Longest are of whole terms, of those that were not observed from
-	// end to end the part that was.
+	// Mean and Longest are durations of terms. Of a term that was not observed completely, the observed part counts.
 	Mean, Longest time.Duration
-	// Observed is for how long the election was observed, Led for how long of that
-	// it had a leader. For several elections both are sums.
+	// Observed is how long the election was observed, Led how long it had a leader in that time. For several
+	// elections, both are sums.
 	Observed, Led time.Duration
-	// Vacancies counts those with an observed beginning and end; the others say how
-	// long they were.
+	// Vacancies is the number of those with an observed start and end; the other fields are their durations.
 	Vacancies  int
 	VacancyP50 time.Duration
 	VacancyP95 time.Duration
@@ -28,7 +26,7 @@ type Summary struct {
 	Causes     map[election.Cause]int
 }
 
-// Availability is the share of the observed time with a leader; !ok if nothing was observed.
+// Availability is the share of the observed time with a leader; ok is false if nothing was observed.
 func (s *Summary) Availability() (share float64, ok bool) {
 	if s.Observed <= 0 {
 		return 0, false
@@ -39,11 +37,10 @@ func (s *Summary) Availability() (share float64, ok bool) {
 // Stats are the summaries of the elections of a range of time, by key.
 type Stats struct {
 	Range
-	// Total sums up all elections.
+	// Total is the summary of all elections.
 	Total     Summary
 	Elections []Summary
-	// Observed is for how long anything was observed, LongestGap the longest time
-	// between two periods of observation.
+	// Observed is how long any election was observed, LongestGap the longest time between two periods of observation.
 	Observed   time.Duration
 	LongestGap time.Duration
 }

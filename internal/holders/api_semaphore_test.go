@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// newSemaphore gives a contender for one slot in n.
+// newSemaphore returns a contender for one of n slots.
 func newSemaphore(s *stage, n int) *api.Semaphore {
 	s.t.Helper()
 	sem, err := s.client().SemaphoreOpts(&api.SemaphoreOptions{Prefix: s.prefix, Limit: n})
@@ -35,8 +35,8 @@ func holdSlot(t *testing.T, sem *api.Semaphore) <-chan struct{} {
 	return lost
 }
 
-// A destroyed session loses its contender key and its slot, which is free at
-// once: the lock-delay concerns the contender's own key only.
+// A destroyed session loses its contender key and its slot, which is free at once: the lock-delay applies to the
+// contender's own key only.
 func TestAPISemaphoreDestroy(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -63,9 +63,8 @@ func TestAPISemaphoreDestroy(t *testing.T) {
 	await(t, "the channel's end", closed(lost))
 }
 
-// A released contender key costs the holder its slot, because the holder reads
-// the contender keys too. The session stays, and the slot stays counted until
-// another contender writes the semaphore's key.
+// If a contender key is released, the holder loses its slot, because it reads the contender keys, too. The session
+// remains, and the slot counts as taken until another contender writes the semaphore's key.
 func TestAPISemaphoreRelease(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")

@@ -27,8 +27,8 @@ func consulLockChild(s *stage, child string, flags ...string) *process {
 	return start(s.t, cmd)
 }
 
-// mustStop checks what `consul lock` does when it loses its lock: it sends its
-// child SIGTERM and exits as if that had been its success.
+// mustStop checks that `consul lock` sends SIGTERM to its child when it loses its lock, and exits as if the child had
+// succeeded.
 func mustStop(t *testing.T, p *process) {
 	t.Helper()
 	child := p.number("child")
@@ -61,8 +61,7 @@ func TestConsulLockAlone(t *testing.T) {
 	}
 }
 
-// The old holder deletes the key unless the waiter has it already, so its
-// CreateIndex may change.
+// The old holder deletes the key unless the waiter already holds it, so its CreateIndex may change.
 func TestConsulLockWithWaiter(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {
@@ -76,15 +75,15 @@ func TestConsulLockWithWaiter(t *testing.T) {
 			h := s.act(verb)
 			mustStop(t, p)
 			next := h.successor()
-			h.mustKeep(next) // a waiter fails on flags other than those of a lock
+			h.mustKeep(next) // a waiter rejects other flags than those of a lock
 			waiter.number("child")
 			h.mustEnd()
 		})
 	}
 }
 
-// A child that ignores SIGTERM outlives the lock: `consul lock` sends SIGKILL
-// only later, and the next holder does not wait for that.
+// A child that ignores SIGTERM outlives the lock: `consul lock` sends SIGKILL only later, and the next holder does
+// not wait for that.
 func TestConsulLockChildThatIgnoresTerm(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -103,8 +102,7 @@ func TestConsulLockChildThatIgnoresTerm(t *testing.T) {
 	}
 }
 
-// SIGTERM reaches the child alone: what the child has started runs on after
-// `consul lock` has exited.
+// Only the child receives SIGTERM: processes that the child started continue after `consul lock` has exited.
 func TestConsulLockLeavesGrandchildren(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -155,8 +153,8 @@ func TestConsulLockSemaphore(t *testing.T) {
 	}
 }
 
-// awaitSessions waits until as many sessions compete under the stage's prefix.
-// A waiting candidate of a lock leaves no other trace.
+// awaitSessions waits until this number of sessions competes under the stage's prefix. A waiting candidate of a lock
+// leaves no other data in Consul.
 func (s *stage) awaitSessions(n int) {
 	s.t.Helper()
 	await(s.t, "sessions", func() bool {
@@ -174,7 +172,7 @@ func (s *stage) awaitSessions(n int) {
 	})
 }
 
-// contender waits until the semaphore has n contenders and gives one of their sessions.
+// contender waits until the semaphore has n contenders and returns one of their sessions.
 func (s *stage) contender(n int) (session string) {
 	s.t.Helper()
 	await(s.t, "contenders", func() bool {

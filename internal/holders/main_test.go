@@ -14,8 +14,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// asElectop names the variable that makes this test binary the program electop.
-// A `go build` here would hide from go test's cache on which code the tests depend.
+// asElectop is the environment variable that makes this test binary run as electop. With a separate `go build`, go
+// test's cache would not depend on electop's code.
 const asElectop = "HOLDERS_AS_ELECTOP"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main())
 	}
 	flag.Parse()
-	// The tests wait for other processes far more than they compute.
+	// The tests mostly wait for other processes, so many run in parallel.
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -9,12 +9,11 @@ import (
 	"testing"
 )
 
-// leaveOut skips a test whose software is missing, and fails it in CI, where a
-// green run must not hide that.
+// leaveOut skips a test whose software is missing. In CI it fails the test, because a skip would hide that.
 func leaveOut(t *testing.T, missing, install string) {
 	t.Helper()
-	// `make test` puts here what is missing. Reading it makes go test run the
-	// test again, instead of a cached skip, once the software is installed.
+	// `make test` installs missing software here. Because of this read, go test runs the test again after the
+	// installation instead of using a cached skip.
 	_ = os.Getenv("ELECTOP_LEFT_OUT")
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is missing: %s", missing, install)
@@ -22,7 +21,7 @@ func leaveOut(t *testing.T, missing, install string) {
 	t.Skipf("%s is missing: %s", missing, install)
 }
 
-// needsProgram leaves the test out without the program.
+// needsProgram skips the test without the program.
 func needsProgram(t *testing.T, name, install string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -32,7 +31,7 @@ func needsProgram(t *testing.T, name, install string) string {
 	return path
 }
 
-// nodeModules is the folder with npm's consul package, which `make holders` fills.
+// nodeModules is the folder with npm's consul package, which `make holders` installs.
 func nodeModules(t *testing.T) string {
 	t.Helper()
 	needsProgram(t, "node", "apt-get install nodejs npm, then make holders")

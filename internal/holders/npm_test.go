@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// npmLock starts a candidate that uses npm's consul package. It competes again
-// after a loss if again is set.
+// npmLock starts a candidate that uses npm's consul package. If again is set, it competes again after a loss.
 func npmLock(s *stage, value string, again bool) *process {
 	s.t.Helper()
 	modules := nodeModules(s.t)
@@ -29,8 +28,8 @@ func npmLock(s *stage, value string, again bool) *process {
 	return start(s.t, cmd)
 }
 
-// The lock emits `end` and destroys its session, after a release too. A program
-// that does not compete again ends, because nothing keeps Node running.
+// The lock emits `end` and destroys its session, also after a release. A program that does not compete again ends,
+// because nothing keeps Node running.
 func TestNPMLockOnce(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {
@@ -57,8 +56,7 @@ func TestNPMLockOnce(t *testing.T) {
 	}
 }
 
-// Its own waiting adds to a lock-delay: it asks again when the key changes or
-// after 15 s.
+// The client's own pause adds to a lock-delay: it retries when the key changes or after 15 s.
 func TestNPMLockAgain(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {
@@ -91,7 +89,7 @@ func TestNPMLockWithWaiter(t *testing.T) {
 			waiter.says("retry\n")
 			h := s.act(verb)
 			p.says("release\nend\n")
-			waiter.says("acquire\n") // a waiter fails on flags other than those of a lock
+			waiter.says("acquire\n") // a waiter rejects other flags than those of a lock
 			if next := h.successor(); string(next.Value) != "web-2" || next.Flags != h.pair.Flags {
 				t.Errorf("the key is %+v", next)
 			}

@@ -22,13 +22,13 @@ import (
 
 const installPatroni = "apt-get install patroni postgresql python3-consul"
 
-// cluster is a Patroni cluster, the stage's key being its leader's.
+// cluster is a Patroni cluster. The stage's key is that of its leader.
 type cluster struct {
 	*stage
-	root  *testing.T // the stage's t is that of the current part
+	root  *testing.T // the stage's t is that of the current subtest
 	scope string
 	dir   string
-	bin   string // PostgreSQL's own programs
+	bin   string // folder of PostgreSQL's programs
 	as    *syscall.Credential
 	pg1   *member
 	pg2   *member
@@ -48,7 +48,7 @@ type member struct {
 // newCluster starts a primary, pg1, and a replica, pg2.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	consultest.Binary(t) // skips under -short, before anything is found missing
+	consultest.Binary(t) // skips under -short, before it looks for software
 	needsProgram(t, "patroni", installPatroni)
 	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
 		leaveOut(t, "the module consul of Python", installPatroni)
@@ -63,8 +63,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// postgresPrograms finds the folder of the newest PostgreSQL server that Debian
-// has installed.
+// postgresPrograms returns the folder of the newest PostgreSQL server that Debian has installed.
 func postgresPrograms(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -78,8 +77,8 @@ func postgresPrograms(t *testing.T) string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// unprivileged is the account that runs PostgreSQL, which refuses root; nil for
-// the account of the test.
+// unprivileged returns the account that runs PostgreSQL, which refuses to run as root; nil for the account of the
+// test.
 func unprivileged(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -97,7 +96,7 @@ func unprivileged(t *testing.T) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// folder is a folder that PostgreSQL's account may enter, which t.TempDir is not.
+// folder creates a folder that PostgreSQL's account can enter, which t.TempDir is not.
 func (c *cluster) folder() string {
 	c.t.Helper()
 	dir, err := os.MkdirTemp("", "electop-patroni")
@@ -117,8 +116,8 @@ func (c *cluster) folder() string {
 	return dir
 }
 
-// run is a command in the account that runs PostgreSQL. SIGTERM, should the test
-// binary be killed, makes Patroni stop PostgreSQL.
+// run returns a command in the account that runs PostgreSQL. If the test binary is killed, the command receives
+// SIGTERM, at which Patroni stops PostgreSQL.
 func (c *cluster) run(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = c.dir
@@ -127,7 +126,7 @@ func (c *cluster) run(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// join starts a member; the first initializes the cluster.
+// join starts a member; the first one initializes the cluster.
 func (c *cluster) join(name string) *member {
 	c.t.Helper()
 	m := &member{
@@ -141,11 +140,11 @@ func (c *cluster) join(name string) *member {
 	return m
 }
 
-// start runs the daemon until the whole test is over.
+// start runs the daemon until the whole test ends.
 func (m *member) start() {
 	m.c.t.Helper()
 	m.daemon = start(m.c.root, m.c.run("patroni", m.config()))
-	m.c.root.Cleanup(m.kill) // before the daemon's own cleanup, which leaves PostgreSQL
+	m.c.root.Cleanup(m.kill) // registered last, so it runs before the daemon's own cleanup, which does not stop PostgreSQL
 }
 
 // rejoin starts a killed member as a new replica.
@@ -160,8 +159,7 @@ func (m *member) rejoin() {
 
 func (m *member) config() string { return m.dir + ".yml" }
 
-// settings have the shortest ttl that Patroni accepts. A file is not synced
-// because no machine is going to fail.
+// settings use the shortest ttl that Patroni accepts. Files are not synced, because no machine fails in these tests.
 func (m *member) settings() string {
 	_, consul, _ := net.SplitHostPort(m.c.agent.Addr())
 	return fmt.Sprintf(`scope: %[1]s
@@ -183,7 +181,7 @@ postgresql:
 `, m.c.scope, m.name, consul, m.rest, m.sql, m.dir, m.c.bin, m.c.dir)
 }
 
-// freePort is a port that was free just now.
+// freePort returns a port that was free at the time of the call.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -199,13 +197,13 @@ type status struct {
 	Role        string `json:"role"`
 	State       string `json:"state"`
 	Timeline    int    `json:"timeline"`
-	Seen        int64  `json:"dcs_last_seen"` // when its loop last read Consul, in seconds
+	Seen        int64  `json:"dcs_last_seen"` // time at which the daemon's loop last read Consul, in seconds
 	Replication []struct {
 		State string `json:"state"`
 	} `json:"replication"`
 }
 
-// status is zero while the member does not answer.
+// status returns the member's status, zero if it does not respond.
 func (m *member) status() (s status) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -224,24 +222,24 @@ func (m *member) status() (s status) {
 	return s
 }
 
-// primary reports that the member's daemon calls its PostgreSQL the primary.
+// primary reports whether the member's daemon calls its PostgreSQL the primary.
 func (m *member) primary() bool {
 	s := m.status()
-	return s.State == "running" && (s.Role == "master" || s.Role == "primary") // Patroni 4 says primary
+	return s.State == "running" && (s.Role == "master" || s.Role == "primary") // Patroni 4 uses "primary"
 }
 
-// writable reports the same as PostgreSQL itself says it.
+// writable reports whether PostgreSQL itself is a primary.
 func (m *member) writable() bool {
 	return strings.TrimSpace(m.query("SELECT pg_is_in_recovery()").stdout) == "f"
 }
 
-// leads reports that the member is the primary and holds the key.
+// leads reports whether the member is the primary and holds the key.
 func (m *member) leads() bool {
 	pair := m.c.get()
 	return pair != nil && pair.Session != "" && string(pair.Value) == m.name && m.primary()
 }
 
-// streams reports that the member is a replica that follows the primary.
+// streams reports whether the member is a replica that follows the primary.
 func (m *member) streams() bool {
 	if s := m.status(); s.State != "running" && s.State != "streaming" || s.Role != "replica" {
 		return false
@@ -259,7 +257,7 @@ func (m *member) streams() bool {
 	return false
 }
 
-// postmaster is the process id of the member's PostgreSQL, 0 if none runs.
+// postmaster returns the process id of the member's PostgreSQL, 0 if none runs.
 func (m *member) postmaster() int {
 	text, err := os.ReadFile(filepath.Join(m.dir, "postmaster.pid"))
 	if err != nil {
@@ -273,9 +271,8 @@ func (m *member) postmaster() int {
 	return pid
 }
 
-// kill ends the daemon first, because it would start PostgreSQL again, and then
-// any PostgreSQL until none is left that holds the daemon's output open. SIGQUIT
-// ends it at once, as a crash does, but frees its shared memory.
+// kill ends the daemon first, because it would restart PostgreSQL, and then every PostgreSQL process that keeps the
+// daemon's output open. SIGQUIT ends PostgreSQL at once, like a crash, but frees its shared memory.
 func (m *member) kill() {
 	m.daemon.signal(syscall.SIGKILL)
 	await(m.c.t, "the end of "+m.name, func() bool {
@@ -286,7 +283,7 @@ func (m *member) kill() {
 	})
 }
 
-// query runs a statement in the member's PostgreSQL.
+// query executes a statement in the member's PostgreSQL.
 func (m *member) query(statement string) result {
 	m.c.t.Helper()
 	return execute(m.c.t, m.c.run(filepath.Join(m.c.bin, "psql"), "-X", "-A", "-t", "-h", "127.0.0.1",

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// TestPatroni stages what electop says about a Patroni key. The parts share one
-// cluster, and each leaves it healthy but for the last.
+// TestPatroni tests electop's statements about Patroni's leader key. The subtests share one cluster. Each except the
+// last leaves it healthy.
 func TestPatroni(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -37,7 +37,7 @@ func TestPatroni(t *testing.T) {
 	}
 }
 
-// primary gives the member that leads, and the other.
+// primary returns the member that leads, and the other one.
 func (c *cluster) primary() (leader, other *member) {
 	c.t.Helper()
 	await(c.t, "a primary that leads", func() bool {
@@ -64,8 +64,7 @@ func releaseIsRefused(t *testing.T, c *cluster) {
 	}
 }
 
-// The primary sees that the key's session is not its own, deletes the key and
-// creates it anew.
+// The primary detects that another session holds the key, deletes the key and creates it again.
 func unlockedKeyReturns(t *testing.T, c *cluster) {
 	leader, _ := c.primary()
 	h := c.unlock()
@@ -104,8 +103,7 @@ func switchoverMoves(t *testing.T, c *cluster) {
 	t.Logf("patronictl switchover moved the leader in %v", time.Since(start).Round(time.Millisecond))
 }
 
-// The primary's daemon is what would stop its PostgreSQL: while it hangs, the
-// replica becomes a primary beside it.
+// Only the primary's daemon stops its PostgreSQL. While the daemon hangs, a replica also becomes a primary.
 func destroyWithHungDaemon(t *testing.T, c *cluster) {
 	leader, other := c.primary()
 	leader.daemon.signal(syscall.SIGSTOP)
@@ -135,15 +133,15 @@ func destroyFailsOver(t *testing.T, c *cluster) {
 	leader.rejoin()
 }
 
-// A dead primary's session deletes the keys that it holds, and an unlocked key
-// is none of them: it names the dead primary until someone deletes it.
+// The end of a dead primary's session deletes only keys that it still holds. An unlocked key names the dead primary
+// until a client deletes it.
 func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	leader, other := c.primary()
 	leader.kill()
 	start := time.Now()
 	h := c.unlock()
 	h.mustEnd()
-	for range 3 { // turns of the replica's loop, which now could promote it
+	for range 3 { // iterations of the replica's loop, which could promote it now
 		seen := other.status().Seen
 		await(t, "a turn of the replica's loop", func() bool { return other.status().Seen > seen })
 	}
@@ -161,8 +159,7 @@ func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	t.Logf("%s led %v after the key was deleted", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
 }
 
-// unlock does what electop refuses to do: it unlocks the key in the transaction
-// with which electop releases other keys.
+// unlock does what electop refuses: it unlocks the key in the transaction with which electop releases other keys.
 func (c *cluster) unlock() hold {
 	c.t.Helper()
 	pair := c.get()

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// patience bounds every wait. It is generous: a timing never fails a test.
+// patience bounds every wait. It is generous, so that a slow machine fails no test.
 const patience = 90 * time.Second
 
 // await polls until the condition holds and returns how long that took.
@@ -38,7 +38,7 @@ func await(t *testing.T, what string, holds func() bool) time.Duration {
 	return time.Since(start)
 }
 
-// process is a program in a process group of its own, with its combined output.
+// process is a program in its own process group, with its combined output.
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -55,8 +55,8 @@ func (p *process) Write(b []byte) (int, error) {
 	return p.output.Write(b)
 }
 
-// start runs the command until the test ends it or is over. It has ended when
-// its children have too, as far as they keep its output open: WaitDelay bounds that.
+// start runs the command until the test stops it or ends. The command has ended when its children have closed its
+// output, too; WaitDelay limits that time.
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, done: make(chan struct{})}
@@ -71,7 +71,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 	}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // how it ended is in its state; here only that it ended counts
+		_ = cmd.Wait() // its state contains the result; only the end matters here
 	}()
 	t.Cleanup(func() {
 		p.kill()
@@ -88,7 +88,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// signal reaches the whole process group.
+// signal sends a signal to the whole process group.
 func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
 
 func (p *process) text() string {
@@ -112,7 +112,7 @@ func (p *process) says(text string) time.Duration {
 	return await(p.t, fmt.Sprintf("%q from %s", text, p.cmd.Args[0]), func() bool { return strings.Contains(p.text(), text) })
 }
 
-// number waits for a line that begins with the word and gives the number after it.
+// number waits for a line that begins with the word and returns the number after it.
 func (p *process) number(word string) (n int) {
 	p.t.Helper()
 	await(p.t, word+" and a number", func() bool {
@@ -133,8 +133,8 @@ func (p *process) exitCode() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// alive reports whether a process that is not a child of this one runs. One that
-// has ended stays in the table until its parent, init for an orphan, asks for it.
+// alive reports whether a process that is not a child of this one runs. An ended process stays in the table until its
+// parent, or init for an orphan, reaps it.
 func alive(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		return !bytes.Contains(stat, []byte(") Z "))
@@ -142,13 +142,13 @@ func alive(pid int) bool {
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// result is how one run of electop ended.
+// result is the result of one run of electop.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// String is the result for failure messages.
+// String formats the result for failure messages.
 func (r result) String() string {
 	return fmt.Sprintf("exit code %d\nstdout: %s\nstderr: %s", r.code, r.stdout, r.stderr)
 }
@@ -165,7 +165,7 @@ func execute(t *testing.T, cmd *exec.Cmd) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// cleanEnvironment is this process's without what Consul's tools read.
+// cleanEnvironment returns the environment of this process without the variables of Consul's tools.
 func cleanEnvironment(extra ...string) []string {
 	var env []string
 	for _, e := range os.Environ() {

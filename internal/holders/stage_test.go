@@ -29,8 +29,8 @@ type stage struct {
 	log    *keyLog
 }
 
-// newStage observes the key <prefix>/<name> from now on. The prefix is the
-// test's name with the number that makes its temporary folder unique.
+// newStage observes the key <prefix>/<name> from now on. The prefix is the test's name with the unique number of its
+// temporary folder.
 func newStage(t *testing.T, name string) *stage {
 	t.Helper()
 	prefix := filepath.Base(filepath.Dir(t.TempDir()))
@@ -44,12 +44,12 @@ func stageOn(t *testing.T, agent *consultest.Agent, prefix, key string) *stage {
 
 func (s *stage) client() *api.Client { return s.agent.Client() }
 
-// environment points Consul's own tools to the agent.
+// environment sets the variables with which Consul's own tools find the agent.
 func (s *stage) environment() []string {
 	return cleanEnvironment("CONSUL_HTTP_ADDR=" + s.agent.Addr())
 }
 
-// electop runs the program on the stage's key, without a person's files.
+// electop runs the program on the stage's key, without the user's files.
 func (s *stage) electop(args ...string) result {
 	s.t.Helper()
 	return s.electopOn(s.key, args...)
@@ -66,8 +66,7 @@ func (s *stage) electopOn(pattern string, args ...string) result {
 	return execute(s.t, cmd)
 }
 
-// act releases or destroys the stage's key, which must succeed, and gives the
-// hold that it ended.
+// act releases or destroys the stage's key, which must succeed, and returns the hold that it ended.
 func (s *stage) act(verb string) hold {
 	s.t.Helper()
 	before := s.get()
@@ -82,7 +81,7 @@ func (s *stage) act(verb string) hold {
 	return hold{s, *before}
 }
 
-// listed is the stage's election as `electop list` gives it.
+// listed returns the stage's election from `electop list`.
 func (s *stage) listed() map[string]any {
 	s.t.Helper()
 	r := s.electop("list", "-o", "json")
@@ -102,7 +101,7 @@ func (s *stage) get() *api.KVPair {
 	return pair
 }
 
-// session gives nil for a session that has ended.
+// session returns nil for a session that has ended.
 func (s *stage) session(id string) *api.SessionEntry {
 	s.t.Helper()
 	entry, _, err := s.client().Session().Info(id, nil)
@@ -123,7 +122,7 @@ func (s *stage) led() *api.KVPair {
 	return s.log.await(s.t, "a leader of "+s.key, func(st state) bool { return st.session() != "" }).pair
 }
 
-// hold is what a key was before an action.
+// hold is the state of a key before an action.
 type hold struct {
 	s    *stage
 	pair api.KVPair
@@ -137,14 +136,14 @@ func (h hold) successor() *api.KVPair {
 	return next.pair
 }
 
-// next reports a term after the hold. The same session leads again with a
-// higher LockIndex, or in a key that was created anew.
+// next reports whether the pair shows a term after the hold. The same session leads again with a higher LockIndex, or
+// in a key that was created again.
 func (h hold) next(st state) bool {
 	return st.session() != "" && st.pair.ModifyIndex > h.pair.ModifyIndex &&
 		(st.session() != h.pair.Session || st.pair.LockIndex != h.pair.LockIndex || st.pair.CreateIndex != h.pair.CreateIndex)
 }
 
-// mustKeep checks what no action may change in a key that stays.
+// mustKeep checks the parts of a remaining key that no action may change.
 func (h hold) mustKeep(pair *api.KVPair) {
 	h.s.t.Helper()
 	switch {
@@ -177,15 +176,15 @@ func (st state) session() string {
 	return st.pair.Session
 }
 
-// keyLog is the history of a key. Consul may merge changes that follow one
-// another at once, so a state that did not last can be absent.
+// keyLog is the history of a key. Consul may merge changes that follow each other at once, so a short state may be
+// missing.
 type keyLog struct {
 	mu     sync.Mutex
 	states []state
 	err    error
 }
 
-// observe reads the key with blocking queries until the test is over.
+// observe reads the key with blocking queries until the test ends.
 func observe(t *testing.T, agent *consultest.Agent, key string) *keyLog {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -216,7 +215,7 @@ func (l *keyLog) run(ctx context.Context, kv *api.KV, key string) {
 			return
 		}
 		if index = meta.LastIndex; index < last {
-			index = 0 // Consul's indexes can go backwards
+			index = 0 // Consul's indexes can decrease
 		}
 		last = index
 	}
@@ -242,8 +241,8 @@ func (l *keyLog) await(t *testing.T, what string, is func(state) bool) (found st
 	return found
 }
 
-// vacancy is the time from the last observed state in which the session held
-// the key to the next term, or less than that if Consul merged the states.
+// vacancy returns the time from the last observed state in which the session held the key to the next term, or less
+// than that if Consul merged the states.
 func (l *keyLog) vacancy(session string, next state) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ func (s *stage) held(election, session string) {
 	}
 }
 
-// In a window that is too small to show a dialog, action keys do nothing.
+// In a window that is too small to show a dialog, action keys have no effect.
 func TestKeysInATooSmallWindowReleaseNothing(t *testing.T) {
 	s := newStage(t)
 	term := s.open(120, 36)
@@ -48,7 +48,7 @@ func TestKeysInATooSmallWindowReleaseNothing(t *testing.T) {
 	term.await("left with 0")
 }
 
-// A dialog that does not fit enables its action after all of it was visible.
+// A dialog that does not fit enables its action after all its lines were visible.
 func TestALongDialogMustBeScrolledFirst(t *testing.T) {
 	s := newStage(t)
 	term := s.open(40, 10)
@@ -94,8 +94,8 @@ func TestADialogNamesHiddenMarks(t *testing.T) {
 	})
 }
 
-// A batch reports every election: one with a new leader, one that its leader acquired
-// again, and one whose holder changed before the action.
+// A batch reports every election: one with a new leader, one that its leader acquired again, and one whose holder
+// changed before the action.
 func TestABatchReportsEveryElection(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -153,7 +153,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	})
 }
 
-// A batch recognises a Patroni key by the keys beside it, and skips it.
+// A batch recognises a Patroni key by its sibling keys, and skips it.
 func TestABatchSkipsAPatroniKey(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)

@@ -233,7 +233,7 @@ func TestFilterHelpAndQuit(t *testing.T) {
 		term.keys("?")
 		term.await("─ Help")
 		term.keys("Escape")
-		term.gone("─ Help") // escape followed at once by a key would be another key
+		term.gone("─ Help") // a key immediately after escape would form another key
 		term.keys("2")
 		term.await("elected")
 		term.keys("1")

@@ -56,8 +56,7 @@ func (s *shell) readModes() string {
 		"alternate #{alternate_on} mouse #{mouse_any_flag}#{mouse_button_flag}#{mouse_sgr_flag} cursor #{cursor_flag} keypad #{keypad_flag}")
 }
 
-// inForeground waits until the shell has the terminal again: a program that ends
-// discards what was typed before.
+// inForeground waits until the shell controls the terminal again: a program that ends discards earlier input.
 func (s *shell) inForeground() {
 	s.t.Helper()
 	s.until("bash in the foreground", func(string) bool {

@@ -45,7 +45,7 @@ func fifo(t *testing.T) string {
 	return path
 }
 
-// read opens the other end of a FIFO, which lets it be opened for writing.
+// read opens the other end of a FIFO, so that the FIFO can be opened for writing.
 func read(t *testing.T, path string) *os.File {
 	t.Helper()
 	r, err := os.Open(path)

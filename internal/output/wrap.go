@@ -14,9 +14,9 @@ const (
 	LabelWidth = 12
 	// DefaultWidth is the width of text that is not written to a terminal.
 	DefaultWidth = 80
-	// indentWidth indents the following lines of one without a label.
+	// indentWidth is the indentation of the following lines of a text without a label.
 	indentWidth = 4
-	// minWidth leaves space for some words beside a label.
+	// minWidth leaves space for some words after a label.
 	minWidth = 2 * LabelWidth
 )
 
@@ -33,8 +33,8 @@ func TerminalWidth(w io.Writer) int {
 	return width
 }
 
-// Wrap breaks a line between words and indents the following lines to the column of
-// its text. A word that is longer than a line stays whole, so that it can be copied.
+// Wrap breaks a line between words and indents the following lines to the column of its text. A word that is longer
+// than a line is not broken, so that users can copy it.
 func Wrap(line string, width int) string {
 	width = max(width, minWidth)
 	if ansi.StringWidth(line) <= width {

@@ -13,7 +13,7 @@ import (
 	"electop/internal/history"
 )
 
-// Incident is what the history has of one election in a range of time.
+// Incident is the history of one election in a range of time.
 type Incident struct {
 	Name, Key string
 	Range     history.Range
@@ -22,9 +22,9 @@ type Incident struct {
 	Events  []election.Event
 	Gaps    []history.Range
 	Actions []history.Action
-	// Cut is set if older events of the range are left out.
+	// Cut is set if older events of the range are omitted.
 	Cut bool
-	// Summary sums up the terms of the range.
+	// Summary is the summary of the terms in the range.
 	Summary history.Summary
 	// ObservedUntil is the end of the latest observation.
 	ObservedUntil time.Time
@@ -74,7 +74,7 @@ func (i *Incident) endedWithin(t *history.Term) bool {
 	return t.Over() && !t.End.Before(i.Range.Since) && !t.End.After(i.Range.Until)
 }
 
-// totals counts the losses and sums up the time without a leader.
+// totals describes the number of losses and the time without a leader.
 func (i *Incident) totals(lost int) string {
 	if len(i.Terms) == 0 {
 		return i.withoutTerms()
@@ -224,7 +224,7 @@ func (i *Incident) writeActions(b *bytes.Buffer) {
 	}
 }
 
-// held is how long a term lasted, or was observed.
+// held formats how long a term lasted or was observed.
 func (i *Incident) held(t *history.Term) string {
 	held := duration(t.Held(i.ObservedUntil))
 	if !t.Over() || !t.HeldKnown() {
@@ -267,13 +267,13 @@ func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.0
 
 func duration(d time.Duration) string { return election.FormatDuration(max(0, d)) }
 
-// text makes a text from Consul safe to show, and plain text in Markdown.
+// text makes a text from Consul safe to show and escapes Markdown in it.
 func text(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", `\<`, ">", `\>`,
 		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(sanitize.Line(s, textLength))
 }
 
-// code formats a text as code. Its backquotes, which would end it, become quotes.
+// code formats a text as code. Backquotes in it, which would end it, become quotes.
 func code(s string) string {
 	return "`" + strings.ReplaceAll(sanitize.Line(s, textLength), "`", "'") + "`"
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// writeGrace is how long a write may take after the context has ended, so that a
-// process that still reads gets whole lines.
+// writeGrace is how long a write may take after the context has ended, so that a process that still reads gets
+// complete lines.
 const writeGrace = 250 * time.Millisecond
 
 type writer struct {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// sendTimeout bounds a write to a supervisor that is frozen.
+	// sendTimeout bounds a write to a frozen supervisor.
 	sendTimeout = 100 * time.Millisecond
 	// overdueLimit is how late a supervisor may stop its program before the campaign
 	// kills both.

@@ -39,7 +39,7 @@ func Run(stdin, stdout *os.File) (End, error) {
 	}
 	end := newEnd(p.await(), <-p.output)
 	if end.Crashed {
-		_ = term.Restore(stdin.Fd(), terminal) // the terminal itself may be gone
+		_ = term.Restore(stdin.Fd(), terminal) // the terminal itself may no longer exist
 		_, _ = io.WriteString(stdout, restoreScreen)
 	}
 	return end, nil

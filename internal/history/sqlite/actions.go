@@ -9,8 +9,8 @@ import (
 	"electop/internal/history"
 )
 
-// actionReach is how far apart an action and the end of the term that it led to
-// can be: a write times out after 15 s, a change is observed within 30 s.
+// actionReach is the maximum time between an action and the end of the term that it caused: a write times out after
+// 15 s, a change is observed within 30 s.
 const actionReach = int64(time.Minute)
 
 // action stores an action and explains the terms that it ended.
@@ -63,25 +63,24 @@ func (s *store) action(ctx context.Context, a *history.Action) error {
 	return nil
 }
 
-// attribute says who ended a term. The observer of the same process may have
-// explained it already, without a name.
+// attribute stores who ended a term. The observer of the same process may have explained it already, without a name.
 func (s *store) attribute(ctx context.Context, sub subject, term int64, e *election.Event, by string) error {
 	t, err := s.term(ctx, "WHERE id = ?", term)
 	if err != nil || t == nil {
 		return err
 	}
 	if !mayBe(e.Cause, election.Cause(t.cause), t.guess) {
-		return nil // the term ended before, for another reason
+		return nil // another cause ended the term before
 	}
 	if t.cause == string(e.Cause) && !t.guess {
-		// Its event takes the evidence from the term.
+		// The term's event shares its evidence.
 		_, err := s.exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", by, e.Evidence, term)
 		return err
 	}
 	return s.explain(ctx, sub, t, e, by)
 }
 
-// Actions lists the recorded actions of a range of time, oldest first.
+// Actions lists the recorded actions in a range of time, oldest first.
 func (f *File) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
 	return list(ctx, f, scanAction, `SELECT time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail
 		FROM actions WHERE time >= ? AND time <= ? ORDER BY time, id`, since(r), until(r))

@@ -13,9 +13,8 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// benchFile is a history of a million events: 1000 elections over 90 days, each
-// term with an elected, a vacated and an explained event. ELECTOP_BENCH_HISTORY
-// keeps it between runs.
+// benchFile returns a history of a million events: 1000 elections over 90 days; each term has an elected, a vacated
+// and an explained event. ELECTOP_BENCH_HISTORY keeps it between runs.
 func benchFile(b *testing.B, events int) string {
 	b.Helper()
 	path := os.Getenv("ELECTOP_BENCH_HISTORY")
@@ -83,7 +82,7 @@ func oneTerm(i int, at time.Time) []election.Event {
 	return []election.Event{e, v, x}
 }
 
-// BenchmarkHistory measures what a user waits for with a million events.
+// BenchmarkHistory measures the queries that a user waits for, with a million events.
 func BenchmarkHistory(b *testing.B) {
 	path := benchFile(b, 1_000_000)
 	info, err := os.Stat(path)

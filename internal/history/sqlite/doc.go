@@ -1,8 +1,5 @@
-// Package sqlite keeps what an observer saw in a SQLite file, so that it is known
-// after electop ended: events, terms, the periods of observation and the
-// operator's actions. docs/history.md documents the schema for users.
-//
-// A [Writer] stores events without delaying the goroutine that observed them. A
-// [File] reads them; several processes may read a file while others write it.
-// Events that exceed the queue are dropped and counted.
+// Package sqlite stores observed events, terms, periods of observation and operators' actions in a SQLite file.
+// docs/history.md documents the schema for users. A [Writer] stores events without delaying the goroutine that
+// observed them; events that exceed its queue are dropped and counted. A [File] reads them. Several processes may
+// read a file while others write it.
 package sqlite

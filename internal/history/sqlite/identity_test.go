@@ -10,17 +10,17 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// story is what two observers of the same keys read, each with the moment.
+// story contains the reads of two observers of the same keys, with their times.
 type story func(a, b *observer)
 
-// both lets two observers read the same, the second 2 ms later.
+// both lets two observers read the same state, the second 2 ms later.
 func both(a, b *observer, d time.Duration, pairs ...election.Pair) {
 	a.after(d).read(pairs...)
 	b.after(d).read(pairs...)
 }
 
-// TestTwoWritersStoreEachEventOnce stores what one observer saw, then what another
-// saw, in both orders and interleaved: the second adds nothing.
+// TestTwoWritersStoreEachEventOnce stores the events of two observers in both orders and interleaved: the second
+// observer adds nothing.
 func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 	free := func(create, lock, modify uint64) election.Pair { return pair("", create, lock, modify) }
 	value := func(p election.Pair, text string) election.Pair {
@@ -113,7 +113,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 	}
 }
 
-// interleaved gives a few events of the one and of the other in turn.
+// interleaved alternates between events of the first and of the second observer.
 func interleaved(a, b []election.Event) (batches [][]election.Event) {
 	others := slices.Collect(slices.Chunk(b, 4))
 	for part := range slices.Chunk(a, 4) {
@@ -139,7 +139,7 @@ func TestAnObserverThatSeesLessAddsNothing(t *testing.T) {
 	a.after(time.Second).read(x)
 	both(a, b, time.Second, y)
 	a.after(time.Second).read(pair("", 10, 1, 13))
-	both(a, b, time.Second, pair("s2", 10, 2, 14)) // b sees no vacancy
+	both(a, b, time.Second, pair("s2", 10, 2, 14)) // b observes no vacancy
 	z := pair("s2", 10, 2, 15)
 	z.Value = []byte("z")
 	both(a, b, time.Second, z)
@@ -154,8 +154,7 @@ func TestAnObserverThatSeesLessAddsNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsFoundIsStoredOnlyIfItIsNews lets another observer begin where the
-// first one left.
+// TestWhatIsFoundIsStoredOnlyIfItIsNews starts another observer where the first one ended.
 func TestWhatIsFoundIsStoredOnlyIfItIsNews(t *testing.T) {
 	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
 	for name, tt := range map[string]struct {

@@ -16,17 +16,17 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// The environment of the helper process: the file, and the index to begin with.
+// The environment of the helper process: the file and the first index.
 const (
 	recordEnv = "ELECTOP_TEST_RECORD"
 	startEnv  = "ELECTOP_TEST_START"
 )
 
-// kills is how often the recorder is killed.
+// kills is the number of times that the recorder is killed.
 const kills = 100
 
-// recordUntilKilled records 50 changes a second and prints the index of each event
-// that is stored. It ends only if something fails.
+// recordUntilKilled records 50 changes a second and prints the index of each stored event. It ends only after an
+// error.
 func recordUntilKilled(path, from string) int {
 	i, err := strconv.ParseUint(from, 10, 64)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestNothingStoredIsLostWhenTheRecorderIsKilled(t *testing.T) {
 	acknowledged := map[string]bool{}
 	next := uint64(1)
 	for range kills {
-		next = killOnce(t, path, next, acknowledged) + 10 // terms that pass while no recorder runs
+		next = killOnce(t, path, next, acknowledged) + 10 // terms that end while no recorder runs
 	}
 	seen := map[string]int{}
 	for _, e := range stored(t, path) {
@@ -102,8 +102,8 @@ func TestNothingStoredIsLostWhenTheRecorderIsKilled(t *testing.T) {
 	t.Logf("%d events acknowledged, %d stored", len(acknowledged), len(seen))
 }
 
-// killOnce records until some events are acknowledged, kills the process and gives
-// the latest term that it can have recorded.
+// killOnce records until some events are acknowledged, kills the process and returns the latest term that may be
+// recorded.
 func killOnce(t *testing.T, path string, from uint64, acknowledged map[string]bool) uint64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

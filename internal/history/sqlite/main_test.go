@@ -22,10 +22,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// start is when the stories of the tests begin.
+// start is the first observed time in the tests.
 func start() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) }
 
-// observer is a tracker.Tracker with a clock of its own.
+// observer is a tracker.Tracker with its own clock.
 type observer struct {
 	t       *testing.T
 	tracker *tracker.Tracker
@@ -57,7 +57,7 @@ func (o *observer) read(pairs ...election.Pair) []election.Event {
 	return o.observe(election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), Pairs: pairs})
 }
 
-// after moves the clock, which explains ends that had no evidence for a second.
+// after advances the clock, which explains ended terms without evidence after a second.
 func (o *observer) after(d time.Duration) *observer {
 	o.now = o.now.Add(d)
 	o.observe(election.Clock{At: o.now})
@@ -68,14 +68,14 @@ func (o *observer) session(id, node string) {
 	o.observe(election.SessionsRead{At: o.now, Sessions: []*election.Session{{ID: id, Name: "web", Node: node, LockDelay: 15 * time.Second}}})
 }
 
-// pair is the key of election web.
+// pair returns the key of the election web.
 func pair(session string, create, lock, modify uint64) election.Pair {
 	return election.Pair{Key: "service/web/leader", Value: []byte("web of " + session), Session: session, CreateIndex: create, LockIndex: lock, ModifyIndex: modify}
 }
 
 func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "state", "electop", "dc1.db") }
 
-// writer is a sqlite.Writer that runs.
+// writer is a running sqlite.Writer.
 type writer struct {
 	*sqlite.Writer
 	t      *testing.T
@@ -127,7 +127,7 @@ func (w *writer) stop() {
 	}
 }
 
-// record stores events as a process would that ends afterwards.
+// store stores events like a process that ends afterwards.
 func record(t *testing.T, path string, events []election.Event) {
 	t.Helper()
 	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})

@@ -10,8 +10,8 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// Why a period of observation ended. A period without one ended with its last
-// heartbeat: the process was killed, or the machine stopped.
+// Reasons why a period of observation ended. A period without a reason ended with its last heartbeat: the process was
+// killed, or the machine stopped.
 const (
 	endedStopped   = "stopped"
 	endedLost      = "connection_lost"
@@ -29,7 +29,7 @@ func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string,
 	return err
 }
 
-// beat stores that the current period lasts.
+// beat stores a heartbeat of the current period.
 func (s *store) beat(ctx context.Context, at time.Time) error {
 	_, err := s.exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(at), s.observation)
 	return dbfile.Wrap(s.path, err)
@@ -46,7 +46,7 @@ func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) 
 	return err
 }
 
-// noteDropped counts events that were not stored.
+// noteDropped adds to the number of events that were not stored.
 func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	if n == 0 || s.observation == 0 {
 		return nil
@@ -55,8 +55,8 @@ func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	return err
 }
 
-// lastObserved is the latest moment before at when an observer watched the key,
-// apart from the current period; 0 if there is none.
+// lastObserved returns the latest time before at when an observer watched the key, without the current period; 0 if
+// there is none.
 func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int64) (int64, error) {
 	stmt, err := s.statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations
 		WHERE datacenter = ? AND started <= ? AND id <> ? GROUP BY patterns`)

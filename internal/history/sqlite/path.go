@@ -8,21 +8,21 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// Error says in one line which file cannot be used, and why.
+// Error is a one-line error that names the file and the reason.
 type Error = dbfile.Error
 
-// Why a file cannot be used.
+// Reasons why a file cannot be used.
 var (
 	ErrNewer   = dbfile.ErrNewer
 	ErrForeign = dbfile.ErrForeign
 	ErrCorrupt = dbfile.ErrCorrupt
 )
 
-// DefaultPath is the file for one cluster under the XDG state folder. cluster is
-// the address of the agent, and the partition and namespace if there are any.
+// DefaultPath returns the file for one cluster under the XDG state folder. cluster is the address of the agent, and
+// the partition and namespace if there are any.
 func DefaultPath(cluster string) (string, error) {
 	folder := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(folder) { // the XDG specification: a relative one is ignored
+	if !filepath.IsAbs(folder) { // the XDG specification: a relative path is ignored
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", err

@@ -86,8 +86,7 @@ func TestAFileThatIsNotThereIsNotMadeByAReader(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsReportedOnceAndTriedAgain limits the size of the file, which fails
-// as a full disk does.
+// TestAFullDiskIsReportedOnceAndTriedAgain limits the size of the file, so that writes fail as on a full disk.
 func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	path := newPath(t)
 	record(t, path, decade(t).events)
@@ -98,7 +97,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 		if st := w.Status(); err != nil && (st.Err == nil || st.Stored > 0 || st.Queued == 0) {
 			t.Errorf("%+v", st)
 		}
-		if err := w.LimitPages(context.Background(), 1<<30); err != nil { // the disk has room again
+		if err := w.LimitPages(context.Background(), 1<<30); err != nil { // now the disk has free space
 			t.Error(err)
 		}
 	}})

@@ -23,7 +23,7 @@ type File struct {
 	db   *sql.DB
 }
 
-// OpenFile opens a file for reading. Others may write it meanwhile.
+// OpenFile opens a file for reading. Other processes may write it meanwhile.
 func OpenFile(ctx context.Context, path string) (*File, error) {
 	db, err := dbfile.OpenForReading(ctx, path)
 	if err != nil {
@@ -35,7 +35,7 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.db.Close() }
 
-// defaultLimit is the size of a page if the query does not say.
+// defaultLimit is the size of a page if the query has no limit.
 const defaultLimit = 100
 
 // list reads all rows of a query.
@@ -64,8 +64,7 @@ func scanOne[T any](rows *sql.Rows) (v T, err error) {
 // Election is an election of the history.
 type Election struct{ Name, Key string }
 
-// Elections lists the elections in the order of their keys. A key that was observed in
-// several datacenters occurs once.
+// Elections lists the elections by key. A key that was observed in several datacenters occurs once.
 func (f *File) Elections(ctx context.Context) ([]Election, error) {
 	scan := func(rows *sql.Rows) (e Election, err error) {
 		err = rows.Scan(&e.Name, &e.Key)
@@ -102,7 +101,7 @@ func (w *where) elections(ctx context.Context, f *File, column string, names []s
 		return err
 	}
 	if len(ids) == 1 {
-		w.add(column+" = ?", ids[0]) // the index then gives the order, too
+		w.add(column+" = ?", ids[0]) // with one election, the index also determines the order
 		return nil
 	}
 	w.add(column + " IN (" + joinInts(ids) + ")")
@@ -112,7 +111,7 @@ func (w *where) elections(ctx context.Context, f *File, column string, names []s
 func (f *File) electionIDs(ctx context.Context, names []string) ([]int64, error) {
 	var ids []int64
 	for _, name := range names {
-		// A key beats a name, as everywhere on the command line.
+		// A key takes precedence over a name, as in every command.
 		found, err := f.ids(ctx, "SELECT id FROM elections WHERE key = ?", name)
 		if err == nil && len(found) == 0 {
 			found, err = f.ids(ctx, "SELECT id FROM elections WHERE name = ?", name)
@@ -141,9 +140,8 @@ func joinInts(ids []int64) string {
 	return strings.Join(texts, ",")
 }
 
-// words limits a column to words such as event types. They stand in the query as
-// they are, so that partial indexes can be used. Of several words no index is used,
-// for it would not give the order in time.
+// words limits a column to words such as event types. The query contains them literally, so that SQLite can use
+// partial indexes. For several words, + disables the index of the column, which is not in the order of time.
 func words[T ~string](w *where, column string, all []T) {
 	word := regexp.MustCompile(`^[a-z_]+$`)
 	var quoted []string
@@ -161,7 +159,7 @@ func words[T ~string](w *where, column string, all []T) {
 	}
 }
 
-// ofTerms reports the types that every term has.
+// ofTerms reports whether every type is one that each term has.
 func ofTerms(t election.EventType) bool {
 	return t == election.Elected || t == election.Vacated || t == election.Explained
 }
@@ -170,7 +168,7 @@ func cursorAt(time, id int64) history.Cursor {
 	return history.Cursor(strconv.FormatInt(time, 10) + "." + strconv.FormatInt(id, 10))
 }
 
-// CursorAt is the cursor before the oldest event that is not older than a moment.
+// CursorAt returns the cursor before the oldest event at or after a time.
 func CursorAt(t time.Time) history.Cursor { return cursorAt(nanos(t), 0) }
 
 func parseCursor(c history.Cursor) (time, id int64, err error) {
@@ -193,7 +191,7 @@ const selectEvents = `SELECT v.id, v.time, v.type, e.name, e.key, e.datacenter, 
 	ifnull(v.count, 0), ifnull(v.prefix, ''), ifnull(v.holders, 0), ifnull(v.slots, 0), ifnull(v.error, '')
 	FROM events v CROSS JOIN elections e ON e.id = v.election LEFT JOIN terms t ON t.id = v.term_id`
 
-// Events gives a page of events.
+// Events returns a page of events.
 func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
@@ -238,9 +236,8 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	return page, dbfile.Wrap(f.path, rows.Err())
 }
 
-// orderOf adds the range of time and the cursors to the conditions and gives the order
-// of the query. A cursor replaces a wider limit of the range: with both, SQLite would
-// search each page from the limit.
+// orderOf adds the range of time and the cursors to the conditions and returns the order of the query. A cursor
+// replaces a wider limit of the range: with both, SQLite would search each page from the limit.
 func orderOf(q *history.EventQuery, w *where) (string, error) {
 	limits := q.Range
 	for _, c := range []struct {
@@ -297,7 +294,7 @@ const selectTerms = `SELECT t.id, e.name, e.key, e.datacenter, t.number, t.creat
 	ifnull(t.ended, 0), ifnull(t.seen_until, 0), t.vacancy, ifnull(t.cause, ''), t.guess, ifnull(t.evidence, ''), ifnull(t.by, ''),
 	ifnull(t.lock_delay_until, 0) FROM terms t CROSS JOIN elections e ON e.id = t.election`
 
-// Terms gives a page of terms.
+// Terms returns a page of terms.
 func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit

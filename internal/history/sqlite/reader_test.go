@@ -12,7 +12,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// decade is ten elections that change their leader in turn, a change a second.
+// decade records ten elections that change their leader in turn, one change a second.
 func decade(t *testing.T) *observer {
 	o := newObserver(t, start())
 	o.session("s1", "node-1")
@@ -34,7 +34,7 @@ func decade(t *testing.T) *observer {
 	return o.after(time.Minute)
 }
 
-// pages reads all pages in one direction and gives the events, newest first.
+// pages reads all pages in one direction and returns the events, newest first.
 func pages(t *testing.T, f *sqlite.File, q history.EventQuery, older bool) (all []election.Event) {
 	t.Helper()
 	for {
@@ -90,7 +90,7 @@ func TestPagesInBothDirections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tt.query.After = first.Older // the oldest event of all, which is not given again
+		tt.query.After = first.Older // the oldest event, which no page repeats
 		got := pages(t, f, tt.query, false)
 		if last := want[len(want)-1]; last == first.Events[len(first.Events)-1] {
 			want = want[:len(want)-1]
@@ -174,7 +174,7 @@ func TestTermsAndStats(t *testing.T) {
 	if second.Over() || !second.StartKnown || second.Number != 2 || second.Node != "node-2" || second.VacancyKnown {
 		t.Errorf("%+v", second)
 	}
-	// The periods of observation are in real time; this one is the story's.
+	// The stored periods of observation are in real time; this one is in the test's time.
 	st, err := open(t, path).Stats(t.Context(), history.Filter{Range: history.Range{Since: start(), Until: start().Add(time.Hour)}})
 	if err != nil || len(st.Elections) != 1 {
 		t.Fatalf("%v: %+v", err, st)
@@ -193,8 +193,8 @@ func TestTermsAndStats(t *testing.T) {
 	}
 }
 
-// TestStateAtEachMomentIsThatOfTheLiveBoard compares the rebuilt elections with the
-// snapshots that the tracker gave when the story was observed.
+// TestStateAtEachMomentIsThatOfTheLiveBoard compares the rebuilt elections with the tracker's snapshots of the same
+// times.
 func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)
 	o.session("s1", "node-1")
@@ -235,7 +235,7 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 	}
 }
 
-// describe is what the board shows of an election, as far as the history knows it.
+// describe formats the displayed state of an election, as far as the history contains it.
 func describe(e *election.Election, at time.Time) string {
 	text := fmt.Sprintf("%s %s exists %t leader %q term %d since %s %t vacant %s %t delay %s changes %d", e.Key(), e.State(at), e.Exists,
 		e.Leader, e.Term, election.FormatTime(e.Since), e.SinceKnown, election.FormatTime(e.VacantSince), e.VacantSinceKnown,
@@ -249,7 +249,7 @@ func describe(e *election.Election, at time.Time) string {
 	return text
 }
 
-// A session that released its key before it was destroyed did not lose it by that.
+// If a session releases its key before it is destroyed, the destroy is not the cause of the loss.
 func TestADestroyExplainsNoReleaseBeforeIt(t *testing.T) {
 	destroy := history.Action{
 		Time: start().Add(20 * time.Minute), By: "ana@bastion", Kind: election.ActionDestroy, Datacenter: "dc1",

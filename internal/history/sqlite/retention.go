@@ -7,13 +7,12 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// trimStep is how many events one transaction of retention deletes: events that
-// arrive meanwhile wait for as long as that takes, some 100 ms.
+// trimStep is the number of events that one transaction of retention deletes. New events wait for it, some 100 ms.
 const trimStep = 2000
 
-// trim deletes one step of what is older than keep or exceeds maxBytes; 0 is no limit.
-// Regardless of age it keeps the present: terms that last, the latest term and the latest
-// event about the state of each election. more reports whether more must be deleted.
+// trim deletes one step of the data that is older than keep or exceeds maxBytes; 0 is no limit. Regardless of age, it
+// keeps current terms, the latest term and the latest event about the state of each election. more reports whether
+// more must be deleted.
 func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (more bool, err error) {
 	err = s.transaction(ctx, func(ctx context.Context) error {
 		before, err := s.trimBefore(ctx, now, keep, maxBytes)
@@ -53,7 +52,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 	return more, nil
 }
 
-// trimBefore is the moment before which everything is to be deleted, 0 for none.
+// trimBefore returns the time before which everything must be deleted, 0 for none.
 func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (int64, error) {
 	var before int64
 	if keep > 0 {

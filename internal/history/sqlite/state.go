@@ -40,17 +40,17 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 	return st, nil
 }
 
-// rebuilt is an election on its way out of the file.
+// rebuilt is an election while its state is read from the file.
 type rebuilt struct {
 	e         *election.Election
-	first     int64 // when the election was first seen
+	first     int64 // when the election was first observed
 	change    string
 	relabeled bool
-	delays    map[int]time.Time // by the place of the term
+	delays    map[int]time.Time // by index of the term
 }
 
-// electionsAt lists the elections that were known at the moment, with the latest
-// event that says whether the key exists, may be read, or is a semaphore.
+// electionsAt lists the elections that were known at the moment, with the latest event that shows whether the key
+// exists, is readable, or is a semaphore.
 func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64]*rebuilt, error) {
 	//nolint:gosec // StateTypes is a constant
 	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
@@ -84,8 +84,7 @@ func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64
 	return all, dbfile.Wrap(f.path, rows.Err())
 }
 
-// termsAt adds the terms of the window and of each election the two that began
-// last, as they were known at the moment.
+// termsAt adds the terms of the window, and the latest two of each election, as they were known at the moment.
 func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[int64]*rebuilt) error {
 	rows, err := f.db.QueryContext(ctx, selectTermsAt, nanos(q.At), nanos(q.At.Add(-q.Window)))
 	if err != nil {
@@ -156,12 +155,12 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 		if e.Leader == "" {
 			return f.semaphoreAt(ctx, at, id, e)
 		}
-	default: // readable, or none
+	default: // readable, or no event
 	}
 	return nil
 }
 
-// labelAt finds the label of a holder that changed it during its term.
+// labelAt returns the label of a holder that changed it during its term.
 func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.Term) error {
 	labels, err := list(ctx, f, scanOne[string], `SELECT leader FROM events WHERE election = ? AND time BETWEEN ? AND ? AND (session IS NULL OR session = ?)
 		AND leader IS NOT NULL ORDER BY time DESC, id DESC LIMIT 1`, id, nanos(t.Start), nanos(at), t.Session)
@@ -171,10 +170,10 @@ func (f *File) labelAt(ctx context.Context, at time.Time, id int64, t *election.
 	return err
 }
 
-// slotEvents bounds the events from which the holders of a semaphore are rebuilt.
+// slotEvents is the maximum number of events from which the holders of a semaphore are rebuilt.
 const slotEvents = 1000
 
-// semaphoreAt rebuilds a semaphore's holders from who entered and left.
+// semaphoreAt rebuilds a semaphore's holders from its entered and left events.
 func (f *File) semaphoreAt(ctx context.Context, at time.Time, id int64, e *election.Election) error {
 	//nolint:gosec // StateTypes is a constant
 	rows, err := f.db.QueryContext(ctx, `SELECT type, ifnull(session, ''), ifnull(holders, 0), ifnull(slots, 0) FROM events

@@ -12,8 +12,8 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// Stats sums up the terms and vacancies that overlap a range of time. Semaphores
-// have no terms and are left out.
+// Stats returns statistics of the terms and vacancies that overlap a range of time. It omits semaphores, which have
+// no terms.
 func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, error) {
 	st := history.Stats{Range: q.Range}
 	observations, err := f.Observations(ctx, q.Range)
@@ -45,7 +45,7 @@ func (f *File) Stats(ctx context.Context, q history.Filter) (history.Stats, erro
 	return st, nil
 }
 
-// summing is a summary while terms are added.
+// summing is a summary to which terms are still added.
 type summing struct {
 	history.Summary
 	total               time.Duration
@@ -54,7 +54,7 @@ type summing struct {
 	observed            history.Periods
 }
 
-// summaries finds the elections, and for how long each was observed.
+// summaries lists the elections and how long each was observed.
 func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.Coverage) (map[int64]*summing, error) {
 	var w where
 	if err := w.elections(ctx, f, "e.id", q.Names); err != nil {
@@ -90,7 +90,7 @@ func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.C
 	return found, dbfile.Wrap(f.path, rows.Err())
 }
 
-// addTerms adds up the terms that overlap the range.
+// addTerms adds the terms that overlap the range.
 func (f *File) addTerms(ctx context.Context, q history.Filter, elections map[int64]*summing) error {
 	var w where
 	if err := w.elections(ctx, f, "election", q.Names); err != nil {
@@ -171,7 +171,7 @@ func (f *File) addMissed(ctx context.Context, q history.Filter, elections map[in
 	return dbfile.Wrap(f.path, rows.Err())
 }
 
-// add adds another election that is not finished.
+// add adds another unfinished election.
 func (s *summing) add(o *summing) {
 	s.Terms += o.Terms
 	s.Missed += o.Missed
@@ -185,12 +185,12 @@ func (s *summing) add(o *summing) {
 	}
 }
 
-// finish computes what needs all terms.
+// finish computes the values that need all terms.
 func (s *summing) finish() {
 	if s.Terms > 0 {
 		s.Mean = s.total / time.Duration(s.Terms)
 	}
-	s.Led = min(s.Led, s.Observed) // terms of a clock that was set back overlap
+	s.Led = min(s.Led, s.Observed) // terms overlap if the clock was set back
 	if s.Vacancies = len(s.vacancies); s.Vacancies > 0 {
 		slices.Sort(s.vacancies)
 		s.VacancyP50, s.VacancyP95 = percentile(s.vacancies, 50), percentile(s.vacancies, 95)
@@ -199,7 +199,7 @@ func (s *summing) finish() {
 	s.vacancies, s.observed = nil, nil
 }
 
-// percentile is the smallest value that p percent of the values do not exceed.
+// percentile returns the smallest value that p percent of the values do not exceed.
 func percentile(sorted []int64, p int) time.Duration {
 	return duration(sorted[max(0, (len(sorted)*p+99)/100-1)])
 }

@@ -12,15 +12,14 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// store writes to the file through one connection. All its methods but open and
-// transaction run inside a transaction, which excludes every other writer: what
-// a method finds is still so when it writes.
+// store writes to the file through one connection. All its methods except open and transaction run inside a
+// transaction, which excludes every other writer, so the data that a method reads is still current when it writes.
 type store struct {
 	path     string
 	db       *sql.DB
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
-	// observation is the current period, 0 when nothing is observed.
+	// observation is the ID of the current period, 0 if there is none.
 	observation int64
 }
 
@@ -44,7 +43,7 @@ func (s *store) close() error {
 	return errors.Join(s.conn.Close(), s.db.Close())
 }
 
-// transaction runs f; either all that it writes is stored or nothing.
+// transaction runs f. Either all its writes are stored or none.
 func (s *store) transaction(ctx context.Context, f func(context.Context) error) error {
 	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return dbfile.Wrap(s.path, err)
@@ -54,7 +53,7 @@ func (s *store) transaction(ctx context.Context, f func(context.Context) error) 
 		_, err = s.conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// SQLite has rolled back by itself after some errors; this one is then moot.
+		// SQLite rolls back by itself after some errors; then this rollback fails.
 		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
 	}
 	return dbfile.Wrap(s.path, err)
@@ -92,14 +91,14 @@ func (s *store) row(ctx context.Context, query string, args []any, into ...any) 
 	return err == nil, err
 }
 
-// subject is the election of an event as the file has it.
+// subject is the stored election of an event.
 type subject struct {
 	id    int64
-	epoch int64 // at the time of the event
+	epoch int64 // restores before the event
 	isNew bool
 }
 
-// subjectOf finds the row of the event's election, or makes it.
+// subjectOf finds or creates the row of the event's election.
 func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, error) {
 	var sub subject
 	ident := ""
@@ -128,12 +127,11 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 	return sub, err
 }
 
-// sameRestore is within how long of each other two observers notice the same
-// restore: a query notices it after 30 s at the latest (docs/reliability.md).
+// sameRestore is the maximum time between the reports of two observers about the same restore: a query detects it
+// after 30 s at the latest (docs/reliability.md).
 const sameRestore = int64(time.Minute)
 
-// restored begins another epoch, unless another observer has noticed the same
-// restore.
+// restored begins another epoch, unless another observer has reported the same restore.
 func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	var known int64
 	found, err := s.row(ctx, "SELECT at FROM restores WHERE election = ? AND at BETWEEN ? AND ? ORDER BY at LIMIT 1",
@@ -155,8 +153,7 @@ func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	return err
 }
 
-// event stores one event, unless it is stored already, and what follows from it
-// for the terms.
+// event stores one event, unless it is already stored, and its consequences for the terms.
 func (s *store) event(ctx context.Context, e *election.Event) error {
 	sub, err := s.subjectOf(ctx, e)
 	if err != nil {
@@ -188,8 +185,8 @@ func (s *store) event(ctx context.Context, e *election.Event) error {
 	return s.insert(ctx, sub, nil, e)
 }
 
-// insert stores an event; the unique indexes reject one that is stored already.
-// What is as in its term is not stored twice: t may be nil.
+// insert stores an event; the unique indexes reject one that is already stored. Values that equal those of its term
+// are stored as NULL; t may be nil.
 func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election.Event) error {
 	var own termRow
 	if t != nil {
@@ -208,7 +205,7 @@ func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election
 	return err
 }
 
-// unless stores a text as NULL if it is that of the term, or there is none.
+// unless stores a text as NULL if it is empty or equals that of the term.
 func unless(text, ofTerm string) any {
 	if text == ofTerm {
 		return nil
@@ -216,8 +213,8 @@ func unless(text, ofTerm string) any {
 	return text
 }
 
-// slot stores that a session entered or left a semaphore. Observers that miss
-// writes in between see it at different indexes, so the session's state decides.
+// slot stores that a session entered or left a semaphore. Observers that miss writes report it with different
+// indexes, so the session's state decides.
 func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	var modified, epoch int64
@@ -234,8 +231,7 @@ func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error 
 	return s.insert(ctx, sub, nil, e)
 }
 
-// permission stores that a key became unreadable or readable, once for all
-// observers that use such a token.
+// permission stores that a key became unreadable or readable, once for all observers with such a token.
 func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	found, err := s.row(ctx, `SELECT type FROM events
@@ -247,7 +243,7 @@ func (s *store) permission(ctx context.Context, sub subject, e *election.Event) 
 	return s.insert(ctx, sub, nil, e)
 }
 
-// nanos is a moment as the file has it, 0 for the zero time.
+// nanos returns the stored form of a time, 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -262,7 +258,7 @@ func moment(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// since and until are the limits of a range as numbers.
+// since and until are the numeric limits of a range.
 func since(r history.Range) int64 {
 	if r.Since.IsZero() {
 		return math.MinInt64
@@ -277,14 +273,14 @@ func until(r history.Range) int64 {
 	return nanos(r.Until)
 }
 
-// index is a Raft index or a count as SQLite has it: a signed number.
+// index returns the stored form of a Raft index or a count: SQLite has signed numbers only.
 func index(n uint64) int64 { return int64(min(n, 1<<63-1)) }
 
 func unsigned(n int64) uint64 { return uint64(max(0, n)) }
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// null stores the zero value as NULL, which takes no room.
+// null stores the zero value as NULL, which needs no space.
 func null[T comparable](v T) any {
 	var zero T
 	if v == zero {
@@ -293,7 +289,7 @@ func null[T comparable](v T) any {
 	return v
 }
 
-// known stores a number only where it applies.
+// known stores a number as NULL unless it applies.
 func known[T ~int | ~int64](applies bool, v T) any {
 	if !applies {
 		return nil

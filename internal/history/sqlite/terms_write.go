@@ -9,10 +9,10 @@ import (
 	"electop/election"
 )
 
-// termRow is a term as the file has it.
+// termRow is a stored term.
 type termRow struct {
 	id, epoch, number   int64
-	first, last         int64 // ModifyIndex when first and last seen held
+	first, last         int64 // ModifyIndex when the key was first and last read as held
 	started             int64
 	startKnown          bool
 	ended, seenUntil    sql.NullInt64
@@ -25,8 +25,8 @@ type termRow struct {
 const selectTerm = `SELECT id, epoch, number, first_index, last_index, started, start_known, ended, seen_until, session, leader, node, ifnull(cause, ''),
 	ifnull(evidence, ''), guess FROM terms `
 
-// term finds one term. Its queries name their index: SQLite keeps no statistics
-// here, and the wrong index is as slow as an election has terms.
+// term reads one term. Its queries name their index: the file has no statistics, and with a wrong index SQLite would
+// read every term of the election.
 func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, error) {
 	var t termRow
 	found, err := s.row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
@@ -37,11 +37,11 @@ func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, 
 	return &t, nil
 }
 
-// readWithin is how much later than another an observer reads a change, as a rule.
+// readWithin is how much later than another an observer usually reads a change.
 const readWithin = int64(time.Second)
 
-// termOf finds the term that an event names, nil if there is none. After a restore
-// several have the same number: the one that began last before the event is meant.
+// termOf returns the term that an event names, nil if there is none. After a restore, several terms may have the same
+// number; the one that began last before the event is meant.
 func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
 	create, number, at := index(e.CreateIndex), index(e.Term), nanos(e.Time)+readWithin
 	for _, q := range []struct {
@@ -57,8 +57,7 @@ func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*te
 			return t, err
 		}
 	}
-	// An observer that began after the key was written without the lock calls the
-	// term 0.
+	// An observer that started after the key was written without the lock reports term 0.
 	t, err := s.term(ctx, `INDEXED BY terms_open WHERE election = ? AND create_index = ? AND session = ? AND ended IS NULL
 		AND (? = 0 OR number = 0) LIMIT 1`, sub.id, create, e.Session, number)
 	if err != nil || t != nil || number != 0 {
@@ -68,7 +67,7 @@ func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*te
 		AND first_index <= ? AND last_index >= ? LIMIT 1`, sub.id, create, e.Session, index(e.ModifyIndex), index(e.ModifyIndex))
 }
 
-// elected begins a term, unless it is known already.
+// elected begins a term, unless it is already known.
 func (s *store) elected(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
 	if err != nil {
@@ -90,9 +89,8 @@ func (s *store) elected(ctx context.Context, sub subject, e *election.Event) err
 	return s.insert(ctx, sub, t, e)
 }
 
-// beganAgain reports that a term with the number and the session of one that
-// ended is another one: the count of terms restarts when the key is written
-// without the lock, and when data is restored.
+// beganAgain reports whether a term with the number and the session of an ended one is another term: LockIndex
+// restarts when the key is written without the lock, and when data is restored.
 func (s *store) beganAgain(ctx context.Context, sub subject, t *termRow, e *election.Event) (bool, error) {
 	switch {
 	case t == nil || !t.ended.Valid:
@@ -140,8 +138,8 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 	return t, err
 }
 
-// endUnobserved ends the terms that must have ended before an event because it
-// shows another holder, or none. No observer that writes to this file saw the end.
+// endUnobserved ends the terms that must have ended before an event because the event shows another holder or none.
+// No observer that writes to this file observed the end.
 func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND started <= ? AND (first_index <= ? OR epoch < ?) LIMIT 1",
 		sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
@@ -158,14 +156,14 @@ func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Even
 	return err
 }
 
-// vacated ends a term, unless its end is known already.
+// vacated ends a term, unless its end is already known.
 func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
 	if err != nil {
 		return err
 	}
 	if t == nil {
-		// Its beginning was dropped, or is older than what retention keeps.
+		// Its start was dropped, or retention deleted it.
 		if t, err = s.insertTerm(ctx, sub, e, e.Time.Add(-e.Held), e.HeldKnown); err != nil {
 			return err
 		}
@@ -183,8 +181,8 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 	return s.insert(ctx, sub, t, e)
 }
 
-// foundLed takes the state in which an observer found a key that has a holder.
-// It is stored only if it is news.
+// foundLed handles an initial event of a key with a holder. It is stored only if the history does not contain this
+// state yet.
 func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
 	if err != nil {
@@ -199,7 +197,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		_, err := s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
 	case nanos(e.Time) <= t.ended.Int64:
-		return nil // found before another observer saw it end
+		return nil // another observer saw it end after this initial event
 	default:
 		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
 			return err
@@ -211,7 +209,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 	return s.begin(ctx, sub, e, false)
 }
 
-// foundVacant takes the state in which an observer found a key without a holder.
+// foundVacant handles an initial event of a key without a holder.
 func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event) error {
 	if err := s.missed(ctx, sub, e, false); err != nil {
 		return err
@@ -233,8 +231,7 @@ func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event)
 	return s.insert(ctx, sub, nil, e)
 }
 
-// missed counts the terms that passed since the latest term that is known, from
-// LockIndex.
+// missed counts the unobserved terms since the latest known one, from LockIndex.
 func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held bool) error {
 	var latest sql.NullInt64
 	if _, err := s.row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
@@ -255,7 +252,7 @@ func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held
 	return s.insert(ctx, sub, nil, &m)
 }
 
-// relabel takes the new label of a holder that changed its value.
+// relabel stores the new label of a holder that changed its value.
 func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) error {
 	if e.Session == "" {
 		return nil
@@ -271,15 +268,15 @@ func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) err
 	return err
 }
 
-// name takes the leader's label and node from an event. changed says that the
-// holder wrote another value; otherwise its session was read later than its key.
+// name stores the leader's label and node of an event. changed is set if the holder wrote another value; otherwise
+// its session was read later than its key.
 func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed bool) error {
 	leader, node := cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node)
 	if leader == t.leader && node == t.node {
 		return nil
 	}
 	if leader != t.leader {
-		// Earlier events keep the label of their time.
+		// Earlier events keep their label.
 		if _, err := s.exec(ctx, "UPDATE events SET leader = ? WHERE term_id = ? AND type = 'elected' AND leader IS NULL", t.leader, t.id); err != nil {
 			return err
 		}
@@ -290,7 +287,7 @@ func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed
 	return err
 }
 
-// explained stores why a term ended, unless as much is known already.
+// explained stores why a term ended, unless the stored explanation is at least as certain.
 func (s *store) explained(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
 	if err != nil {
@@ -325,7 +322,7 @@ func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *electio
 	return s.insert(ctx, sub, t, e)
 }
 
-// certainty orders explanations: of two the one that says more is kept.
+// certainty orders explanations; of two, the more certain one is kept.
 func certainty(c election.Cause, guess bool) int {
 	switch {
 	case c == "":
@@ -340,8 +337,7 @@ func certainty(c election.Cause, guess bool) int {
 	return 3
 }
 
-// byOperator finds the recorded action that ended the term of an explained event,
-// and who did it.
+// byOperator returns the recorded action that ended the term of an explained event, and its operator.
 func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.Event, by string, err error) {
 	var kind string
 	found, err := s.row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)
@@ -359,8 +355,8 @@ func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.
 	return &c, by, nil
 }
 
-// mayBe reports whether an observer that does not know of an operator's action may have
-// reported its effect as this cause.
+// mayBe reports whether an observer without the record of an operator's action may have reported its effect as this
+// cause.
 func mayBe(operator, seen election.Cause, guess bool) bool {
 	released := operator == election.OperatorRelease && seen == election.Released
 	destroyed := operator == election.OperatorDestroy &&

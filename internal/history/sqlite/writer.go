@@ -13,50 +13,48 @@ import (
 )
 
 const (
-	// defaultQueue is how many events wait for the disk at most: 20 minutes of 50
-	// changes a second, or 30 MB.
+	// defaultQueue is the maximum number of queued events: 20 minutes of 50 changes a second, or 30 MB.
 	defaultQueue = 1 << 16
-	// batchDelay is how long events are collected for one transaction, which costs
-	// a sync of the disk.
+	// batchDelay is how long events are collected for one transaction, which costs a sync of the disk.
 	batchDelay = 250 * time.Millisecond
-	// batchSize bounds a transaction.
+	// batchSize limits the events of a transaction.
 	batchSize = 2000
-	// heartbeat is how much of an observation's end is lost when it is killed. Within
-	// history.AliveWithin fit some, and a batch that is being written.
+	// heartbeat is the maximum time that is missing from an observation if its process is killed. history.AliveWithin
+	// is several heartbeats plus the time to write a batch.
 	heartbeat = 2 * time.Second
-	// retryEvery is how long the writer waits after the disk failed.
+	// retryEvery is the pause after the disk failed.
 	retryEvery = 5 * time.Second
-	// trimEvery is how often retention looks for what is too old.
+	// trimEvery is the interval of retention.
 	trimEvery = 10 * time.Minute
-	// finishWithin bounds the last write of a command that was told to end.
+	// finishWithin bounds the last write of a command that ends.
 	finishWithin = 5 * time.Second
 )
 
-// WriterOptions say what is recorded, by whom and for how long.
+// WriterOptions configure a [Writer].
 type WriterOptions struct {
 	// Observer names this process to users: user@host.
 	Observer string
-	// Patterns are what is observed.
+	// Patterns are the observed patterns.
 	Patterns election.Patterns
-	// Keep is the age and MaxBytes the size of the file at which old events are
-	// deleted; 0 is no limit.
+	// Keep is the maximum age of events, MaxBytes the maximum size of the file; beyond these, old events are deleted.
+	// 0 is no limit.
 	Keep     time.Duration
 	MaxBytes int64
-	// Queue is how many events wait for the disk at most; 0 means 65,536.
+	// Queue is the maximum number of queued events; 0 means 65,536.
 	Queue int
-	// OnStored is called by the goroutine of Run with events that are on disk.
+	// OnStored receives events that are on disk. The goroutine of Run calls it.
 	OnStored func([]election.Event)
-	// OnError is called by the goroutine of Run when storing begins to fail and is
-	// retried, and with nil when it works again. The error is one line.
+	// OnError receives a one-line error when storing begins to fail and is retried, and nil when it works again. The
+	// goroutine of Run calls it.
 	OnError func(error)
 }
 
-// Status is how the writer does.
+// Status is the state of a writer.
 type Status struct {
-	// Stored counts events that were written or were in the file already.
+	// Stored counts the events that were written or were already in the file.
 	Stored, Dropped uint64
 	Queued          int
-	// Err is why nothing is stored at present; nil if all is well.
+	// Err is why events cannot be stored at present, nil if they can.
 	Err error
 }
 
@@ -67,21 +65,21 @@ type Writer struct {
 	o      WriterOptions
 	store  *store
 	wake   chan struct{}
-	pulse  time.Time // when Run was last known to be scheduled
-	beatAt time.Time // when the next heartbeat is due
+	pulse  time.Time // time at which Run was last scheduled
+	beatAt time.Time // time of the next heartbeat
 	trimAt time.Time
 
 	mu      sync.Mutex
 	events  []election.Event
 	actions []history.Action
 	status  Status
-	// lost counts dropped events that the file does not know of yet.
+	// lost counts dropped events that are not yet recorded in the file.
 	lost   uint64
 	closed bool
 }
 
-// NewWriter returns a writer whose Run opens the file when there is something to
-// store, so that a slow disk does not delay the caller.
+// NewWriter returns a writer whose Run opens the file with the first event or action, so that a slow disk does not
+// delay the caller.
 func NewWriter(path string, o WriterOptions) *Writer {
 	if o.Queue <= 0 {
 		o.Queue = defaultQueue
@@ -109,8 +107,7 @@ func (w *Writer) open(ctx context.Context) (err error) {
 	return err
 }
 
-// Record queues events, in the order in which they happened. Those that do not
-// fit are dropped and counted.
+// Record queues events, in the order in which they happened. Events that exceed the queue are dropped and counted.
 func (w *Writer) Record(events []election.Event) {
 	w.mu.Lock()
 	room := w.o.Queue - len(w.events)
@@ -137,7 +134,7 @@ func (w *Writer) RecordAction(a history.Action) {
 	w.notify()
 }
 
-// Status is how the writer does at present.
+// Status returns the state of the writer.
 func (w *Writer) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,9 +150,8 @@ func (w *Writer) notify() {
 	}
 }
 
-// Run stores what is recorded until ctx ends, then what is still queued, and
-// closes the file. It returns the error that the file cannot recover from; a disk
-// that fails for a while is reported to OnError and tried again.
+// Run stores queued events and actions until ctx ends and the queue is empty, and closes the file. It returns only
+// errors that cannot be recovered; it reports temporary errors of the disk to OnError and retries.
 func (w *Writer) Run(ctx context.Context) error {
 	if w.store == nil && !w.awaitFirst(ctx) {
 		return nil
@@ -184,7 +180,7 @@ func (w *Writer) Run(ctx context.Context) error {
 func (w *Writer) awaitFirst(ctx context.Context) bool {
 	select {
 	case <-w.wake:
-		w.notify() // for the loop
+		w.notify() // so that the loop receives the signal, too
 	case <-ctx.Done():
 		w.refuse()
 	}
@@ -249,7 +245,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	return more || trim, err
 }
 
-// trim deletes a part of what is too old, if it is time to look for that.
+// trim deletes a part of the old data, if the next retention is due.
 func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error) {
 	if now.Before(w.trimAt) || w.o.Keep <= 0 && w.o.MaxBytes <= 0 {
 		return false, nil
@@ -260,7 +256,7 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 	return more, err
 }
 
-// resume records that the process or the machine was stopped for a while.
+// resume records that the process or the machine was suspended for a while.
 func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
 	var datacenter string
 	_, err := w.store.row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
@@ -275,7 +271,7 @@ func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
 	})
 }
 
-// transaction is that of the store, which forgets what it was when it fails.
+// transaction runs a transaction of the store. If it fails, it restores the store's state in memory.
 func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
 	before := w.store.observation
 	err := w.store.transaction(ctx, f)
@@ -285,8 +281,8 @@ func (w *Writer) transaction(ctx context.Context, f func(context.Context) error)
 	return err
 }
 
-// batch stores the oldest part of the queue. It leaves the queue only when it is
-// on disk. more says that there is more.
+// batch stores the oldest part of the queue. Events stay in the queue until they are on disk. more reports whether
+// the queue contains more.
 func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	w.mu.Lock()
 	events, actions, lost := w.events[:min(len(w.events), batchSize)], w.actions, w.lost
@@ -312,7 +308,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	}
 	w.mu.Lock()
 	if w.events = w.events[len(events):]; len(w.events) == 0 {
-		w.events = nil // its memory is that of the largest backlog
+		w.events = nil // the queue would keep the memory of the largest backlog
 	}
 	w.actions = w.actions[len(actions):]
 	w.lost -= lost
@@ -325,8 +321,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// one stores an event and keeps the period of observation: it lasts while the
-// connection does.
+// one stores an event and updates the period of observation, which lasts while the connection does.
 func (w *Writer) one(ctx context.Context, e *election.Event) error {
 	lost := e.Type == election.ConnectionLost
 	if w.store.observation == 0 && !lost {
@@ -352,7 +347,7 @@ func (w *Writer) drain(ctx context.Context) error {
 	}
 }
 
-// report tells of an error once, and whether it is worth another try.
+// report reports an error once. It returns whether to retry.
 func (w *Writer) report(err error) (retry bool) {
 	w.mu.Lock()
 	before := w.status.Err
@@ -365,8 +360,7 @@ func (w *Writer) report(err error) (retry bool) {
 	return retry
 }
 
-// wallNow is the time without the monotonic clock, which stops while the machine
-// sleeps.
+// wallNow returns the time without the monotonic reading, because the monotonic clock stops while the machine sleeps.
 func wallNow() time.Time { return time.Now().Round(0) }
 
 func pause(ctx context.Context, d time.Duration) {

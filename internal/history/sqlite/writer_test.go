@@ -17,7 +17,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// incident is an hour of one election: two terms, one value written, one vacancy.
+// incident is an hour of one election: two terms, one written value, one vacancy.
 func incident(t *testing.T) *observer {
 	o := newObserver(t, start())
 	o.session("s1", "node-1")
@@ -64,7 +64,7 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := incident(t).events
-	w.Record(events) // nothing takes them yet: it must not block
+	w.Record(events) // no goroutine receives the events yet, so Record must not block
 	if st := w.Status(); st.Queued != 3 || st.Dropped != uint64(len(events)-3) {
 		t.Errorf("%+v of %d events", st, len(events))
 	}
@@ -99,7 +99,7 @@ func TestPeriodsOfObservationEndWithTheConnection(t *testing.T) {
 func TestRetentionKeepsThePresent(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(-100*24*time.Hour-time.Hour)), newPath(t)
 	o.read(pair("s1", 10, 1, 20))
-	for i := uint64(1); i <= 100; i++ { // a term a day
+	for i := uint64(1); i <= 100; i++ { // one term a day
 		o.after(24*time.Hour - time.Minute).read(pair("", 10, i, 20+10*i))
 		o.after(time.Minute).read(pair("s1", 10, i+1, 25+10*i))
 	}
@@ -167,8 +167,7 @@ func TestAWriterWithoutEventsCreatesNoFile(t *testing.T) {
 	}
 }
 
-// TestSeveralWritersCreateAFileTogether runs as many rounds as it takes to hit the
-// states in between.
+// TestSeveralWritersCreateAFileTogether repeats the race to reach the intermediate states.
 func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 	const writers = 6
 	for range 20 {

@@ -97,7 +97,7 @@ func (s *Store) RunTxn(ops []*TxnOp) (TxnReply, bool) {
 	return reply, true
 }
 
-// vetTxn makes the checks that precede the Raft log entry. The lock-delay is one of them, because it depends on the
+// vetTxn makes the checks that precede the Raft log entry, including that of the lock-delay, which depends on the
 // clock.
 func (s *Store) vetTxn(ops []*TxnOp) []TxnError {
 	var errs []TxnError

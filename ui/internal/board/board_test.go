@@ -354,8 +354,7 @@ func TestSortIsTotal(t *testing.T) {
 	}
 }
 
-// The cursor stays on its election while that is shown, and the rows depend only on the last
-// snapshot.
+// The cursor stays on its election while that is shown, and the rows depend only on the latest snapshot.
 func TestCursorStaysOnItsElection(t *testing.T) {
 	filters := []string{"", "state:lock", "!state:vacant", "node-2", "!new"}
 	words := []string{"election", "state", "leader", "node", "for", "term", "checks", "changes"}

@@ -16,7 +16,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-// driver drives the pages as the program does.
+// driver sends messages to the pages like the program.
 type driver struct {
 	t testing.TB
 	m detail.Model
@@ -65,7 +65,7 @@ func (d *driver) wants(parts ...string) {
 
 const billing = "service/billing/leader"
 
-// storied is a snapshot in which billing had n terms, each of a minute.
+// storied returns a snapshot in which billing had n terms of a minute each.
 func storied(n int) *election.Snapshot {
 	s := uitest.Mixed()
 	e := s.Find(billing)

@@ -40,8 +40,8 @@ type Unfinished struct {
 	Outcome insight.Outcome
 }
 
-// Unfinished lists the actions without a final outcome after the program ended. Those not
-// started by then never start.
+// Unfinished lists the actions without a final outcome after the program ended. Actions that were not started by then
+// never start.
 func (l Log) Unfinished() []Unfinished {
 	var all []Unfinished
 	withdrawn := map[*atomic.Bool]bool{}

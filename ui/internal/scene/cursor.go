@@ -2,17 +2,16 @@ package scene
 
 import "electop/ui/internal/term"
 
-// Cursor is a place in a list of rows, and the part of the list that is on the screen.
+// Cursor is a position in a list of rows, with the visible part of the list.
 type Cursor struct {
 	Index  int // the row under the cursor
 	Offset int // first row on the screen
 }
 
-// MoveTo puts the cursor on a row of n, or on the nearest that there is.
+// MoveTo moves the cursor to a row of n, or to the nearest one that exists.
 func (c *Cursor) MoveTo(i, n int) { c.Index = max(0, min(i, n-1)) }
 
-// Scroll brings the cursor's row of n onto a screen of this many rows. It changes
-// nothing while no row is visible.
+// Scroll scrolls the cursor's row of n into a screen of this many rows. It changes nothing while no row is visible.
 func (c *Cursor) Scroll(rows, n int) {
 	if rows <= 0 {
 		return
@@ -29,7 +28,7 @@ func At[T any](c Cursor, rows []*T) *T {
 	return rows[c.Index]
 }
 
-// Sorted says in the footer what a table is sorted by now.
+// Sorted shows the current sort order in the footer.
 func Sorted(word string, reverse bool) Action {
 	if reverse {
 		word += ", reversed"

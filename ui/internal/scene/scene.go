@@ -14,8 +14,7 @@ import (
 type Scene struct {
 	// Shown is drawn; Live is the newest snapshot. Shown is older while paused.
 	Shown, Live *election.Snapshot
-	// AsOf is the time that Shown describes: Now, or when the user paused or the connection
-	// was lost.
+	// AsOf is the time that Shown describes: Now, or when the user paused or the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.

@@ -1,4 +1,4 @@
-// Package uitest has the boards that the tests of the screen look at.
+// Package uitest provides boards and helpers for tests of the screen.
 package uitest
 
 import (
@@ -8,17 +8,17 @@ import (
 	"electop/election"
 )
 
-// Now is the moment at which every test looks.
+// Now is the current time in every test.
 func Now() time.Time { return time.Date(2026, 11, 20, 12, 1, 9, 0, time.UTC) }
 
 func ago(d time.Duration) time.Time { return Now().Add(-d) }
 
-// SessionID is the ID of session n.
+// SessionID returns the ID of session n.
 func SessionID(n int) string {
 	return fmt.Sprintf("%08x-6350-7587-addf-a18084928f3c", 0x4f5ada57+n*7919)
 }
 
-// Session is session n, with a TTL and a check of its node.
+// Session returns session n, with a TTL and a check of its node.
 func Session(n int, name, node string, checks ...string) *election.Session {
 	return &election.Session{
 		ID: SessionID(n), Name: name, Node: node, TTL: 15 * time.Second, Behavior: election.BehaviorRelease,
@@ -26,7 +26,7 @@ func Session(n int, name, node string, checks ...string) *election.Session {
 	}
 }
 
-// Led is an election that name-k leads since long.
+// Led returns an election that name-k has led for a long time.
 func Led(n int, name string, k int, since time.Duration) *election.Election {
 	label := fmt.Sprintf("%s-%d", name, k)
 	node := fmt.Sprintf("node-%d", k)
@@ -55,7 +55,7 @@ func AddTerm(e *election.Election, k int, start, end time.Duration, cause electi
 	e.Terms = append([]election.Term{t}, e.Terms...)
 }
 
-// Vacant is one that name-k lost.
+// Vacant returns an election that name-k has lost.
 func Vacant(n int, name string, k int, held, lost, delay time.Duration, cause election.Cause, evidence string) *election.Election {
 	e := Led(n, name, k, held+lost)
 	e.Terms[0].End, e.Terms[0].Cause, e.Terms[0].Evidence = ago(lost), cause, evidence
@@ -68,7 +68,7 @@ func Vacant(n int, name string, k int, held, lost, delay time.Duration, cause el
 	return e
 }
 
-// Passing are a passing check of a node and one of a service with this status.
+// Passing returns a passing check of a node and a check of a service with this status.
 func Passing(node, service string, status, output string) []election.Check {
 	return []election.Check{
 		{ID: "serfHealth", Name: "Serf Health Status", Node: node, Status: election.StatusPassing, Output: "Agent alive and reachable"},
@@ -76,7 +76,7 @@ func Passing(node, service string, status, output string) []election.Check {
 	}
 }
 
-// Mixed has what a board may have to show at once.
+// Mixed returns a snapshot with elections in every displayed state.
 func Mixed() *election.Snapshot {
 	auth := Led(0, "auth", 2, 52*time.Hour)
 	auth.SinceKnown, auth.Terms[0].StartKnown = false, false
@@ -141,7 +141,7 @@ func mixedEvents() []election.Event {
 	return []election.Event{first, lost, why, won, over, down, up, missed, gone, because}
 }
 
-// Crowd is a snapshot of n elections, a few of them with problems.
+// Crowd returns a snapshot of n elections, a few of them with problems.
 func Crowd(n int) *election.Snapshot {
 	s := Mixed()
 	s.Elections = s.Elections[:0]
@@ -161,7 +161,7 @@ func Crowd(n int) *election.Snapshot {
 	return s
 }
 
-// Hostile is a snapshot whose texts try to take over the terminal.
+// Hostile returns a snapshot with texts that could control a terminal.
 func Hostile() *election.Snapshot {
 	s := Studied("")
 	const bad = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202edrow\n\r\t\u200b世界语💥e\u0301\xff\x00👨‍👩‍👧"

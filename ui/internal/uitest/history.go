@@ -11,8 +11,8 @@ import (
 	"electop/election"
 )
 
-// History plays what may happen on a board, snapshot by snapshot. Every
-// snapshot is a new one that shares what did not change.
+// History simulates the changes of a board, snapshot by snapshot. A new snapshot shares the unchanged parts with the
+// previous one.
 type History struct {
 	Rnd  *rand.Rand
 	Now  time.Time
@@ -20,12 +20,12 @@ type History struct {
 	made int
 }
 
-// NewHistory begins with n elections.
+// NewHistory returns a history that begins with n elections.
 func NewHistory(seed uint64, n int) *History {
 	return &History{Rnd: rand.New(rand.NewPCG(seed, 1)), Now: Now(), Snap: Crowd(n), made: n}
 }
 
-// Step makes the next snapshot, up to 20 seconds later.
+// Step returns the next snapshot, up to 20 seconds later.
 func (h *History) Step() {
 	h.Now = h.Now.Add(time.Duration(h.Rnd.IntN(20_000)) * time.Millisecond)
 	next := *h.Snap
@@ -40,7 +40,7 @@ func (h *History) Step() {
 		next.Checks[node].Checks[0].Status = []string{"passing", "critical"}[h.Rnd.IntN(2)]
 	}
 	next.Connection.State = election.Live
-	if h.Rnd.IntN(8) == 0 { // then the shown state is older than the previous board
+	if h.Rnd.IntN(8) == 0 { // then the state is older than the previous board
 		next.Connection.State, next.Connection.LastContact = election.Lost, h.Now.Add(-time.Duration(h.Rnd.IntN(40))*time.Second)
 	}
 	h.Snap = &next
@@ -69,7 +69,7 @@ func (h *History) change(s *election.Snapshot) {
 	}
 }
 
-// Moved is an election that got or lost its leader just now.
+// Moved returns an election that just got or lost its leader.
 func (h *History) Moved(old *election.Election) *election.Election {
 	e := *old
 	e.Terms = slices.Clone(old.Terms)

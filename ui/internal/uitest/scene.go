@@ -8,7 +8,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// Scene is the scene of a snapshot at now, without read-only mode.
+// Scene returns the scene of a snapshot at now, without read-only mode.
 func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 	return &scene.Scene{
 		Shown: snap, Live: snap, AsOf: now, Now: now, Stale: snap.Connection.State == election.Lost,
@@ -18,7 +18,7 @@ func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 	}
 }
 
-// Painter draws without colours.
+// Painter returns a painter without colours.
 func Painter() *term.Painter {
 	return &term.Painter{Styles: &term.Styles{}, Sym: term.Unicode()}
 }

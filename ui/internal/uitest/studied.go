@@ -43,8 +43,7 @@ func cmpKeys(a, b string) int {
 	return 0
 }
 
-// Semaphore is a key with three slots: one is held, one by a holder
-// that is gone.
+// Semaphore returns a key with three slots: a live holder has one, a holder whose session ended has another.
 func Semaphore() *election.Election {
 	return &election.Election{
 		Name: "jobs", Datacenter: "dc1", Exists: true, VacantSince: ago(time.Hour),
@@ -55,8 +54,8 @@ func Semaphore() *election.Election {
 	}
 }
 
-// AllSessions are those of the leaders, candidates that wait, contenders of the
-// semaphore, and three that a program left behind.
+// AllSessions returns the sessions of the leaders, of waiting candidates and of the semaphore's contenders, and three
+// that a program left behind.
 func AllSessions(s *election.Snapshot) []*election.Session {
 	var all []*election.Session
 	for _, e := range s.Elections {
@@ -82,7 +81,7 @@ func AllSessions(s *election.Snapshot) []*election.Session {
 	return all
 }
 
-// Surroundings are those of the election with this key.
+// Surroundings returns those of the election with this key.
 func Surroundings(s *election.Snapshot, key string) *election.Surroundings {
 	around := &election.Surroundings{At: Now(), Key: key, Sessions: s.SessionList.Sessions}
 	parent := election.Parent(key)

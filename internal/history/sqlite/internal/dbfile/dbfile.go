@@ -1,5 +1,4 @@
-// Package dbfile opens the SQLite files of the history: permissions, schema,
-// migrations, and errors that say in one line what is wrong with a file.
+// Package dbfile opens the SQLite files of the history: permissions, schema, migrations, and one-line errors.
 package dbfile
 
 import (
@@ -18,25 +17,25 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Why a file cannot be used.
+// Reasons why a file cannot be used.
 var (
 	ErrNewer   = errors.New("a newer electop wrote this file")
 	ErrForeign = errors.New("not a history of electop")
 	ErrCorrupt = errors.New("the file is damaged")
 )
 
-// Error says in one line which file cannot be used, and why.
+// Error is a one-line error that names the file and the reason.
 type Error struct {
 	Path string
 	Err  error
 }
 
-// Error gives the line.
+// Error returns the line.
 func (e *Error) Error() string { return "history " + strconv.Quote(e.Path) + ": " + reason(e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// reason words the errors of SQLite that a user can do something about.
+// reason translates SQLite errors that a user can correct.
 func reason(err error) string {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {
@@ -61,7 +60,7 @@ func reason(err error) string {
 	return strings.ReplaceAll(s.Error(), "\n", " ")
 }
 
-// Wrap makes an error of SQLite one that names the file.
+// Wrap returns an error that names the file.
 func Wrap(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -81,8 +80,8 @@ func Wrap(path string, err error) error {
 	return &Error{Path: path, Err: err}
 }
 
-// prepareFile makes the folder and the file with permissions for their owner
-// only. SQLite gives its other files the permissions of this one.
+// prepareFile creates the folder and the file with permissions for their owner only. SQLite gives its other files the
+// same permissions.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -94,8 +93,8 @@ func prepareFile(path string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// busyTimeout is how long, in ms, a statement waits for another process that
-// writes: several times the longest batch and the longest step of retention.
+// busyTimeout is how long, in ms, a statement waits for another process that writes: several times the longest batch
+// and the longest step of retention.
 const busyTimeout = 5000
 
 func openDB(path, mode string, pragmas ...string) (*sql.DB, error) {
@@ -111,8 +110,8 @@ func openDB(path, mode string, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", file.String())
 }
 
-// OpenForWriting opens the file, which is made or migrated as needed.
-// synchronous FULL: what is acknowledged as stored survives a power failure.
+// OpenForWriting opens the file, and creates or migrates it if necessary. synchronous FULL: data that was
+// acknowledged as stored survives a power failure.
 func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, Wrap(path, err)
@@ -133,7 +132,7 @@ func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// walPause is how long useWAL waits before it tries again.
+// walPause is the pause before useWAL tries again.
 const walPause = 10 * time.Millisecond
 
 // useWAL switches to WAL mode. SQLite does not apply the busy timeout to the switch,
@@ -161,7 +160,7 @@ func busy(err error) bool {
 	return errors.As(err, &s) && s.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// OpenForReading opens a file that exists; one of an older version is migrated.
+// OpenForReading opens an existing file. It migrates a file of an older version.
 func OpenForReading(ctx context.Context, path string) (*sql.DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, Wrap(path, err)
@@ -195,8 +194,7 @@ func openReadOnly(ctx context.Context, path string, newest int) (*sql.DB, int, e
 	return db, version, nil
 }
 
-// Transient reports errors that may go away without a change of the file, such as
-// those of a full disk.
+// Transient reports whether an error may disappear without a change of the file, such as that of a full disk.
 func Transient(err error) bool {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {

@@ -9,12 +9,12 @@ import (
 // applicationID marks the file as electop's (PRAGMA application_id): "elec".
 const applicationID = 0x656c6563
 
-// migrations lead from version to version: the one at index n makes a file of
-// version n one of version n+1. A migration that was released never changes.
+// migrations change the schema from version to version: the migration at index n changes version n to n+1. A released
+// migration never changes.
 func migrations() []string { return []string{schemaV1} }
 
-// Moments are nanoseconds since 1970 UTC and durations are nanoseconds, so that an
-// event is read back exactly as it was observed. NULL is "does not apply".
+// Times are nanoseconds since 1970 UTC, and durations are nanoseconds, so that an event is read exactly as it was
+// observed. NULL means "does not apply".
 const schemaV1 = `
 CREATE TABLE elections (
   id         INTEGER PRIMARY KEY,
@@ -155,12 +155,11 @@ CREATE VIEW term_log AS
   FROM terms t JOIN elections e ON e.id = t.election;
 `
 
-// StateTypes is the condition of the index events_of_state, without which SQLite
-// does not use it.
+// StateTypes is the condition of the index events_of_state, without which SQLite does not use the index.
 const StateTypes = `('deleted', 'unreadable', 'readable', 'entered', 'left')`
 
-// migrate brings the file to the version that this program knows. Of several
-// processes that try, one does it, for the transaction locks the file.
+// migrate changes the file to the latest version. A transaction locks the file, so only one of several processes
+// migrates it.
 func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	if version, err := schemaVersion(ctx, db, len(steps)); err != nil || version == len(steps) {
 		return err
@@ -189,17 +188,17 @@ func migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	return err
 }
 
-// querier is what a database and a transaction have in common.
+// querier is the common interface of a database and a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// schemaVersion reads the version of the file, 0 for an empty one. newest is the
-// latest version that this program knows.
+// schemaVersion reads the version of the file, 0 for an empty one. newest is the latest version that this program
+// supports.
 func schemaVersion(ctx context.Context, db querier, newest int) (version int, err error) {
 	var app, objects int
-	// One statement reads one state: another process may be creating the file.
+	// One statement reads one consistent state: another process may be creating the file.
 	err = db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&app, &version, &objects)
 	if err != nil {
