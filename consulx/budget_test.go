@@ -18,11 +18,11 @@ func TestChecksGetTheConnectionsThatKeysLeave(t *testing.T) {
 	}
 	b.Use(b.ForKeys())
 	if allowed != leastChecks {
-		t.Errorf("beside as many keys as can be, %d nodes' checks are watched, want %d", allowed, leastChecks)
+		t.Errorf("with the maximum number of keys, %d nodes' checks are watched, want %d", allowed, leastChecks)
 	}
 	b.Use(-b.ForKeys())
 	if allowed != maxChecks {
-		t.Errorf("when the keys are gone, %d nodes' checks are watched, want %d", allowed, maxChecks)
+		t.Errorf("after the keys are removed, %d nodes' checks are watched, want %d", allowed, maxChecks)
 	}
 }
 

@@ -49,20 +49,20 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 	}{
 		{what: "defaults", env: "CONSUL_HTTP_ADDR=" + host},
 		{what: "URL", env: "CONSUL_HTTP_ADDR=" + s.URL},
-		{what: "flag beats environment", env: "CONSUL_HTTP_ADDR=127.0.0.1:1", cfg: Config{Address: host}},
+		{what: "flag overrides environment", env: "CONSUL_HTTP_ADDR=127.0.0.1:1", cfg: Config{Address: host}},
 		{what: "proxy prefix", cfg: Config{Address: s.URL + "/consul/"}, path: "/consul"},
 		{what: "token", env: "CONSUL_HTTP_TOKEN=from-env", cfg: Config{Address: host}, token: "from-env"},
 		{what: "token file", env: "CONSUL_HTTP_TOKEN_FILE=" + file, cfg: Config{Address: host}, token: "from-a-file"},
 		{
-			what: "file beats token in the environment", env: "CONSUL_HTTP_TOKEN=x CONSUL_HTTP_TOKEN_FILE=" + file,
+			what: "file overrides token in the environment", env: "CONSUL_HTTP_TOKEN=x CONSUL_HTTP_TOKEN_FILE=" + file,
 			cfg: Config{Address: host}, token: "from-a-file",
 		},
 		{
-			what: "token given beats file of the environment", env: "CONSUL_HTTP_TOKEN_FILE=" + file,
+			what: "given token overrides file of the environment", env: "CONSUL_HTTP_TOKEN_FILE=" + file,
 			cfg: Config{Address: host, Token: "given"}, token: "given",
 		},
 		{
-			what: "file given beats token given", env: "CONSUL_HTTP_TOKEN=x",
+			what: "given file overrides given token", env: "CONSUL_HTTP_TOKEN=x",
 			cfg: Config{Address: host, Token: "given", TokenFile: file}, token: "from-a-file",
 		},
 		{what: "basic auth", env: "CONSUL_HTTP_AUTH=me:pass", cfg: Config{Address: host}, user: "me:pass"},
@@ -90,10 +90,10 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 				t.Errorf("asked as %q", got)
 			}
 			if r.Header.Get("X-Consul-Token") != c.token || r.URL.RawQuery != c.query || r.URL.Path != c.path+"/v1/status/leader" {
-				t.Errorf("asked %s with token %q", r.URL, r.Header.Get("X-Consul-Token"))
+				t.Errorf("requested %s with token %q", r.URL, r.Header.Get("X-Consul-Token"))
 			}
 			if r.Header.Get("Accept-Encoding") != "" {
-				t.Error("asked for packed answers over loopback")
+				t.Error("requested compressed responses over loopback")
 			}
 		})
 	}
@@ -169,7 +169,7 @@ func TestSecretsStaySecret(t *testing.T) {
 			defer c.Close()
 			_, err = c.ConsensusLeader(t.Context())
 			if strings.Contains(c.Address(), secret) {
-				t.Errorf("the address shows %s", c.Address())
+				t.Errorf("the address contains %s", c.Address())
 			}
 		}
 		if err == nil {
@@ -177,7 +177,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			if strings.Contains(e.Error(), secret) && cfg.Address != "ftp://"+secret {
-				t.Errorf("an error shows the secret: %v", e)
+				t.Errorf("an error contains the secret: %v", e)
 			}
 		}
 		if text := Describe(err); sanitize.Text(text) != text || strings.Contains(text, secret) {

@@ -94,7 +94,7 @@ func TestDoctorUnderACLs(t *testing.T) {
 				t.Errorf("%s: no rule in %+v", c.name, row)
 			}
 			if c.token != "" && strings.Contains(row.Detail, c.token) {
-				t.Errorf("%s: the token is shown: %+v", c.name, row)
+				t.Errorf("%s: the report contains the token: %+v", c.name, row)
 			}
 		}
 		if text := strings.Join(got, " "); text != c.want {
@@ -115,7 +115,7 @@ func TestDoctorWithoutConsul(t *testing.T) {
 		if r.URL.Path == "/v1/agent/self" {
 			return consultest.Answer(r, 200, 1, `{"Config":{"Datacenter":"dc1","NodeName":"n","Version":"1.22.7"}}`), nil
 		}
-		t.Errorf("%s was asked without a quorum", r.URL.Path)
+		t.Errorf("%s was requested without a quorum", r.URL.Path)
 		return consultest.Answer(r, 500, 1, "No cluster leader"), nil
 	}))
 	r, err := Doctor(t.Context(), quorumless, patterns(t, "a/*"))

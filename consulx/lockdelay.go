@@ -62,7 +62,7 @@ func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err e
 		return false, c.Wrap(err)
 	}
 	if ok {
-		return false, Fail(nil, "Consul locked %s for a session that can't exist", key)
+		return false, Fail(nil, "Consul locked %s for a session that cannot exist", key)
 	}
 	switch text := txnText(answer.Errors); {
 	case strings.HasSuffix(text, "due to lock delay"):
@@ -72,6 +72,6 @@ func (c *Client) probeLock(ctx context.Context, key string) (delayed bool, err e
 	case txnDenial(answer.Errors):
 		return false, Fail(ErrDenied, "%s", c.Redact(text))
 	default:
-		return false, Fail(nil, "Consul answers a probe of %s: %s", key, c.Redact(text))
+		return false, Fail(nil, "Consul answered a probe of %s with: %s", key, c.Redact(text))
 	}
 }

@@ -161,7 +161,7 @@ func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 		refused("another holder", target, true)
 		for i, stage := range notes {
 			if want := []election.ActionStage{election.ActionStarted, election.ActionFailed}[i%2]; stage != want {
-				t.Fatalf("note %d tells stage %d", i, stage)
+				t.Fatalf("note %d has stage %d", i, stage)
 			}
 		}
 		if entry, _, _ := b.API.Session().Info(one, nil); entry == nil {

@@ -30,19 +30,19 @@ func reflecting(t *testing.T, say func(token, user, password, header string) str
 // encoders are the encodings in which a server may return a secret.
 func encoders() map[string]func(string) string {
 	return map[string]func(string) string{
-		"plain":                 func(s string) string { return s },
-		"query":                 url.QueryEscape,
-		"path":                  url.PathEscape,
-		"HTML":                  html.EscapeString,
-		"Go":                    strconv.Quote,
-		"JSON":                  func(s string) string { text, _ := json.Marshal(s); return string(text) },
-		"base64":                func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
-		"base64 URL":            func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
-		"base64, one ahead":     func(s string) string { return base64.StdEncoding.EncodeToString([]byte(":" + s + "!")) },
-		"base64, two ahead":     func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a:" + s + "!!")) },
-		"base64 of a header":    func(s string) string { return base64.StdEncoding.EncodeToString([]byte("X-Consul-Token: " + s)) },
-		"twice, and in a word":  func(s string) string { return s + "x" + s },
-		"in the middle of text": func(s string) string { return "the token “" + s + "” is\tunknown" },
+		"plain":                    func(s string) string { return s },
+		"query":                    url.QueryEscape,
+		"path":                     url.PathEscape,
+		"HTML":                     html.EscapeString,
+		"Go":                       strconv.Quote,
+		"JSON":                     func(s string) string { text, _ := json.Marshal(s); return string(text) },
+		"base64":                   func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		"base64 URL":               func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
+		"base64, one byte before":  func(s string) string { return base64.StdEncoding.EncodeToString([]byte(":" + s + "!")) },
+		"base64, two bytes before": func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a:" + s + "!!")) },
+		"base64 of a header":       func(s string) string { return base64.StdEncoding.EncodeToString([]byte("X-Consul-Token: " + s)) },
+		"twice, and in a word":     func(s string) string { return s + "x" + s },
+		"in the middle of text":    func(s string) string { return "the token “" + s + "” is\tunknown" },
 	}
 }
 
@@ -147,7 +147,7 @@ func TestDoctorHidesReflectedTokens(t *testing.T) {
 // electop sends the token to the configured address only.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("another host was asked %s %s with the token %q", r.Method, r.URL, r.Header.Get("X-Consul-Token"))
+		t.Errorf("another host received %s %s with the token %q", r.Method, r.URL, r.Header.Get("X-Consul-Token"))
 	}))
 	t.Cleanup(other.Close)
 	for _, code := range []int{301, 302, 303, 307, 308} {

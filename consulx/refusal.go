@@ -49,7 +49,7 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 	case err == nil, session != nil && (IsDenied(err) || errors.Is(err, ErrPartly)):
 		return nil
 	case IsDenied(err) || errors.Is(err, ErrPartly):
-		return Fail(ErrRefused, "cannot tell whether %s belongs to Patroni, whose keys electop does not release: the token lacks %s; "+
+		return Fail(ErrRefused, "unknown whether %s belongs to Patroni, whose keys electop does not release: the token lacks %s; "+
 			"nothing was written", sanitize.Line(t.Key, 80), aclRule("session_prefix", "", "read"))
 	}
 	return err

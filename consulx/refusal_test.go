@@ -24,8 +24,8 @@ func TestReleaseRefusesPatroniKeys(t *testing.T) {
 		p := b.Prefix(t) + "batman/"
 		key := p + "leader"
 		for name, entry := range map[string]*api.SessionEntry{
-			"known by its session":  patroniSession("batman-pg-1"),
-			"known by its siblings": patroniSession("another-name"),
+			"recognised by its session":  patroniSession("batman-pg-1"),
+			"recognised by its siblings": patroniSession("another-name"),
 		} {
 			s := b.Session(t, entry)
 			b.Acquire(t, api.KVPair{Key: p + "members/pg-1", Session: s, Value: []byte(`{"conn_url":"postgres://10.0.0.1/","api_url":"http://10.0.0.1:8008"}`)})
@@ -71,7 +71,7 @@ func TestReleaseThatCannotRuleOutPatroni(t *testing.T) {
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
 	p := root.Prefix(t) + "batman/"
 	key := p + "leader"
-	root.Put(t, p+"other", "a key that a narrow token does not see")
+	root.Put(t, p+"other", "a key that the limited token cannot read")
 	for _, c := range []struct {
 		name, rules string
 		patroni     bool

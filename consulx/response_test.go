@@ -49,7 +49,7 @@ func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
 		{"a proxy's 404", "", "<html>not found</html>", 404},
 		{"an empty list without an index", "", "[]", 200},
 		{"null without an index", "", "null", 200},
-		{"an index that is none", "seven", "[]", 200},
+		{"an invalid index", "seven", "[]", 200},
 		{"the index 0", "0", "[]", 200},
 		{"HTML", "", "<html>log in</html>", 200},
 	} {
@@ -63,7 +63,7 @@ func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
 				_, _ = io.WriteString(w, c.body)
 			}))
 			if err == nil || !strings.Contains(err.Error(), "the response is not Consul's") || !errors.Is(err, ErrUnreachable) {
-				t.Errorf("got %v, want an error that says whose response it is not", err)
+				t.Errorf("got %v, want an error about a response that is not Consul's", err)
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func TestOnlyTrueAndFalseAnswerAWrite(t *testing.T) {
 		} {
 			ok, _, err := write(&api.KVPair{Key: "k", Session: "s"}, nil)
 			if got := fmt.Sprint(ok, " ", err); !strings.Contains(got, want) {
-				t.Errorf("%s answered with %q: %s, want %s", name, body, got, want)
+				t.Errorf("%s with the response %q: %s, want %s", name, body, got, want)
 			}
 		}
 	}

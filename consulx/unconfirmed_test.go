@@ -50,7 +50,7 @@ func unknownFaults() []fault {
 		{"connection cut", false, cutNow},
 		{"no answer", true, nil},
 		{"no answer", false, nil},
-		{"half an answer", true, half},
+		{"half a response", true, half},
 		{"bad gateway", true, status(502, "<html>")},
 		{"gateway timeout", false, status(504, "")},
 		{"unavailable", false, status(503, "")},
@@ -107,7 +107,7 @@ func TestWritesWithoutAResult(t *testing.T) {
 				for _, a := range writes(b) {
 					key, err := a.run(t, f)
 					if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrMoved) || errors.Is(err, ErrDenied) {
-						t.Errorf("%s: %v is not known as unknown", a.name, err)
+						t.Errorf("%s: %v is not ErrUnknown", a.name, err)
 						continue
 					}
 					want := "is now held by session"

@@ -55,9 +55,9 @@ func TestKeyBelongsToTheFirstPattern(t *testing.T) {
 func TestBadPatternsAreRefused(t *testing.T) {
 	for _, text := range []string{"", "/", "a**/b", "a/**b", "a/\x1b/b", "a\n"} {
 		if _, err := ParsePattern(text); err == nil {
-			t.Errorf("%q was taken", text)
+			t.Errorf("%q was accepted", text)
 		} else if sanitize.Text(err.Error()) != err.Error() {
-			t.Errorf("%q: the error carries it raw", text)
+			t.Errorf("%q: the error contains it unsanitized", text)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 		if _, err := ParsePattern(text); err == nil {
 			t.Errorf("%q was taken", text)
 		} else if !strings.Contains(err.Error(), `"`+sanitize.Text(text)+`"`) || !strings.Contains(err.Error(), " "+names+" ") {
-			t.Errorf("%q: %v does not say that %s is wrong", text, err, names)
+			t.Errorf("%q: %v does not name %s", text, err, names)
 		}
 	}
 	for _, key := range []string{"a[b]", "a{b}", `a\b`} {
@@ -81,7 +81,7 @@ func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 		if p, err := ParsePattern("a*b*"); err != nil {
 			t.Error(err)
 		} else if _, ok := p.Match(key); !ok {
-			t.Errorf("* does not stand for what is in %q", key)
+			t.Errorf("* does not match the segment of %q", key)
 		}
 	}
 }

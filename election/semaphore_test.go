@@ -25,12 +25,12 @@ func TestReadSemaphore(t *testing.T) {
 				`"waiters":[{"session":"w1","name":"mine","node":"n2","gone":false}],"contenders_known":true}`,
 		},
 		{
-			"contenders that may not be read", semaphore(value), func(s *Surroundings) { s.SiblingsErr = "denied" },
+			"contenders that cannot be read", semaphore(value), func(s *Surroundings) { s.SiblingsErr = "denied" },
 			`{"limit":2,"holders":[{"session":"h1","name":"Consul API Semaphore","node":"n1","gone":false},{"session":"h2","gone":false}],` +
 				`"waiters":[],"contenders_known":false}`,
 		},
 		{
-			"too many contenders to tell", semaphore(value), func(s *Surroundings) { s.SiblingsCut = true },
+			"too many contenders to read", semaphore(value), func(s *Surroundings) { s.SiblingsCut = true },
 			`{"limit":2,"holders":[{"session":"h1","name":"Consul API Semaphore","node":"n1","gone":false},{"session":"h2","gone":false}],` +
 				`"waiters":[],"contenders_known":false}`,
 		},
@@ -39,10 +39,10 @@ func TestReadSemaphore(t *testing.T) {
 			`{"limit":2,"holders":[{"session":"h1","gone":false},{"session":"h2","gone":false}],"waiters":[],"contenders_known":false}`,
 		},
 		{
-			"nobody holds a slot", semaphore(`{"Limit":2,"Holders":null}`), func(s *Surroundings) { s.Siblings = nil },
+			"no session holds a slot", semaphore(`{"Limit":2,"Holders":null}`), func(s *Surroundings) { s.Siblings = nil },
 			`{"limit":2,"holders":[],"waiters":[],"contenders_known":true}`,
 		},
-		{"a value that is none", semaphore("2"), func(*Surroundings) {}, "null"},
+		{"an invalid value", semaphore("2"), func(*Surroundings) {}, "null"},
 		{"not a semaphore", led("web", "service/web/leader", newSession("a", "", "")), func(*Surroundings) {}, "null"},
 	}
 	for _, tt := range tests {
@@ -67,6 +67,6 @@ func TestIsSemaphoreAndLive(t *testing.T) {
 	}
 	e.Exists = false
 	if e.IsSemaphore() || ReadSemaphore(e, nil) != nil {
-		t.Error("a key that is gone is no semaphore")
+		t.Error("a deleted key is no semaphore")
 	}
 }

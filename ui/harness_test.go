@@ -21,7 +21,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // fakeOperator records its calls. Its actions end with the result of outcome, by default "done".
 type fakeOperator struct {

@@ -91,15 +91,15 @@ func heldThenFree(session string) func(int64) string {
 
 func TestCampaignPausesBetweenAttempts(t *testing.T) {
 	tests := map[string]*mischief{
-		"acquired, but the key does not exist":       {acquire: "true", key: absent, renew: 200},
-		"acquired, but no session holds the key":     {acquire: "true", key: heldBy(""), renew: 200},
-		"acquired, but another session holds it":     {acquire: "true", key: heldBy("another"), renew: 200},
-		"refused, although the key does not exist":   {acquire: "false", key: absent, renew: 200},
-		"refused, and the key is free right after":   {acquire: "false", key: heldThenFree("another"), renew: 200},
-		"the key is lost right after it was led":     {acquire: "true", key: heldThenFree("session-1"), renew: 200},
-		"every session is invalid":                   {acquire: "invalid session", refused: true, key: absent, renew: 200},
-		"every session is gone at its first renewal": {acquire: "true", key: absent, renew: 404},
-		"every acquisition fails":                    {acquire: "rpc error", refused: true, key: absent, renew: 200},
+		"acquired, but the key does not exist":                 {acquire: "true", key: absent, renew: 200},
+		"acquired, but no session holds the key":               {acquire: "true", key: heldBy(""), renew: 200},
+		"acquired, but another session holds it":               {acquire: "true", key: heldBy("another"), renew: 200},
+		"rejected, although the key does not exist":            {acquire: "false", key: absent, renew: 200},
+		"rejected, and the key is free immediately afterwards": {acquire: "false", key: heldThenFree("another"), renew: 200},
+		"the key is lost immediately after the acquire":        {acquire: "true", key: heldThenFree("session-1"), renew: 200},
+		"every session is invalid":                             {acquire: "invalid session", refused: true, key: absent, renew: 200},
+		"every session has ended before its first renewal":     {acquire: "true", key: absent, renew: 404},
+		"every acquire fails":                                  {acquire: "rpc error", refused: true, key: absent, renew: 200},
 	}
 	for name, m := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 			t.Fatalf("the key is %+v", p)
 		}
 		if again := campaign(t, one); again != l {
-			t.Fatal("who leads and campaigns got another leadership")
+			t.Fatal("a leading candidate that campaigns got another leadership")
 		}
 		next := make(chan *Leadership, 1)
 		go func() {
@@ -142,7 +142,7 @@ func TestCandidateWaitsForTheLockDelay(t *testing.T) {
 		}
 		destroyed := time.Now()
 		if l := <-won; l == nil || time.Since(destroyed) < 900*time.Millisecond {
-			t.Fatalf("leads (%v) %s after a lock-delay of 1s began", l, time.Since(destroyed))
+			t.Fatalf("leads: %v, %s after the start of a lock-delay of 1s", l, time.Since(destroyed))
 		}
 	})
 }
@@ -235,7 +235,7 @@ func TestCampaignFailsWhereItCanNotSucceed(t *testing.T) {
 	}
 	odd := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "a//b"})
 	if _, err := odd.Campaign(t.Context()); err == nil || errors.Is(err, consulx.ErrUnreachable) {
-		t.Errorf("a key that a URL can't name: %v", err)
+		t.Errorf("a key that a URL cannot name: %v", err)
 	}
 	for _, c := range []*Candidate{c, odd} {
 		if err := c.Close(t.Context()); err != nil {
@@ -260,18 +260,18 @@ func TestCandidateRenewsItsSession(t *testing.T) {
 		cut.set(true)
 		blocking.Sleep(context.Background(), 14*time.Second)
 		if !errors.Is(l.Err(), errNotRenewed) {
-			t.Fatalf("unreachable for longer than its TTL, the leader says %v", l.Err())
+			t.Fatalf("after Consul was unreachable for longer than the TTL, the leader reports %v", l.Err())
 		}
 		cut.set(false)
 		again := campaign(t, c)
 		if again.Session() != l.Session() || again.Pair().LockIndex != l.Pair().LockIndex {
-			t.Fatalf("the session lived, and still %+v became %+v", l.Pair(), again.Pair())
+			t.Fatalf("the session still existed, but %+v became %+v", l.Pair(), again.Pair())
 		}
 		cut.set(true)
 		blocking.Sleep(context.Background(), 21*time.Second)
 		cut.set(false)
 		if third := campaign(t, c); third.Session() == l.Session() {
-			t.Fatal("the session outlived twice its TTL")
+			t.Fatal("the session still exists after twice its TTL")
 		}
 		if err := c.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -292,7 +292,7 @@ func TestSessionBody(t *testing.T) {
 		t.Errorf("consulx.NodeChecks is %#v", body["NodeChecks"])
 	}
 	if empty := (SessionOptions{TTL: -1}).body(); len(empty) != 0 {
-		t.Errorf("nothing asked for gives %v", empty)
+		t.Errorf("without options: %v", empty)
 	}
 }
 

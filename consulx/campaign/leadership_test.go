@@ -25,13 +25,13 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 		session SessionOptions
 		latency time.Duration // latency of each response
 	}{
-		"defaults":                  {},
-		"slow answers":              {latency: 2 * time.Second},
-		"TTL longer than the delay": {session: SessionOptions{TTL: time.Hour}},
-		"delay longer than the TTL": {session: SessionOptions{TTL: 10 * time.Second, LockDelay: time.Minute}},
-		"delay beyond Consul's":     {session: SessionOptions{TTL: time.Hour, LockDelay: time.Hour}},
-		"no TTL":                    {session: SessionOptions{TTL: -1}},
-		"shortest delay":            {session: SessionOptions{LockDelay: MinLockDelay}},
+		"defaults":                          {},
+		"slow answers":                      {latency: 2 * time.Second},
+		"TTL longer than the lock-delay":    {session: SessionOptions{TTL: time.Hour}},
+		"lock-delay longer than the TTL":    {session: SessionOptions{TTL: 10 * time.Second, LockDelay: time.Minute}},
+		"lock-delay above Consul's maximum": {session: SessionOptions{TTL: time.Hour, LockDelay: time.Hour}},
+		"no TTL":                            {session: SessionOptions{TTL: -1}},
+		"shortest delay":                    {session: SessionOptions{LockDelay: MinLockDelay}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				if led < lost+left {
 					t.Errorf("another candidate led %s after the freeze; the first one lost after %s and had %s left", led, lost, left)
 				}
-				t.Logf("lost %s after the freeze, the other led after %s", lost, led)
+				t.Logf("the leadership was lost %s after the freeze; the other candidate led after %s", lost, led)
 				network.frozen.Store(false)
 				for _, c := range []*Candidate{first, second} {
 					if err := c.Close(t.Context()); err != nil {
@@ -192,7 +192,7 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 				began := time.Now()
 				err := c.Close(ctx)
 				if took := time.Since(began); took > 2*time.Second {
-					t.Errorf("Close took %s beyond its context", took-2*time.Second)
+					t.Errorf("Close returned %s after its context ended", took-2*time.Second)
 				}
 				if !tt.before && err == nil {
 					t.Error("Close could not release the key and reported nothing")

@@ -89,7 +89,7 @@ func (b *board) until(what string, ok func() bool) {
 		case <-timeout:
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.t.Fatalf("waited in vain for %s; events: %+v", what, b.events)
+			b.t.Fatalf("timeout while waiting for %s; events: %+v", what, b.events)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 				}
 			}
 			if most := server.most.Load(); most > int64(conns) {
-				t.Errorf("%d connections at once, %d were allowed", most, conns)
+				t.Errorf("%d concurrent connections, the limit is %d", most, conns)
 			}
 		})
 	}
@@ -154,6 +154,6 @@ func TestQueriesShareAConnectionOverTLS(t *testing.T) {
 	n := 0
 	conns.Range(func(any, any) bool { n++; return true })
 	if n == 0 || n > 10 {
-		t.Errorf("%d queries took %d connections", queries, n)
+		t.Errorf("%d queries used %d connections", queries, n)
 	}
 }

@@ -87,15 +87,15 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		s.settled(fmt.Sprint("wave ", wave))
 		if wave%4 < 3 {
 			s.fell(fmt.Sprintf("service/%c%d/", 'a'+rng.IntN(5), rng.IntN(7)))
-			s.settled("what was deleted at once")
+			s.settled("reports of the keys that were deleted together")
 		}
 	}
 	s.board.stop()
 	s.story.told(s.board)
 	if changes < 20 {
-		t.Errorf("the layout changed %d times only", changes)
+		t.Errorf("the layout changed only %d times", changes)
 	}
-	t.Logf("%d changes of the shard.Layout, %d events", changes, len(s.board.events))
+	t.Logf("%d changes of the layout, %d events", changes, len(s.board.events))
 }
 
 // wave changes keys for a while, as fast as Consul accepts the writes.
@@ -142,7 +142,7 @@ func (s *soak) look() {
 	for _, e := range snapshot.Elections {
 		before := s.newest[e.Key()]
 		if e.Pair.ModifyIndex < before.ModifyIndex {
-			s.t.Errorf("%s went back from index %d to %d", e.Key(), before.ModifyIndex, e.Pair.ModifyIndex)
+			s.t.Errorf("the index of %s decreased from %d to %d", e.Key(), before.ModifyIndex, e.Pair.ModifyIndex)
 		}
 		s.newest[e.Key()] = e.Pair
 	}
@@ -171,7 +171,7 @@ func (s *soak) settled(what string) {
 		// A snapshot may arrive shortly before its events.
 		done := err == nil && len(untold) == 0 && sameBoard(s.board, held) && len(s.uncounted()) == 0
 		if late := time.Since(start); !done && late > patience/2 {
-			s.t.Errorf("%s: after %s it is still to be told of %q; %q; Consul: %v", what, late, untold, s.uncounted(), err)
+			s.t.Errorf("%s: after %s, reports about %q are missing; uncounted terms of %q; Consul: %v", what, late, untold, s.uncounted(), err)
 			given = true
 		}
 		return done || given
@@ -195,7 +195,7 @@ func (s *soak) uncounted() (keys []string) {
 	}
 	for _, key := range s.turnKeys {
 		if counted[key] != s.turns[key] {
-			keys = append(keys, fmt.Sprintf("%s: %d terms, of which %d were told or counted", key, s.turns[key], counted[key]))
+			keys = append(keys, fmt.Sprintf("%s: %d terms, of which %d were reported or counted", key, s.turns[key], counted[key]))
 		}
 	}
 	return keys

@@ -23,11 +23,11 @@ func TestInherit(t *testing.T) {
 	}
 	broken := retiredShard{Watch: shard.PrefixWatch("s/c"), state: keyState{phase: failing, next: blocking.Position{}.Lost()}}
 	if part := inherit(shard.PrefixWatch("s/c1"), []retiredShard{broken}); part.phase != opening || part.next != broken.state.next {
-		t.Errorf("a part of one that failed inherits %+v", part)
+		t.Errorf("a part of a failed shard inherits %+v", part)
 	}
 	whole := inherit(shard.PrefixWatch("s/"), []retiredShard{other, wide})
 	if !slices.Equal(whole.hidden, []string{"s/a1h", "s/ah"}) {
-		t.Errorf("one that reads more inherits as hidden %q", whole.hidden)
+		t.Errorf("a shard that reads more inherits the hidden keys %q", whole.hidden)
 	}
 	if whole.next != (blocking.Position{Epoch: 1}) || whole.phase != opening || len(whole.last.Pairs) != 3 || whole.last.Pairs[0].Key != "s/a1" {
 		t.Errorf("one that reads more inherits %+v", whole)

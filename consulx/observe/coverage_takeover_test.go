@@ -107,7 +107,7 @@ func (s *scene) soon(within time.Duration, kind election.EventType, key string) 
 		e, n = s.board.event(n, kind, key)
 	}
 	if late := e.Time.Sub(start); late > within {
-		s.T.Errorf("%s of %s was told after %s", kind, key, late)
+		s.T.Errorf("%s of %s was reported after %s", kind, key, late)
 	}
 	return e
 }
@@ -117,7 +117,7 @@ func (s *scene) untilStale(n int) {
 	s.t.Helper()
 	s.board.until(fmt.Sprint(n, " stale elections"), func() bool { return s.board.last.CountStale() == n })
 	if c := s.board.snapshot().Connection; c.State != election.Live {
-		s.t.Errorf("one shard failed, and the connection is %s: %s", c.State, c.Error)
+		s.t.Errorf("after the failure of one shard, the connection is %s: %s", c.State, c.Error)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 		o.work.Wait()
 		k.Failed(context.DeadlineExceeded, time.Now())
 		if len(o.Snapshots()) > 0 || told > 0 || k.known().phase != closed {
-			t.Errorf("a watch that was closed told of %d snapshots and %d times of itself", len(o.Snapshots()), told)
+			t.Errorf("a closed watch caused %d snapshots and reported %d times", len(o.Snapshots()), told)
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestAGapIsHandedDown(t *testing.T) {
 					if slow.Load() && r.URL.Query().Has("recurse") {
 						_, before := asked.LoadOrStore(r.URL.Path, true)
 						if index := r.URL.Query().Get("index"); !before && index != "" {
-							t.Errorf("%s was asked for beyond %s, from before the gap", r.URL.Path, index)
+							t.Errorf("%s was requested with the index %s from before the gap", r.URL.Path, index)
 						}
 					}
 					if slow.Load() && asksPrefix(r, "service/0") {
@@ -263,14 +263,14 @@ func TestAGapIsHandedDown(t *testing.T) {
 				broken.Store(false)
 				e := s.soon(10*time.Second, election.Vacated, lost.Key)
 				if e.HeldKnown {
-					t.Errorf("the end of a term during a gap is told as known: %+v", e)
+					t.Errorf("the time of a term's end during a gap is reported as known: %+v", e)
 				}
 				if s.layouts.Load() < 2 {
 					t.Error("the layout did not change")
 				}
 				s.board.until("the new key", func() bool { return s.board.last.Find("service/z/leader") != nil })
 				if s.board.snapshot().Find("service/z/leader").VacantSinceKnown {
-					t.Error("the beginning of a key that came during a gap is told as known")
+					t.Error("the start of a term in a key that was created during a gap is reported as known")
 				}
 			})
 		})
@@ -306,7 +306,7 @@ func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
 		s.arrange.Store(&settling)
 		s.Put(t, "service/2/stir/leader", "v")
 		if e := s.soon(soonSeen, election.Vacated, lost.Key); e.HeldKnown {
-			t.Errorf("the end of a term during a gap is told as known: %+v", e)
+			t.Errorf("the time of a term's end during a gap is reported as known: %+v", e)
 		}
 	})
 }
@@ -355,7 +355,7 @@ func TestASlowShardIsNotCutOff(t *testing.T) {
 			pass(20 * time.Millisecond)
 		}
 		if e := s.soon(time.Second, election.Vacated, numberedKey(101)); e.HeldKnown {
-			t.Errorf("the end of a term that a query slept through is told as known: %+v", e)
+			t.Errorf("the time of a term's end that a query missed is reported as known: %+v", e)
 		}
 	})
 }
@@ -392,7 +392,7 @@ func TestAMismatchIsGivenTime(t *testing.T) {
 			}
 		}
 		if _, differs := k.compare(listing{names: listOf("s/a/leader")}); differs || k.known().phase != live {
-			t.Errorf("a list that agrees leaves the phase %d", k.known().phase)
+			t.Errorf("after a list with the same keys, the phase is %d", k.known().phase)
 		}
 	})
 }
@@ -435,12 +435,12 @@ func TestAFailingShardHoldsUpNoOther(t *testing.T) {
 		s.Put(t, "service/z/leader", "v")
 		pass(soonFound)
 		if s.board.snapshot().Find("service/z/leader") == nil || s.layouts.Load() < 4 {
-			t.Errorf("the others were not followed, in %d layouts", s.layouts.Load())
+			t.Errorf("changes of other keys were not reported, in %d layouts", s.layouts.Load())
 		}
 		pass(time.Minute)
 		failing.Store(false)
 		s.untilStale(0)
-		s.board.until("what was missed", func() bool { return string(s.board.last.Find(numberedKey(7)).Pair.Value) == "missed" })
+		s.board.until("the missed changes", func() bool { return string(s.board.last.Find(numberedKey(7)).Pair.Value) == "missed" })
 		s.checkLosses()
 	})
 }
@@ -520,7 +520,7 @@ func TestTheNewestListIsKept(t *testing.T) {
 	}
 	a := &coverage{list: listing{names: listOf("a"), at: time.Now()}}
 	if a.take(listing{names: listOf("a"), at: time.Now()}) || !a.take(listing{names: listOf("a", "b"), at: time.Now()}) {
-		t.Error("a list is not told from the one before")
+		t.Error("a list was not distinguished from the previous one")
 	}
 }
 

@@ -303,6 +303,6 @@ func playStory(t *testing.T, seed uint64) {
 	b.stop()
 	s.told(b)
 	if changes < enough {
-		t.Errorf("the layout changed %d times only", changes)
+		t.Errorf("the layout changed only %d times", changes)
 	}
 }

@@ -197,11 +197,11 @@ func (s script) run(t *testing.T, b *board, p *play) told {
 	case why.Cause != s.cause || !strings.Contains(why.Evidence, s.says):
 		t.Errorf("told as %s: %s", why.Cause, why.Evidence)
 	case result.delay < 0 || result.delay > time.Second:
-		t.Errorf("explained %s after it was lost", result.delay)
+		t.Errorf("explained %s after the loss", result.delay)
 	case why.Session != p.session || why.Term != lost.Term:
 		t.Errorf("explained another term: %+v", why)
 	case !why.LockDelayUntil.Equal(wanted):
-		t.Errorf("a lock-delay until %s, want %s", why.LockDelayUntil, wanted)
+		t.Errorf("lock-delay until %s, want %s", why.LockDelayUntil, wanted)
 	default:
 		result.right = true
 	}

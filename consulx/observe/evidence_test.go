@@ -115,7 +115,7 @@ func TestCauses(t *testing.T) {
 			lost, n := board.event(n, election.Vacated, key)
 			e, _ := board.event(n, election.Explained, key)
 			if e.Cause != c.cause || !strings.Contains(e.Evidence, c.says) || e.Time.Sub(lost.Time) > time.Second {
-				b.T.Errorf("%s: told as %s (%s) after %s", c.name, e.Cause, e.Evidence, e.Time.Sub(lost.Time))
+				b.T.Errorf("%s: reported as %s (%s) after %s", c.name, e.Cause, e.Evidence, e.Time.Sub(lost.Time))
 			}
 		}
 	})
@@ -194,10 +194,10 @@ func TestADeletedKeyTellsItsIndex(t *testing.T) {
 		}
 		b.Put(t, key+"-of-another", "x")
 		if got := i.deleteIndex(t.Context(), key); got != 0 {
-			t.Errorf("%d, though other keys begin with the same text", got)
+			t.Errorf("index %d, although other keys begin with the same text", got)
 		}
 		if got := i.deleteIndex(t.Context(), p+"w\uFFFDb/leader"); got != 0 {
-			t.Errorf("%d of a key that cannot be asked for", got)
+			t.Errorf("index %d of a key that a request cannot name", got)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
 	_, _ = board.event(n, election.Elected, "service/mail/leader")
 	for _, e := range board.of("service/web/leader") {
 		if e.Type == election.Vacated {
-			t.Errorf("a hold that lasted was told as ended: %+v", e)
+			t.Errorf("a current hold was reported as ended: %+v", e)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestObserverFollowsARestore(t *testing.T) {
 		return e != nil && e.Pair.Session == one
 	})
 	n := board.count()
-	b.Put(t, "service/web/other", "wakes nobody who is interested")
+	b.Put(t, "service/web/other", "wakes no query of the observer")
 	if _, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: one}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestKeysThatMayNoLongerBeReadAreKept(t *testing.T) {
 	board.until("a refusal", lost)
 	for _, e := range board.of("service/b/leader") {
 		if e.Type == election.Vacated {
-			t.Errorf("a key that may not be read was told as vacated: %+v", e)
+			t.Errorf("an unreadable key was reported as vacated: %+v", e)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestAConsumerThatBlocksStallsNothing(t *testing.T) {
 		pass(20 * time.Second)
 		asked := len(f.questions())
 		if asked < 20 {
-			t.Errorf("only %d questions in 20 s while the consumer blocks", asked)
+			t.Errorf("only %d queries in 20 s while the consumer blocks", asked)
 		}
 		close(release)
 		pass(time.Second)
@@ -54,11 +54,11 @@ func TestAConsumerThatBlocksStallsNothing(t *testing.T) {
 		}
 		for i := 1; i < len(told); i++ {
 			if told[i].Time.Before(told[i-1].Time) {
-				t.Errorf("%+v was told after %+v", told[i], told[i-1])
+				t.Errorf("%+v was reported after %+v", told[i], told[i-1])
 			}
 		}
 		if len(told) < 3 {
-			t.Errorf("told %+v, want an event for each key at least", told)
+			t.Errorf("reported %+v, want at least one event per key", told)
 		}
 	})
 }

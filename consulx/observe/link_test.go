@@ -65,7 +65,7 @@ func TestOneSilentShardMakesItsPartStale(t *testing.T) {
 			t.Errorf("after it recovered: %+v", s.Connection)
 		}
 		for _, e := range b.of("") {
-			t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+			t.Errorf("event %s for a stale part: %s", e.Type, e.Error)
 		}
 	})
 }
@@ -104,7 +104,7 @@ func TestProxyThatSilencesOneShard(t *testing.T) {
 	b.Acquire(t, api.KVPair{Key: "web/other", Session: session})
 	_, _ = board.event(n, election.Elected, "web/other")
 	for _, e := range board.of("") {
-		t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+		t.Errorf("event %s for a stale part: %s", e.Type, e.Error)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 	failing.Store(false)
 	board.until("nothing stale", stale())
 	for _, e := range board.of("") {
-		t.Errorf("%s was reported for a part: %s", e.Type, e.Error)
+		t.Errorf("event %s for a stale part: %s", e.Type, e.Error)
 	}
 }
 

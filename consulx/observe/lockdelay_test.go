@@ -213,7 +213,7 @@ func TestPatroniFailovers(t *testing.T) {
 		board.until("an explanation of each", func() bool { return countOf(board.events[first:], key, election.Explained) == failovers })
 		for _, kind := range []election.EventType{election.Vacated, election.Elected, election.Deleted} {
 			if got := countOf(board.events[first:], key, kind); got != failovers {
-				t.Errorf("%d failovers gave %d times %s", failovers, got, kind)
+				t.Errorf("%d failovers caused %d times %s", failovers, got, kind)
 			}
 		}
 		patroniSurroundings(t, board, key, sessions["pg-1"], sessions["pg-2"])

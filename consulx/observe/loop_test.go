@@ -130,11 +130,11 @@ func TestLoopAsksAnewAfterARestore(t *testing.T) {
 		pass(3 * time.Minute)
 		got := f.questions()
 		if want := []string{"@0s", "7@0s", "@10s", "@10.005s", "3@10.005s"}; len(got) < 7 || !slices.Equal(got[:5], want) {
-			t.Fatalf("asked %q, want %q and more", got, want)
+			t.Fatalf("requested %q, want %q and more", got, want)
 		}
 		for _, later := range got[5:] {
 			if !strings.HasPrefix(later, "3@") {
-				t.Errorf("asked %q: the wait that ran out changes nothing", got)
+				t.Errorf("requested %q: the end of the wait must not change the query", got)
 			}
 		}
 	})
@@ -143,7 +143,7 @@ func TestLoopAsksAnewAfterARestore(t *testing.T) {
 // Data with the same indexes may replace Consul's data. A previous value is reused only if nothing indicates that.
 func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 	other := strings.Replace(oneKey, "{", `{"Value":"b3RoZXI=",`, 1)
-	for what, index := range map[string]int{"the index of before": 7, "a smaller index": 6} {
+	for what, index := range map[string]int{"the previous index": 7, "a smaller index": 6} {
 		t.Run(what, func(t *testing.T) {
 			f := &fakeConsul{}
 			f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
@@ -162,7 +162,7 @@ func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 			inBubble(t, f, func(b *board) {
 				pass(30 * time.Second)
 				if got := b.snapshot().Find("a/leader").Pair.Value; string(got) != "other" {
-					t.Errorf("the value shown is %q", got)
+					t.Errorf("the snapshot has the value %q", got)
 				}
 			})
 		})
@@ -202,11 +202,11 @@ func TestLoopDoesNotSpinOnAnEmptyPrefix(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(writtenAfter - time.Nanosecond)
 		if n := len(f.questions()); n < 100 || n > 140 {
-			t.Errorf("an empty prefix was asked for %d times in 10 s", n)
+			t.Errorf("an empty prefix was requested %d times in 10 s", n)
 		}
 		e, _ := b.event(0, election.Missed, "a/leader")
 		if late := e.Time.Sub(f.start.Add(writtenAfter)); late > 100*time.Millisecond {
-			t.Errorf("a new key was seen after %s", late)
+			t.Errorf("a new key was reported after %s", late)
 		}
 	})
 }
@@ -239,7 +239,7 @@ func TestLoopBacksOffAndTellsOfTheGap(t *testing.T) {
 			t.Errorf("events %v", kinds)
 		}
 		if text := b.events[1].Error; text != "Consul answered 500: rpc error getting client: failed to get conn" {
-			t.Errorf("the loss is told as %q", text)
+			t.Errorf("the loss is reported as %q", text)
 		}
 	})
 }
@@ -267,7 +267,7 @@ func TestLoopGivesUpAQueryThatIsNeverAnswered(t *testing.T) {
 		}
 		for _, e := range b.of("") {
 			if e.Type == election.ConnectionLost {
-				t.Errorf("a query that succeeds at the second attempt is told as lost: %s", e.Error)
+				t.Errorf("a query that succeeds at the second attempt is reported as lost: %s", e.Error)
 			}
 		}
 	})
@@ -286,7 +286,7 @@ func TestLoopPausesWhereWaitingIsRejected(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(time.Minute)
 		if asked := len(f.questions()); asked > 90 {
-			t.Errorf("%d questions in a minute", asked)
+			t.Errorf("%d queries in a minute", asked)
 		}
 		_, _ = b.event(0, election.ConnectionLost, "")
 	})
@@ -332,7 +332,7 @@ func TestForbiddenPatternIsALossThatIsTriedAgain(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		e, _ := b.event(0, election.ConnectionLost, "")
 		if e.Error != "Permission denied: token with AccessorID 'x' lacks permission 'key:read'␛[2J" {
-			t.Errorf("the loss is told as %q", e.Error)
+			t.Errorf("the loss is reported as %q", e.Error)
 		}
 		b.loaded()
 	})
@@ -359,14 +359,14 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 			// The first complete board is published at once.
 			first := s.Loaded && !slices.ContainsFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if n := len(got); n > 0 && !first && s.At.Sub(got[n-1].At) < snapshotGap {
-				t.Errorf("a snapshot %s after the one before", s.At.Sub(got[n-1].At))
+				t.Errorf("a snapshot %s after the previous one", s.At.Sub(got[n-1].At))
 			}
 			got = append(got, s)
 		}
 		run.Wait()
 		last := got[len(got)-1].Elections[0].Pair.ModifyIndex
 		if len(got) < 20 || last != 1004 {
-			t.Errorf("%d snapshots, the last one shows index %d", len(got), last)
+			t.Errorf("%d snapshots, the last one has the index %d", len(got), last)
 		}
 	})
 }
@@ -395,10 +395,10 @@ func TestTheFirstWholeBoardIsNotHeldBack(t *testing.T) {
 			run.Wait()
 			loaded := slices.IndexFunc(got, func(s *election.Snapshot) bool { return s.Loaded })
 			if loaded < 1 || got[loaded].At.Sub(f.start) > 2*time.Millisecond {
-				t.Errorf("%d snapshots, the whole board at %d", len(got), loaded)
+				t.Errorf("%d snapshots, the first complete one is number %d", len(got), loaded)
 			}
 			if more := len(got) - 1 - loaded; eventsOnly != (more == 0) {
-				t.Errorf("events only: %v, and %d snapshots after the first whole board", eventsOnly, more)
+				t.Errorf("events only: %v, and %d snapshots after the first complete board", eventsOnly, more)
 			}
 		})
 	}

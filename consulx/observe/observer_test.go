@@ -105,7 +105,7 @@ func TestEveryHandoverIsToldOnce(t *testing.T) {
 			}
 		}
 		if elected != 20 {
-			t.Fatalf("20 terms were told as %d", elected)
+			t.Fatalf("20 terms were reported as %d", elected)
 		}
 	})
 }

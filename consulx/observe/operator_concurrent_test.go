@@ -272,12 +272,12 @@ func (c *chaos) judge() {
 		switch {
 		case c.deleted[key]:
 			if now != nil {
-				c.T.Errorf("%s was deleted last and is %+v", key, now)
+				c.T.Errorf("the latest write deleted %s, but it is %+v", key, now)
 			}
 		case now == nil || !bytes.Equal(now.Value, last.Value) || now.Flags != last.Flags:
-			c.T.Errorf("%s was %+v and is %+v", key, last, now)
+			c.T.Errorf("%s was last written as %+v, but is %+v", key, last, now)
 		case last.Session != "" && !c.dead[last.Session] && free[key] < last.ModifyIndex && now.Session != last.Session:
-			c.T.Errorf("%s lost its holder %s", key, last.Session)
+			c.T.Errorf("%s is no longer held by %s", key, last.Session)
 		}
 	}
 }

@@ -99,8 +99,8 @@ func interference() map[string]func(*race) {
 		"the holder dies":             (*race).die,
 		"the rival leads after death": func(x *race) { x.die(); x.lock(x.rival) },
 		"deleted":                     (*race).remove,
-		"recreated by the holder":     func(x *race) { x.remove(); x.lock(x.holder) },
-		"recreated by the rival":      func(x *race) { x.remove(); x.lock(x.rival) },
+		"created again by the holder": func(x *race) { x.remove(); x.lock(x.holder) },
+		"created again by the rival":  func(x *race) { x.remove(); x.lock(x.rival) },
 		"overwritten":                 (*race).overwrite,
 		"deleted and written":         func(x *race) { x.remove(); x.overwrite() },
 		"overwritten, written by the holder": func(x *race) {
@@ -108,7 +108,7 @@ func interference() map[string]func(*race) {
 			x.lock(x.holder)
 		},
 		"released and overwritten": func(x *race) { x.unlockAsHolder(); x.overwrite() },
-		"the rival is refused": func(x *race) {
+		"the rival's acquire is rejected": func(x *race) {
 			if ok, _, err := x.API.KV().Acquire(&api.KVPair{Key: x.key, Session: x.rival}, nil); ok || err != nil {
 				x.T.Fatal(ok, err)
 			}
@@ -196,7 +196,7 @@ func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, 
 		_, err = op.Release(x.T.Context(), target)
 	}
 	hook.Before = nil
-	what := fmt.Sprintf("%s, destroy %t, directly before the write %t", name, destroy, beforeWrite)
+	what := fmt.Sprintf("%s, destroy %t, immediately before the write %t", name, destroy, beforeWrite)
 	if destroy {
 		x.judgeDestroy(what, target, err, x.record[read])
 	} else {
@@ -251,7 +251,7 @@ func (x *race) judgeDestroy(what string, target election.Target, err error, read
 		x.T.Fatal(infoErr)
 	}
 	if gone := entry == nil; gone != (held || x.holderDied) {
-		x.T.Errorf("%s: %v; the session is gone: %t", what, err, gone)
+		x.T.Errorf("%s: %v; the session no longer exists: %t", what, err, gone)
 	}
 	switch untouched := reflect.DeepEqual(now, last); {
 	case !held || last == nil || last.Session != target.Session:

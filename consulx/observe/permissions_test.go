@@ -156,14 +156,14 @@ func TestATokenThatConsulDoesNotKnow(t *testing.T) {
 	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
 	_, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
 	if text := consulx.Describe(err); !errors.Is(err, consulx.ErrDenied) || text != "Consul does not accept this token: it does not exist in this datacenter, or was revoked" {
-		t.Errorf("a look fails with %v", err)
+		t.Errorf("a read fails with %v", err)
 	}
 	report, err := consulx.Doctor(t.Context(), client, patterns(t, election.DefaultPattern))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if last := report.Rows[len(report.Rows)-1]; last.Subject != "ACLs" || last.Status != consulx.StatusDenied || !strings.Contains(last.Detail, "does not accept this token") {
-		t.Errorf("the report ends with %+v", last)
+		t.Errorf("the last row of the report is %+v", last)
 	}
 	board := observe(t, client, election.DefaultPattern)
 	board.until("a refusal", func() bool {

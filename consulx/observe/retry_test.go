@@ -41,7 +41,7 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(29 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Lost {
-			t.Errorf("blocked queries are reset, and the connection is %s", c.State)
+			t.Errorf("while blocked queries are reset, the connection is %s", c.State)
 		}
 		pass(4 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Live {
@@ -60,7 +60,7 @@ func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(29 * time.Second)
 		if c := b.snapshot().Connection; c.State != election.Live || len(c.Stale) > 0 {
-			t.Errorf("blocked queries are cut after 5s, and the connection is %s, stale %v", c.State, c.Stale)
+			t.Errorf("while blocked queries are ended after 5s, the connection is %s, stale %v", c.State, c.Stale)
 		}
 		pass(time.Minute)
 		if events := connectionEvents(b); len(events) != 0 {
@@ -77,14 +77,14 @@ func TestPausesGrowWhileTheProbeFails(t *testing.T) {
 	inBubble(t, f, func(*board) {
 		pass(time.Minute)
 		if asked := f.questions(); len(asked) > 12 {
-			t.Errorf("asked %d times in a minute: %q", len(asked), asked)
+			t.Errorf("%d requests in a minute: %q", len(asked), asked)
 		}
 		f.setQuorum(true)
 		pass(2 * time.Second)
 		asked := len(f.questions())
 		pass(20 * time.Second)
 		if more := len(f.questions()) - asked; more < 8 {
-			t.Errorf("asked %d times within 20s in which the probe succeeds", more)
+			t.Errorf("%d requests within 20s in which the probe succeeds", more)
 		}
 	})
 }

@@ -105,10 +105,10 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 				}
 				run.Wait()
 				if got := fmt.Sprint(whole.At.Sub(start), node(whole), node(last)); got != fmt.Sprint(tt.at, tt.node, tt.later) {
-					t.Errorf("whole at, node, node later: %s", got)
+					t.Errorf("time of the first complete board, node, node later: %s", got)
 				}
 				if l.lists != tt.lists || l.infos != tt.infos {
-					t.Errorf("%d lists, %d sessions read", l.lists, l.infos)
+					t.Errorf("%d lists, %d single sessions read", l.lists, l.infos)
 				}
 			})
 		})

@@ -47,7 +47,7 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 			}
 		}
 		if asked := f.questions(); len(asked) > 40 {
-			t.Errorf("%d questions in a minute", len(asked))
+			t.Errorf("%d queries in a minute", len(asked))
 		}
 		b.stop()
 	})
@@ -106,7 +106,7 @@ func TestADroppedResponseLeavesTheGap(t *testing.T) {
 		pass(time.Minute)
 		e, _ := b.event(0, election.Vacated, "a/leader")
 		if e.HeldKnown {
-			t.Errorf("the end of the term is told as observed: %+v", e)
+			t.Errorf("the end of the term is reported as observed: %+v", e)
 		}
 	})
 }

@@ -138,7 +138,7 @@ func TestSessionListWhileItIsWatched(t *testing.T) {
 		board := observe(t, b.client, p+"*/leader")
 		board.loaded()
 		if board.snapshot().SessionList != nil {
-			t.Fatal("sessions were listed before anybody asked")
+			t.Fatal("sessions were listed without a request")
 		}
 		listed := func(id string, want bool) {
 			t.Helper()

@@ -51,8 +51,8 @@ func TestAdvise(t *testing.T) {
 		e    *election.Election
 		want string
 	}{
-		{"nothing to say", web(good), ""},
-		{"nothing to say of a service check and a node check", web(service("service:web-1")), ""},
+		{"no advice", web(good), ""},
+		{"no advice for a service check and a node check", web(service("service:web-1")), ""},
 		{"TTL and service check", web(good, noChecks, service("service:web-1")), ""},
 		{"no checks and no TTL", web(noChecks), "no_checks!"},
 		{"no checks", web(noChecks, good), "no_checks"},
@@ -69,18 +69,18 @@ func TestAdvise(t *testing.T) {
 		{"overwritten is first", with(web(), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten! node_checks_only"},
 		{"vacant", with(web(), func(e *election.Election) { e.LastSession, e.Session, e.Pair.Session = e.Session, nil, "" }), ""},
 		{"a session that was not read", with(web(), func(e *election.Election) { e.Session = nil }), ""},
-		{"the key is gone", with(web(), func(e *election.Election) { e.Exists = false }), ""},
+		{"the key no longer exists", with(web(), func(e *election.Election) { e.Exists = false }), ""},
 		{"4 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(4, true, election.CheckCritical) }), "flapping!"},
 		{"3 leaders in 10 minutes", with(web(good), func(e *election.Election) { e.Terms = terms(3, true, election.CheckCritical) }), ""},
-		{"leaders that were there before", with(web(good), func(e *election.Election) { e.Terms = terms(4, false, "") }), ""},
-		{"12 leaders, 3 of them of late", with(web(good), func(e *election.Election) {
+		{"leaders from before the window", with(web(good), func(e *election.Election) { e.Terms = terms(4, false, "") }), ""},
+		{"12 leaders, 3 of them in the window", with(web(good), func(e *election.Election) {
 			e.Terms = terms(12, true, "")
 			for i := range 9 {
 				e.Terms[i].Start = e.Terms[i].Start.Add(-time.Hour)
 			}
 		}), ""},
-		{"Patroni is as it is by design", led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), ""},
-		{"Patroni that flaps", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *election.Election) {
+		{"Patroni's design", led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), ""},
+		{"a Patroni cluster that flaps", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *election.Election) {
 			e.Terms = terms(5, true, "")
 		}), "flapping!"},
 		{"a semaphore", semaphore(`{"Limit":1}`), ""},
@@ -132,7 +132,7 @@ func TestAdviseLockFlags(t *testing.T) {
 		{"consul lock without its flags", with(cli, 7), "lock_flags!"},
 		{"the last leader used api.Lock", with(plain, 0, func(e *election.Election) { e.LastSession = lock }), "lock_flags!"},
 		{"vacant, after api.Lock", with(lock, 0, func(e *election.Election) { e.LastSession, e.Session, e.Pair.Session = lock, nil, "" }), "lock_flags!"},
-		{"an earlier leader's api.Lock still waits", with(plain, 0, func(e *election.Election) { e.Terms = []election.Term{{Session: "old", End: t0}} }), "lock_flags!"},
+		{"an earlier leader still waits in api.Lock", with(plain, 0, func(e *election.Election) { e.Terms = []election.Term{{Session: "old", End: t0}} }), "lock_flags!"},
 		{"the guide's recipe", with(plain, 0), ""},
 		{"gone", with(lock, 0, func(e *election.Election) { e.Exists = false }), ""},
 		{"a semaphore", with(lock, election.SemaphoreFlag), ""},
@@ -198,9 +198,9 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 		{"held", key("service/web/leader", "web-1\n", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
 		{"held, no value", key("p/.lock", "", s), "without a step-down, while this session holds the key: consul kv put -acquire -session=695bfbd0-6350 -flags=3304740253564472344 p/.lock"},
 		{"free", key("service/web/leader", "web-1\n", ""), "with: consul kv put -cas -modify-index=2 -flags=3304740253564472344 -base64 service/web/leader d2ViLTEK"},
-		{"a key that a shell would run", key("service/$(x)/leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
-		{"a key that a URL takes for another one", key("service//web/../leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
-		{"a key like a flag", key("-http-addr=evil", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a key that a shell would execute", key("service/$(x)/leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a key that Consul normalizes to another path", key("service//web/../leader", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
+		{"a key that looks like a flag", key("-http-addr=evil", "v", s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
 		{"a long value", key("k", strings.Repeat("v", 121), s), "without a step-down, while this session holds the key: write the same value with ?acquire=695bfbd0-6350&flags=3304740253564472344"},
 		{"a long value, free", key("k", strings.Repeat("v", 121), ""), "with: write the same value with ?cas=2&flags=3304740253564472344"},
 	} {
@@ -264,13 +264,13 @@ func TestAdviseOrphans(t *testing.T) {
 	}{
 		{"three that hold nothing", e, crowd(3, "web", "n1"), nil, "orphaned_sessions"},
 		{"two may be candidates", e, crowd(2, "web", "n1"), nil, ""},
-		{"the leader itself is none", e, append(crowd(2, "web", "n1"), e.Session), nil, ""},
-		{"on other nodes", e, crowd(3, "web", "n2"), nil, ""},
-		{"of another name", e, crowd(3, "mail", "n1"), nil, ""},
-		{"with a TTL they end by themselves", e, crowd(3, "web", "n1", ttl(time.Minute)), nil, ""},
-		{"some that hold a key beside it", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn11")}, ""},
-		{"one that holds two keys beside it", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn10")}, "orphaned_sessions"},
-		{"a name that says nothing", generic, crowd(5, "electop campaign", "n1"), nil, ""},
+		{"the leader's session is no orphan", e, append(crowd(2, "web", "n1"), e.Session), nil, ""},
+		{"sessions on other nodes", e, crowd(3, "web", "n2"), nil, ""},
+		{"sessions with another name", e, crowd(3, "mail", "n1"), nil, ""},
+		{"sessions with a TTL end by themselves", e, crowd(3, "web", "n1", ttl(time.Minute)), nil, ""},
+		{"some that hold a sibling key", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn11")}, ""},
+		{"one that holds two sibling keys", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn10")}, "orphaned_sessions"},
+		{"a generic name", generic, crowd(5, "electop campaign", "n1"), nil, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -284,7 +284,7 @@ func TestAdviseOrphans(t *testing.T) {
 	}
 	busy := led("mail", "service/mail/leader", newSession("webn10", "web", "n1", both))
 	if got := codes(Advise(e, around(e, nil, crowd(3, "web", "n1")...), []*election.Election{e, busy}, t0)); got != "" {
-		t.Errorf("one of three leads elsewhere: %q", got)
+		t.Errorf("one of three leads another election: %q", got)
 	}
 }
 

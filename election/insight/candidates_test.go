@@ -72,7 +72,7 @@ func TestCandidates(t *testing.T) {
 		want     string
 	}{
 		{
-			name: "Patroni's members, but for the leader",
+			name: "Patroni's members without the leader",
 			e:    led("db", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni)),
 			siblings: []election.Pair{
 				sibling("service/db/config", ""), sibling("service/db/members/pg1", "p1"),
@@ -82,7 +82,7 @@ func TestCandidates(t *testing.T) {
 			want:     "pg2: holds service/db/members/pg2 | pg3: holds service/db/members/pg3",
 		},
 		{
-			name:  "Patroni's members stay members when a wide pattern takes them for elections",
+			name:  "Patroni's members stay members if a wide pattern matches their keys as elections",
 			e:     led("db/leader", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni)),
 			board: []*election.Election{led("db/members/pg2", "service/db/members/pg2", newSession("p2", "db-pg2", "n2", patroni))},
 			siblings: []election.Pair{
@@ -103,7 +103,7 @@ func TestCandidates(t *testing.T) {
 			want:     "web-2 on host-2: its session's name has the same pattern: web-2",
 		},
 		{
-			name: "the guide's recipe, names with the host in it", e: led("web", "k/web/leader", newSession("w1", "billing@alpha.dc1", "alpha.dc1")),
+			name: "the guide's recipe, names that contain the host", e: led("web", "k/web/leader", newSession("w1", "billing@alpha.dc1", "alpha.dc1")),
 			sessions: []*election.Session{newSession("w2", "billing@beta", "beta"), newSession("x", "audit@beta", "beta"), newSession("y", "lock-beta", "beta")},
 			want:     "billing@beta on beta: its session's name has the same pattern: billing@beta",
 		},
@@ -113,12 +113,12 @@ func TestCandidates(t *testing.T) {
 			want:     "billing-7d9f8b6c5-k8s9w on n2: its session's name has the same pattern: billing-7d9f8b6c5-k8s9w",
 		},
 		{
-			name: "named after the node says little", e: led("x", "k/x/leader", newSession("w1", "host-1", "host-1")),
+			name: "a name that contains the node is a weak reason", e: led("x", "k/x/leader", newSession("w1", "host-1", "host-1")),
 			sessions: []*election.Session{newSession("w2", "host-2", "host-2"), newSession("w3", "host-3", "host-3", ttl(time.Minute))},
 			want:     "host-2 on host-2?: named after its node, as the leader's session is; it may wait for another key",
 		},
 		{
-			name: "api.Lock: one name for everything",
+			name: "api.Lock: one name for all sessions",
 			e:    led("x", "k/x/leader", newSession("w1", "Consul API Lock", "n1", ttl(15*time.Second))),
 			sessions: []*election.Session{
 				newSession("w2", "Consul API Lock", "n2", ttl(15*time.Second)), newSession("w3", "Consul API Lock", "n2", ttl(20*time.Second)),
@@ -128,7 +128,7 @@ func TestCandidates(t *testing.T) {
 			want:  "Consul API Lock on n2?: Consul API Lock session that leads nothing here; it may wait for another key",
 		},
 		{
-			name: "api.Lock sessions are passed over where a better one is known",
+			name: "api.Lock sessions are omitted if there is a better candidate",
 			e: func() *election.Election {
 				e := led("x", "k/x/leader", newSession("w1", "Consul API Lock", "n1"))
 				e.Terms = []election.Term{{Number: 1, Session: "w3", Start: t0, End: t0.Add(time.Minute)}, {Number: 2, Session: "w1", Start: t0}}
@@ -138,7 +138,7 @@ func TestCandidates(t *testing.T) {
 			want:     "Consul API Lock on n3: former leader whose session still exists",
 		},
 		{
-			name: "consul lock names the path", e: func() *election.Election {
+			name: "the session of consul lock contains the path", e: func() *election.Election {
 				e := led("backup", "jobs/backup/.lock", newSession("w1", "x", "n1"))
 				e.Pair.Session, e.Session = "", nil
 				return e
@@ -158,24 +158,24 @@ func TestCandidates(t *testing.T) {
 				"web-4 on n4: bound to a check of the same service: service:web-4; it leads cron",
 		},
 		{
-			name:     "check ids that say nothing",
+			name:     "generic check ids",
 			e:        led("x", "k/x/leader", newSession("w1", "a", "n1", service("service:1"))),
 			sessions: []*election.Session{newSession("w2", "b", "n2", service("service:2"))},
 		},
 		{
-			name: "sessions that lead elsewhere", e: web,
+			name: "sessions that lead other elections", e: web,
 			sessions: []*election.Session{newSession("w2", "web-2", "host-2")},
 			board:    []*election.Election{led("mail", "service/mail/leader", newSession("w2", "web-2", "host-2"))},
 		},
 		{
-			name:     "the election names sessions and checks when no leader was seen",
+			name:     "without an observed leader, sessions and checks named after the election",
 			e:        &election.Election{Name: "web", Exists: true, Pair: election.Pair{Key: "service/web/leader"}},
 			sessions: []*election.Session{newSession("a", "lock of web", "n1"), newSession("b", "", "n2", service("service:web-2")), newSession("c", "webinar", "n3"), newSession("d", "web-cron-2", "n3")},
 			board:    []*election.Election{other("web-cron", "x")},
 			want:     "lock of web on n1: named after the election: lock of web | on n2: named after the election: service:web-2",
 		},
 		{
-			name: "keys beside an election that is not named for a lock are other elections",
+			name: "sibling keys of an election without a lock's name are other elections",
 			e:    led("web", "elections/web", newSession("w1", "a", "n1")), siblings: []election.Pair{sibling("elections/mail", "m1")},
 			sessions: []*election.Session{newSession("m1", "mail", "n2")},
 		},
@@ -199,7 +199,7 @@ func TestCandidates(t *testing.T) {
 			want:     "web-2: holds service/web/web-2",
 		},
 		{
-			name: "a semaphore's waiters, not its holders and nobody else",
+			name: "only a semaphore's waiters, not its holders",
 			e: &election.Election{Name: "gpu", Exists: true, Pair: election.Pair{
 				Key: "jobs/gpu/.lock", Flags: election.SemaphoreFlag, Value: []byte(`{"Limit":1,"Holders":{"h1":true}}`),
 			}},

@@ -11,7 +11,7 @@ import (
 	"electop/election"
 )
 
-var update = flag.Bool("update", false, "write docs/actions.md anew")
+var update = flag.Bool("update", false, "write docs/actions.md")
 
 // holderExample is a hold of each kind, with the data that the software writes.
 func holderExamples() []*election.Election {
@@ -53,7 +53,7 @@ func TestActionsDocument(t *testing.T) {
 	for _, e := range holderExamples() {
 		kind, guess := kindOf(e, nil)
 		if guess || seen[kind] {
-			t.Fatalf("%s is no example of its own", kind)
+			t.Fatalf("the kind %s is a guess, or another example has it", kind)
 		}
 		seen[kind] = true
 		kinds.WriteString(describeKind(e))
@@ -123,7 +123,7 @@ func TestEffectOfARelease(t *testing.T) {
 		f := EffectOf(election.ActionRelease, e, nil, 2)
 		all := strings.Join(f.sentences(), " ")
 		if strings.Contains(all, "no longer leads") {
-			t.Errorf("%s: that is not known: %s", f.Kind, all)
+			t.Errorf("%s: the effect claims an unknown fact: %s", f.Kind, all)
 		}
 		if f.Key == "" || f.Holder == "" || f.Delay == "" || f.Software == "" || !strings.Contains(f.Delay, "No lock-delay") {
 			t.Errorf("%s: %+v", f.Kind, f)
@@ -148,7 +148,7 @@ func TestEffectOfADestroy(t *testing.T) {
 		{"the session's lock-delay", EffectOf(election.ActionDestroy, web(), nil, 1).Delay, "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."},
 		{"no lock-delay", EffectOf(election.ActionDestroy, web(delay(0)), nil, 1).Delay, "The session has no lock-delay: any candidate may acquire the key at once."},
 		{"more than Consul enforces", EffectOf(election.ActionDestroy, web(delay(90*time.Second)), nil, 1).Delay, "Lock-delay 1m30s: no candidate can acquire the key for about 1m0s after the session ends (Consul enforces at most 1m0s)."},
-		{"lock-delay not known", EffectOf(election.ActionDestroy, unread, nil, 1).Delay, "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."},
+		{"unknown lock-delay", EffectOf(election.ActionDestroy, unread, nil, 1).Delay, "The lock-delay is unknown, because the session was not read (Consul's default is 15s)."},
 		{"a slot", EffectOf(election.ActionDestroy, holderExamples()[4], nil, 0).Delay, "A slot has no lock-delay, regardless of the session's lock-delay: a waiting contender takes it at once."},
 	} {
 		if tt.got != tt.want {
@@ -182,7 +182,7 @@ func TestEffectWarns(t *testing.T) {
 		want       []string
 	}{
 		{"candidates", election.ActionRelease, recipe, nil, 2, nil},
-		{"candidates not known", election.ActionRelease, recipe, nil, -1, nil},
+		{"unknown candidates", election.ActionRelease, recipe, nil, -1, nil},
 		{"large value, release", election.ActionRelease, sized(400_000), nil, 1, []string{"cannot check the index"}},
 		{"large value, destroy", election.ActionDestroy, sized(400_000), nil, 1, nil},
 		{"the largest value for a transaction", election.ActionRelease, sized(largestTxnValue), nil, 1, nil},
@@ -198,7 +198,7 @@ func TestEffectWarns(t *testing.T) {
 		{"siblings denied, release", election.ActionRelease, plain, &election.Surroundings{Key: plain.Key(), SiblingsErr: "denied"}, 1, []string{unread}},
 		{"siblings read, release", election.ActionRelease, plain, around(plain, nil), 1, nil},
 		{"nothing read, destroy", election.ActionDestroy, plain, nil, 1, nil},
-		{"Patroni's value is no object", election.ActionRelease, object, nil, 1, nil},
+		{"a Patroni value that is no JSON object", election.ActionRelease, object, nil, 1, nil},
 		{"Patroni's key is named leader", election.ActionRelease, other, nil, 1, nil},
 	}
 	for _, tt := range tests {
@@ -253,7 +253,7 @@ func TestEffectOfASession(t *testing.T) {
 		{"a slot and a lock", contends, []election.Pair{slot, web}, true, HolderUnknown, delay + free, ""},
 		{"two locks of one kind", newSession("a", "Consul API Lock", "n1"), []election.Pair{lock, lock}, true, HolderAPILock, delay, ""},
 		{"locks of several kinds", plain, []election.Pair{lock, mail}, true, HolderUnknown, delay, ""},
-		{"its name tells", newSession("a", "electop campaign", "n1"), nil, false, HolderCampaign, delay, more},
+		{"recognised by its name", newSession("a", "electop campaign", "n1"), nil, false, HolderCampaign, delay, more},
 		{"not read", nil, []election.Pair{web}, true, HolderUnknown, "The lock-delay is unknown, because the session was not read (Consul's default is 15s).", ""},
 		{
 			"Patroni's primary", pg1, []election.Pair{valued("service/db/members/pg1", "a", memberJSON), valued("service/db/leader", "a", "pg1")}, true, HolderPatroni,

@@ -65,7 +65,7 @@ func TestOutcomeFollow(t *testing.T) {
 			"same_leader web-1 leads again after 0s, with the same session",
 		},
 		{
-			"a term of the same session long before", election.ActionRelease,
+			"a much earlier term of the same session", election.ActionRelease,
 			reads{one(web("a", 3, 10, 16, "web-1")), one(web("b", 4, 10, 18, "web-2")), one(start)}, reads{one(start)},
 			"done web-1 was released; it may already lead again",
 		},
@@ -130,22 +130,22 @@ func TestOutcomeFollow(t *testing.T) {
 			"moved web-1 → web-1 after 1s",
 		},
 		{
-			"no value tells two processes of one node apart", election.ActionDestroy, reads{one(web("a", 5, 10, 20, ""))},
+			"without a value, two processes of one node look the same", election.ActionDestroy, reads{one(web("a", 5, 10, 20, ""))},
 			reads{gone, one(web("a2", 1, 30, 30, ""))},
 			"moved web on n1 → web on n1 after 1s",
 		},
 		{
-			"a destroyed session led again before the destroy", election.ActionDestroy, reads{one(start)},
+			"the session led again before it was destroyed", election.ActionDestroy, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1"))},
 			"done web-1: its session was destroyed",
 		},
 		{
-			"another leader after that", election.ActionDestroy, reads{one(start)},
+			"another leader after the returned one", election.ActionDestroy, reads{one(start)},
 			reads{one(web("a", 6, 10, 22, "web-1")), one(web("c", 7, 10, 24, "web-3"))},
 			"moved web-1 → web-3 after 0s",
 		},
 		{
-			"after a release the session tells", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
+			"after a release, the session identifies the leader", election.ActionRelease, reads{one(start)}, reads{one(web("a2", 6, 10, 22, "web-1"))},
 			"moved web-1 → web-1 after 0s",
 		},
 	}
@@ -203,7 +203,7 @@ func TestOutcomeFromAnInitialState(t *testing.T) {
 		pair election.Pair
 		want string
 	}{
-		{"the hold goes on", web("a", 5, 10, 20, "web-1"), "web-1 was released; it may already lead again"},
+		{"the hold continues", web("a", 5, 10, 20, "web-1"), "web-1 was released; it may already lead again"},
 		{"vacant", web("", 5, 10, 21, "web-1"), "web-1 was released; it may already lead again"},
 		{"another leader", web("b", 6, 10, 22, "web-2"), "web-1 → web-2"},
 		{"the same session", web("a", 6, 10, 22, "web-1"), "web-1 leads again, with the same session"},

@@ -44,20 +44,20 @@ func TestDetectPatroni(t *testing.T) {
 		{"no namespace", held("db/leader", "pg1", pg1), nil, "patronictl switchover db"},
 		{"dashes in scope and member", held("service/db-main/leader", "pg-1", session("db-main-pg-1")), nil, "patronictl switchover db-main"},
 		{"a scope with a slash", held("service/eu/db/leader", "pg1", session("eu/db-pg1")), nil, "patronictl switchover"},
-		{"a scope that a shell would run", held("service/x;reboot/leader", "1", session("x;reboot-1")), nil, "patronictl switchover"},
+		{"a scope that a shell would execute", held("service/x;reboot/leader", "1", session("x;reboot-1")), nil, "patronictl switchover"},
 		{"a scope that is a number", held("service/12/leader", "pg1", session("12-pg1")), nil, "patronictl switchover 12"},
 		{"a group of a Citus cluster", held("service/db/0/leader", "pg1", pg1), nil, "patronictl switchover db --group 0"},
 		{"checks of the session are configurable", held(key, "pg1", session("db-pg1", service("service:postgres"))), nil, "patronictl switchover db"},
 		{"overwritten with another value", change(held(key, "pg2", pg1), func(e *election.Election) { e.Pair.LockIndex = 0 }), nil, "patronictl switchover db"},
 		{"overwritten, in a Citus cluster", change(held("service/db/3/leader", "x", pg1), func(e *election.Election) { e.Pair.LockIndex = 0 }), nil, "patronictl switchover db --group 3"},
-		{"vacant, by the last session", vacant, nil, "patronictl switchover db"},
+		{"vacant, recognised by the last session", vacant, nil, "patronictl switchover db"},
 
-		{"session not read, by a member", held(key, "pg1", nil), []election.Pair{valued("service/db/members/pg1", "a", memberJSON)}, "patronictl switchover db"},
-		{"session gone, the member as well, by the configuration", held(key, "pg1", nil), []election.Pair{valued("service/db/config", "", configJSON)}, "patronictl switchover db"},
-		{"by the status", held(key, "pg1", nil), []election.Pair{valued("service/db/status", "", `{"optime":67109096,"slots":{}}`)}, "patronictl switchover db"},
-		{"by the system identifier", held(key, "pg1", nil), []election.Pair{valued("service/db/initialize", "", "7312345678901234567")}, "patronictl switchover db"},
+		{"session not read, recognised by a member", held(key, "pg1", nil), []election.Pair{valued("service/db/members/pg1", "a", memberJSON)}, "patronictl switchover db"},
+		{"neither session nor member exists, recognised by the configuration", held(key, "pg1", nil), []election.Pair{valued("service/db/config", "", configJSON)}, "patronictl switchover db"},
+		{"recognised by the status", held(key, "pg1", nil), []election.Pair{valued("service/db/status", "", `{"optime":67109096,"slots":{}}`)}, "patronictl switchover db"},
+		{"recognised by the system identifier", held(key, "pg1", nil), []election.Pair{valued("service/db/initialize", "", "7312345678901234567")}, "patronictl switchover db"},
 		{"vacant after a release, no session known", change(held(key, "pg1", nil), func(e *election.Election) { e.Pair.Session = "" }), []election.Pair{valued("service/db/config", "", configJSON)}, "patronictl switchover db"},
-		{"a stranger's session on Patroni's key", held(key, "pg1", newSession("a", "rescue", "n1")), []election.Pair{valued("service/db/members/pg1", "b", memberJSON)}, "patronictl switchover db"},
+		{"another program's session on Patroni's key", held(key, "pg1", newSession("a", "rescue", "n1")), []election.Pair{valued("service/db/members/pg1", "b", memberJSON)}, "patronictl switchover db"},
 		{"session not read, a group of Citus or a scope", held("service/db/0/leader", "pg1", nil), []election.Pair{valued("service/db/0/members/pg1", "a", memberJSON)}, "patronictl switchover"},
 
 		{"a member's key", held("service/db/members/pg1", memberJSON, pg1), nil, "patronictl list"},
@@ -65,8 +65,8 @@ func TestDetectPatroni(t *testing.T) {
 		{"a member's key in a Citus cluster", held("service/db/1/members/pg1", "{}", pg1), nil, "patronictl list"},
 
 		{"another session that was not read holds the key now", change(held(key, "pg1", nil), func(e *election.Election) { e.LastSession, e.Pair.Session = pg1, "b" }), nil, ""},
-		{"nothing but the key", held(key, "pg1", nil), nil, ""},
-		{"nothing but the key and keys of other names", held(key, "pg1", nil), []election.Pair{valued("service/db/state", "", "{}")}, ""},
+		{"only the key", held(key, "pg1", nil), nil, ""},
+		{"only the key and keys of other names", held(key, "pg1", nil), []election.Pair{valued("service/db/state", "", "{}")}, ""},
 		{"the guide's recipe", held(key, `{"Node":"n1"}`, newSession("a", "db-pg1", "n1", ttl(time.Minute))), nil, ""},
 		{"behavior delete and 1 ms, but named as its value", held("service/web/leader", "web-1", session("web-1")), nil, ""},
 		{"behavior delete and 1 ms, but named as the election", held("service/web/leader", "web-1", session("web")), nil, ""},
@@ -78,7 +78,7 @@ func TestDetectPatroni(t *testing.T) {
 		{"Patroni's folder, but not its leader key", held("service/db/backup-leader", "pg1", pg1), []election.Pair{valued("service/db/config", "", configJSON)}, ""},
 		{"Patroni's failover key", held("service/db/failover", "pg1", pg1), []election.Pair{valued("service/db/config", "", configJSON)}, ""},
 		{"Patroni below another folder", held("service/web/leader", "web-1", nil), []election.Pair{valued("service/web/db/config", "", configJSON)}, ""},
-		{"a short number to initialize with", held("service/web/leader", "web-1", nil), []election.Pair{valued("service/web/initialize", "", "1")}, ""},
+		{"a system identifier that is too short", held("service/web/leader", "web-1", nil), []election.Pair{valued("service/web/initialize", "", "1")}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,11 +115,11 @@ func TestDetectVault(t *testing.T) {
 		e    *election.Election
 		want bool
 	}{
-		"its session":                {held("secret/core/lock", "", newSession("a", "Vault Lock", "n1")), true},
-		"its key":                    {held("vault/core/lock", "", plain), true},
-		"its key below a prefix":     {held("prod/vault/core/lock", "", plain), true},
-		"a key that ends in it":      {held("notvault/core/lock", "", plain), false},
-		"session and key of another": {held("core/lock", "", plain), false},
+		"its session":                        {held("secret/core/lock", "", newSession("a", "Vault Lock", "n1")), true},
+		"its key":                            {held("vault/core/lock", "", plain), true},
+		"Vault's key below a prefix":         {held("prod/vault/core/lock", "", plain), true},
+		"a key that ends like Vault's":       {held("notvault/core/lock", "", plain), false},
+		"session and key of another program": {held("core/lock", "", plain), false},
 	}
 	for name, tt := range tests {
 		software := DetectSoftware(tt.e, nil)
@@ -161,7 +161,7 @@ func TestKindsOfHolders(t *testing.T) {
 		{"electop campaign", flagged(held("k", "host", lock("electop campaign")), election.LockFlag), HolderCampaign, "electop campaign"},
 		{"a contender of a semaphore", flagged(held("p/a", "", lock("Consul lock for 'x' at 'p'")), election.SemaphoreFlag), HolderSemaphore, "a semaphore (api.Semaphore or consul lock -n)"},
 		{"Vault", flagged(held("vault/core/lock", "uuid", lock("Vault Lock")), election.LockFlag), HolderVault, "Vault"},
-		{"a holder that was seen to refresh", refreshed, HolderRefreshing, "software that refreshes the key with ?acquire="},
+		{"a holder that was observed to refresh", refreshed, HolderRefreshing, "software that refreshes the key with ?acquire="},
 		{"its predecessor refreshed", before, HolderUnknown, "unknown software"},
 		{"a plain write is no refresh", func() *election.Election {
 			e := *refreshed

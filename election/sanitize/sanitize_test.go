@@ -120,7 +120,7 @@ func FuzzSanitize(f *testing.F) {
 			}
 			for _, r := range safe {
 				if !unicode.IsGraphic(r) || unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
-					t.Errorf("%U got through in %q", r, safe)
+					t.Errorf("%U is not replaced in %q", r, safe)
 				}
 			}
 			if Text(safe) != safe {

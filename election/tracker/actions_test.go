@@ -32,7 +32,7 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 		after time.Duration
 	}{
 		{"at once", true, 0}, {"an hour later", true, time.Hour},
-		{"at once, the term is not known", false, 0}, {"an hour later, the term is not known", false, time.Hour},
+		{"at once, unknown term", false, 0}, {"an hour later, the term is not known", false, time.Hour},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)
@@ -92,9 +92,9 @@ func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
 		lock  uint64
 		want  string
 	}{
-		{"the very hold", -time.Millisecond, 3, "operator_release"},
+		{"the same hold", -time.Millisecond, 3, "operator_release"},
 		{"a later term of the session", -time.Millisecond, 4, "released"},
-		{"begun after the loss", time.Millisecond, 3, "released"},
+		{"started after the loss", time.Millisecond, 3, "released"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)
@@ -127,11 +127,11 @@ func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 		evidence election.Evidence
 		want     string
 	}{
-		{"release, the session lives", election.ActionRelease, election.Evidence{SessionRead: true, SessionExists: true}, "operator_release?"},
+		{"release, the session still exists", election.ActionRelease, election.Evidence{SessionRead: true, SessionExists: true}, "operator_release?"},
 		{"release, the session was ended with the key", election.ActionRelease, gone, "session_destroyed"},
-		{"release, nothing could be read", election.ActionRelease, election.Evidence{Err: "timeout"}, "operator_release?"},
-		{"destroy, the session is gone", election.ActionDestroy, gone, "operator_destroy?"},
-		{"destroy, the session lives", election.ActionDestroy, election.Evidence{SessionRead: true, SessionExists: true}, "released"},
+		{"release, no evidence", election.ActionRelease, election.Evidence{Err: "timeout"}, "operator_release?"},
+		{"destroy, the session no longer exists", election.ActionDestroy, gone, "operator_destroy?"},
+		{"destroy, the session still exists", election.ActionDestroy, election.Evidence{SessionRead: true, SessionExists: true}, "released"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)

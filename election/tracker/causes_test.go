@@ -70,16 +70,16 @@ func TestExplainCallsAGuessAGuess(t *testing.T) {
 		want    election.Cause
 		guess   bool
 	}{
-		{"the session lives", keeps, live, gone(9, exists), election.Released, false},
-		{"the session lives, after a gap", keeps, laterGap, gone(9, exists), election.Released, false},
-		{"the session lives, the key is gone", keeps, deleted, gone(9, exists), election.KeyDeleted, false},
-		{"the same after a gap: released first?", keeps, deletedGap, gone(9, exists), election.KeyDeleted, true},
-		{"the key outlived a session that deletes", deletes, live, gone(25), election.Released, false},
+		{"the session still exists", keeps, live, gone(9, exists), election.Released, false},
+		{"the session still exists, after a gap", keeps, laterGap, gone(9, exists), election.Released, false},
+		{"the session still exists, the key was deleted", keeps, deleted, gone(9, exists), election.KeyDeleted, false},
+		{"the same after a gap: possibly released before", keeps, deletedGap, gone(9, exists), election.KeyDeleted, true},
+		{"the key still exists after a session with behavior delete", deletes, live, gone(25), election.Released, false},
 		{"the same after a gap", deletes, laterGap, gone(25), election.Released, false},
 
-		{"ended with the key", keeps, live, gone(lost), election.SessionDestroyed, false},
-		{"ended with the key, TTL", ttl, live, gone(lost), election.SessionExpiredOrDestroyed, false},
-		{"ended with the key, in a gap", keeps, gap, gone(lost), election.SessionDestroyed, false},
+		{"the session ended with the key", keeps, live, gone(lost), election.SessionDestroyed, false},
+		{"the session ended with the key, TTL", ttl, live, gone(lost), election.SessionExpiredOrDestroyed, false},
+		{"the session ended with the key, in a gap", keeps, gap, gone(lost), election.SessionDestroyed, false},
 		{"a session ended later", keeps, live, gone(21), election.SessionDestroyed, true},
 		{"the last session ended before", keeps, live, gone(19), election.SessionDestroyed, true},
 		{"the key was written since", keeps, later, gone(lost), election.SessionDestroyed, true},
@@ -108,15 +108,15 @@ func TestExplainCallsAGuessAGuess(t *testing.T) {
 		{"its node was removed, the key was written since", keeps, laterGap, gone(lost, noNode(lost)), election.NodeGone, true},
 
 		{"a session without checks", unchecked, live, gone(lost), election.SessionDestroyed, false},
-		{"a session without checks: the node may have been away", unchecked, gap, gone(lost), election.SessionDestroyed, true},
+		{"a session without checks: the node may have been deregistered", unchecked, gap, gone(lost), election.SessionDestroyed, true},
 
-		{"the key went with its session", deletes, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, false},
-		{"the key went with its session by a check", deletes, deleted, gone(25, tombstone(lost), service(election.StatusCritical, lost)), election.CheckCritical, false},
+		{"the key was deleted with its session", deletes, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, false},
+		{"the key was deleted with its session because of a check", deletes, deleted, gone(25, tombstone(lost), service(election.StatusCritical, lost)), election.CheckCritical, false},
 		{"no tombstone was read", deletes, deleted, gone(lost), election.SessionDestroyed, true},
 		{"no tombstone, critical", deletes, deleted, gone(lost, service(election.StatusCritical, lost)), election.CheckCritical, true},
-		{"the tombstone is of another change", deletes, deletedGap, gone(lost, tombstone(lost)), election.SessionDestroyed, true},
+		{"the tombstone belongs to another change", deletes, deletedGap, gone(lost, tombstone(lost)), election.SessionDestroyed, true},
 		{"the key was deleted before the session ended", deletes, deleted, gone(21, tombstone(lost)), election.SessionDestroyed, true},
-		{"the key went though it should stay", keeps, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, true},
+		{"the key was deleted despite behavior release", keeps, deleted, gone(lost, tombstone(lost)), election.SessionDestroyed, true},
 
 		{"data was restored", keeps, Loss{Replaced: true, KeyIndex: lost}, gone(lost, exists), election.Unknown, false},
 		{"data is older than the key was", keeps, deleted, gone(9, exists, tombstone(12)), election.Unknown, false},
@@ -132,7 +132,7 @@ func TestExplainCallsAGuessAGuess(t *testing.T) {
 				t.Errorf("%s, guess %v: %s", got.Cause, got.Guess, got.Evidence)
 			}
 			if tt.loss.Gap != strings.Contains(got.Evidence, "interrupted") {
-				t.Errorf("the gap is part of the evidence: %s", got.Evidence)
+				t.Errorf("gap %v, evidence: %s", tt.loss.Gap, got.Evidence)
 			}
 		})
 	}

@@ -84,6 +84,6 @@ func TestWatchedChecksOutliveOthers(t *testing.T) {
 		t.Errorf("%d nodes", len(all))
 	}
 	if _, kept := all["watched"]; !kept {
-		t.Error("the checks of a node that is watched were forgotten")
+		t.Error("the checks of a watched node were dropped")
 	}
 }

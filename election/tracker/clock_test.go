@@ -32,7 +32,7 @@ func TestAStopLeavesBoundsOnly(t *testing.T) {
 		t.Errorf("%s held %v known %v", lost.Type, lost.Held, lost.HeldKnown)
 	}
 	if e := s.web(); e.VacantSinceKnown {
-		t.Error("the vacancy is said to begin after the stop")
+		t.Error("the vacancy begins after the suspension")
 	}
 	s.now = s.now.Add(time.Millisecond)
 	elected := s.readAsked(s.now, web("b", 4, 10, 25, "v"))[0]
@@ -42,7 +42,7 @@ func TestAStopLeavesBoundsOnly(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	lost = s.readAsked(s.now, web("", 4, 10, 26, "v"))[0]
 	if lost.HeldKnown {
-		t.Error("the beginning of the term was not seen")
+		t.Error("the start of the term is reported as known")
 	}
 	s.now = s.now.Add(time.Second)
 	elected = s.readAsked(s.now, web("c", 5, 10, 27, "v"))[0]
@@ -78,14 +78,14 @@ func TestAStopHidesEachRangeUntilItIsReadAgain(t *testing.T) {
 	s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})
 	mail.Session, mail.ModifyIndex = "", 21
 	if e := s.observe(election.KeysRead{At: s.now, Range: first, Pairs: []election.Pair{mail}})[0]; s.tracker.Snapshot(s.now).Find(mail.Key).VacantSinceKnown != true {
-		t.Errorf("%s was read again before", e.Key)
+		t.Errorf("%s was read again, but the start of its vacancy is unknown", e.Key)
 	}
 	s.observe(election.KeysRead{At: s.now, Range: rest, Pairs: []election.Pair{web("", 1, 10, 21, "v")}})
 	if s.web().VacantSinceKnown {
-		t.Error("web was not read since the stop")
+		t.Error("the start of the vacancy is known, although web was not read since the suspension")
 	}
 	if s.tracker.stop != nil {
-		t.Error("everything was read again")
+		t.Error("every range was read again, but the gap continues")
 	}
 }
 
@@ -167,9 +167,9 @@ func TestClockJump(t *testing.T) {
 		{"both advance", second, second, 0, 0},
 		{"slewed", second + 50*time.Millisecond, second, 0, 0},
 		{"set back", second - time.Hour, second, -time.Hour, 0},
-		{"slept, or set forward", 8 * time.Hour, second, 0, 8 * time.Hour},
+		{"suspended, or set forward", 8 * time.Hour, second, 0, 8 * time.Hour},
 		{"stopped", 22 * second, 22 * second, 0, 22 * second},
-		{"stopped and set back", 22*second - time.Hour, 22 * second, -time.Hour, 22 * second},
+		{"suspended and set back", 22*second - time.Hour, 22 * second, -time.Hour, 22 * second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			now := last.Add(tt.wall)

@@ -56,15 +56,15 @@ func TestFailingSourcesMakeTheirPartsStale(t *testing.T) {
 	}{
 		"nothing":                      {nil, "live [] 0 of 3 []"},
 		"a shard":                      {[]election.Observation{a}, "live [keys] 1 of 3 []"},
-		"a shard, and again":           {[]election.Observation{a, a}, "live [keys] 1 of 3 []"},
-		"a shard that came back":       {[]election.Observation{a, up(a.Source)}, "live [] 0 of 3 []"},
+		"a shard, twice":               {[]election.Observation{a, a}, "live [keys] 1 of 3 []"},
+		"a shard that recovered":       {[]election.Observation{a, up(a.Source)}, "live [] 0 of 3 []"},
 		"a shard, the probe is fine":   {[]election.Observation{a, up("probe")}, "live [keys] 1 of 3 []"},
 		"all shards of one pattern":    {[]election.Observation{a, b}, "live [keys keys] 2 of 3 []"},
 		"all shards, the list is fine": {all[:3], "live [keys keys keys] 3 of 3 []"},
 		"all shards and the list":      {all, "lost [] 0 of 3 [connection_lost]"},
-		"all, but a shard of them":     {all[1:], "live [names keys keys] 2 of 3 []"},
+		"all except one shard":         {all[1:], "live [names keys keys] 2 of 3 []"},
 		"all, and one retries":         {append(all[:2:2], names, retrying(vault)), "live [names keys keys keys] 3 of 3 []"},
-		"all, and one came back":       {append(all[:4:4], up("vault/")), "live [names keys keys] 2 of 3 [connection_lost connection_restored]"},
+		"all, and one recovered":       {append(all[:4:4], up("vault/")), "live [names keys keys] 2 of 3 [connection_lost connection_restored]"},
 		"one query for everything":     {[]election.Observation{lostShard("")}, "lost [] 0 of 3 [connection_lost]"},
 		"one for everything, retrying": {[]election.Observation{retrying(lostShard(""))}, "live [keys] 3 of 3 []"},
 		"the probe":                    {[]election.Observation{probe}, "lost [] 0 of 3 [connection_lost]"},
@@ -121,7 +121,7 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 		t.Errorf("stale since %s", since)
 	}
 	if since, _ := snapshot.StaleSince("service/a/leader"); !since.Equal(t0.Add(5 * time.Second)) {
-		t.Error("a snapshot that was handed out changed")
+		t.Error("an earlier snapshot changed")
 	}
 	s.observe(election.LinkLost{At: t0.Add(time.Hour), Source: "probe", RetryAt: t0.Add(time.Hour)})
 	if since, stale := s.tracker.Snapshot(t0).StaleSince("service/b/leader"); !stale || !since.Equal(t0.Add(time.Hour+21*time.Second)) {

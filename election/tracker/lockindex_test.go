@@ -22,9 +22,9 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 		want  string          // events of the last read
 	}{
 		{"an older snapshot, then the newer one", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(118, 40, 13061)}, "vacated(1) elected(118)"},
-		{"an older snapshot, then one between", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(90, 40, 9000)}, "vacated(1) elected(90)"},
+		{"an older snapshot, then one in between", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(90, 40, 9000)}, "vacated(1) elected(90)"},
 		{
-			"an older snapshot, then one between and a term", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(91, 40, 13099)},
+			"an older snapshot, then one in between and a term", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(91, 40, 13099)},
 			"vacated(1) elected(91)",
 		},
 		{
@@ -34,16 +34,16 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 		{"data lost, then restored", []election.Pair{held(118, 40, 13061), none, held(118, 40, 13061)}, "elected(118)"},
 		{"data lost, then restored and a term", []election.Pair{held(118, 40, 13061), none, held(119, 40, 13099)}, "elected(119)"},
 		{"data lost, then restored from before", []election.Pair{held(118, 40, 13061), none, held(7, 40, 700)}, "elected(7)"},
-		{"data lost and used, then restored", []election.Pair{held(118, 40, 13061), none, held(1, 15, 16), held(118, 40, 13061)}, "vacated(1) elected(118)"},
+		{"data lost and changed, then restored", []election.Pair{held(118, 40, 13061), none, held(1, 15, 16), held(118, 40, 13061)}, "vacated(1) elected(118)"},
 		{
-			"data lost and used, then restored and a term", []election.Pair{held(118, 40, 13061), none, held(1, 15, 16), held(119, 40, 13099)},
+			"data lost and changed, then restored and a term", []election.Pair{held(118, 40, 13061), none, held(1, 15, 16), held(119, 40, 13099)},
 			"vacated(1) deleted(1) elected(119)",
 		},
-		{"data lost and used: it counts again", []election.Pair{held(118, 40, 13061), none, held(1, 15, 16), held(4, 15, 26)}, "vacated(1) missed(×2) elected(4)"},
-		{"restored and used: it counts again", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(5, 40, 13110)}, "vacated(2) missed(×2) elected(5)"},
-		{"restored and used, then the newer one and a term", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(120, 40, 13200)}, "vacated(2) missed(×1) elected(120)"},
-		{"restored from an older life of the key", []election.Pair{held(2, 700, 13061), held(118, 40, 600)}, "vacated(2) elected(118)"},
-		{"restored from an older life of the key, then a term", []election.Pair{held(2, 700, 13061), held(119, 40, 13099)}, "vacated(2) elected(119)"},
+		{"data lost and changed: terms count again", []election.Pair{held(118, 40, 13061), none, held(1, 15, 16), held(4, 15, 26)}, "vacated(1) missed(×2) elected(4)"},
+		{"restored and changed: terms count again", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(5, 40, 13110)}, "vacated(2) missed(×2) elected(5)"},
+		{"restored and changed, then the newer one and a term", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(2, 40, 13099), held(120, 40, 13200)}, "vacated(2) missed(×1) elected(120)"},
+		{"restored from before the key was deleted", []election.Pair{held(2, 700, 13061), held(118, 40, 600)}, "vacated(2) elected(118)"},
+		{"restored from before the key was deleted, then a term", []election.Pair{held(2, 700, 13061), held(119, 40, 13099)}, "vacated(2) elected(119)"},
 		{"LockIndex restarted and terms passed", []election.Pair{held(118, 40, 13061), held(3, 40, 13100)}, "vacated(118) overwritten(3) elected(3)"},
 		{"created again and terms passed", []election.Pair{held(118, 40, 13061), none, held(3, 13070, 13100)}, "missed(×2) elected(3)"},
 	} {

@@ -42,13 +42,13 @@ func TestExplain(t *testing.T) {
 	}{
 		{"nothing could be read", session(nil), false, election.Evidence{}, election.Unknown, false},
 		{"session lives", session(nil), false, election.Evidence{SessionRead: true, SessionExists: true}, election.Released, false},
-		{"session lives, key gone", session(nil), true, election.Evidence{SessionRead: true, SessionExists: true}, election.KeyDeleted, false},
-		{"session gone, never read", nil, false, gone, election.Unknown, false},
-		{"session gone, no TTL", session(nil), false, gone, election.SessionDestroyed, true},
-		{"session gone, TTL", ttl, false, gone, election.SessionExpiredOrDestroyed, true},
+		{"session still exists, key deleted", session(nil), true, election.Evidence{SessionRead: true, SessionExists: true}, election.KeyDeleted, false},
+		{"session ended, never read", nil, false, gone, election.Unknown, false},
+		{"session ended, no TTL", session(nil), false, gone, election.SessionDestroyed, true},
+		{"session ended, TTL", ttl, false, gone, election.SessionExpiredOrDestroyed, true},
 		{"its check is critical", ttl, false, with(func(e *election.Evidence) { e.Checks = checks(election.StatusPassing, election.StatusCritical) }), election.CheckCritical, true},
-		{"its check is gone", ttl, false, with(func(e *election.Evidence) { e.Checks = checks(election.StatusPassing, "") }), election.CheckGone, true},
-		{"its node is gone", ttl, true, with(func(e *election.Evidence) { e.NodeExists, e.Checks = false, nil }), election.NodeGone, true},
+		{"its check was deregistered", ttl, false, with(func(e *election.Evidence) { e.Checks = checks(election.StatusPassing, "") }), election.CheckGone, true},
+		{"its node was deregistered", ttl, true, with(func(e *election.Evidence) { e.NodeExists, e.Checks = false, nil }), election.NodeGone, true},
 		{"data lost or restored", session(func(s *election.Session) { s.CreateIndex = 90 }), true, with(func(e *election.Evidence) { e.SessionsIndex = 12 }), election.Unknown, false},
 		{"checks not readable", ttl, false, with(func(e *election.Evidence) { e.ChecksRead = false }), election.Unknown, true},
 	}
@@ -87,7 +87,7 @@ func lose(t *testing.T) (*scene, election.Event) {
 func TestVacatedIsOutAtOnceAndExplainedFollows(t *testing.T) {
 	s, vacated := lose(t)
 	if e := s.web(); e.State(s.now) != election.Vacant {
-		t.Errorf("%s before anything is known of the cause", e.State(s.now))
+		t.Errorf("%s before any evidence about the cause", e.State(s.now))
 	}
 	events := s.observe(election.TermEvidence{At: s.now.Add(time.Millisecond), Event: vacated, Outcome: election.Evidence{
 		SessionRead: true, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusCritical),
@@ -101,7 +101,7 @@ func TestVacatedIsOutAtOnceAndExplainedFollows(t *testing.T) {
 	}
 	e := s.web()
 	if e.State(until.Add(-time.Nanosecond)) != election.InLockDelay || e.State(until) != election.Vacant {
-		t.Error("the lock-delay does not end where its estimate ends")
+		t.Error("the lock-delay does not end at its estimated end")
 	}
 	if last := e.LastTerm(); last.Cause != election.CheckCritical || last.Evidence == "" {
 		t.Errorf("last term %+v", last)
@@ -137,7 +137,7 @@ func TestAnEndWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {
 		t.Errorf("events %s", got)
 	}
 	if _, ok := s.tracker.Deadline(); ok {
-		t.Error("a deadline is left")
+		t.Error("a deadline remains")
 	}
 }
 
@@ -153,12 +153,12 @@ func TestOwnActionsExplainTheLoss(t *testing.T) {
 		steps func(s *scene, lose func() election.Event)
 		want  election.Cause
 	}{
-		{"done before the loss is seen", func(s *scene, lose func() election.Event) {
+		{"done before the loss is observed", func(s *scene, lose func() election.Event) {
 			s.observe(stage(release, election.ActionStarted))
 			s.observe(stage(release, election.ActionDone))
 			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
 		}, election.OperatorRelease},
-		{"done after the evidence is in", func(s *scene, lose func() election.Event) {
+		{"done after the evidence was observed", func(s *scene, lose func() election.Event) {
 			s.observe(stage(release, election.ActionStarted))
 			s.observe(election.TermEvidence{At: s.now, Event: lose(), Outcome: evidence})
 			s.observe(stage(release, election.ActionDone))

@@ -190,7 +190,7 @@ func equalsLastRead(snapshot *election.Snapshot, s *store, j *judge) error {
 	}
 	led := s.exists && s.pair.Held()
 	if (e.State(snapshot.At) == election.Led) != led || j.led != led {
-		return fmt.Errorf("state %s, events say led %v, read says %v", e.State(snapshot.At), j.led, led)
+		return fmt.Errorf("state %s, held by the events: %v, by the last read: %v", e.State(snapshot.At), j.led, led)
 	}
 	if led && (e.Leader == "" || e.Terms[len(e.Terms)-1].Over()) {
 		return fmt.Errorf("led without a leader or a term")

@@ -90,7 +90,7 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 		{"elections", len(tr.elections), maxGone + live},
 		{"sessions", len(tr.sessions), 2*len(tr.elections) + 64},
 		{"unread sessions", len(tr.unread), live},
-		{"keys behind what was read", len(tr.peaks), len(tr.elections)},
+		{"keys whose indexes decreased", len(tr.peaks), len(tr.elections)},
 		{"nodes with checks", len(tr.checks), maxCheckedNodes},
 		{"recent events", len(tr.recent), 2 * defaultRecentEvents},
 		{"losses without a cause", len(tr.pending) + len(tr.ends), 0},
@@ -105,7 +105,7 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	}
 	for _, e := range tr.elections {
 		if !e.Exists && len(e.Pair.Value) > maxGoneValue {
-			t.Fatal("a large value is kept of a key that is gone")
+			t.Fatal("a large value of a deleted key is kept")
 		}
 	}
 	if grown := int64(heapInUse()) - int64(before); grown > 16<<20 {
@@ -127,7 +127,7 @@ func TestThoseGoneLongestAreForgottenFirst(t *testing.T) {
 	s.read()
 	all := s.tracker.Snapshot(s.now).Elections
 	if len(all) != maxGone || s.tracker.gone != maxGone {
-		t.Fatalf("%d elections, %d of them gone", len(all), s.tracker.gone)
+		t.Fatalf("%d elections, %d of them deleted", len(all), s.tracker.gone)
 	}
 	if all[0].Name != "00000" || all[n/2-1].Name != fmt.Sprintf("%05d", n/2-1) {
 		t.Errorf("from %s", all[0].Name)
@@ -195,6 +195,6 @@ func TestFilteredRangesAreBounded(t *testing.T) {
 	}
 	s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/")})
 	if s.tracker.Snapshot(s.now).Filtered {
-		t.Error("everything was read since")
+		t.Error("sessions are kept although everything was read")
 	}
 }

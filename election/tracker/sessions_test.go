@@ -15,7 +15,7 @@ func (s *scene) list() *election.SessionList { return s.tracker.Snapshot(s.now).
 func (s *scene) wantSeen(id string, at time.Time, created bool) {
 	s.t.Helper()
 	if seen := s.list().FirstSeen[id]; !seen.At.Equal(at) || seen.Created != created {
-		s.t.Errorf("%s was first seen at %v, created %v; want %v, %v", id, seen.At, seen.Created, at, created)
+		s.t.Errorf("%s was first reported at %v, created %v; want %v, %v", id, seen.At, seen.Created, at, created)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestSessionsThatAreGoneAreForgotten(t *testing.T) {
 		s.observe(election.KeysRead{At: second(i), Range: election.PrefixRange("")})
 	}
 	if n := len(s.tracker.seen); n > 600 {
-		t.Errorf("%d sessions are remembered, of which 50 exist", n)
+		t.Errorf("%d sessions are kept, of which 50 exist", n)
 	}
 	s.wantSeen("99-7", second(99), false)
 }

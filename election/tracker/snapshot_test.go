@@ -186,9 +186,9 @@ func (b *board) holds() error {
 		switch id := e.Pair.Session; {
 		case !e.Exists || !e.Pair.Held():
 		case e.Session != nil && e.Session.ID != id:
-			return fmt.Errorf("%s is held by %s and shows %s", e.Key(), id, e.Session.ID)
+			return fmt.Errorf("%s is held by %s, but has the session %s", e.Key(), id, e.Session.ID)
 		case e.Session == nil && b.tracker.sessions[id] != nil:
-			return fmt.Errorf("%s does not show its session, which was read", e.Key())
+			return fmt.Errorf("%s has no session, although it was read", e.Key())
 		case e.Session == nil:
 			unread[id]++
 		}

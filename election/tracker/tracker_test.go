@@ -92,7 +92,7 @@ func TestMoves(t *testing.T) {
 		{"first read of a held key", nil, one(web("a", 3, 10, 20, "v")), "", election.Led},
 		{"nothing moved", one(web("a", 3, 10, 20, "v")), one(web("a", 3, 10, 20, "v")), "", election.Led},
 		{"holder writes another value", one(web("a", 3, 10, 20, "v")), one(web("a", 3, 10, 21, "w")), "updated(3)", election.Led},
-		{"somebody writes without the lock", one(web("a", 3, 10, 20, "v")), one(web("a", 0, 10, 21, "w")), "overwritten(3)", election.Led},
+		{"a client writes without the lock", one(web("a", 3, 10, 20, "v")), one(web("a", 0, 10, 21, "w")), "overwritten(3)", election.Led},
 		{"the same value without the lock", one(web("a", 3, 10, 20, "v")), one(web("a", 0, 10, 21, "v")), "overwritten(3)", election.Led},
 		{"the holder writes after that", one(web("a", 0, 10, 20, "v")), one(web("a", 0, 10, 21, "w")), "updated(0)", election.Led},
 		{"released, the value stays", one(web("a", 3, 10, 20, "v")), one(web(none, 3, 10, 21, "v")), "vacated(3)", election.Vacant},
@@ -107,15 +107,15 @@ func TestMoves(t *testing.T) {
 		{"overwritten while vacant", one(web(none, 3, 10, 20, "v")), one(web(none, 0, 10, 21, "w")), "overwritten(3)", election.Vacant},
 		{"overwritten twice while vacant", one(web(none, 0, 10, 20, "v")), one(web(none, 0, 10, 21, "w")), "overwritten(0)", election.Vacant},
 		{"released after an overwrite", one(web("a", 0, 10, 20, "v")), one(web(none, 0, 10, 21, "v")), "vacated(0)", election.Vacant},
-		{"overwritten and released unseen", one(web("a", 3, 10, 20, "v")), one(web(none, 0, 10, 22, "v")), "vacated(3) overwritten(3)", election.Vacant},
-		{"overwritten, released, acquired unseen", one(web("a", 3, 10, 20, "v")), one(web("b", 1, 10, 23, "v")), "vacated(3) overwritten(1) elected(1)", election.Led},
-		{"acquired and overwritten unseen", one(web(none, 3, 10, 20, "v")), one(web("a", 0, 10, 23, "v")), "elected(0) overwritten(0)", election.Led},
+		{"overwritten and released between two reads", one(web("a", 3, 10, 20, "v")), one(web(none, 0, 10, 22, "v")), "vacated(3) overwritten(3)", election.Vacant},
+		{"overwritten, released, acquired between two reads", one(web("a", 3, 10, 20, "v")), one(web("b", 1, 10, 23, "v")), "vacated(3) overwritten(1) elected(1)", election.Led},
+		{"acquired and overwritten between two reads", one(web(none, 3, 10, 20, "v")), one(web("a", 0, 10, 23, "v")), "elected(0) overwritten(0)", election.Led},
 		{"first holder after an overwrite", one(web(none, 0, 10, 20, "v")), one(web("a", 1, 10, 23, "v")), "elected(1)", election.Led},
 		{"deleted while led", one(web("a", 3, 10, 20, "v")), gone, "vacated(3) deleted(3)", election.Vacant},
 		{"deleted while vacant", one(web(none, 3, 10, 20, "v")), gone, "deleted(3)", election.Vacant},
-		{"deleted and made again unseen", one(web("a", 3, 10, 20, "v")), one(web("b", 1, 30, 30, "v")), "vacated(3) deleted(3) elected(1)", election.Led},
-		{"made again by the same session", one(web("a", 1, 10, 10, "v")), one(web("a", 1, 30, 30, "v")), "vacated(1) deleted(1) elected(1)", election.Led},
-		{"made again, terms passed", one(web("a", 3, 10, 20, "v")), one(web("b", 3, 30, 35, "v")), "vacated(3) deleted(3) missed(×2) elected(3)", election.Led},
+		{"deleted and created again between two reads", one(web("a", 3, 10, 20, "v")), one(web("b", 1, 30, 30, "v")), "vacated(3) deleted(3) elected(1)", election.Led},
+		{"created again by the same session", one(web("a", 1, 10, 10, "v")), one(web("a", 1, 30, 30, "v")), "vacated(1) deleted(1) elected(1)", election.Led},
+		{"created again, terms passed", one(web("a", 3, 10, 20, "v")), one(web("b", 3, 30, 35, "v")), "vacated(3) deleted(3) missed(×2) elected(3)", election.Led},
 		{"restored from an older state", one(web("a", 9, 10, 90, "v")), one(web("b", 3, 10, 20, "v")), "vacated(9) elected(3)", election.Led},
 		{"restored, the same session", one(web("a", 9, 10, 90, "v")), one(web("a", 3, 10, 20, "v")), "vacated(9) elected(3)", election.Led},
 		{"appears with a leader", gone, one(web("a", 1, 30, 30, "v")), "elected(1)", election.Led},
@@ -159,10 +159,10 @@ func TestInitialEventsSayHowTheElectionWasFound(t *testing.T) {
 		t.Errorf("leaders %q and %q: a value without a holder is no leader", events[0].Leader, events[1].Leader)
 	}
 	if e := s.web(); e.SinceKnown || !e.Since.Equal(s.now) {
-		t.Errorf("since %v known %v: the term began before anybody looked", e.Since, e.SinceKnown)
+		t.Errorf("since %v known %v: the term began before the first read", e.Since, e.SinceKnown)
 	}
 	if mail := s.tracker.Snapshot(s.now).Find("service/mail/leader"); mail.VacantSinceKnown {
-		t.Error("the vacancy began before anybody looked")
+		t.Error("the vacancy began before the first read")
 	}
 }
 
@@ -170,7 +170,7 @@ func TestVacancyAndHoldAreMeasured(t *testing.T) {
 	s := newScene(t)
 	s.read(web("", 3, 10, 20, "v"))
 	if e := s.read(web("a", 4, 10, 21, "v"))[0]; e.VacancyKnown {
-		t.Error("the vacancy began before anybody looked and was measured all the same")
+		t.Error("the vacancy began before the first read, but was measured")
 	}
 	if e := s.read(web("", 4, 10, 22, "v"))[0]; e.Held != time.Second || !e.HeldKnown {
 		t.Errorf("held %v known %v", e.Held, e.HeldKnown)
@@ -195,7 +195,7 @@ func TestNothingIsMeasuredAcrossAGap(t *testing.T) {
 		t.Errorf("%s, vacancy known %v", e.Type, e.VacancyKnown)
 	}
 	if e := s.web(); e.SinceKnown {
-		t.Error("since is known although nobody watched")
+		t.Error("since is known although the key was not observed")
 	}
 }
 
@@ -211,7 +211,7 @@ func TestSessionCompletesTheLeader(t *testing.T) {
 		t.Errorf("leader %q session %v terms %+v", e.Leader, e.Session, e.Terms)
 	}
 	if before.Find("service/web/leader").Leader != "session a" {
-		t.Error("a snapshot that was handed out changed")
+		t.Error("an earlier snapshot changed")
 	}
 }
 
@@ -221,17 +221,17 @@ func TestHiddenKeysAreKept(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	events := s.observe(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Filtered: true, Hidden: []string{"service/web/leader"}})
 	if got := brief(events); got != "unreadable(3)" {
-		t.Errorf("events %s: a filtered answer says nothing about a leader", got)
+		t.Errorf("events %s: a filtered response proves no change of a leader", got)
 	}
 	if e := s.web(); !e.Unreadable || e.State(s.now) != election.Led {
 		t.Errorf("unreadable %v state %s", e.Unreadable, e.State(s.now))
 	}
 	if !s.tracker.Snapshot(s.now).Filtered {
-		t.Error("the snapshot does not say that answers are filtered")
+		t.Error("the snapshot does not report filtered responses")
 	}
 	s.read(web("a", 3, 10, 20, "v"))
 	if e := s.web(); e.Unreadable || s.tracker.Snapshot(s.now).Filtered {
-		t.Error("readable again, and not said")
+		t.Error("not reported as readable again")
 	}
 }
 
@@ -347,10 +347,10 @@ func TestSessionsReadBeforeTheirElectionsAreKept(t *testing.T) {
 	tr.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("a/")})
 	tr.Observe(election.KeysRead{At: t0, Range: election.PrefixRange("b/"), Pairs: []election.Pair{{Key: "b/1", Session: "s199"}}})
 	if e := tr.Snapshot(t0).Find("b/1"); e.Session == nil {
-		t.Error("the session was forgotten before its election was read")
+		t.Error("the session was dropped before its election was read")
 	}
 	if n := len(tr.sessions); n != 1 {
-		t.Errorf("%d sessions are kept of 1 that holds", n)
+		t.Errorf("%d sessions are kept, but only 1 holds a key", n)
 	}
 }
 

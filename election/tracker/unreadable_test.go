@@ -53,7 +53,7 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 			p := newPermission(t, tt.elections)
 			lost := p.only(tt.left)
 			if len(lost) != tt.lost || len(p.only(tt.left)) != 0 {
-				t.Errorf("%d events, want %d, and none when nothing changes", len(lost), tt.lost)
+				t.Errorf("%d events, want %d, and none without a change", len(lost), tt.lost)
 			}
 			checkTurn(t, lost, election.Unreadable, tt.elections-tt.left)
 			for i, e := range p.tracker.Snapshot(p.now).Elections {
@@ -93,7 +93,7 @@ func checkTurn(t *testing.T, events []election.Event, kind election.EventType, n
 		}
 	}
 	if told != n {
-		t.Errorf("%d elections became %s, told of %d", n, kind, told)
+		t.Errorf("%d elections became %s, %d were reported", n, kind, told)
 	}
 }
 

@@ -39,8 +39,8 @@ func (s *script) Consistent(ctx context.Context) *api.QueryOptions { return s.Re
 func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 	dead := errors.New("no answer in time")
 	for what, failing := range map[string]struct{ poll, accept error }{
-		"the query failed":                        {poll: dead},
-		"the reads that follow a response failed": {accept: dead},
+		"the query failed":                  {poll: dead},
+		"the reads after a response failed": {accept: dead},
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ func TestPositionAfterAResponse(t *testing.T) {
 	}{
 		{"the first answer", 0, 7, 0, 7},
 		{"news", 7, 9, time.Second, 9},
-		{"news by one", 7, 8, 0, 8},
+		{"a change by one", 7, 8, 0, 8},
 		{"the wait ran out", 7, 7, wait, 7},
 		{"the wait ran out, with Consul's sixteenth", 7, 7, wait + wait/16, 7},
 		{"a restored snapshot: early and unchanged", 7, 7, wait - 1, 0},
@@ -24,21 +24,21 @@ func TestPositionAfterAResponse(t *testing.T) {
 		{"the index fell to 1", 2493, 1, 0, 0},
 		{"the index fell when the wait ran out", 7, 3, wait, 0},
 		{"an answer lost its index", 7, 0, 0, 0},
-		{"only the smallest index is known, and the wait ran out", 1, 1, wait, 1},
+		{"the index is 1, and the wait ran out", 1, 1, wait, 1},
 	} {
 		at := Position{Index: c.asked, Gap: true, Epoch: 3}
 		if got := at.after(c.got, c.took, wait); got != (Position{Index: c.want, Epoch: 3, Newest: c.got}) {
-			t.Errorf("%s: asked with %d, got %d after %s: next %+v, want %d", c.what, c.asked, c.got, c.took, got, c.want)
+			t.Errorf("%s: requested with index %d, got %d after %s: next %+v, want %d", c.what, c.asked, c.got, c.took, got, c.want)
 		}
 	}
 }
 
 func TestQueryDeadlineLeavesConsulItsJitter(t *testing.T) {
 	if d := queryDeadline(7, 16*time.Minute); d <= 17*time.Minute || d > 18*time.Minute {
-		t.Errorf("a wait of 16m is given %s", d)
+		t.Errorf("a wait of 16m has the deadline %s", d)
 	}
 	if d := queryDeadline(0, 16*time.Minute); d != FreshDeadline {
-		t.Errorf("a fresh read is given %s", d)
+		t.Errorf("a read without an index has the deadline %s", d)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestBackoffGrowsWithinItsBounds(t *testing.T) {
 		}
 		b.Reset()
 		if d := b.Next(); d > backoffFirst*3/2 {
-			t.Fatalf("after a success the first failure waits %s", d)
+			t.Fatalf("after a success, the first failure pauses for %s", d)
 		}
 	}
 }
@@ -65,23 +65,23 @@ func TestPace(t *testing.T) {
 	want := []time.Duration{paceFirst, 2 * paceFirst, 4 * paceFirst, 8 * paceFirst, paceMax, paceMax}
 	for i, w := range want {
 		if got := p.next(false, time.Millisecond); got != w {
-			t.Errorf("wake %d for nothing pauses %s, want %s", i+1, got, w)
+			t.Errorf("wake-up %d without a change pauses for %s, want %s", i+1, got, w)
 		}
 	}
 	if got := p.next(true, time.Millisecond); got != 0 {
-		t.Errorf("news pause %s", got)
+		t.Errorf("a change pauses for %s", got)
 	}
 	if got := p.next(false, time.Millisecond); got != paceFirst {
-		t.Errorf("after news the first idle wake pauses %s", got)
+		t.Errorf("after a change, the first wake-up without one pauses for %s", got)
 	}
 	if got := p.next(false, paceQuiet); got != 0 {
-		t.Errorf("an answer after a long wait pauses %s", got)
+		t.Errorf("a response after a long wait pauses for %s", got)
 	}
 }
 
 func TestAChangeIsNeverUnreportedFor30Seconds(t *testing.T) {
 	if worst := queryDeadline(1, DefaultWait); worst+2*time.Second > 30*time.Second {
-		t.Errorf("a silent connection is noticed after %s, and its keys have to be read again", worst)
+		t.Errorf("a silent connection is detected after %s; its keys must be read again afterwards", worst)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestPositionWithoutAUsableResponse(t *testing.T) {
 		{"a position of any epoch", Position{Index: 7}.in(3), Position{Index: 7, Epoch: 3}},
 		{"a dropped response leaves the gap", at.dropped(), Position{Gap: true, Epoch: 2, Newest: 7}},
 		{"a failure", at.Lost(), Position{Gap: true, Newest: 7}},
-		{"two queries become one", Position{}.Join(at).Join(Position{Index: 9, Epoch: 1, Newest: 9}), Position{Gap: true, Epoch: 1, Newest: 9}},
+		{"one query replaces two", Position{}.Join(at).Join(Position{Index: 9, Epoch: 1, Newest: 9}), Position{Gap: true, Epoch: 1, Newest: 9}},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)

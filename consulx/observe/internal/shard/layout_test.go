@@ -52,21 +52,21 @@ func TestLayout(t *testing.T) {
 		{"no elections", numbered("s/%03d/config", 500), "", 48, false, "s/"},
 		{"few keys", numbered("s/%03d/leader", 200), "", 48, false, "s/"},
 		{"few keys again", numbered("s/%03d/leader", 90), "s/0", 48, false, "s/"},
-		{"not so few any more", numbered("s/%03d/leader", 150), "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1"},
+		{"more than a few keys", numbered("s/%03d/leader", 150), "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08 s/09 s/1"},
 		{"many keys", thousand, "", 48, false, tens},
-		{"no watches for that", thousand, "", 9, false, "s/"},
-		{"just enough watches", thousand, "", 10, false, tens},
+		{"the limit is too low", thousand, "", 9, false, "s/"},
+		{"the limit is just sufficient", thousand, "", 10, false, tens},
 		{"one watch", thousand, "", 1, false, "s/"},
-		{"nothing to change", thousand, tens, 48, false, tens},
+		{"no change necessary", thousand, tens, 48, false, tens},
 		{"one goes", slices.DeleteFunc(slices.Clone(thousand), func(k string) bool { return strings.HasPrefix(k, "s/3") }), tens, 48, false, "s/0 s/1 s/2 s/4 s/5 s/6 s/7 s/8 s/9"},
 		{"one comes", append(slices.Clone(thousand), "s/new/leader"), tens, 48, false, tens + " s/n"},
-		{"one comes above", append(slices.Clone(thousand), "s/1leader"), "s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/0 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9", 48, false,
+		{"a key appears above the others", append(slices.Clone(thousand), "s/1leader"), "s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/0 s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9", 48, false,
 			"s/0 s/10 s/11 s/12 s/13 s/14 s/15 s/16 s/17 s/18 s/19 s/1l s/2 s/3 s/4 s/5 s/6 s/7 s/8 s/9"},
-		{"other keys only under one", append(numbered("s/b/x%03d", 900), append(numbered("s/a%02d/leader", 90), "s/b/leader")...), "", 48, false, "s/a =s/b/leader"},
+		{"other keys under one election only", append(numbered("s/b/x%03d", 900), append(numbered("s/a%02d/leader", 90), "s/b/leader")...), "", 48, false, "s/a =s/b/leader"},
 		{"single keys", []string{"s/a/config", "s/a/leader", "s/b/config", "s/b/leader"}, "", 48, true, "=s/a/leader =s/b/leader"},
-		{"one can't be read", thousand, "!s/3 s/4 s/5", 48, false, tens},
-		{"one of few can't be read", numbered("s/%03d/leader", 90), "!s/03", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08"},
-		{"no room beside one that can't be read", thousand, "!s/33", 10, false, tens},
+		{"one shard cannot be read", thousand, "!s/3 s/4 s/5", 48, false, tens},
+		{"one shard of few keys cannot be read", numbered("s/%03d/leader", 90), "!s/03", 48, false, "s/00 s/01 s/02 s/03 s/04 s/05 s/06 s/07 s/08"},
+		{"the limit is reached with a shard that cannot be read", thousand, "!s/33", 10, false, tens},
 		{"a key above others", append(numbered("s/leader/%03d/leader", 300), "s/leader"), "", 48, false, "=s/leader s/leader/0 s/leader/1 s/leader/2"},
 	} {
 		present, fixed := []Watch{root}, []Watch(nil)
@@ -147,7 +147,7 @@ func checkLayout(t *testing.T, l Layout, keys []Key, got []Watch) {
 			t.Fatalf("%q reads no election", w.Prefix)
 		}
 		if w != l.Root && !Askable(w.Prefix) {
-			t.Fatalf("%q can't be asked for", w.Prefix)
+			t.Fatalf("a request cannot name %q", w.Prefix)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func checkFixed(t *testing.T, l Layout, keys []Key, before, got []Watch) {
 	}
 	for _, w := range l.Fixed {
 		if !slices.Contains(got, w) {
-			t.Fatalf("%q was given up\nfrom %q\nto %q", w.Prefix, shownLayout(before), shownLayout(got))
+			t.Fatalf("%q was removed\nfrom %q\nin %q", w.Prefix, shownLayout(before), shownLayout(got))
 		}
 	}
 }

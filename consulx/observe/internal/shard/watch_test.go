@@ -92,7 +92,7 @@ func TestPlannedWatchesAreDisjointAndComplete(t *testing.T) {
 			}
 		}
 		if i := slices.IndexFunc(watches, func(w Watch) bool { return wire.LiteralPrefix(w.Prefix) != w.Prefix }); i >= 0 {
-			t.Fatalf("patterns %q: %+v is asked for by an unclean path", texts, watches[i])
+			t.Fatalf("patterns %q: Consul would normalize the path of %+v", texts, watches[i])
 		}
 	}
 }
