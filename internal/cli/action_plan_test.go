@@ -53,7 +53,7 @@ func TestPlanOfADestroyShowsEveryKey(t *testing.T) {
 		text := plan(t, w, "destroy", "db", "--no-scan", "-k", p+"/*/leader")
 		has(t, text, "holds at least 2 keys. Keys that match no pattern were not searched (--no-scan).")
 		if strings.Contains(text, "/hidden") || strings.Contains(text, "  searched ") {
-			t.Errorf("a key that was not searched: %s", text)
+			t.Errorf("the plan contains a key that was not searched: %s", text)
 		}
 	})
 }
@@ -94,7 +94,7 @@ func TestPlanOfAReleaseNamesCandidates(t *testing.T) {
 		text := plan(t, w, "release", "web", "-k", p+"/*/leader")
 		has(t, text, "next      likely: ", "  key       ", "  holder    ", "  delay     No lock-delay follows", "Release web? [y/N]")
 		if strings.Contains(text, "No other candidate") {
-			t.Errorf("a warning although candidates were found: %s", text)
+			t.Errorf("a warning despite candidates: %s", text)
 		}
 	})
 }

@@ -83,7 +83,7 @@ func TestReleaseWritesNothingElse(t *testing.T) {
 			t.Errorf("%+v", pair)
 		}
 		if e, _, err := w.client.Session().Info(s, nil); e == nil || err != nil {
-			t.Errorf("the session is gone: %v", err)
+			t.Errorf("the session no longer exists: %v", err)
 		}
 		r = w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitNoLeader)
 		has(t, r.errOut, "electop: web: nothing was changed: the election has no leader\n")
@@ -124,7 +124,7 @@ func TestNothingIsWrittenIfTheHolderChangesBeforeTheAction(t *testing.T) {
 					t.Errorf("%+v", pair)
 				}
 				if e, _, _ := w.client.Session().Info(old, nil); e == nil {
-					t.Error("the session was destroyed all the same")
+					t.Error("the session was destroyed")
 				}
 			})
 		})
@@ -155,7 +155,7 @@ func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
 		}
 		has(t, r.out, "web: session "+s+" of web-1 was destroyed. ", "ock-delay")
 		if e, _, _ := w.client.Session().Info(s, nil); e != nil {
-			t.Error("the session lives")
+			t.Error("the session still exists")
 		}
 		if pair := w.get(p + "/mail/leader"); pair.Session != "" {
 			t.Errorf("%+v", pair)
@@ -164,7 +164,7 @@ func TestDestroyEndsTheSessionAndReportsTheLockDelay(t *testing.T) {
 		r = w.run("destroy", "--session", other, "--yes").must(t, exitOK)
 		has(t, r.out, "session "+other+": destroyed. ")
 		if e, _, _ := w.client.Session().Info(other, nil); e != nil {
-			t.Error("the session that was named lives")
+			t.Error("the named session still exists")
 		}
 	})
 }
@@ -247,7 +247,7 @@ func TestDestroyASessionByID(t *testing.T) {
 		r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "destroy", "--session", s, "-k", p+"/*/leader").must(t, exitFailed)
 		has(t, r.errOut, "no such session: "+s)
 		if strings.Contains(r.errOut, "searched") || strings.Contains(r.errOut, "[y/N]") {
-			t.Errorf("a question about a session that is gone: %s", r.errOut)
+			t.Errorf("a confirmation for a session that no longer exists: %s", r.errOut)
 		}
 	})
 }
@@ -270,7 +270,7 @@ func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
 		t.Errorf("out %q", r.out)
 	}
 	if w.get("service/chat/leader").Session != here {
-		t.Error("an election on another node was touched")
+		t.Error("an election on another node was changed")
 	}
 }
 

@@ -178,7 +178,7 @@ func TestCampaignLeavesNoProcessBehind(t *testing.T) {
 			}
 			r := (<-done).must(t, tt.code)
 			if tt.dying {
-				eventually(t, "end of what was killed", func() bool { return len(running(t, pgid)) == 0 })
+				eventually(t, "end of the killed processes", func() bool { return len(running(t, pgid)) == 0 })
 			}
 			if left := running(t, pgid); len(left) > 0 || !strings.Contains(r.errOut, tt.says) {
 				t.Errorf("running %q, err %q", left, r.errOut)
@@ -239,7 +239,7 @@ func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 					t.Errorf("exit code %d, err %q", code, p.errOut.String())
 				}
 				if left := w.campaigns(); len(left) > 0 {
-					t.Errorf("a session is left: %+v", left[0])
+					t.Errorf("a session remains: %+v", left[0])
 				}
 				if pair := w.get(key); kind != "while it waits" && (pair == nil || pair.Session != "") {
 					t.Errorf("the key is %+v", pair)

@@ -27,7 +27,7 @@ func TestCampaignRunsAProgramWhileLeading(t *testing.T) {
 		}
 		for _, s := range sessions {
 			if s.Name == "electop campaign" {
-				t.Errorf("a session is left: %+v", s)
+				t.Errorf("a session remains: %+v", s)
 			}
 		}
 		w.run("campaign", "job", "-k", p+"/*/leader", "--", "sh", "-c", "kill -9 $$").must(t, 128+9)
@@ -129,7 +129,7 @@ func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
 				t.Errorf("err %q", r.errOut)
 			}
 			if left := w.campaigns(); len(left) > 0 {
-				t.Errorf("a session is left: %+v", left[0])
+				t.Errorf("a session remains: %+v", left[0])
 			}
 		}
 		w.run("campaign", "free", "-k", p+"/*/leader", "--try", "30s", "--", "true").must(t, exitOK)
@@ -141,7 +141,7 @@ func TestCampaignWithBehaviorDeleteDeletesItsKey(t *testing.T) {
 		p := prefix(t)
 		w.run("campaign", "job", "-k", p+"/*/leader", "--behavior", "delete", "--", "true").must(t, exitOK)
 		if pair := w.get(p + "/job/leader"); pair != nil {
-			t.Errorf("the key is left: %+v", pair)
+			t.Errorf("the key still exists: %+v", pair)
 		}
 	})
 }

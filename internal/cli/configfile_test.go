@@ -48,7 +48,7 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 				t.Errorf("%d warnings, want %d: %s", got, c.want, r.errOut)
 			}
 			if strings.Contains(r.errOut, "secret") {
-				t.Errorf("the warning shows the secret: %s", r.errOut)
+				t.Errorf("the warning contains the secret: %s", r.errOut)
 			}
 		})
 	}
@@ -87,11 +87,11 @@ func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
 		code   int
 	}{
 		{"file alone", "token: " + agent.Token(), nil, nil, exitOK},
-		{"file alone, wrong", "token-file: " + bad, nil, nil, exitDenied},
-		{"environment beats it", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
-		{"also when the file names a file", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
-		{"also when the environment does", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN_FILE": good}, nil, exitOK},
-		{"a flag beats both", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": wrong}, []string{"--token", agent.Token()}, exitOK},
+		{"config file alone, wrong token", "token-file: " + bad, nil, nil, exitDenied},
+		{"environment overrides the file", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
+		{"also if the config file names a token file", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
+		{"also if the environment names a file", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN_FILE": good}, nil, exitOK},
+		{"a flag overrides both", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": wrong}, []string{"--token", agent.Token()}, exitOK},
 		{"unknown setting", "tokn: x", nil, nil, exitUsage},
 		{"list of patterns", "key: [a/*, b/*]\ntoken: " + agent.Token(), nil, nil, exitOK},
 	}

@@ -19,8 +19,8 @@ func newDoctorCommand(d deps, o *options) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Show what this address and token may read and do",
-		Long: `Show, rule by rule, what this address and token may read and do, and what an
+		Short: "Show what this address and token can read and do",
+		Long: `Show, rule by rule, what this address and token can read and do, and what an
 empty response means. It never writes.
 
 Exit codes: 0 everything that observing needs is allowed, 5 some of it is denied,

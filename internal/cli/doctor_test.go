@@ -36,7 +36,7 @@ func TestDoctorNamesTheMissingRule(t *testing.T) {
 	r := w.run("doctor").must(t, exitDenied)
 	has(t, r.out, "denied", `key_prefix "service/" { policy = "read" }`, `session_prefix "" { policy = "read" }`)
 	if strings.Contains(r.errOut, "electop:") {
-		t.Errorf("the table has said it: %q", r.errOut)
+		t.Errorf("the table already contains it: %q", r.errOut)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestDoctorResult(t *testing.T) {
 		want int
 	}{
 		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitOK},
-		{"limits are told, not failed for", []consulx.Row{row("agent", consulx.StatusLimited)}, exitOK},
+		{"limits are reported and no failure", []consulx.Row{row("agent", consulx.StatusLimited)}, exitOK},
 		{"observing is denied", []consulx.Row{row("keys service/*/leader", consulx.StatusDenied)}, exitDenied},
 		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitOK},
 		{"no consensus leader", []consulx.Row{row("consensus leader", consulx.StatusDenied)}, exitFailed},

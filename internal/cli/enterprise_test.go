@@ -159,7 +159,7 @@ func TestEveryRequestNamesNamespacePartitionAndDatacenter(t *testing.T) {
 			"/v1/internal/acl/authorize",
 		} {
 			if !seen[path] {
-				t.Errorf("nothing asked %s: the test covers too little", path)
+				t.Errorf("no request to %s: the test covers too little", path)
 			}
 		}
 	})
@@ -240,7 +240,7 @@ func useDashboard(t *testing.T, w *testConsul, key string) {
 			break
 		}
 		if ctx.Err() != nil {
-			t.Error("the dashboard's queries were not answered")
+			t.Error("the dashboard's queries got no response")
 			break
 		}
 	}

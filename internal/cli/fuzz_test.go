@@ -184,7 +184,7 @@ func FuzzArguments(f *testing.F) {
 			{"--log-file", text + "/x", "list"}, {"--client-cert", text, "--client-key", text, "list"}, {"--namespace", text, "list"}, {"--datacenter", text, "list"},
 		}
 		if strings.ContainsRune(text, 0) {
-			t.Skip("no argument holds NUL")
+			t.Skip("no argument can contain NUL")
 		}
 		checkCommand(t, "127.0.0.1:1", forms[int(form)%len(forms)]...)
 	})
@@ -203,7 +203,7 @@ func FuzzEnvironment(f *testing.F) {
 			"XDG_CONFIG_HOME", "HOME", "TERM", "config",
 		}
 		if strings.ContainsRune(text, 0) {
-			t.Skip("no variable holds NUL")
+			t.Skip("no variable can contain NUL")
 		}
 		args := commandLines("service/web/leader")[int(command)%15]
 		args = append([]string{"--http-addr", "127.0.0.1:1"}, args...)

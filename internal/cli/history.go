@@ -103,7 +103,7 @@ func parseRange(since, until string, now time.Time) (r history.Range, err error)
 func wantWords(flag string, words, known []string) error {
 	for _, word := range words {
 		if !slices.Contains(known, word) {
-			return usagef("%s %q: want one of %s", flag, sanitize.Line(word, 40), strings.Join(known, ", "))
+			return usagef("%s %q: must be one of %s", flag, sanitize.Line(word, 40), strings.Join(known, ", "))
 		}
 	}
 	return nil

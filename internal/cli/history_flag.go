@@ -96,7 +96,7 @@ func parseDays(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err == nil && d < 0 {
-		err = errors.New("want 0 or more")
+		err = errors.New("must be 0 or more")
 	}
 	return d, err
 }

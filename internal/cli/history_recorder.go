@@ -74,7 +74,7 @@ func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqli
 				r.warn("history: storing events again")
 				return
 			}
-			r.warn(historyError(err) + "; retrying, events wait in memory")
+			r.warn(historyError(err) + "; retrying, events are queued in memory")
 		},
 	}
 }

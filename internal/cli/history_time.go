@@ -22,7 +22,7 @@ func parseMoment(flag, text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, usagef("%s %q: want a duration before now (24h, 7d) or a time (2026-11-20T03:12)", flag, sanitize.Line(text, 40))
+	return time.Time{}, usagef("%s %q: must be a duration before now (24h, 7d) or a time (2026-11-20T03:12)", flag, sanitize.Line(text, 40))
 }
 
 // localTime formats a time for a table.

@@ -79,7 +79,7 @@ func TestListShowsTheStateOfTheStore(t *testing.T) {
 				t.Errorf("session %+v\nis not %+v", got.Session, s)
 			}
 			if got.SinceKnown == nil || *got.SinceKnown {
-				t.Error("a single look cannot know since when")
+				t.Error("a single read reports since when")
 			}
 		}
 		if all[0].Leader != "web-1" || all[0].Session.TTL != "20s" || all[1].Leader != "locked" || all[1].Flags != "3304740253564472344" {

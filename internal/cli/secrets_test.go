@@ -90,12 +90,12 @@ func reflections(other string) []reflection {
 		{"403", body(403, "Permission denied: ")},
 		{"400", body(400, "")},
 		{"429", body(429, "")},
-		{"a body that is no JSON", body(200, "")},
+		{"a body that is not JSON", body(200, "")},
 		{"a JSON string", quoted(`$`)},
 		{"JSON of another shape", quoted(`{$:[$]}`)},
-		{"a duration that is none", quoted(`[{"ID":"x","TTL":$,"LockDelay":$,"Checks":$}]`)},
-		{"a flag that is none", quoted(`[{"Key":"service/web/leader","Flags":$,"Value":"dg=="}]`)},
-		{"a value that is no base64", quoted(`[{"Key":"service/web/leader","Value":$}]`)},
+		{"an invalid duration", quoted(`[{"ID":"x","TTL":$,"LockDelay":$,"Checks":$}]`)},
+		{"an invalid flag", quoted(`[{"Key":"service/web/leader","Flags":$,"Value":"dg=="}]`)},
+		{"a value that is not base64", quoted(`[{"Key":"service/web/leader","Value":$}]`)},
 		{"301", redirect(301)},
 		{"302", redirect(302)},
 		{"307", redirect(307)},
@@ -106,16 +106,16 @@ func reflections(other string) []reflection {
 			}
 			w.WriteHeader(http.StatusInternalServerError)
 		}},
-		{"an index that is none", func(w http.ResponseWriter, r *http.Request) {
+		{"an invalid index", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Consul-Index", r.Header.Get("X-Consul-Token"))
 			_, _ = io.WriteString(w, "[]")
 		}},
 		{"a status line", rawAnswer("HTTP/1.1 500 %s\r\n\r\n")},
-		{"a status that is none", rawAnswer("HTTP/1.1 %s\r\n\r\n")},
+		{"an invalid status", rawAnswer("HTTP/1.1 %s\r\n\r\n")},
 		{"no HTTP", rawAnswer("%s\r\n")},
-		{"a header that is none", rawAnswer("HTTP/1.1 200 OK\r\n%s\r\n\r\n")},
-		{"a length that is none", rawAnswer("HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n")},
-		{"a chunk that is none", rawAnswer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n")},
+		{"an invalid header", rawAnswer("HTTP/1.1 200 OK\r\n%s\r\n\r\n")},
+		{"an invalid length", rawAnswer("HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n")},
+		{"an invalid chunk", rawAnswer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n")},
 	}
 }
 
@@ -272,7 +272,7 @@ func (o *overheard) run(ctx context.Context, args ...string) {
 func stranger(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("another host was asked %s %s: %v", r.Method, r.URL, r.Header)
+		t.Errorf("another host received %s %s: %v", r.Method, r.URL, r.Header)
 	}))
 	t.Cleanup(s.Close)
 	return s.URL

@@ -93,7 +93,7 @@ func (b Backend) Acquire(t *testing.T, p api.KVPair) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s can't be acquired", p.Key)
+			t.Fatalf("%s cannot be acquired", p.Key)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestServerKeepsDataOverRestartAndKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := a.Client().Status().Leader(); err == nil {
-			t.Fatal("the agent still answers")
+			t.Fatal("the agent still responds")
 		}
 		addr := a.Addr()
 		if err := a.Restart(); err != nil {

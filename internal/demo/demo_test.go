@@ -35,7 +35,7 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 		case line := <-told:
 			lines = append(lines, line)
 		case err := <-done:
-			t.Fatalf("it ended by itself: %v; it reported %q", err, lines)
+			t.Fatalf("the demonstration ended early: %v; it reported %q", err, lines)
 		}
 	}
 	cancel()
@@ -43,7 +43,7 @@ func play(t *testing.T, addr string, o Options, until func(lines []string) bool)
 		t.Error(err)
 	}
 	for _, line := range lines {
-		if strings.Contains(line, "met an error") {
+		if strings.Contains(line, "reported an error") {
 			t.Error(line)
 		}
 	}

@@ -84,17 +84,17 @@ func (c *comparison) event(e line) {
 		}
 	case election.Explained, election.Unreadable, election.Readable:
 	default:
-		c.blame(e, "no writer did this")
+		c.blame(e, "no writer made this change")
 	}
 }
 
 func (c *comparison) elected(e line) {
 	if c.led {
-		c.blame(e, "the term before, %s, was not told to have ended", c.k.terms[c.at].id)
+		c.blame(e, "the end of the previous term, %s, was not reported", c.k.terms[c.at].id)
 	}
 	i := slices.IndexFunc(c.k.terms[c.at+1:], func(t term) bool { return t.id == e.Leader })
 	if i < 0 {
-		c.blame(e, "there is no such term after the one told before")
+		c.blame(e, "the log has no such term after the previously reported one")
 		return
 	}
 	i += c.at + 1
@@ -103,7 +103,7 @@ func (c *comparison) elected(e line) {
 		c.blame(e, "the log has session %s, create_index %d, term %d", t.session, t.create, t.lock)
 	}
 	if e.read.Before(t.asked) {
-		c.blame(e, "told %v before the acquire was sent", t.asked.Sub(e.read))
+		c.blame(e, "reported %v before the acquire was sent", t.asked.Sub(e.read))
 	}
 	c.led = true
 	if e.Initial && !c.initial {
@@ -132,7 +132,7 @@ func (c *comparison) vacated(e line) {
 		return
 	}
 	if !c.led {
-		c.blame(e, "no term was told to have begun")
+		c.blame(e, "no start of a term was reported")
 		return
 	}
 	t := &c.k.terms[c.at]
@@ -141,9 +141,9 @@ func (c *comparison) vacated(e line) {
 	case t.id != e.Leader || t.session != e.Session:
 		c.blame(e, "the leader was %s with session %s", t.id, t.session)
 	case t.ending.IsZero():
-		c.blame(e, "the term lasts")
+		c.blame(e, "the term has not ended")
 	case e.read.Before(t.ending):
-		c.blame(e, "told %v before the write that ended it", t.ending.Sub(e.read))
+		c.blame(e, "reported %v before the write that ended it", t.ending.Sub(e.read))
 	}
 }
 
@@ -164,12 +164,12 @@ func (c *comparison) account(key string) {
 	}
 	for create, n := range c.told {
 		if total[create] < n {
-			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d told, the log has %d", key, n, create, total[create]))
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d reported, the log has %d", key, n, create, total[create]))
 		}
 	}
 	for create, n := range c.missed {
 		if total[create] < n+c.told[create] {
-			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d told and %d counted as missed, the log has %d",
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d reported and %d counted as missed, the log has %d",
 				key, c.told[create], create, n, total[create]))
 		}
 	}
@@ -183,10 +183,10 @@ func (c *comparison) account(key string) {
 			c.uncountable += rest
 			continue
 		}
-		c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d neither told nor counted as missed (told %d, missed %d)",
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d neither reported nor counted as missed (reported %d, missed %d)",
 			key, rest, create, c.told[create], c.missed[create]))
 	}
 	if c.led != c.k.held || c.led && c.k.terms[c.at].id != c.k.terms[len(c.k.terms)-1].id {
-		c.wrong = append(c.wrong, fmt.Sprintf("%s: in the end electop says led %v, the log says led %v", key, c.led, c.k.held))
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: held at the end according to electop: %v, according to the log: %v", key, c.led, c.k.held))
 	}
 }

@@ -48,7 +48,7 @@ func TestNetworkFaults(t *testing.T) {
 func resetStorm() fault {
 	stop := func(*stage) {}
 	return fault{
-		name: "connections reset again and again", lasts: 6 * time.Second,
+		name: "connections reset repeatedly", lasts: 6 * time.Second,
 		begin: func(s *stage) {
 			ctx, cancel := context.WithCancel(context.Background())
 			done := make(chan struct{})

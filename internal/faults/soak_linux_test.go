@@ -48,7 +48,7 @@ type period struct {
 func TestSoak(t *testing.T) {
 	text := os.Getenv("SOAK")
 	if text == "" {
-		t.Skip("SOAK=30m says how long to run")
+		t.Skip("set the duration with SOAK, for example SOAK=30m")
 	}
 	length, err := time.ParseDuration(text)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *soak) settle() *verdict {
 		s.reconcile()
 		v := s.truth.compare(s.watch.all())
 		if len(v.wrong) == 0 || time.Since(start) > patience {
-			s.t.Logf("everything was told %.1f s after the last change", time.Since(start).Seconds())
+			s.t.Logf("everything was reported %.1f s after the last change", time.Since(start).Seconds())
 			return v
 		}
 		<-tick.C
@@ -180,10 +180,10 @@ func (s *soak) report(v *verdict, first, worst usage) {
 		}
 	}
 	s.t.Logf("%d faults, %d writes (%d without confirmation)", len(s.faulty), writes, failed)
-	s.t.Logf("%d terms: %d told, %d counted as missed, %d of deleted or replaced keys, %d false", v.terms, v.told, v.missed, v.uncountable, len(v.wrong))
+	s.t.Logf("%d terms: %d reported, %d counted as missed, %d of deleted or replaced keys, %d false", v.terms, v.told, v.missed, v.uncountable, len(v.wrong))
 	s.t.Logf("lag without a fault: p50 %v, p99 %v, longest %v (%d terms)", part(calm, 50), part(calm, 99), part(calm, 100), len(calm))
 	s.t.Logf("lag at any time: p50 %v, p99 %v, longest %v (%d terms)", part(all, 50), part(all, 99), part(all, 100), len(all))
-	s.t.Logf("usage at first %v; at worst %v; in the end %v", first, worst, usageOf(s.t, s.watch.pid()))
+	s.t.Logf("usage: at the start %v, maximum %v, at the end %v", first, worst, usageOf(s.t, s.watch.pid()))
 	for i, text := range v.wrong {
 		if i == 40 {
 			s.t.Errorf("… and %d more", len(v.wrong)-i)

@@ -139,7 +139,7 @@ type result struct {
 func (f fault) play(t *testing.T) {
 	t.Parallel()
 	if f.long && os.Getenv("ELECTOP_FAULTS") != "all" {
-		t.Skip("takes long: `make faults` runs it")
+		t.Skip("takes long; `make faults` runs it")
 	}
 	at := setting{}
 	if f.at == nil {
@@ -190,13 +190,13 @@ func (s *stage) during(f fault, begun time.Time, r *result) {
 			r.stale = max(r.stale, v.at.Sub(changed))
 		}
 		if wasLost && wrong {
-			s.t.Logf("the board is called live again while it is stale:\n%s", v.text)
+			s.t.Logf("the screen shows a live board while it is stale:\n%s", v.text)
 		}
 		wasLost = v.lost
 	}
 	s.must(<-turned)
 	if r.seen < 0 && !f.silent {
-		s.t.Errorf("the screen did not tell of the fault within %v", f.lasts+patience)
+		s.t.Errorf("the screen did not show the fault within %v", f.lasts+patience)
 	}
 }
 

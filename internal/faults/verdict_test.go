@@ -34,14 +34,14 @@ func TestCompareFindsFalseEvents(t *testing.T) {
 		falsify    func(l *truth, lines []line) []line
 	}{
 		{"nothing", "", func(_ *truth, lines []line) []line { return lines }},
-		{"a term is told twice", "no such term", func(_ *truth, lines []line) []line { return append(lines, lines[1], lines[2]) }},
-		{"a term is not told", "neither told nor counted", func(_ *truth, lines []line) []line { return lines[2:] }},
-		{"a term that lasts is ended", "the term lasts", func(_ *truth, lines []line) []line {
+		{"a term is reported twice", "no such term", func(_ *truth, lines []line) []line { return append(lines, lines[1], lines[2]) }},
+		{"a term is not reported", "neither reported nor counted", func(_ *truth, lines []line) []line { return lines[2:] }},
+		{"a current term is reported as ended", "the term has not ended", func(_ *truth, lines []line) []line {
 			end := lines[1]
 			end.Leader, end.Session, end.read = "two", "s2", lines[2].read.Add(time.Second)
 			return append(lines, end)
 		}},
-		{"a term ends before it did", "before the write that ended it", func(_ *truth, lines []line) []line {
+		{"the end of a term is reported too early", "before the write that ended it", func(_ *truth, lines []line) []line {
 			lines[1].read = lines[0].read
 			return lines
 		}},
@@ -49,22 +49,22 @@ func TestCompareFindsFalseEvents(t *testing.T) {
 			lines[2].Session = "s1"
 			return lines
 		}},
-		{"terms that never were are missed", "counted as missed", func(_ *truth, lines []line) []line {
+		{"missed terms that never existed", "counted as missed", func(_ *truth, lines []line) []line {
 			missed := lines[2]
 			missed.Type, missed.Count = election.Missed, 1
 			return append(lines, missed)
 		}},
-		{"a deletion that never was", "was not deleted", func(_ *truth, lines []line) []line {
+		{"a deletion that never happened", "was not deleted", func(_ *truth, lines []line) []line {
 			deleted := lines[2]
 			deleted.Type = election.Deleted
 			return append(lines, deleted)
 		}},
-		{"a write that never was", "no writer did this", func(_ *truth, lines []line) []line {
+		{"a write that never happened", "no writer made this change", func(_ *truth, lines []line) []line {
 			overwritten := lines[2]
 			overwritten.Type = election.Overwritten
 			return append(lines, overwritten)
 		}},
-		{"the end is not told", "says led true, the log says led false", func(l *truth, lines []line) []line {
+		{"the end is not reported", "according to electop: true, according to the log: false", func(l *truth, lines []line) []line {
 			l.end("k", time.Now(), false)
 			return lines
 		}},

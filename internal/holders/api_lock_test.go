@@ -60,7 +60,7 @@ func TestAPILockAlone(t *testing.T) {
 				t.Errorf("the key is %+v", pair)
 			}
 			if got, want := s.sessionLives(h.pair.Session), verb == "release"; got != want {
-				t.Errorf("the session lives: %v", got)
+				t.Errorf("the session still exists: %v", got)
 			}
 			if _, err := l.Lock.Lock(nil); !errors.Is(err, api.ErrLockHeld) {
 				t.Errorf("Lock gives %v", err)

@@ -87,6 +87,6 @@ func TestAPISemaphoreRelease(t *testing.T) {
 	}
 	holdSlot(t, newSemaphore(s, 1))
 	if after := s.get(); string(after.Value) == string(before.Value) {
-		t.Errorf("the slot did not move: %s", after.Value)
+		t.Errorf("the slot has no new holder: %s", after.Value)
 	}
 }

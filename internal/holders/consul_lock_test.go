@@ -32,7 +32,7 @@ func consulLockChild(s *stage, child string, flags ...string) *process {
 func mustStop(t *testing.T, p *process) {
 	t.Helper()
 	child := p.number("child")
-	t.Logf("the child was gone %v later", await(t, "the child's end", func() bool { return !alive(child) }).Round(time.Millisecond))
+	t.Logf("the child ended %v later", await(t, "the child's end", func() bool { return !alive(child) }).Round(time.Millisecond))
 	p.says("Lock lost, killing child")
 	p.says("Error running handler: signal: terminated")
 	if code := p.exitCode(); code != 0 {
@@ -112,7 +112,7 @@ func TestConsulLockLeavesGrandchildren(t *testing.T) {
 	s.act("release")
 	mustStop(t, p)
 	if !alive(grandchild) {
-		t.Error("the grandchild was ended too")
+		t.Error("the grandchild ended, too")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestConsulLockSemaphore(t *testing.T) {
 	waiter.number("child")
 	mustStop(t, first)
 	if s.sessionLives(session) {
-		t.Error("the session lives on")
+		t.Error("the session still exists")
 	}
 }
 

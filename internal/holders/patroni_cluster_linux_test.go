@@ -51,7 +51,7 @@ func newCluster(t *testing.T) *cluster {
 	consultest.Binary(t) // skips under -short, before it looks for software
 	needsProgram(t, "patroni", installPatroni)
 	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
-		leaveOut(t, "the module consul of Python", installPatroni)
+		leaveOut(t, "Python's module consul", installPatroni)
 	}
 	c := &cluster{root: t, scope: "holders", bin: postgresPrograms(t), as: unprivileged(t)}
 	c.stage = stageOn(t, consultest.Dev(t), "service/"+c.scope, "service/"+c.scope+"/leader")

@@ -18,13 +18,13 @@ func TestPatroni(t *testing.T) {
 		name string
 		test func(*testing.T, *cluster)
 	}{
-		{"release is refused", releaseIsRefused},
-		{"an unlocked key returns to a healthy primary", unlockedKeyReturns},
-		{"destroy moves nothing from a healthy primary", destroyMovesNothing},
-		{"switchover moves a healthy primary", switchoverMoves},
-		{"destroy gives a hung daemon's cluster two primaries", destroyWithHungDaemon},
-		{"destroy fails over from a dead primary", destroyFailsOver},
-		{"an unlocked key keeps a dead primary's cluster without one", unlockedKeyStopsFailover},
+		{"a release is refused", releaseIsRefused},
+		{"a healthy primary acquires an unlocked key again", unlockedKeyReturns},
+		{"a destroy does not change a healthy primary", destroyMovesNothing},
+		{"a switchover changes a healthy primary", switchoverMoves},
+		{"a destroy while the daemon hangs causes two primaries", destroyWithHungDaemon},
+		{"a destroy causes a failover from a dead primary", destroyFailsOver},
+		{"an unlocked key prevents the failover from a dead primary", unlockedKeyStopsFailover},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			c.t = t
@@ -57,7 +57,7 @@ func releaseIsRefused(t *testing.T, c *cluster) {
 		t.Errorf("released: %v", r)
 	}
 	if text := r.stdout + r.stderr; !strings.Contains(text, "patronictl switchover "+c.scope) {
-		t.Errorf("the way to do it is not named: %v", r)
+		t.Errorf("the switchover command is missing: %v", r)
 	}
 	if after := c.get(); after.ModifyIndex != before.ModifyIndex || after.Session != before.Session {
 		t.Errorf("the key changed: %+v -> %+v", before, after)
@@ -100,7 +100,7 @@ func switchoverMoves(t *testing.T, c *cluster) {
 		t.Fatal(r)
 	}
 	await(t, "the new primary", other.leads)
-	t.Logf("patronictl switchover moved the leader in %v", time.Since(start).Round(time.Millisecond))
+	t.Logf("patronictl switchover changed the leader in %v", time.Since(start).Round(time.Millisecond))
 }
 
 // Only the primary's daemon stops its PostgreSQL. While the daemon hangs, a replica also becomes a primary.
@@ -116,7 +116,7 @@ func destroyWithHungDaemon(t *testing.T, c *cluster) {
 		}
 	}
 	leader.daemon.signal(syscall.SIGCONT)
-	t.Logf("%s was no primary %v after its daemon ran on", leader.name,
+	t.Logf("%s was no longer a primary %v after its daemon continued", leader.name,
 		await(t, "the demotion", func() bool { return !leader.writable() }).Round(time.Millisecond))
 	leader.kill() // its data has diverged
 	leader.rejoin()
@@ -143,7 +143,7 @@ func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	h.mustEnd()
 	for range 3 { // iterations of the replica's loop, which could promote it now
 		seen := other.status().Seen
-		await(t, "a turn of the replica's loop", func() bool { return other.status().Seen > seen })
+		await(t, "an iteration of the replica's loop", func() bool { return other.status().Seen > seen })
 	}
 	h.mustKeep(c.get())
 	if other.primary() {

@@ -75,7 +75,7 @@ func TestRecipeAfterDestroy(t *testing.T) {
 	h := s.act("destroy")
 	h.mustKeep(s.get())
 	if s.sessionLives(g.session) {
-		t.Error("the session lives on")
+		t.Error("the session still exists")
 	}
 	var err error
 	await(t, "an error", func() bool {
@@ -113,7 +113,7 @@ func TestRecipeThatOnlyRenewsIsNeverTold(t *testing.T) {
 	h.successor()
 	for range 3 {
 		if entry, _, err := s.client().Session().Renew(old.session, nil); err != nil || entry == nil {
-			t.Errorf("the old holder's renewal gives %v, %v", entry, err)
+			t.Errorf("the old holder's renewal returns %v, %v", entry, err)
 		}
 	}
 }

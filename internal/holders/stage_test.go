@@ -71,13 +71,13 @@ func (s *stage) act(verb string) hold {
 	s.t.Helper()
 	before := s.get()
 	if before == nil || before.Session == "" {
-		s.t.Fatalf("%s has no holder to %s", s.key, verb)
+		s.t.Fatalf("%s has no holder: cannot %s it", s.key, verb)
 	}
 	start := time.Now()
 	if r := s.electop(verb, s.key, "--yes"); r.code != 0 {
 		s.t.Fatalf("%s: %v", verb, r)
 	}
-	s.t.Logf("electop %s took %v; the times below begin after it", verb, time.Since(start).Round(time.Millisecond))
+	s.t.Logf("electop %s took %v; the following times begin after it", verb, time.Since(start).Round(time.Millisecond))
 	return hold{s, *before}
 }
 
@@ -159,7 +159,7 @@ func (h hold) mustKeep(pair *api.KVPair) {
 // mustEnd waits for the end of the hold's session.
 func (h hold) mustEnd() {
 	h.s.t.Helper()
-	h.s.t.Logf("the old session was gone %v later", await(h.s.t, "the session's end",
+	h.s.t.Logf("the old session ended %v later", await(h.s.t, "the session's end",
 		func() bool { return !h.s.sessionLives(h.pair.Session) }).Round(time.Millisecond))
 }
 

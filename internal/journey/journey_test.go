@@ -194,7 +194,7 @@ func TestSessionsViewDestroysAnOrphan(t *testing.T) {
 		term.keys("Enter", "x")
 		term.await("Destroy", id, "y destroy")
 		term.keys("y")
-		term.until("the session gone", func(string) bool {
+		term.until("the end of the session", func(string) bool {
 			e, _, err := s.agent.Client().Session().Info(id, nil)
 			return err == nil && e == nil
 		})

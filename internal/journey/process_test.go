@@ -199,7 +199,7 @@ func TestTerminalIsRestoredAfterAPanicInAnyGoroutine(t *testing.T) {
 			s.restored()
 			checkCrashLog(t, log)
 			if raw, err := os.ReadFile(s.raw); err != nil || bytes.Contains(raw, []byte(secret)) {
-				t.Errorf("the terminal was sent the token: %v", err)
+				t.Errorf("the token was written to the terminal: %v", err)
 			}
 		})
 	}
@@ -344,7 +344,7 @@ func TestBackgroundAndKillOfASuspendedDashboard(t *testing.T) {
 	s.keys("C-z")
 	s.await("Stopped")
 	s.line("clear; bg")
-	s.until("the dashboard stopped because it wants the terminal", func(string) bool {
+	s.until("the dashboard stopped because of its access to the terminal", func(string) bool {
 		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.parent))
 		return bytes.Contains(state, []byte(") T "))
 	})

@@ -141,7 +141,7 @@ func TestReaderThatStopsDoesNotBlockClose(t *testing.T) {
 	defer r.Close()
 	f := open(t, path)
 	for range 50_000 {
-		write(t, f, "a line that the pipe has no room for\n")
+		write(t, f, "a line that does not fit into the pipe\n")
 	}
 	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "it does not accept writes") {
 		t.Errorf("%v", err)

@@ -129,13 +129,13 @@ func TestBlockedQueriesSleepThroughOtherChanges(t *testing.T) {
 			synctest.Wait()
 			select {
 			case <-query.done:
-				t.Errorf("%s woke for something else", path)
+				t.Errorf("another change woke %s", path)
 			default:
 			}
 			change()
 			query.result(f)
 			if query.took != 0 {
-				t.Errorf("%s did not wake", path)
+				t.Errorf("%s did not wake up", path)
 			}
 		}
 	})
@@ -163,11 +163,11 @@ func TestTTLCheckNeedsReports(t *testing.T) {
 		}
 		pass(10*time.Second - 1)
 		if f.sessionInfo(s) == "[]" {
-			t.Fatal("the session ended while its check was reported on")
+			t.Fatal("the session ended although its check was updated")
 		}
 		pass(1)
 		if got := f.checkStatus("node-1", "c"); got != "critical" || f.sessionInfo(s) != "[]" {
-			t.Errorf("after the TTL the check is %s", got)
+			t.Errorf("after the TTL, the check is %s", got)
 		}
 	})
 }

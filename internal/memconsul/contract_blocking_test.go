@@ -34,10 +34,10 @@ func TestQueriesIgnoreOtherKeys(t *testing.T) {
 				f.writeUntil(f.key("ax"), query)
 				last := query.result(f)
 				if last.index(f.T) != first.index(f.T) || last.body != first.body {
-					f.Errorf("the answer moved from %d to %d: %s", first.index(f.T), last.index(f.T), last.body)
+					f.Errorf("the index changed from %d to %d: %s", first.index(f.T), last.index(f.T), last.body)
 				}
 				if query.took < 500*time.Millisecond {
-					f.Errorf("it was woken after %s", query.took)
+					f.Errorf("the query returned after %s", query.took)
 				}
 			})
 		})
@@ -63,7 +63,7 @@ func TestQueriesSeeTheirKeys(t *testing.T) {
 					change()
 					next := query.result(f).index(f.T)
 					if next <= index || query.took > patience {
-						f.Fatalf("after %s the index went from %d to %d", query.took, index, next)
+						f.Fatalf("after %s, the index changed from %d to %d", query.took, index, next)
 					}
 					index = next
 				}
@@ -101,7 +101,7 @@ func TestMissingKey(t *testing.T) {
 		f.mustPut("/v1/kv/"+f.key("elsewhere"), "v")
 		query := f.block("/v1/kv/"+f.key("none"), r.index(f.T), "30s")
 		if again := query.result(f); again.code != http.StatusNotFound || query.took > patience {
-			f.Errorf("a new poll after a write elsewhere: %d after %s", again.code, query.took)
+			f.Errorf("a new query after a write to another key: %d after %s", again.code, query.took)
 		}
 	})
 }
@@ -113,7 +113,7 @@ func TestIndexBeyondTheServersBlocks(t *testing.T) {
 		query := f.block("/v1/kv/"+key, f.entry(key).ModifyIndex+1_000_000, "300ms")
 		f.writeUntil(key, query)
 		if query.result(f); query.took < 300*time.Millisecond {
-			f.Errorf("it answered after %s", query.took)
+			f.Errorf("the query returned after %s", query.took)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestSessionAndHealthQueriesWake(t *testing.T) {
 			query := f.block(path, index, "30s")
 			change()
 			if next := query.result(f).index(f.T); next <= index || query.took > patience {
-				f.Errorf("%s: after %s the index went from %d to %d", path, query.took, index, next)
+				f.Errorf("%s: after %s, the index changed from %d to %d", path, query.took, index, next)
 			}
 		}
 	})

@@ -46,7 +46,7 @@ func TestServiceRegistration(t *testing.T) {
 		index := f.get(path).index(f.T)
 		register(80, "")
 		if again := f.get(path).index(f.T); again != index {
-			f.Errorf("the same registration moved the index from %d to %d", index, again)
+			f.Errorf("the same registration changed the index from %d to %d", index, again)
 		}
 		changes := []func(){
 			func() { register(81, "") },
@@ -60,7 +60,7 @@ func TestServiceRegistration(t *testing.T) {
 			change()
 			next := query.result(f).index(f.T)
 			if next <= index || query.took > patience {
-				f.Fatalf("change %d: after %s the index went from %d to %d", i, query.took, index, next)
+				f.Fatalf("change %d: after %s, the index changed from %d to %d", i, query.took, index, next)
 			}
 			index = next
 		}
@@ -80,7 +80,7 @@ func TestAgentDefersOutput(t *testing.T) {
 		}
 		f.put("/v1/agent/check/pass/"+first+"?note=quiet", "")
 		f.put("/v1/agent/check/warn/"+second+"?note=loud", "")
-		f.eventually(patience, "the later report is in the catalog", func() bool { return f.checkStatus("node-1", second) == "warning" })
+		f.eventually(patience, "the catalog contains the later output", func() bool { return f.checkStatus("node-1", second) == "warning" })
 		body := f.get("/v1/health/node/node-1").body
 		if !strings.Contains(body, "loud") || strings.Contains(body, "quiet") {
 			f.Error(body)

@@ -49,7 +49,7 @@ func receive(f *fixture, result <-chan error) error {
 	case err := <-result:
 		return err
 	case <-timeout.C:
-		f.Fatal("the candidate neither won nor failed")
+		f.Fatal("the campaign has not returned")
 		return nil
 	}
 }
@@ -123,7 +123,7 @@ func TestSemaphore(t *testing.T) {
 		}
 		select {
 		case err := <-won:
-			f.Fatalf("two hold one slot: %v", err)
+			f.Fatalf("two contenders hold one slot: %v", err)
 		default:
 		}
 		if err := first.Release(); err != nil {

@@ -42,9 +42,9 @@ func keyCases() []keyCase {
 		{"acquire with flags", []string{"release=own"}, "acquire=own&flags=9 w", "true", keyState{2, bumped, "own", "w", 9, false}},
 		{"acquire again, other value", nil, "acquire=own w", "true", keyState{1, bumped, "own", "w", 0, false}},
 		{"acquire again, same value and flags", nil, "acquire=own&flags=7 v", "true", held},
-		{"acquire while another holds", nil, "acquire=other w", "false", held},
+		{"acquire while another session holds the key", nil, "acquire=other w", "false", held},
 		{"plain write while held", nil, " w", "true", keyState{0, bumped, "own", "w", 0, false}},
-		{"plain write of the same while held", nil, "flags=7 v", "true", keyState{0, bumped, "own", "v", 7, false}},
+		{"plain write of the same value while held", nil, "flags=7 v", "true", keyState{0, bumped, "own", "v", 7, false}},
 		{"cas while held", nil, "cas=M w", "true", keyState{0, bumped, "own", "w", 0, false}},
 		{"cas with an old index", nil, "cas=1 w", "false", held},
 		{"cas=0 on a key that exists", nil, "cas=0 w", "false", held},
@@ -52,7 +52,7 @@ func keyCases() []keyCase {
 		{"plain write while unlocked", []string{"release=own"}, " w", "true", keyState{0, bumped, "", "w", 0, false}},
 		{"acquire after a plain write while unlocked", []string{"release=own", ""}, "acquire=own w", "true",
 			keyState{1, bumped, "own", "w", 0, false}},
-		{"plain write of the same, LockIndex 0 already", []string{"release=own", ""}, " v", "true", keyState{0, same, "", "v", 0, false}},
+		{"plain write of the same value, LockIndex already 0", []string{"release=own", ""}, " v", "true", keyState{0, same, "", "v", 0, false}},
 		{"release with a body", nil, "release=own w", "true", keyState{1, bumped, "", "w", 0, false}},
 		{"release with a body and flags", nil, "release=own&flags=7 v", "true", keyState{1, bumped, "", "v", 7, false}},
 		{"release without a body", nil, "release=own", "true", keyState{1, bumped, "", "null", 0, false}},
@@ -75,7 +75,7 @@ func TestKeyTable(t *testing.T) {
 		}
 		for name, id := range ids {
 			if f.sessionInfo(id) == "[]" {
-				f.Errorf("the session %s was lost", name)
+				f.Errorf("the session %s was invalidated", name)
 			}
 		}
 	})
@@ -174,7 +174,7 @@ func TestValueSizeLimit(t *testing.T) {
 		value := bytes.Repeat([]byte{0, 0xff}, limit/2)
 		f.mustPut("/v1/kv/"+f.key("k"), string(value))
 		if got := f.get("/v1/kv/" + f.key("k") + "?raw"); got.body != string(value) {
-			f.Errorf("%d bytes came back as %d others", len(value), len(got.body))
+			f.Errorf("%d bytes were returned as %d other bytes", len(value), len(got.body))
 		}
 		r := f.do(http.MethodPut, "/v1/kv/"+f.key("k"), string(value)+"x")
 		if r.code != http.StatusRequestEntityTooLarge || !strings.Contains(r.body, "max size: 524288 bytes") {

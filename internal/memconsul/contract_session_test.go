@@ -81,7 +81,7 @@ func TestInvalidation(t *testing.T) {
 						f.Errorf("the check is %s, want %s", got, c.health)
 					}
 					if got := f.acquire(s.key, rival, "w"); got == c.delay {
-						f.Errorf("the rival's acquire gives %v", got)
+						f.Errorf("the rival's acquire returns %v", got)
 					}
 				})
 			})
@@ -110,7 +110,7 @@ func TestDeleteOfAHeldKeyLeavesTheSession(t *testing.T) {
 		f.mustPut("/v1/kv/"+key+"?acquire="+s, "v")
 		f.do(http.MethodDelete, "/v1/kv/"+key, "")
 		if f.sessionInfo(s) == "[]" {
-			f.Error("the session is gone")
+			f.Error("the session no longer exists")
 		}
 		if !f.acquire(key, f.quickSession(), "w") {
 			f.Error("a lock-delay followed")
@@ -172,9 +172,9 @@ func TestAgentChecks(t *testing.T) {
 				s := f.session(map[string]any{"ServiceChecks": []map[string]string{{"ID": check}}})
 				f.mustPut("/v1/kv/"+f.key("k")+"?acquire="+s, "v")
 				f.put("/v1/agent/check/warn/"+check+"?note=hm", "")
-				f.eventually(patience, "the check warns", func() bool { return f.checkStatus("node-1", check) == "warning" })
+				f.eventually(patience, "the check has the status warning", func() bool { return f.checkStatus("node-1", check) == "warning" })
 				if got := f.entry(f.key("k")).session(); got != s {
-					f.Fatalf("a warning left the key with %q", got)
+					f.Fatalf("after a warning, the key is held by %q", got)
 				}
 				end(f)
 				f.eventually(patience, "the key is free", func() bool { return f.entry(f.key("k")).session() == "" })
@@ -210,7 +210,7 @@ func TestLockDelay(t *testing.T) {
 		}
 		lose("0s")
 		if !f.acquire(key, rival, "w") {
-			f.Error("a delay of 0s delays")
+			f.Error("a lock-delay of 0s delays the acquire")
 		}
 		f.mustPut("/v1/kv/"+key+"?release="+rival, "w")
 
@@ -219,19 +219,19 @@ func TestLockDelay(t *testing.T) {
 			f.Error("no delay")
 		}
 		if got := f.entry(key).session(); got != "" {
-			f.Errorf("in lock-delay the key is held by %q", got)
+			f.Errorf("during the lock-delay, the key is held by %q", got)
 		}
 		// The lock-delay is bound to the name: other keys are free, and a delete does not end it.
 		if !f.acquire(f.key("k2"), rival, "w") {
-			f.Error("another key is delayed")
+			f.Error("the lock-delay applies to another key")
 		}
 		f.do(http.MethodDelete, "/v1/kv/"+key, "")
 		if f.acquire(key, rival, "w") {
-			f.Error("the delay ended with the key")
+			f.Error("the lock-delay ended with the key")
 		}
-		took := f.eventually(patience, "the delay ends", func() bool { return f.acquire(key, rival, "w") })
+		took := f.eventually(patience, "the end of the lock-delay", func() bool { return f.acquire(key, rival, "w") })
 		if took < 500*time.Millisecond || took > 5*time.Second {
-			f.Errorf("a delay of 1s took %s", took)
+			f.Errorf("a lock-delay of 1s took %s", took)
 		}
 	})
 }
@@ -249,7 +249,7 @@ func TestLockDelayIsStoredAsAsked(t *testing.T) {
 // TestSessionTTL takes twice the smallest TTL that Consul allows.
 func TestSessionTTL(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes 20s; TestSessionExpiresAfterTwiceItsTTL has a faster clock")
+		t.Skip("takes 20s; TestSessionExpiresAfterTwiceItsTTL uses a simulated clock")
 	}
 	contract(t, func(f *fixture) {
 		const ttl = 10 * time.Second

@@ -81,7 +81,7 @@ func TestTxnErrors(t *testing.T) {
 			f.Errorf("%d\n%s\nwant 409\n%s", code, got, want)
 		}
 		if answer.Results != nil || f.entry(f.key("other")) != nil {
-			f.Error("a part of the transaction was done")
+			f.Error("a part of the transaction was applied")
 		}
 	})
 }
@@ -179,7 +179,7 @@ func TestSafeRelease(t *testing.T) {
 			f.Errorf("the key is %+v", after)
 		}
 		if f.sessionInfo(s) == "[]" {
-			f.Error("the session is gone")
+			f.Error("the session no longer exists")
 		}
 		if !f.acquire(key, rival, "w") {
 			f.Error("a lock-delay followed")

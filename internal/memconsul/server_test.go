@@ -49,7 +49,7 @@ func TestServerCloseEndsEverything(t *testing.T) {
 	}
 	<-query.done
 	if query.err == nil && query.resp.code != http.StatusOK {
-		t.Errorf("the blocked query got %d", query.resp.code)
+		t.Errorf("the blocked query returned %d", query.resp.code)
 	}
 }
 

@@ -64,6 +64,6 @@ func TestRunKillsAGroupThatIgnoresSIGTERM(t *testing.T) {
 	}
 	_ = w.Close()
 	if pid := <-group; !procgroup.Gone(pid) || procgroup.Signal(pid, syscall.SIGTERM) == nil {
-		t.Errorf("process group %d has processes left", pid)
+		t.Errorf("process group %d still has processes", pid)
 	}
 }

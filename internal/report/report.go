@@ -91,7 +91,7 @@ func (i *Incident) totals(lost int) string {
 		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", duration(s.VacancyMax)))
 	}
 	if s := i.Summary; s.Missed > 0 {
-		parts = append(parts, fmt.Sprintf("By Consul's count, %s passed unobserved.", election.Plural(s.Missed, "more term")))
+		parts = append(parts, fmt.Sprintf("LockIndex counts %s without observation.", election.Plural(s.Missed, "more term")))
 	}
 	return strings.Join(parts, " ")
 }
@@ -188,7 +188,7 @@ func (i *Incident) writeTimeline(b *bytes.Buffer) {
 		return
 	}
 	if i.Cut {
-		fmt.Fprintf(b, "The latest %s; older ones are left out.\n\n", election.Plural(uint64(len(i.Events)), "event"))
+		fmt.Fprintf(b, "The latest %s; older ones are omitted.\n\n", election.Plural(uint64(len(i.Events)), "event"))
 	}
 	b.WriteString("| time | event | detail |\n| --- | --- | --- |\n")
 	for _, e := range i.Events {

@@ -18,6 +18,6 @@ func TestDeadlinesDoNotMoveWhenTheyArriveLate(t *testing.T) {
 	// While the machine is suspended, only the wall clock advances.
 	suspended := sent.Round(0).Add(time.Hour)
 	if !reached(suspended, got.Kill) || reached(sent, got.Kill) {
-		t.Error("an hour of suspension was not noticed")
+		t.Error("an hour of suspension was not detected")
 	}
 }

@@ -66,7 +66,7 @@ func (o *options) parseLists(sizes, watchers string) error {
 	for text := range strings.SplitSeq(sizes, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 || n > maxSize {
-			return fmt.Errorf("-sizes: want numbers from 1 to %d, not %q", maxSize, text)
+			return fmt.Errorf("-sizes %q: must be numbers from 1 to %d", text, maxSize)
 		}
 		o.sizes = append(o.sizes, n)
 	}
@@ -86,17 +86,17 @@ func (o *options) parseLists(sizes, watchers string) error {
 func (o *options) check() error {
 	switch {
 	case o.rate <= 0 || o.rate > maxRate:
-		return fmt.Errorf("-rate: want up to %d changes a second", maxRate)
+		return fmt.Errorf("-rate: must be at most %d changes a second", maxRate)
 	case o.length <= 0 || o.length > maxLength:
-		return fmt.Errorf("-for: want up to %s", maxLength)
+		return fmt.Errorf("-for: must be at most %s", maxLength)
 	case o.idleChanges < 0 || o.idleChanges > maxIdle:
-		return fmt.Errorf("-idle-changes: want up to %d", maxIdle)
+		return fmt.Errorf("-idle-changes: must be at most %d", maxIdle)
 	case o.quiet <= 0 || o.quiet > maxLength:
-		return fmt.Errorf("-quiet: want up to %s", maxLength)
+		return fmt.Errorf("-quiet: must be at most %s", maxLength)
 	case o.moves < 0:
-		return fmt.Errorf("-moves: want 0 or more")
+		return fmt.Errorf("-moves: must be 0 or more")
 	case o.flaps < 1:
-		return fmt.Errorf("-flaps: want 1 or more")
+		return fmt.Errorf("-flaps: must be 1 or more")
 	}
 	return nil
 }

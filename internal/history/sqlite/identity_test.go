@@ -88,7 +88,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 			record(t, alone, a.events)
 			want := stored(t, alone)
 			if len(want) != len(a.events) {
-				t.Fatalf("one observer saw %d events, %d are stored:\n%s", len(a.events), len(want), list(want))
+				t.Fatalf("one observer reported %d events, %d are stored:\n%s", len(a.events), len(want), list(want))
 			}
 			for order, batches := range map[string][][]election.Event{
 				"a, b":        {a.events, b.events},
@@ -186,10 +186,10 @@ func TestWhatIsFoundIsStoredOnlyIfItIsNews(t *testing.T) {
 			}
 			terms := termsIn(t, path)
 			if !slices.Equal(news, tt.news) || len(terms) != tt.terms || missed != tt.missed {
-				t.Errorf("news %v, %d terms, %d missed; want %v, %d, %d", news, len(terms), missed, tt.news, tt.terms, tt.missed)
+				t.Errorf("stored %v, %d terms, %d missed; want %v, %d, %d", news, len(terms), missed, tt.news, tt.terms, tt.missed)
 			}
 			if len(terms) > 1 && (terms[0].StartKnown || terms[1].SeenUntil.IsZero() || terms[1].HeldKnown()) {
-				t.Errorf("what was not observed is known: %+v", terms)
+				t.Errorf("the time of an unobserved change is known: %+v", terms)
 			}
 		})
 	}

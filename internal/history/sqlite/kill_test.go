@@ -133,7 +133,7 @@ func killOnce(t *testing.T, path string, from uint64, acknowledged map[string]bo
 		}
 	}
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.Success() {
-		t.Fatal("the recorder ended by itself")
+		t.Fatal("the recorder ended early")
 	}
 	return latest + 1000
 }

@@ -14,7 +14,7 @@ import (
 
 func TestFilesThatCannotBeUsed(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Log("root may write everywhere: the read-only folder is a file instead")
+		t.Log("root can write everywhere, so the read-only folder is replaced by a file")
 	}
 	runSQL := func(statement string) func(string) error {
 		return func(path string) error {
@@ -119,7 +119,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := <-reports; err != nil {
-		t.Errorf("after there is room again: %v", err)
+		t.Errorf("with free space again: %v", err)
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -179,7 +179,7 @@ func parseCursor(c history.Cursor) (time, id int64, err error) {
 		}
 	}
 	if !ok || err != nil {
-		return 0, 0, fmt.Errorf("history: %q is no cursor", sanitize.Line(string(c), 40))
+		return 0, 0, fmt.Errorf("history: invalid cursor %q", sanitize.Line(string(c), 40))
 	}
 	return time, id, nil
 }

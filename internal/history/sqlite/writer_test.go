@@ -116,10 +116,10 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	w.stop()
 	events, terms := stored(t, path), termsIn(t, path)
 	if len(events) >= before/5 || len(events) < 20 {
-		t.Errorf("%d of %d events are left", len(events), before)
+		t.Errorf("%d of %d events remain", len(events), before)
 	}
 	if oldest := terms[len(terms)-2]; oldest.Key == "service/web/leader" && time.Since(oldest.Start) > 12*24*time.Hour {
-		t.Errorf("an old term is left: %+v", oldest)
+		t.Errorf("an old term remains: %+v", oldest)
 	}
 	st, err := open(t, path).State(t.Context(), history.StateQuery{At: time.Now()})
 	if err != nil || len(st.Elections) != 2 || st.Elections[0].Exists || st.Elections[1].State(time.Now()) != election.Vacant {
@@ -146,7 +146,7 @@ func TestRetentionBySize(t *testing.T) {
 	}
 	w.stop()
 	if after, err := os.Stat(path); err != nil || after.Size() > before.Size()/2+1<<20 {
-		t.Errorf("%v: %d bytes of %d are left", err, after.Size(), before.Size())
+		t.Errorf("%v: %d bytes of %d remain", err, after.Size(), before.Size())
 	}
 }
 

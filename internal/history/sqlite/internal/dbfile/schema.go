@@ -210,7 +210,7 @@ func schemaVersion(ctx context.Context, db querier, newest int) (version int, er
 	case app != applicationID:
 		return 0, ErrForeign
 	case version > newest:
-		return 0, fmt.Errorf("%w: version %d, this electop knows %d", ErrNewer, version, newest)
+		return 0, fmt.Errorf("%w: version %d, this electop supports %d", ErrNewer, version, newest)
 	}
 	return version, nil
 }
