@@ -31,7 +31,7 @@ func TestBlindKeysDoNothing(t *testing.T) {
 			{"/", "'web", "enter"}, {"2"}, {"3", "f"}, {"p"}, {"?"}, {"c", "k"}, {"u"}, {"enter"}, {"s"}, {"w"}, {"esc"}, {"ctrl+z"},
 		} {
 			if cmd := d.keys(keys...); cmd != nil {
-				t.Errorf("%v at %v gives a command", keys, size)
+				t.Errorf("%v at %v returns a command", keys, size)
 			}
 		}
 		d.send(tea.MouseClickMsg{X: 3, Y: 3, Button: tea.MouseLeft})
@@ -74,7 +74,7 @@ func TestShrinkingCancelsADialog(t *testing.T) {
 	d.keys("f")
 	d.resize(120, 9)
 	if d.m.focus.mode != modeBoard {
-		t.Error("a dialog that scans is not cancelled")
+		t.Error("a dialog with a running scan was not cancelled")
 	}
 }
 
@@ -98,7 +98,7 @@ func TestShrinkingEndsOtherModes(t *testing.T) {
 	d.keys("c")
 	d.resize(30, 8)
 	if cmd := d.keys("k"); cmd != nil {
-		t.Error("something was copied that was not visible")
+		t.Error("an invisible text was copied")
 	}
 	d.resize(120, 36)
 	d.lacks("Copy:   ")
@@ -118,7 +118,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	d.keys("x")
 	d.wants("scroll down to enable Destroy", "(Destroy)", "[ Cancel ]")
 	d.keys("y", "tab", "y")
-	d.nothingDone("before the end")
+	d.nothingDone("before the end of the text")
 	if d.keys("enter"); d.m.dialog != nil {
 		t.Fatal("tab moved to a disabled button")
 	}
@@ -215,7 +215,7 @@ func TestHiddenMarksAreNotActedOn(t *testing.T) {
 	d.wants("1 marked, hidden") // the other mark remains
 	d.keys("esc")
 	if d.lacks("hidden"); d.marks() != 1 {
-		t.Error("the hidden mark is gone")
+		t.Error("the hidden mark was removed")
 	}
 }
 
@@ -231,7 +231,7 @@ func TestHiddenMarksCanBeIncluded(t *testing.T) {
 		t.Fatalf("released %v", d.op.released)
 	}
 	if d.marks() > 0 {
-		t.Error("marks are left")
+		t.Error("marks remain")
 	}
 }
 
@@ -311,7 +311,7 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	d.keys("esc", "space", "space", "r")
 	d.wants("! auth: No other candidate was seen", "billing-3  term 18, 4f5af946, next likely billing-3 (node-3)")
 	if strings.Count(d.text(), "value and flags are kept") != 1 {
-		t.Errorf("a sentence that all targets share is repeated:\n%s", d.text())
+		t.Errorf("a common sentence of all targets is repeated:\n%s", d.text())
 	}
 }
 

@@ -89,7 +89,7 @@ func frame() {
 func wantsDrawn(t *testing.T, out *screenOutput, word string) {
 	t.Helper()
 	if text, _ := out.take(); !strings.Contains(text, word) {
-		t.Errorf("%q was not drawn, but %q", word, text)
+		t.Errorf("drew %q, want %q", text, word)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestOnlyChangesAreDrawn(t *testing.T) {
 		wantsDrawn(t, out, "Connecting")
 		rest()
 		if text, n := out.take(); n > 0 {
-			t.Errorf("while nothing changed %q was written", text)
+			t.Errorf("%q was written without a change", text)
 		}
 		snapshots <- mixedSnapshot()
 		frame()
@@ -121,10 +121,10 @@ func TestBurstIsDrawnTogether(t *testing.T) {
 		frame()
 		text, n := out.take()
 		if n > 1 {
-			t.Errorf("a burst was drawn in %d writes", n)
+			t.Errorf("several changes were drawn in %d writes", n)
 		}
 		if !strings.Contains(text, "Help") {
-			t.Errorf("the last of a burst was not drawn, but %q", text)
+			t.Errorf("the last of several changes was not drawn, but %q", text)
 		}
 	})
 }
@@ -182,7 +182,7 @@ func TestDrawingChangesNothing(t *testing.T) {
 		d := screen(t, 120, 36)
 		before, first := fmt.Sprintf("%#v", d.m), d.m.View().Content
 		if d.m.View().Content != first {
-			t.Errorf("%s is drawn differently the second time", name)
+			t.Errorf("%s: the second drawing differs", name)
 		}
 		if fmt.Sprintf("%#v", d.m) != before {
 			t.Errorf("%s: drawing changed the model", name)

@@ -18,7 +18,7 @@ import (
 func commandsOf(msg tea.Msg) ([]tea.Cmd, error) {
 	v := reflect.ValueOf(msg)
 	if v.Kind() != reflect.Slice {
-		return nil, fmt.Errorf("%T is no list of commands", msg)
+		return nil, fmt.Errorf("%T is not a list of commands", msg)
 	}
 	var cmds []tea.Cmd
 	for i := range v.Len() {
@@ -193,7 +193,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		}, func(o *Options) { studies(o) }),
 		"ascii": snap(mixedSnapshot, func(o *Options) { o.ASCII = true }),
 		"demo": snap(mixedSnapshot, func(o *Options) {
-			o.Demo, o.ReadOnly = "8 services with 3 candidates each; something goes wrong every 15 s", true
+			o.Demo, o.ReadOnly = "8 services with 3 candidates each; an accident every 15 s", true
 		}),
 	}
 }

@@ -235,7 +235,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs (go test ./ui -update writes it anew); got:\n%s", path, got)
+		t.Errorf("%s differs (go test ./ui -update writes it); got:\n%s", path, got)
 	}
 }
 

@@ -23,12 +23,12 @@ func TestOtherElectionsCountAfterAWhile(t *testing.T) {
 	d.now = d.now.Add(scene.InsightAge / 2)
 	d.send(snapshotMsg{&other})
 	if d.text(); d.m.out.insights.In != first {
-		t.Error("inferred anew at once")
+		t.Error("the assessment was computed again immediately")
 	}
 	d.now = d.now.Add(scene.InsightAge)
 	d.send(tickMsg(d.now))
 	if d.text(); d.m.out.insights.In == first {
-		t.Error("what changed is never taken up")
+		t.Error("the assessment was not computed after a change")
 	}
 }
 
@@ -39,11 +39,11 @@ func TestInsightIsInferredOnce(t *testing.T) {
 	d.now = d.now.Add(time.Second)
 	d.send(tickMsg(d.now))
 	if d.text(); d.m.out.insights.In != first {
-		t.Error("inferred anew without a change")
+		t.Error("the assessment was computed again without a change")
 	}
 	d.now = d.now.Add(scene.AdviceAge)
 	d.send(tickMsg(d.now))
 	if d.text(); d.m.out.insights.In == first {
-		t.Error("never inferred anew")
+		t.Error("the assessment was not computed again")
 	}
 }

@@ -68,7 +68,7 @@ func TestSuspendGivesTheTerminalBack(t *testing.T) {
 	}
 	<-over
 	if strings.Count(before, enter) != strings.Count(before, leave) {
-		t.Errorf("the alternate screen was still on: %q", before)
+		t.Errorf("the alternate screen was still active: %q", before)
 	}
 	awaitText(t, done, func() string { return strings.TrimPrefix(out.String(), before) }, enter, "billing")
 	cancel()

@@ -27,7 +27,7 @@ func TestQuittingTellsOfRunningWrites(t *testing.T) {
 		d.now = d.now.Add(2 * noteTime)
 		d.send(cmds[0]())
 		if cmd := d.keys("ctrl+c"); cmd != nil {
-			t.Error("a request of long ago counts")
+			t.Error("an expired request to quit still counts")
 		}
 		d.wants("1 release is still running; press again to quit")
 		if again == "q" {

@@ -60,7 +60,7 @@ func batchResults(t *testing.T, w, h int, change ...func(*Options)) *driver {
 	cmd := d.keys("y")
 	d.answers(cmd, map[string]insight.Outcome{
 		"shop":  {Kind: insight.OutcomeChanged, Reason: "service/shop/leader is held by another session"},
-		"users": {Kind: insight.OutcomeUnknown, Reason: "no answer came, service/users/leader may be released or not: timeout"},
+		"users": {Kind: insight.OutcomeUnknown, Reason: "no response, service/users/leader may have been released: timeout"},
 	})
 	d.now = d.now.Add(2 * time.Second)
 	s := takenOver(mixedSnapshot(), keyOf("auth"))
@@ -76,7 +76,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 		"billing  billing-3 leads again after 3ms", "same session",
 		"orders   orders-1 → no leader yet, 2s",
 		"shop     nothing was changed: service/shop/leader is held by another session",
-		"users    unknown whether the release was applied: no answer came", "users-1 leads now",
+		"users    unknown whether the release was applied: no", "users-1 leads now",
 		"2 waiting", "[ Close ]")
 	d.now = d.now.Add(election.MaxLockDelay + 30*time.Second)
 	d.send(tickMsg(d.now))
@@ -148,7 +148,7 @@ func TestAwaitingALeader(t *testing.T) {
 	d.now = d.now.Add(2 * (election.MaxLockDelay + 30*time.Second))
 	d.send(snapshotMsg{&lost}) // without a connection, the next leader is unknown
 	if d.m.log.Pending(d.m.scene) == "" {
-		t.Error("given up without a connection")
+		t.Error("the wait ended without a connection")
 	}
 	d.send(snapshotMsg{s})
 	d.send(tickMsg(d.now))

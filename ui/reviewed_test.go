@@ -26,7 +26,7 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	d.keys("r")
 	d.wants("Destroy the session of billing", "the key was deleted", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
-		t.Error("y acts on something else")
+		t.Error("y acts on another target")
 	}
 	vacant := mixedSnapshot()
 	vacant.Elections[1] = vacantElection(1, "billing", 3, time.Minute, time.Second, 0, election.Released, "")
@@ -45,7 +45,7 @@ func TestLookAgainKeepsTheSession(t *testing.T) {
 	d.send(snapshotMsg{gone})
 	d.keys("r")
 	if d.m.dialog == nil || len(d.m.dialog.Targets()) != 1 || d.m.dialog.Targets()[0].Session != id {
-		t.Fatal("the dialog is about another session")
+		t.Fatal("the dialog shows another session")
 	}
 	d.wants("the session no longer exists", "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {

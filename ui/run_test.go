@@ -73,7 +73,7 @@ func TestRunRestoresAfterAPanic(t *testing.T) {
 	var out recorder
 	_, err := Run(t.Context(), Options{Now: func() time.Time {
 		if strings.Contains(out.String(), "Connecting") {
-			panic("a clock that fails")
+			panic("the clock panics")
 		}
 		return testNow()
 	}}, tea.WithInput(in), tea.WithOutput(&out), tea.WithWindowSize(80, 24), tea.WithEnvironment([]string{"TERM=xterm-256color"}))

@@ -41,7 +41,7 @@ func checkOnlySGR(t *testing.T, content, what string) {
 		if content[i] == 0x1b {
 			n := sgrLength(content[i:])
 			if n == 0 {
-				t.Errorf("%s: an escape sequence got through: %q", what, content[i:min(len(content), i+20)])
+				t.Errorf("%s: the screen contains an escape sequence: %q", what, content[i:min(len(content), i+20)])
 				return
 			}
 			i += n

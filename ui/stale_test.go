@@ -62,7 +62,7 @@ func TestDialogsRefuseStaleElections(t *testing.T) {
 		lost.Connection.Stale[0].Range = election.PrefixRange("service/")
 		d.send(snapshotMsg{lost})
 		if d.ready() {
-			t.Errorf("%s became stale, and the dialog still acts", key)
+			t.Errorf("%s became stale, but the dialog still acts", key)
 		}
 	}
 }

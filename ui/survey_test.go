@@ -68,7 +68,7 @@ func TestPatroniIsRecognisedByTheKeysBesideIt(t *testing.T) {
 		d.keys("y")
 		for _, a := range d.actions() {
 			if a.Ev.Election == "pg" {
-				t.Errorf("%v: pg is released", c.marks)
+				t.Errorf("%v: pg was released", c.marks)
 			}
 		}
 		d = drive(t, hiddenPatroni(), 120, 50, searches)
@@ -173,7 +173,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 		d.send(firstOf(t, late))
 		d.wants("Checking 1 election")
 		if ended.Err() == nil {
-			t.Error("the check goes on")
+			t.Error("the check continues")
 		}
 	}
 }
@@ -184,12 +184,12 @@ func TestAFailedCheckIsTold(t *testing.T) {
 		marks []string
 		want  string
 	}{
-		{[]string{"auth"}, "! The check is incomplete (keys beside the election: \u241bno answer)"},
-		{[]string{"auth", "billing"}, "! The check is incomplete (keys beside the election: \u241bno answer)"},
+		{[]string{"auth"}, "! The check is incomplete (sibling keys: \u241bno answer)"},
+		{[]string{"auth", "billing"}, "! The check is incomplete (sibling keys: \u241bno answer)"},
 	} {
 		for _, action := range []string{"r", "x"} {
 			d := drive(t, studiedSnapshot(""), 120, 46, searches)
-			d.unread = "keys beside the election: \x1bno answer"
+			d.unread = "sibling keys: \x1bno answer"
 			d.mark(c.marks...)
 			d.keys(action)
 			d.wants(c.want)
@@ -207,7 +207,7 @@ func TestTheCheckHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, run := dialog.NewSurveyor(t.Context(), func(ctx context.Context, keys []string) []election.Surroundings {
 			<-ctx.Done()
-			return []election.Surroundings{{Key: keys[0], SiblingsErr: "keys beside the election: timeout"}}
+			return []election.Surroundings{{Key: keys[0], SiblingsErr: "sibling keys: timeout"}}
 		})([]string{"a"})
 		began := time.Now()
 		if msg := run().(dialog.Surveyed); len(msg.Found) != 1 || time.Since(began) != 10*time.Second {
@@ -239,7 +239,7 @@ func TestOneSurveyIsAboutAllTargets(t *testing.T) {
 	}
 	d.keys("space")
 	if after, _ := d.awaited(); after != before {
-		t.Error("fewer targets are surveyed again")
+		t.Error("fewer targets cause another survey")
 	}
 	if len(asked) == 0 || !slices.Equal(asked[0], []string{keyOf("billing")}) {
 		t.Errorf("asked %v", asked)

@@ -44,6 +44,6 @@ func TestTermOfALedAndAVacantElection(t *testing.T) {
 		t.Errorf("%q", row)
 	}
 	if got := scene.TermSpan(never, d.m.scene.Sym).Text; got != d.m.scene.Sym.Dash {
-		t.Errorf("an election without a term has term %q", got)
+		t.Errorf("an election without a term shows the term %q", got)
 	}
 }

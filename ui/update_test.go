@@ -27,7 +27,7 @@ func TestFirstSnapshotShowsTrouble(t *testing.T) {
 	d.wants("No leader for 4m02s.")
 	d = drive(t, crowd(12), 80, 24)
 	if d.selected() != "svc-00000" {
-		t.Errorf("without trouble %q is selected", d.selected())
+		t.Errorf("without a problem, %q is selected", d.selected())
 	}
 }
 
@@ -152,7 +152,7 @@ func TestChangedHoldIsRefused(t *testing.T) {
 	d.send(snapshotMsg{lostSnapshot()})
 	d.wants("The connection to Consul is lost")
 	if cmd := d.keys("y"); cmd != nil {
-		t.Error("y acts without a link")
+		t.Error("y acts without a connection")
 	}
 	rejected := lostSnapshot()
 	rejected.Connection.Refused = true
@@ -172,7 +172,7 @@ func TestManyTargets(t *testing.T) {
 	}
 	d.keys("enter", "/", "'auth", "enter")
 	if visible, hidden := d.m.board.Marks(d.m.scene); visible != 0 || hidden != 2 {
-		t.Errorf("%d marks of what it acted on, %d others", visible, hidden)
+		t.Errorf("%d marks of targets, %d others", visible, hidden)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestWatchChecks(t *testing.T) {
 	before := len(calls)
 	d.send(snapshotMsg{mixedSnapshot()})
 	if len(calls) != before {
-		t.Errorf("told again without a change: %v", calls)
+		t.Errorf("called again without a change: %v", calls)
 	}
 	d.keys("g", "enter")
 	if last := calls[len(calls)-1]; !slices.Equal(last, []string{"node-2"}) {
@@ -262,12 +262,12 @@ func TestCommands(t *testing.T) {
 func TestCopy(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	if cmd := d.keys("k", "c", "k"); cmd == nil {
-		t.Error("nothing is copied")
+		t.Error("the key was not copied")
 	}
 	d.wants("Copied the key: service/billing/leader")
 	d = drive(t, hostileSnapshot(), 120, 36)
 	if cmd := d.keys("c", "k"); cmd != nil {
-		t.Error("a key with escape sequences is copied")
+		t.Error("a key with escape sequences was copied")
 	}
 	d.wants("was not copied")
 }
@@ -292,15 +292,15 @@ func TestClosedSnapshotsAndContext(t *testing.T) {
 	ch <- first
 	ch <- last
 	if msg := waitFor(t.Context(), ch)(); msg.(snapshotMsg).snap != last {
-		t.Error("an older snapshot was taken")
+		t.Error("an older snapshot replaced a newer one")
 	}
 	ch <- first
 	close(ch)
 	if msg := waitFor(t.Context(), ch)(); msg.(snapshotMsg).snap != first {
-		t.Error("the last snapshot is lost with the channel")
+		t.Error("the last snapshot before the end of the channel is lost")
 	}
 	if msg := waitFor(t.Context(), ch)(); msg != nil {
-		t.Errorf("a closed channel gives %v", msg)
+		t.Errorf("a closed channel returns %v", msg)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 		t.Errorf("studied %q, want %q", o.studied, want)
 	}
 	if !slices.Equal(o.listings, []bool{true, false}) {
-		t.Errorf("the list of sessions was asked for %v", o.listings)
+		t.Errorf("the list of sessions was requested: %v", o.listings)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestNobodyToAsk(t *testing.T) {
 	d.keys("1", "g", "x")
 	d.lacks("scans the whole store", "Likely next")
 	if cmd := d.keys("f"); cmd != nil {
-		t.Error("f searches without anybody to search")
+		t.Error("f starts a scan without a search function")
 	}
 }
 
@@ -79,7 +79,7 @@ func TestSemaphoresAreNoAlarm(t *testing.T) {
 	d.filter("")
 	for range len(d.m.board.Visible()) {
 		if d.keys("n"); d.selected() == "jobs" {
-			t.Error("n goes to a semaphore")
+			t.Error("n selects a semaphore")
 		}
 	}
 	d.open("service/jobs/leader")
@@ -124,12 +124,12 @@ func TestMissingRights(t *testing.T) {
 	d.answer(d.keys("j"))
 	d.keys("k", "j", "k", "j")
 	if len(o.asked) != 2 {
-		t.Errorf("asked again: %d questions", len(o.asked))
+		t.Errorf("%d requests, the permissions were cached", len(o.asked))
 	}
 	d.keys("r")
 	d.wants("Missing ACL rule:", `key "service/billing/leader" { policy = "write" }`, "[ Close ]")
 	if cmd := d.keys("y"); cmd != nil {
-		t.Error("y acts without the right to")
+		t.Error("y acts without the permission")
 	}
 	o.rights = election.Rights{Known: true, Release: true, Destroy: true}
 	d.answer(d.keys("r")) // refresh
@@ -138,7 +138,7 @@ func TestMissingRights(t *testing.T) {
 	d.lacks("(r) release")
 	d.now = d.now.Add(2 * time.Minute)
 	if cmd := d.send(tickMsg(d.now)); cmd == nil || len(o.asked) != 3 {
-		t.Errorf("an old answer holds for ever: %d questions", len(o.asked))
+		t.Errorf("expired permissions are still used: %d requests", len(o.asked))
 	}
 }
 
@@ -157,18 +157,18 @@ func TestRightsAreAskedOneAtATime(t *testing.T) {
 	d := drive(t, crowd(100), 120, 36, o.options)
 	first := d.keys("g")
 	if cmd := d.keys("j", "j", "j", "j", "j"); cmd != nil {
-		t.Error("a second question while the first is open")
+		t.Error("a second request while the first is in progress")
 	}
 	if first == nil {
-		t.Fatal("nothing was asked when the selection moved")
+		t.Fatal("no request after the selection changed")
 	}
 	next := d.send(first())
 	if next == nil {
-		t.Fatal("the selected hold is not asked for")
+		t.Fatal("no request for the selected hold")
 	}
 	d.answer(next)
 	if last := o.asked[len(o.asked)-1]; last.Election != d.selected() {
-		t.Errorf("asked for %s, not for %s", last.Election, d.selected())
+		t.Errorf("requested the permissions for %s, not for %s", last.Election, d.selected())
 	}
 }
 
@@ -210,10 +210,10 @@ func TestSearchShowsProgressAndStops(t *testing.T) {
 	d.send(late)
 	d.wants("Stopped after 1,200 of 9,800 keys: 2 keys in all so far, as of 12:01:09.", "locks/␛[2J is released")
 	if d.send(scene.SearchTick{Of: late.(scene.Searched).Of}) != nil {
-		t.Error("the tick goes on after the end")
+		t.Error("the ticks continue after the end")
 	}
 	if d.keys("f") == nil {
-		t.Error("a stopped search can't be started again")
+		t.Error("a stopped search cannot be started again")
 	}
 	d.keys("esc", "esc")
 	d.send(late)
@@ -244,7 +244,7 @@ func TestSessionsView(t *testing.T) {
 	d.wants("First seen", "Holds", "service/web/leader", "esc all sessions")
 	d.keys("esc", "esc")
 	if d.m.focus.view != viewElections {
-		t.Error("esc does not lead back")
+		t.Error("esc does not return to the list")
 	}
 }
 

@@ -104,7 +104,7 @@ func (d *driver) names() string {
 func (d *driver) wantsNote(action scene.Action, text string) {
 	d.t.Helper()
 	if say, ok := action.(scene.Say); !ok || !strings.Contains(say.Text, text) {
-		d.t.Errorf("it says %+v, want %q", action, text)
+		d.t.Errorf("the note is %+v, want %q", action, text)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestCursorFollowsTheElection(t *testing.T) {
 		{"sorted by state", func() { d.keys("s") }},
 		{"reversed", func() { d.keys("S") }},
 		{"sorted by leader", func() { d.keys("s") }},
-		{"elections inserted before", func() {
+		{"elections inserted before the cursor's", func() {
 			s := uitest.Mixed()
 			s.Elections = append([]*election.Election{uitest.Led(20, "aaa", 1, time.Minute)}, s.Elections...)
 			d.show(s, uitest.Now())
@@ -147,12 +147,12 @@ func TestCursorAfterItsElectionIsGone(t *testing.T) {
 	s.Elections = slices.Delete(s.Elections, 1, 2)
 	d.show(s, uitest.Now())
 	if d.selected() != "mail" {
-		t.Errorf("the cursor is on %q, not on what took the place", d.selected())
+		t.Errorf("the cursor is on %q, not on the next row", d.selected())
 	}
 	d.show(&election.Snapshot{Loaded: true}, uitest.Now())
 	d.show(uitest.Mixed(), uitest.Now())
 	if d.selected() == "" {
-		t.Error("nothing is selected after the board was empty")
+		t.Error("no election is selected after the board was empty")
 	}
 }
 
@@ -161,7 +161,7 @@ func TestFirstSnapshotShowsTrouble(t *testing.T) {
 		t.Errorf("selected %q", d.selected())
 	}
 	if d := drive(t, uitest.Crowd(12), 80, 20); d.selected() != "svc-00000" {
-		t.Errorf("without trouble %q is selected", d.selected())
+		t.Errorf("without a problem, %q is selected", d.selected())
 	}
 }
 
@@ -197,7 +197,7 @@ func TestMouse(t *testing.T) {
 	d.wantsNote(d.send(scene.Clicked{X: x}), "Sorted by for, reversed.")
 	before := d.selected()
 	if d.send(scene.Clicked{X: 10, Y: 19}); d.selected() != before {
-		t.Error("a click on the line that counts the hidden rows selects one")
+		t.Error("a click on the line about hidden rows selects a row")
 	}
 }
 
@@ -241,7 +241,7 @@ func TestBackUndoesOneThingAtATime(t *testing.T) {
 		t.Error("the second step clears the marks")
 	}
 	if _, passes := d.send(scene.Back{}).(scene.Pass); !passes {
-		t.Error("the third step is not passed on")
+		t.Error("the third step does not return Pass")
 	}
 }
 
@@ -249,7 +249,7 @@ func TestGoToShowsWhatTheFilterHides(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 20)
 	d.send(scene.Filtered{Text: "web"})
 	if d.send(scene.GoTo{ID: "service/auth/leader"}); d.selected() != "web" {
-		t.Errorf("the cursor went to %s", d.selected())
+		t.Errorf("the cursor moved to %s", d.selected())
 	}
 	if d.send(scene.GoTo{ID: "service/auth/leader", Reveal: true}); d.selected() != "auth" || !d.m.Filter().Empty() {
 		t.Errorf("the cursor is on %s, filter %q", d.selected(), d.m.Filter().Text)
@@ -298,7 +298,7 @@ func TestKeysThatLookTheSameHaveRowsOfTheirOwn(t *testing.T) {
 	first := d.m.Selected()
 	d.keys("space")
 	if second := d.m.Selected(); second == first || second.Key() != first.Key() {
-		t.Errorf("the cursor went from %q to %q", first.ID(), second.ID())
+		t.Errorf("the cursor moved from %q to %q", first.ID(), second.ID())
 	}
 	d.keys("space", "g")
 	d.show(s, uitest.Now())

@@ -43,9 +43,9 @@ func TestLane(t *testing.T) {
 		want  string
 	}{
 		{"led all the time", []election.Term{term(at(60), never, false)}, "━━━━━━━━━━━━━━━"},
-		{"lost for good", []election.Term{term(at(60), at(4.5), true)}, "━━━━━━━━━━╾────"},
+		{"lost without a successor", []election.Term{term(at(60), at(4.5), true)}, "━━━━━━━━━━╾────"},
 		{"vacancy between", []election.Term{term(at(60), at(8.5), true), term(at(4.5), never, true)}, "━━━━━━╾───╼━━━━"},
-		{"changed at once", []election.Term{term(at(60), at(8.5), true), term(at(8.49), never, true)}, "━━━━━━┿━━━━━━━━"},
+		{"changed without a vacancy", []election.Term{term(at(60), at(8.5), true), term(at(8.49), never, true)}, "━━━━━━┿━━━━━━━━"},
 		{"short term", []election.Term{term(at(60), at(12.5), true), term(at(8.5), at(8.4), true)}, "━━╾───┿────────"},
 		{"seen since", []election.Term{term(at(5.5), never, false)}, "·········━━━━━━"},
 		{"elected just now", []election.Term{term(at(0.9), never, true)}, "··············╼"},
@@ -83,6 +83,6 @@ func TestLaneWindowGrows(t *testing.T) {
 	d.show(snap, uitest.Now().Add(6*time.Minute))
 	d.show(snap, uitest.Now()) // disconnected: the board shows this time
 	if head := d.lines()[0]; !strings.Contains(head, "LAST 15 MIN") {
-		t.Errorf("less is shown than was seen: %s", head)
+		t.Errorf("the lane omits observed time: %s", head)
 	}
 }

@@ -110,7 +110,7 @@ func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
 	d.show(storied(40), "service/auth/leader")
 	d.show(storied(40), billing)
 	if d.lines()[1] == top || !strings.Contains(d.lines()[1], "term 40") {
-		t.Errorf("it begins with %q", d.lines()[1])
+		t.Errorf("the page begins with %q", d.lines()[1])
 	}
 	d.keys("J", "J")
 	d.send(scene.Back{})
@@ -127,10 +127,10 @@ func TestScrollingEndsWithTheText(t *testing.T) {
 	d.keys("j", "J", "pgdown")
 	d.send(scene.Wheeled{Step: 3})
 	if strings.Join(d.lines(), "\n") != strings.Join(last, "\n") {
-		t.Error("it scrolls on behind the end")
+		t.Error("the page scrolls beyond the end")
 	}
 	if d.keys("k"); strings.Join(d.lines(), "\n") == strings.Join(last, "\n") {
-		t.Error("it does not scroll back at once")
+		t.Error("the page does not scroll back immediately")
 	}
 }
 

@@ -16,7 +16,7 @@ func TestCausesHaveWords(t *testing.T) {
 		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy,
 	} {
 		if scene.CauseWords(c) == scene.CauseWords(election.Unknown) || scene.CauseLabel(c) == scene.CauseLabel(election.Unknown) {
-			t.Errorf("%s has no words", c)
+			t.Errorf("%s has no text", c)
 		}
 	}
 }
@@ -36,6 +36,6 @@ func TestTermOfAnElectionWithoutATerm(t *testing.T) {
 	never := uitest.Vacant(9, "zero", 1, 0, 0, 0, "", "")
 	never.Term, never.Terms = 0, nil
 	if got := scene.TermSpan(never, term.Unicode()).Text; got != term.Unicode().Dash {
-		t.Errorf("an election without a term has term %q", got)
+		t.Errorf("an election without a term shows the term %q", got)
 	}
 }

@@ -46,7 +46,7 @@ func TestAScanFillsHolds(t *testing.T) {
 	d.send(scene.SortBy{Word: "holds"})
 	d.keys("g")
 	if got := d.m.Selected(); got.ID != uitest.SessionID(200) {
-		t.Errorf("%s holds the most", got.Name)
+		t.Errorf("%s is listed first", got.Name)
 	}
 	d.filter("key:locks/nightly")
 	d.keys("enter")
@@ -60,13 +60,13 @@ func TestNewerSessionsAreNotCovered(t *testing.T) {
 	s.SessionList.Sessions = append(slices.Clone(s.SessionList.Sessions), uitest.Session(700, "newcomer", "node-1"))
 	d.show(s)
 	if got := d.row("newcomer"); !strings.Contains(got, "nothing watched") {
-		t.Errorf("of a newer session: %q", got)
+		t.Errorf("the scan covers a newer session: %q", got)
 	}
 	if d.m.Earlier([]string{uitest.SessionID(700)}) != nil {
-		t.Error("the scan is about a newer session")
+		t.Error("the scan covers a newer session")
 	}
 	if s := d.m.Earlier([]string{uitest.SessionID(0)}); s == nil || len(s.Found) != 2 || !s.Earlier || !s.Over {
-		t.Errorf("of an older session: %+v", s)
+		t.Errorf("the scan does not cover an older session: %+v", s)
 	}
 	d.filter("newcomer")
 	d.keys("enter")

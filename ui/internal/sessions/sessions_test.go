@@ -109,7 +109,7 @@ func first(t *testing.T, action scene.Action) tea.Msg {
 	t.Helper()
 	run, ok := action.(scene.Run)
 	if !ok {
-		t.Fatalf("%#v is no command", action)
+		t.Fatalf("%#v is not a command", action)
 	}
 	msg := run.Cmd()
 	if all, ok := msg.(tea.BatchMsg); ok {
@@ -234,7 +234,7 @@ func TestWaitingSessionsAreNoOrphans(t *testing.T) {
 		}
 		change(s, left)
 		if got := drive(t, s, nil).row("orphan"); got != "" {
-			t.Errorf("%s: taken for orphans: %q", what, got)
+			t.Errorf("%s: listed as orphans: %q", what, got)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func TestTheCursorFollowsItsSession(t *testing.T) {
 	s.SessionList.Sessions = slices.Delete(slices.Clone(s.SessionList.Sessions), 0, 2)
 	d.show(s)
 	if got := d.m.Selected(); got == nil || got.ID != id || got.Name != "users" {
-		t.Errorf("the cursor left its session for %v", got)
+		t.Errorf("the cursor moved to the session %v", got)
 	}
 }
 
@@ -317,10 +317,10 @@ func TestBack(t *testing.T) {
 		}
 	}
 	if shown, hidden := d.m.Marks(d.s); shown+hidden > 0 {
-		t.Error("a mark is left")
+		t.Error("a mark remains")
 	}
 	if _, ok := d.send(scene.Back{}).(scene.Pass); !ok {
-		t.Error("there was something left to undo")
+		t.Error("Back had another step to undo")
 	}
 }
 

@@ -29,7 +29,7 @@ func TestReaderKnowsWhatWasVisible(t *testing.T) {
 	}
 	r.Show(text("a", "b"), 10, 2)
 	if !r.Read() || r.Position() != "" {
-		t.Error("a text that fits is not read")
+		t.Error("a text that fits does not count as read")
 	}
 	r.Show(text("a", "b", "c"), 10, 2)
 	if r.Read() || !slices.Equal(r.Window()[1], text("b")[0]) {
