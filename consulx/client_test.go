@@ -153,7 +153,7 @@ func TestUnixSocket(t *testing.T) {
 	_ = asked()
 }
 
-func TestSecretsStaySecret(t *testing.T) {
+func TestSecretsAreRedacted(t *testing.T) {
 	s, _ := echo(t, httptest.NewServer)
 	host := strings.TrimPrefix(s.URL, "http://")
 	for _, cfg := range []Config{

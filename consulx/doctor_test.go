@@ -165,7 +165,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-func TestRightsAreNeverAMust(t *testing.T) {
+func TestUnknownRightsDisableNothing(t *testing.T) {
 	onBoth(t, func(b backend) {
 		got, err := NewOperator(b.client, nil).Rights(b.T.Context(), election.Target{Key: "a", Node: "n"})
 		if err != nil || got != (election.Rights{}) {

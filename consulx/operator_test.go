@@ -15,7 +15,7 @@ import (
 	"electop/internal/consultest"
 )
 
-func TestReleaseKeepsValueAndFlagsAndLetsTheNextLockIn(t *testing.T) {
+func TestReleaseKeepsValueAndFlagsAndTheNextLockSucceeds(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		key := b.Prefix(t) + "web/leader"
@@ -121,7 +121,7 @@ func TestReleaseOfAHolderThatWrites(t *testing.T) {
 	})
 }
 
-func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
+func TestNothingIsDoneWhenTheLockStateChanged(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		key := b.Prefix(t) + "web/leader"
@@ -171,7 +171,7 @@ func TestNothingIsDoneWhenTheWorldMovedOn(t *testing.T) {
 }
 
 // If a client writes the key after the operator's read, the release fails and keeps the new value.
-func TestUnlockIsBoundToWhatWasRead(t *testing.T) {
+func TestUnlockIsBoundToTheHoldThatWasRead(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		key := b.Prefix(t) + "web/leader"

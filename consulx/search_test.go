@@ -66,7 +66,7 @@ func TestSearchForNearbyLocksIsBounded(t *testing.T) {
 	}
 }
 
-func TestNearbyKnowsWhatTheTokenMayRead(t *testing.T) {
+func TestNearbyReportsReadableKeys(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, Config{Address: agent.Addr(), Token: agent.Token()})
 	root.Acquire(t, api.KVPair{Key: "service/web/leader", Session: root.Session(t, &api.SessionEntry{})})

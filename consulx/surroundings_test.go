@@ -90,7 +90,7 @@ func TestSurveyOfManySiblingsPrefersContenders(t *testing.T) {
 	})
 }
 
-func TestKeysThatVanishMeanwhileAreLeftOut(t *testing.T) {
+func TestKeysDeletedDuringTheReadAreOmitted(t *testing.T) {
 	onBoth(t, func(b backend) {
 		p := b.Prefix(b.T)
 		b.Put(b.T, p+"here", "v")

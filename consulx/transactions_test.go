@@ -7,7 +7,7 @@ import (
 	"electop/internal/consultest"
 )
 
-func TestStaleReadsAreOfTheBoardOnly(t *testing.T) {
+func TestOnlyReadsOfTheBoardAreStale(t *testing.T) {
 	asked := map[string]string{}
 	c := newClient(t, Config{Address: "consul.test", Stale: true, Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		asked[r.URL.Path] = r.URL.RawQuery

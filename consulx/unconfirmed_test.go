@@ -237,7 +237,7 @@ func TestStateAfterAWriteWithoutAResult(t *testing.T) {
 }
 
 // While Consul elects its own leader, reads fail too.
-func TestStateIsReadAgainUntilConsulAnswers(t *testing.T) {
+func TestStateIsReadAgainUntilConsulResponds(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		key := b.Prefix(t) + "web/.lock"

@@ -104,7 +104,7 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 
 // Consul's single-key release does not check the index, so it overwrites a concurrent write of the holder. The
 // operator gets a note about it.
-func TestReleaseOfALargeValueTellsOfALostWrite(t *testing.T) {
+func TestReleaseOfALargeValueReportsALostWrite(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		s := b.Session(t, &api.SessionEntry{})

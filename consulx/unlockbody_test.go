@@ -11,7 +11,7 @@ import (
 
 // The warning before a release and the release itself use the same size limit. Only for a few KB below the limit does
 // electop warn without need.
-func TestTheWarningAgreesWithTheRelease(t *testing.T) {
+func TestTheWarningMatchesTheRelease(t *testing.T) {
 	c := &Client{namespace: strings.Repeat("n", 64), partition: strings.Repeat("p", 64)}
 	p := election.Pair{Key: strings.Repeat("k", 512), Session: "695bfbd0-6350-7587-addf-a18084928f3c", ModifyIndex: 1 << 60, Flags: 1<<64 - 1}
 	for size := 380_000; size < 400_000; size += 100 {

@@ -113,7 +113,7 @@ func TestPrefixRange(t *testing.T) {
 	}
 }
 
-func TestRangeSetMergesWhatTouches(t *testing.T) {
+func TestRangeSetMergesAdjacentRanges(t *testing.T) {
 	var s RangeSet
 	s.Add(Range{From: "m", To: "p"})
 	s.Add(Range{From: "a", To: "c"})

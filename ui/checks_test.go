@@ -48,7 +48,7 @@ func (d *driver) row(name string) string {
 	return ""
 }
 
-func TestUnreadableChecksShowTheAgeOfWhatWasRead(t *testing.T) {
+func TestUnreadableChecksShowTheirAge(t *testing.T) {
 	s := outdatedChecks(3 * time.Minute)
 	for node, known := range s.Checks {
 		known.Err = "connection refused"

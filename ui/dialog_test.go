@@ -23,7 +23,7 @@ func (d *driver) nothingDone(what string) {
 }
 
 // In a window that shows only its size, no key except those that quit has an effect.
-func TestBlindKeysDoNothing(t *testing.T) {
+func TestKeysOfInvisibleElementsDoNothing(t *testing.T) {
 	for _, size := range [][2]int{{30, 8}, {39, 24}, {80, 9}, {0, 0}, {1, 1}} {
 		d := drive(t, mixedSnapshot(), size[0], size[1])
 		for _, keys := range [][]string{
@@ -148,7 +148,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 }
 
 // Changes of an open dialog must have been visible, too.
-func TestChangesHaveToBeVisible(t *testing.T) {
+func TestChangesMustBeVisibleBeforeConfirmation(t *testing.T) {
 	s := studiedSnapshot("service/auth/leader")
 	d := drive(t, s, 60, 16, searches)
 	d.keys("g", "x")
@@ -293,7 +293,7 @@ func TestARefusedActionHasNoButton(t *testing.T) {
 	d.nothingDone("refused")
 }
 
-func TestABatchSkipsWhatIsRefused(t *testing.T) {
+func TestABatchSkipsRefusedTargets(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, searches)
 	d.mark("pg", "auth")
 	d.keys("r")

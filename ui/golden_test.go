@@ -303,7 +303,7 @@ func TestScreens(t *testing.T) {
 }
 
 // The text must not depend on the colours: no information may be shown by colour alone.
-func TestColoursChangeNoText(t *testing.T) {
+func TestColoursDoNotChangeTheText(t *testing.T) {
 	for name, scene := range scenes() {
 		d := scene(t, 120, 36)
 		want := d.text()

@@ -32,7 +32,7 @@ func TestOtherElectionsCountAfterAWhile(t *testing.T) {
 	}
 }
 
-func TestInsightIsInferredOnce(t *testing.T) {
+func TestAssessmentIsComputedOnce(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/mail/leader"), 120, 36, studies)
 	d.text()
 	first := d.m.out.insights.In

@@ -35,7 +35,7 @@ func (r *recorder) String() string {
 
 // ctrl-z requests the suspension. The function that it causes runs while the terminal is restored; afterwards the
 // dashboard redraws the screen.
-func TestSuspendGivesTheTerminalBack(t *testing.T) {
+func TestSuspendRestoresTheTerminal(t *testing.T) {
 	snaps := make(chan *election.Snapshot, 1)
 	snaps <- mixedSnapshot()
 	var out recorder

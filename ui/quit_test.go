@@ -64,7 +64,7 @@ func TestQuittingWhileALeaderIsAwaited(t *testing.T) {
 	}
 }
 
-func TestTheWriteInFlightIsReported(t *testing.T) {
+func TestRunningWriteIsReported(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.Operator = hangingOperator{} })
 	d.keys("k", "r")
 	cmd := d.keys("y")
@@ -102,7 +102,7 @@ func TestRunReturnsNothingUnfinished(t *testing.T) {
 }
 
 // Keys that were typed before a dialog opened do not confirm it.
-func TestTypedAheadKeysConfirmNothing(t *testing.T) {
+func TestEarlierKeysConfirmNothing(t *testing.T) {
 	for _, ahead := range [][]string{{"r", "y"}, {"r", "tab", "enter"}, {"x", "y", "y"}} {
 		d := drive(t, mixedSnapshot(), 120, 36)
 		d.keys("k")

@@ -95,7 +95,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 }
 
 // The note of a release remains, whichever session leads next.
-func TestResultsKeepTheNote(t *testing.T) {
+func TestResultsKeepTheNoteOfARelease(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g", "space", "space", "r")
 	noted := insight.Outcome{Kind: insight.OutcomeDone, Note: "the index was not checked"}
@@ -120,7 +120,7 @@ func TestResultsThatWereClosedEarly(t *testing.T) {
 	}
 }
 
-func TestASingleReleaseThatMovesNothing(t *testing.T) {
+func TestASingleReleaseWithTheSameLeader(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "r")
 	d.perform(d.keys("y"))
@@ -224,7 +224,7 @@ func TestManyResultsScroll(t *testing.T) {
 
 // The results follow the elections that a destroyed session leads. The session is destroyed, whichever keys it holds
 // by then.
-func TestTheElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
+func TestElectionsOfADestroyedSessionAreFollowed(t *testing.T) {
 	s := studiedSnapshot("")
 	auth, billing := s.Find(keyOf("auth")), s.Find(keyOf("billing"))
 	billing.Session, billing.Pair.Session = auth.Session, auth.Pair.Session
@@ -276,7 +276,7 @@ func TestShortTermsAreNotZero(t *testing.T) {
 	}
 }
 
-func TestTheBeginningOfATermIsNotClaimed(t *testing.T) {
+func TestUnobservedStartOfATermIsUnknown(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g")
 	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; it began before electop started")

@@ -11,7 +11,7 @@ import (
 )
 
 // A refresh must not select another election, regardless of the filter.
-func TestLookAgainKeepsTheElection(t *testing.T) {
+func TestRefreshKeepsTheElection(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("k", "x")
 	d.wants("Destroy the session of billing")
@@ -35,7 +35,7 @@ func TestLookAgainKeepsTheElection(t *testing.T) {
 	d.wants("it no longer has a leader", "[ Close ]")
 }
 
-func TestLookAgainKeepsTheSession(t *testing.T) {
+func TestRefreshKeepsTheSession(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, studies)
 	d.keys("3", "/", "'users", "enter", "x")
 	id := d.m.dialog.Targets()[0].Session
@@ -109,7 +109,7 @@ func TestADialogClearsTheNote(t *testing.T) {
 	d.lacks("Cancelled")
 }
 
-func TestDestroyListsKeysBeside(t *testing.T) {
+func TestDestroyListsSiblingKeys(t *testing.T) {
 	s := studiedSnapshot("service/pg/leader")
 	d := drive(t, s, 120, 36, studies)
 	d.unanswered = true
@@ -121,7 +121,7 @@ func TestDestroyListsKeysBeside(t *testing.T) {
 	d.lacks("members/pg2")
 }
 
-func TestCandidatesThatLookAlikeAreToldApart(t *testing.T) {
+func TestCandidatesWithTheSameNameAreDistinguished(t *testing.T) {
 	s := studiedSnapshot("service/billing/leader")
 	for i := range 2 {
 		s.SessionList.Sessions = append(s.SessionList.Sessions, testSession(400+i, "billing", "w1"))

@@ -129,7 +129,7 @@ func TestTitleIsSafe(t *testing.T) {
 	}
 }
 
-func FuzzNothingGetsThrough(f *testing.F) {
+func FuzzTextIsSafe(f *testing.F) {
 	for _, seed := range []string{"\x1b[2J", "\u202e", "\u009b31m", "a\nb", "世界", "\xff\xfe", "e\u0301", "🇩🇪👍🏽", `{"name":"\u001b[2J"}`} {
 		f.Add(seed, uint8(80), uint8(24))
 	}

@@ -53,7 +53,7 @@ func (d *driver) readOn() {
 	}
 }
 
-func TestPatroniIsRecognisedByTheKeysBesideIt(t *testing.T) {
+func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 	for _, c := range []struct {
 		marks []string
 		wants []string
@@ -179,7 +179,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 }
 
 // The dialog reports a check that fails, and the user can still confirm.
-func TestAFailedCheckIsTold(t *testing.T) {
+func TestAFailedCheckIsReported(t *testing.T) {
 	for _, c := range []struct {
 		marks []string
 		want  string
@@ -265,7 +265,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 }
 
 // The dialog of the first view names unsearched keys like that of the third view.
-func TestADestroyTellsThatKeysMayBeMissing(t *testing.T) {
+func TestADestroyWarnsOfUnsearchedKeys(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 46, scanned(someKeys(), true))
 	d.keys("g", "x")
 	d.wants("! "+insight.MayHoldMore, "f scans the whole store")

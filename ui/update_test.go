@@ -19,7 +19,7 @@ func (d *driver) selected() string {
 	return ""
 }
 
-func TestFirstSnapshotShowsTrouble(t *testing.T) {
+func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 80, 24)
 	if d.selected() != "mail" {
 		t.Errorf("selected %q", d.selected())
@@ -176,7 +176,7 @@ func TestManyTargets(t *testing.T) {
 	}
 }
 
-func TestDestroyListsWhatElseFalls(t *testing.T) {
+func TestDestroyListsAffectedKeys(t *testing.T) {
 	s := mixedSnapshot()
 	users, orders := s.Find("service/users/leader"), s.Find("service/orders/leader")
 	users.Session, users.Pair.Session = orders.Session, orders.Pair.Session
@@ -205,7 +205,7 @@ func TestActionErrorsAreShown(t *testing.T) {
 	}
 }
 
-func TestWhyNothingHappens(t *testing.T) {
+func TestNotesExplainUnavailableActions(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36, func(o *Options) { o.ReadOnly = true })
 	d.keys("k", "r")
 	d.wants("Read-only: release is disabled")

@@ -31,7 +31,7 @@ func TestStudyFollowsTheSelection(t *testing.T) {
 }
 
 // Without the optional functions, the parts that depend on them are disabled.
-func TestNobodyToAsk(t *testing.T) {
+func TestWithoutOptionalFunctions(t *testing.T) {
 	s := studiedSnapshot("")
 	s.SessionList = nil
 	d := drive(t, s, 120, 36)
@@ -49,7 +49,7 @@ func TestNobodyToAsk(t *testing.T) {
 	}
 }
 
-func TestWhyIsThatOfShow(t *testing.T) {
+func TestVacancyTextEqualsThatOfShow(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	e := s.Find("service/mail/leader")
@@ -66,7 +66,7 @@ func TestWhyIsThatOfShow(t *testing.T) {
 	d.wants("No leader for 3m58s. This data is stale: Consul has been unreachable for 34s")
 }
 
-func TestSemaphoresAreNoAlarm(t *testing.T) {
+func TestSemaphoresAreNoProblem(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/jobs/leader"), 200, 50, studies)
 	d.wants("1 vacant", "1 semaphore", "semaphore 2 of 3")
 	d.filter("state:semaphore")
@@ -87,7 +87,7 @@ func TestSemaphoresAreNoAlarm(t *testing.T) {
 	d.wants("A semaphore has no terms")
 }
 
-func TestRisksMeetTheEye(t *testing.T) {
+func TestRisksAreVisible(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36)
 	d.wants("✗ 2 at risk", "● billing !", "● shop ✗", "● legacy ⚑")
 	d.keys("g", "j")
@@ -152,7 +152,7 @@ func TestHostileRules(t *testing.T) {
 }
 
 // Moving through a long table requests one permission at a time.
-func TestRightsAreAskedOneAtATime(t *testing.T) {
+func TestRightsAreRequestedOneAtATime(t *testing.T) {
 	var o outside
 	d := drive(t, crowd(100), 120, 36, o.options)
 	first := d.keys("g")
@@ -172,7 +172,7 @@ func TestRightsAreAskedOneAtATime(t *testing.T) {
 	}
 }
 
-func TestDialogForesees(t *testing.T) {
+func TestDialogShowsTheEffect(t *testing.T) {
 	d := drive(t, studiedSnapshot("service/pg/leader"), 120, 36, searches)
 	d.open("service/pg/leader")
 	d.keys("x")

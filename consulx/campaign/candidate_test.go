@@ -96,7 +96,7 @@ func TestCandidatesTakeTurns(t *testing.T) {
 	})
 }
 
-func TestCandidateLearnsThatItLost(t *testing.T) {
+func TestCandidateDetectsALostTerm(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)
@@ -228,7 +228,7 @@ func TestCampaignEndsWithItsContextAndWithClose(t *testing.T) {
 	})
 }
 
-func TestCampaignFailsWhereItCanNotSucceed(t *testing.T) {
+func TestCampaignFailsIfItCannotSucceed(t *testing.T) {
 	c := New(newClient(t, consulx.Config{Address: "127.0.0.1:1"}), Options{Key: "a/b"})
 	if _, err := c.Campaign(t.Context()); !errors.Is(err, consulx.ErrUnreachable) {
 		t.Errorf("unreachable: %v", err)

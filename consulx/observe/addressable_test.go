@@ -15,7 +15,7 @@ import (
 
 // Keys that differ only in invalid UTF-8 look the same in every response. Each has its own row and events, and no
 // action affects another key.
-func TestKeysThatLookTheSameAreKeptApart(t *testing.T) {
+func TestKeysThatLookTheSameAreSeparateElections(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)
@@ -58,7 +58,7 @@ func TestKeysThatLookTheSameAreKeptApart(t *testing.T) {
 }
 
 // A transaction cannot name such a key, so a sparing read must not use one for it.
-func TestSparingReadsFindKeysThatCannotBeNamed(t *testing.T) {
+func TestSparingReadsFindUnaddressableKeys(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)

@@ -128,7 +128,7 @@ func asksPrefix(r *http.Request, prefix string) bool {
 }
 
 // A closed watch reports nothing: other watches read its keys and may have reported newer states.
-func TestAClosedWatchTellsNothing(t *testing.T) {
+func TestAClosedWatchReportsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
 		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader")})
@@ -157,7 +157,7 @@ func TestAClosedWatchTellsNothing(t *testing.T) {
 
 // The new layout must include changes that a shard reports between the selection of the layout and its own end.
 // Otherwise the deletion of a key that appeared in that time would never be reported.
-func TestTheLastWordsOfAShardCount(t *testing.T) {
+func TestTheLastReportOfAShardCounts(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		s.rearrange(shard.PrefixWatch("service/"))
 		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
@@ -186,7 +186,7 @@ func TestTheLastWordsOfAShardCount(t *testing.T) {
 }
 
 // A recursive delete does not wake the shards that lose all their keys. The list of names detects it.
-func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
+func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 	for _, c := range []struct {
 		n     int
 		pause time.Duration
@@ -218,7 +218,7 @@ func TestKeysThatVanishTogetherAreToldOf(t *testing.T) {
 
 // A watch that replaces another one after the connection was lost reads all keys and reports the gap, as its
 // predecessor would have done.
-func TestAGapIsHandedDown(t *testing.T) {
+func TestAGapIsInherited(t *testing.T) {
 	for what, then := range map[string][]shard.Watch{
 		"split":  {shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/02"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")},
 		"merged": {shard.PrefixWatch("service/")},
@@ -278,7 +278,7 @@ func TestAGapIsHandedDown(t *testing.T) {
 }
 
 // A shard may fail after the layout that closes it was selected.
-func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
+func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		var failing atomic.Bool
 		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
@@ -312,7 +312,7 @@ func TestAGapOfTheLastMomentIsHandedDown(t *testing.T) {
 }
 
 // While a new shard has no response yet, other shards wait for it unless it fails.
-func TestAShardThatNeverAnsweredHoldsUpNoOther(t *testing.T) {
+func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksPrefix(r, "service/a") {
@@ -362,7 +362,7 @@ func TestASlowShardIsNotCutOff(t *testing.T) {
 
 // A shard whose keys differ from the list gets time to catch up; so does the list if the shard's response is newer.
 // Each new response restarts this time.
-func TestAMismatchIsGivenTime(t *testing.T) {
+func TestAMismatchHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		later := start.Add(time.Millisecond)
@@ -399,7 +399,7 @@ func TestAMismatchIsGivenTime(t *testing.T) {
 
 // A shard that cannot be read stays in the layout with its known keys. The other shards continue to follow their
 // keys.
-func TestAFailingShardHoldsUpNoOther(t *testing.T) {
+func TestAFailingShardDelaysNoOther(t *testing.T) {
 	inScene(t, 450, func(s *scene) {
 		var failing atomic.Bool
 		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
@@ -488,7 +488,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 }
 
 // A panic in one part of the observer ends the program without waiting for the other queries.
-func TestAPanicInAnAreaComesThrough(t *testing.T) {
+func TestAPanicInAShardEndsTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
 		defer agent.Close()

@@ -314,7 +314,7 @@ var recording sync.Mutex
 
 // api.Lock releases the key and destroys its session immediately afterwards. If the session no longer exists when the
 // observer reads it, this looks like a destroy, so every reported cause must be a guess.
-func TestReleaseBeforeADestroyIsNeverAssertedAway(t *testing.T) {
+func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)

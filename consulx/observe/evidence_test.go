@@ -121,7 +121,7 @@ func TestCauses(t *testing.T) {
 	})
 }
 
-func TestNoCauseIsAssertedWithoutTheRightToKnow(t *testing.T) {
+func TestNoCauseIsClaimedWithoutPermission(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
 	const keys, sessions = `key_prefix "" { policy = "read" }`, `session_prefix "" { policy = "read" }`
@@ -156,7 +156,7 @@ func TestNoCauseIsAssertedWithoutTheRightToKnow(t *testing.T) {
 	}
 }
 
-func TestFilteredChecksTellOnlyWhatTheyShow(t *testing.T) {
+func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 	s := &election.Session{NodeChecks: []string{"a", "b"}}
 	for _, c := range []struct {
 		checks []election.Check
@@ -175,7 +175,7 @@ func TestFilteredChecksTellOnlyWhatTheyShow(t *testing.T) {
 }
 
 // The tombstone of a key contains the index of its deletion, regardless of later writes.
-func TestADeletedKeyTellsItsIndex(t *testing.T) {
+func TestTombstoneContainsTheIndexOfTheDeletion(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)

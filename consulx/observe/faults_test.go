@@ -96,7 +96,7 @@ func TestObserverFollowsARestore(t *testing.T) {
 }
 
 // A restore between two queries wakes neither of them: the second waits for an index that the store no longer has.
-func TestARestoreBetweenTwoQueriesIsNoticed(t *testing.T) {
+func TestARestoreBetweenTwoQueriesIsDetected(t *testing.T) {
 	b, key, one, restore := beforeRestore(t)
 	held, restored := make(chan struct{}, 1), make(chan struct{})
 	consul := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: b.client.Address()})
@@ -125,7 +125,7 @@ func TestARestoreBetweenTwoQueriesIsNoticed(t *testing.T) {
 	}
 }
 
-func TestKeysThatMayNoLongerBeReadAreKept(t *testing.T) {
+func TestUnreadableKeysAreKept(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
 	s := root.Session(t, &api.SessionEntry{})
@@ -175,7 +175,7 @@ func TestKeysThatMayNoLongerBeReadAreKept(t *testing.T) {
 	}
 }
 
-func TestAnonymousCallerLearnsThatItMaySeeNothing(t *testing.T) {
+func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
 	s := root.Session(t, &api.SessionEntry{})
@@ -189,7 +189,7 @@ func TestAnonymousCallerLearnsThatItMaySeeNothing(t *testing.T) {
 	}
 }
 
-func TestLook(t *testing.T) {
+func TestOnce(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)

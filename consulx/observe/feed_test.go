@@ -14,7 +14,7 @@ import (
 
 // A consumer that blocks occupies one goroutine. Everything else is still observed, and reported in order when the
 // consumer continues.
-func TestAConsumerThatBlocksStallsNothing(t *testing.T) {
+func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
 		f.keys = func(n int, asked string, r *http.Request) (int, int, string) {

@@ -42,7 +42,7 @@ func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Large values of other keys are read once, and not with each change: a few elections are watched by key, many by
 // names and transactions.
-func TestLargeValuesBesideElectionsCostNothing(t *testing.T) {
+func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 	for _, n := range []int{3, 90} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			agent := memconsul.New(memconsul.Config{})

@@ -255,7 +255,7 @@ func countOf(events []election.Event, key string, kind election.EventType) int {
 }
 
 // Tables of two measurements can share a file.
-func TestRecordKeepsTheRest(t *testing.T) {
+func TestRecordKeepsPartialLines(t *testing.T) {
 	path := t.TempDir() + "/endings.md"
 	text := "a\n<!-- one -->\nold\n<!-- end of one -->\nb\n<!-- two -->\n<!-- end of two -->\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

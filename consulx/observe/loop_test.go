@@ -110,7 +110,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func TestLoopAsksAnewAfterARestore(t *testing.T) {
+func TestLoopReadsAgainAfterARestore(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
 		switch n {
@@ -169,7 +169,7 @@ func TestValuesFollowARestoreToTheSameIndexes(t *testing.T) {
 	}
 }
 
-func TestLoopStartsAgainWhenTheIndexFalls(t *testing.T) {
+func TestLoopRestartsWhenTheIndexDecreases(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
 		if n < 4 {
@@ -211,7 +211,7 @@ func TestLoopDoesNotSpinOnAnEmptyPrefix(t *testing.T) {
 	})
 }
 
-func TestLoopBacksOffAndTellsOfTheGap(t *testing.T) {
+func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
 		switch {
@@ -246,7 +246,7 @@ func TestLoopBacksOffAndTellsOfTheGap(t *testing.T) {
 
 // A query on a silently dead connection times out, and the missed changes are read at once. Only the time of the
 // change is lost.
-func TestLoopGivesUpAQueryThatIsNeverAnswered(t *testing.T) {
+func TestLoopCancelsAQueryWithoutAResponse(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, asked string, r *http.Request) (int, int, string) {
 		switch {
@@ -275,7 +275,7 @@ func TestLoopGivesUpAQueryThatIsNeverAnswered(t *testing.T) {
 
 // A proxy that rejects blocking queries must not cause repeated full reads, and the board must not look live
 // meanwhile.
-func TestLoopPausesWhereWaitingIsRejected(t *testing.T) {
+func TestLoopPausesIfWaitingQueriesAreRejected(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, _ *http.Request) (int, int, string) {
 		if asked != "" {
@@ -319,7 +319,7 @@ func TestProbeNoticesLostQuorum(t *testing.T) {
 	})
 }
 
-func TestForbiddenPatternIsALossThatIsTriedAgain(t *testing.T) {
+func TestDeniedPatternIsALossThatIsRetried(t *testing.T) {
 	f := &fakeConsul{}
 	f.keys = func(n int, _ string, r *http.Request) (int, int, string) {
 		if n == 0 {
@@ -371,7 +371,7 @@ func TestSnapshotsAreSpacedAndTheLastOneIsSent(t *testing.T) {
 	})
 }
 
-func TestTheFirstWholeBoardIsNotHeldBack(t *testing.T) {
+func TestTheFirstCompleteBoardIsNotDelayed(t *testing.T) {
 	for _, eventsOnly := range []bool{false, true} {
 		f := &fakeConsul{}
 		f.keys = func(n int, _ string, r *http.Request) (int, int, string) {

@@ -13,7 +13,7 @@ import (
 	"electop/election"
 )
 
-func TestObserverTellsTermsInOrder(t *testing.T) {
+func TestObserverReportsTermsInOrder(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)
@@ -81,7 +81,7 @@ func TestObserverWatchesManyPatterns(t *testing.T) {
 	})
 }
 
-func TestEveryHandoverIsToldOnce(t *testing.T) {
+func TestEveryTermIsReportedOnce(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)

@@ -11,7 +11,7 @@ import (
 
 // A session that could not be read differs from one that the token cannot read: the caller's conclusions from the
 // second would be false for the first.
-func TestALookFailsWhenASessionCannotBeRead(t *testing.T) {
+func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {
 		case r.URL.Path == "/v1/status/leader":

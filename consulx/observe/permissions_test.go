@@ -80,7 +80,7 @@ func (b *board) unreadable(want int) {
 	})
 }
 
-func TestChangedPermissionsAreNoticedWithoutAWrite(t *testing.T) {
+func TestChangedPermissionsAreDetectedWithoutAWrite(t *testing.T) {
 	s := newACLStage(t, 20)
 	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
 	board.loaded()
@@ -97,7 +97,7 @@ func TestChangedPermissionsAreNoticedWithoutAWrite(t *testing.T) {
 
 // The response to a query that is blocked while its policy is removed and restored uses the first permissions or
 // those in between.
-func TestAPolicyThatIsReplacedMeanwhileTakesNoLeader(t *testing.T) {
+func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
 	s := newACLStage(t, 20)
 	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
 	board.loaded()
@@ -112,7 +112,7 @@ func TestAPolicyThatIsReplacedMeanwhileTakesNoLeader(t *testing.T) {
 }
 
 // With default policy allow and no token, a response does not show that the anonymous token's policy filtered it.
-func TestADenyRuleForTheAnonymousTokenTakesNoLeader(t *testing.T) {
+func TestADenyRuleForTheAnonymousTokenVacatesNoElection(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL(), consultest.WithConfig(`{"acl":{"default_policy":"allow"}}`))
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
 	holder := root.Session(t, &api.SessionEntry{})
@@ -151,7 +151,7 @@ func TestASessionThatBecomesReadableIsRead(t *testing.T) {
 }
 
 // Consul responds to an unknown token: this is no outage, and no rule is missing.
-func TestATokenThatConsulDoesNotKnow(t *testing.T) {
+func TestUnknownToken(t *testing.T) {
 	s := newACLStage(t, 1)
 	client := newClient(t, consulx.Config{Address: s.root.Addr, Token: "5e8c4f2a-0000-4000-8000-000000000001"})
 	_, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
@@ -172,7 +172,7 @@ func TestATokenThatConsulDoesNotKnow(t *testing.T) {
 }
 
 // A token that can read everything gives the same board as without ACLs.
-func TestReadersSeeEverything(t *testing.T) {
+func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
 	reader := root.Token(t, `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }
@@ -202,7 +202,7 @@ func TestReadersSeeEverything(t *testing.T) {
 }
 
 // A token that can read only keys gives a board that names the missing data.
-func TestReadersOfKeysAloneAreToldWhatIsMissing(t *testing.T) {
+func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
 	reader := root.Token(t, `key_prefix "service/" { policy = "read" }`)

@@ -23,7 +23,7 @@ func contend(t *testing.T, b backend, prefix, name string) *api.Semaphore {
 }
 
 // A full semaphore is not vacant: its holders enter and leave, and have names.
-func TestObserverTellsHoldersOfASemaphore(t *testing.T) {
+func TestObserverReportsHoldersOfASemaphore(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T
 		p := b.Prefix(t)

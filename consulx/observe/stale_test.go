@@ -55,7 +55,7 @@ func TestStaleResponsesDoNotGoBack(t *testing.T) {
 
 // A newly elected consensus leader may respond with an older state while it replays its log. Only a consistent read
 // waits for the end of the replay.
-func TestALeaderThatReplaysItsLogTakesNoLeaderBack(t *testing.T) {
+func TestALeaderThatReplaysItsLogRestoresNoEarlierLeader(t *testing.T) {
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	before := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":1,"Session":"s1"`)
 	f := &fakeConsul{}
@@ -83,7 +83,7 @@ func TestALeaderThatReplaysItsLogTakesNoLeaderBack(t *testing.T) {
 }
 
 // The time of a change during an outage is known within bounds, even if an outdated response was dropped first.
-func TestADroppedResponseLeavesTheGap(t *testing.T) {
+func TestADroppedResponseKeepsTheGap(t *testing.T) {
 	vacant := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2`)
 	led := strings.ReplaceAll(oneKey, `"LockIndex":1`, `"LockIndex":2,"Session":"s2"`)
 	f := &fakeConsul{}
@@ -113,7 +113,7 @@ func TestADroppedResponseLeavesTheGap(t *testing.T) {
 
 // A query that replaces others inherits the index of their newest response and drops older responses, such as those
 // of a leader that still replays its log.
-func TestTheNewestIndexIsHandedDown(t *testing.T) {
+func TestTheNewestIndexIsInherited(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		held := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
 		old := &outdated{agent: s.agent}

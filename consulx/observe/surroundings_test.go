@@ -57,7 +57,7 @@ func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(r)
 }
 
-func TestNothingIsStudiedUnlessAsked(t *testing.T) {
+func TestNothingIsReadWithoutASelection(t *testing.T) {
 	c := &counting{path: "/v1/session/list", RoundTripper: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path == "/v1/status/leader" {
 			return consultest.Answer(r, 200, 1, `"127.0.0.1:8300"`), nil
@@ -101,7 +101,7 @@ func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 	}
 }
 
-func TestStudyKeepsWhatItKnewWhenConsulIsSilent(t *testing.T) {
+func TestStudyKeepsItsDataWhenConsulDoesNotRespond(t *testing.T) {
 	fine := true
 	o := New(over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {

@@ -289,7 +289,7 @@ func TestAdviseOrphans(t *testing.T) {
 }
 
 // Text from Consul must be sanitized before it reaches a terminal.
-func FuzzNothingUnsafeGetsOut(f *testing.F) {
+func FuzzAdviceIsSafe(f *testing.F) {
 	f.Add("service/web/leader", "web-1", "n\x1b[2J", "service:web\u202e", `{"Limit":2,"Holders":{"\u001b]0;x":true}}`, uint64(0))
 	f.Add("jobs/\x1bc/.lock", "Consul API Lock\n", "n1", "c\x00", `{"Holders":{"a":true}}`, election.SemaphoreFlag)
 	f.Add("service/x\u200b/leader", "x\u200b-1", "\xff", "", "v", election.LockFlag)

@@ -218,7 +218,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-func TestCandidatesOfOtherSurroundingsAreNone(t *testing.T) {
+func TestSurroundingsOfAnotherElectionGiveNoCandidates(t *testing.T) {
 	e := led("web", "service/web/leader", newSession("w1", "web-1", "host-1"))
 	s := around(e, nil, newSession("w2", "web-2", "host-2"))
 	s.Key = "service/mail/leader"
@@ -230,7 +230,7 @@ func TestCandidatesOfOtherSurroundingsAreNone(t *testing.T) {
 	}
 }
 
-func TestMembersAreCandidatesEvenWhenSessionsMayNotBeRead(t *testing.T) {
+func TestMembersAreCandidatesIfSessionsCannotBeRead(t *testing.T) {
 	e := led("db", "service/db/leader", newSession("p1", "db-pg1", "n1", patroni))
 	e.Session = nil
 	s := around(e, []election.Pair{sibling("service/db/members/pg1", "p1"), sibling("service/db/members/pg2", "p2")})
@@ -245,7 +245,7 @@ func TestMembersAreCandidatesEvenWhenSessionsMayNotBeRead(t *testing.T) {
 }
 
 // If many sessions have only weak reasons, none of them is listed.
-func TestACrowdOfGenericSessionsIsNoCandidate(t *testing.T) {
+func TestManyGenericSessionsAreNoCandidates(t *testing.T) {
 	e := led("web", "service/web/leader", newSession("w", "Consul API Lock", "n0"))
 	for n, want := range map[int]int{maxWeak: maxWeak, maxWeak + 1: 0} {
 		var crowd []*election.Session

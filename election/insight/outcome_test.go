@@ -219,7 +219,7 @@ func TestOutcomeFromAnInitialState(t *testing.T) {
 	}
 }
 
-func TestOutcomeStaysAsItIs(t *testing.T) {
+func TestSettledOutcomeDoesNotChange(t *testing.T) {
 	s := pastWeb(t)
 	s.read(web("a", 5, 10, 20, "web-1"))
 	target := s.web().Target()

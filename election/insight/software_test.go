@@ -100,7 +100,7 @@ func TestDetectPatroni(t *testing.T) {
 	}
 }
 
-func TestSurroundingsOfAnotherKeySayNothing(t *testing.T) {
+func TestSurroundingsOfAnotherKeyAreIgnored(t *testing.T) {
 	e := held("service/db/leader", "pg1", nil)
 	s := around(e, []election.Pair{valued("service/db/config", "", configJSON)})
 	s.Key = "service/mail/leader"

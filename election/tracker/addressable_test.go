@@ -28,7 +28,7 @@ func (s *scene) twins() (all []string) {
 }
 
 // Keys that cannot be distinguished have separate rows and events.
-func TestKeysThatCannotBeDistinguishedAreKeptApart(t *testing.T) {
+func TestKeysThatCannotBeDistinguishedAreSeparateElections(t *testing.T) {
 	s := newScene(t)
 	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"), twin("b", 1, 11, 21, "two"))
 	if got := s.twins(); !slices.Equal(got, []string{"10:one", "11:two"}) {
@@ -82,7 +82,7 @@ func TestEachKeyHasAnIDToBeFoundBy(t *testing.T) {
 	}
 }
 
-func TestNoActionIsPossibleOnAKeyThatCannotBeAskedFor(t *testing.T) {
+func TestNoActionIsPossibleOnAnUnaddressableKey(t *testing.T) {
 	s := newScene(t)
 	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"))
 	for _, e := range s.tracker.Snapshot(s.now).Elections {
@@ -95,7 +95,7 @@ func TestNoActionIsPossibleOnAKeyThatCannotBeAskedFor(t *testing.T) {
 }
 
 // An explained event belongs to the key whose term ended.
-func TestACauseIsToldToItsOwnKey(t *testing.T) {
+func TestACauseBelongsToItsKey(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))
 	s.read(twin("b", 1, 10, 20, "one"), twin("a", 1, 11, 21, "two"))
@@ -110,7 +110,7 @@ func TestACauseIsToldToItsOwnKey(t *testing.T) {
 }
 
 // If a key that cannot be requested is missing from a filtered response, it may be deleted or unreadable.
-func TestAFilteredAnswerHidesKeysThatCannotBeAskedFor(t *testing.T) {
+func TestAFilteredResponseHidesUnaddressableKeys(t *testing.T) {
 	for _, filtered := range []bool{false, true} {
 		s := newScene(t)
 		s.read(twin("a", 1, 10, 20, "one"))

@@ -17,7 +17,7 @@ func changedAt(index uint64, all []election.Check) []election.Check {
 
 // A cause is a fact only if Raft indexes prove it. If the data may have changed between the loss and its
 // investigation, the cause is a guess.
-func TestExplainCallsAGuessAGuess(t *testing.T) {
+func TestExplainMarksGuesses(t *testing.T) {
 	const lost = 20 // the index of the loss
 	live := Loss{HeldIndex: 15, KeyIndex: lost}
 	later := Loss{HeldIndex: 15} // the key was written since

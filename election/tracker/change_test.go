@@ -7,9 +7,9 @@ import (
 	"electop/election"
 )
 
-// TestEventsSayWhereTheyStandInConsulsLog checks the fields by which a history distinguishes events of several
+// TestEventsContainRaftIndexes checks the fields by which a history distinguishes events of several
 // observers.
-func TestEventsSayWhereTheyStandInConsulsLog(t *testing.T) {
+func TestEventsContainRaftIndexes(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})
 	s.read(web("a", 1, 10, 20, "a"))

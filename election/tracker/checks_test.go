@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-func TestChecksSayUntilWhenTheyWereCurrent(t *testing.T) {
+func TestChecksContainTheirAge(t *testing.T) {
 	s := newScene(t)
 	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
 	known := func() election.NodeChecks { return s.tracker.Snapshot(s.now).Checks["node-1"] }
@@ -71,7 +71,7 @@ func TestChecksThatWereNeverReadAreNotKept(t *testing.T) {
 }
 
 // Watched checks are read again only after a change.
-func TestWatchedChecksOutliveOthers(t *testing.T) {
+func TestWatchedChecksAreDroppedLast(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.ChecksRead{At: t0, Node: "watched", Checks: checks(election.StatusPassing, election.StatusPassing)})
 	for i := range 3 * maxCheckedNodes {

@@ -21,7 +21,7 @@ func (s *scene) stopped(d time.Duration) (since time.Time) {
 }
 
 // Only bounds are known for changes during a suspension: one of 22 s hides a vacancy of 16 s.
-func TestAStopLeavesBoundsOnly(t *testing.T) {
+func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a", 3, 10, 20, "v"))
 	s.now = s.now.Add(time.Minute)
@@ -52,7 +52,7 @@ func TestAStopLeavesBoundsOnly(t *testing.T) {
 }
 
 // A hold that lasts through a suspension continues. The end of a later one is observed.
-func TestAHoldLastsThroughAStop(t *testing.T) {
+func TestAHoldLastsThroughASuspension(t *testing.T) {
 	s := newScene(t)
 	s.read()
 	s.read(web("a", 1, 10, 20, "v"))
@@ -66,7 +66,7 @@ func TestAHoldLastsThroughAStop(t *testing.T) {
 }
 
 // After a suspension, each range stays interrupted until it is read again.
-func TestAStopHidesEachRangeUntilItIsReadAgain(t *testing.T) {
+func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	s := newScene(t)
 	mail := web("a", 1, 10, 20, "v")
 	mail.Key = "service/mail/leader"
@@ -90,7 +90,7 @@ func TestAStopHidesEachRangeUntilItIsReadAgain(t *testing.T) {
 }
 
 // If a term ended in a gap without known bounds, its duration is unknown.
-func TestAGapWithoutABoundKnowsNoHold(t *testing.T) {
+func TestAHoldThatEndedInAnUnboundedGapIsUnknown(t *testing.T) {
 	s := newScene(t)
 	s.read()
 	s.read(web("a", 1, 10, 20, "v"))

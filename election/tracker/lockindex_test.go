@@ -93,7 +93,7 @@ func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 }
 
 // If a restore removed the term, its cause cannot be found.
-func TestARestoreIsTheCauseOfTheLossItCaused(t *testing.T) {
+func TestARestoreIsTheCauseOfItsLosses(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))
 	s.read(web("a", 9, 10, 90, "v"))
@@ -132,7 +132,7 @@ func (h *history) lose() { h.exists, h.index = false, 1 }
 
 // For any sequence of losses and restores, no term is reported that never began. An observer reads after each
 // restore.
-func TestRestoresNeverInventTerms(t *testing.T) {
+func TestRestoresCauseNoFalseTerms(t *testing.T) {
 	for seed := range uint64(600) {
 		if err := playRestores(seed); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -183,7 +183,7 @@ func playRestores(seed uint64) error {
 }
 
 // A list of names finds a key after other keys with later changes were read. Its terms are counted nevertheless.
-func TestTermsOfAKeyThatIsFoundLateAreCounted(t *testing.T) {
+func TestTermsOfAKeyThatIsReadLateAreCounted(t *testing.T) {
 	s := newScene(t)
 	all := election.PrefixRange("service/")
 	early := election.Pair{Key: "service/a/leader", CreateIndex: 10, ModifyIndex: 10, LockIndex: 1, Session: "s1"}

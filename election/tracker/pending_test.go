@@ -84,7 +84,7 @@ func lose(t *testing.T) (*scene, election.Event) {
 	return s, events[0]
 }
 
-func TestVacatedIsOutAtOnceAndExplainedFollows(t *testing.T) {
+func TestVacatedIsReportedAtOnceAndExplainedFollows(t *testing.T) {
 	s, vacated := lose(t)
 	if e := s.web(); e.State(s.now) != election.Vacant {
 		t.Errorf("%s before any evidence about the cause", e.State(s.now))
@@ -127,7 +127,7 @@ func TestLockDelayIsCappedAndNeverFollowsARelease(t *testing.T) {
 	}
 }
 
-func TestAnEndWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {
+func TestATermWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {
 	s, vacated := lose(t)
 	at, ok := s.tracker.Deadline()
 	if !ok || !at.Equal(vacated.Time.Add(time.Second)) {
@@ -218,7 +218,7 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 
 // If a holder unlocks the key and then ends its session, there is no lock-delay. Consul's data does not distinguish
 // this from a destroyed session, so the lock-delay is reported as uncertain.
-func TestADoubtfulLockDelayIsCalledSo(t *testing.T) {
+func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 	s, vacated := lose(t)
 	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
 		SessionRead: true, SessionsIndex: 22, ChecksRead: true, NodeExists: true, Checks: checks(election.StatusPassing, election.StatusPassing),

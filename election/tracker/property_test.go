@@ -132,7 +132,7 @@ func (j *judge) take(e election.Event) error {
 	return nil
 }
 
-func TestAnyCoalescingOfReadsIsFoldedRightly(t *testing.T) {
+func TestAnySequenceOfReadsIsFoldedCorrectly(t *testing.T) {
 	for seed := range uint64(400) {
 		for _, harsh := range []bool{false, true} {
 			if err := play(seed, harsh); err != nil {

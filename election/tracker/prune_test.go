@@ -115,7 +115,7 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	}
 }
 
-func TestThoseGoneLongestAreForgottenFirst(t *testing.T) {
+func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	s := newScene(t)
 	const n = maxGone + 600
 	pairs := make([]election.Pair, n)

@@ -110,7 +110,7 @@ func TestInitialEventsOfASemaphore(t *testing.T) {
 	}
 }
 
-func TestHoldersAreNamedWhereTheirSessionsAreKnown(t *testing.T) {
+func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
 	s := newScene(t)
 	s.sessions(&election.Session{ID: "a", Name: "gpu-job", Node: "node-1"})
 	events := s.read(slotKey(10, 20, 2, "a", "b"))

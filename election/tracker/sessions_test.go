@@ -75,7 +75,7 @@ func TestReadableSessionIsNotCreated(t *testing.T) {
 	s.wantSeen("old", second(2), false)
 }
 
-func TestSessionsAreRememberedFromTheirFirstReport(t *testing.T) {
+func TestSessionAgeBeginsWithTheFirstReport(t *testing.T) {
 	s := newScene(t)
 	a, b, c := &election.Session{ID: "a"}, &election.Session{ID: "b"}, &election.Session{ID: "c"}
 	s.observe(election.SurroundingsRead{Surroundings: election.Surroundings{At: second(1), Key: "service/web/leader", Sessions: []*election.Session{a}}})
@@ -106,7 +106,7 @@ func TestCreationOfAReportedHolderIsObserved(t *testing.T) {
 	s.wantSeen("b", second(4), true)
 }
 
-func TestSessionsThatAreGoneAreForgotten(t *testing.T) {
+func TestEndedSessionsAreDropped(t *testing.T) {
 	s := newScene(t)
 	for i := range 100 {
 		var all []*election.Session

@@ -166,7 +166,7 @@ func TestSnapshotsNeverChange(t *testing.T) {
 	}
 }
 
-func TestHoldersGetTheirSessionsWheneverTheseAreRead(t *testing.T) {
+func TestHoldersGetSessionsThatAreReadLater(t *testing.T) {
 	for seed := range uint64(25) {
 		b := newBoard(t, seed)
 		for step := range 400 {

@@ -249,7 +249,7 @@ func TestHiddenKeysNeedNoOrder(t *testing.T) {
 	}
 }
 
-func TestUnmatchedKeysAreNoElections(t *testing.T) {
+func TestKeysWithoutAPatternAreNoElections(t *testing.T) {
 	s := newScene(t, "service/*/leader")
 	s.read(election.Pair{Key: "service/web/config"}, web("a", 1, 10, 20, "v"))
 	if n := len(s.tracker.Snapshot(s.now).Elections); n != 1 {
@@ -257,7 +257,7 @@ func TestUnmatchedKeysAreNoElections(t *testing.T) {
 	}
 }
 
-func TestDeletedElectionIsForgottenAfterADay(t *testing.T) {
+func TestDeletedElectionIsDroppedAfterADay(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a", 1, 10, 20, "v"))
 	s.read()
@@ -354,7 +354,7 @@ func TestSessionsReadBeforeTheirElectionsAreKept(t *testing.T) {
 	}
 }
 
-func TestHoldThatEndedUnseenLastedUntilTheLastContactAtLeast(t *testing.T) {
+func TestHoldThatEndedInAGapLastedAtLeastUntilTheLastContact(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})
 	s.read()
@@ -373,7 +373,7 @@ func TestHoldThatEndedUnseenLastedUntilTheLastContactAtLeast(t *testing.T) {
 	}
 }
 
-func TestOneAnswerDoesNotMakeTheBoardFresh(t *testing.T) {
+func TestOneResponseDoesNotMakeTheBoardCurrent(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.LinkUp{At: t0, Source: "keys"})
 	s.observe(election.LinkLost{At: t0.Add(time.Second), Source: "keys", Error: "ACL not found", Refused: true})

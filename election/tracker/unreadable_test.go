@@ -98,7 +98,7 @@ func checkTurn(t *testing.T, events []election.Event, kind election.EventType, n
 }
 
 // An unreadable key is not observed, so only bounds are known for changes of that time.
-func TestWhatHappensToAnUnreadableKeyIsNotObserved(t *testing.T) {
+func TestChangesOfAnUnreadableKeyAreNotObserved(t *testing.T) {
 	p := newPermission(t, 1)
 	p.only(0)
 	p.now = p.now.Add(time.Minute)

@@ -13,7 +13,7 @@ import (
 )
 
 // The log file is a FIFO without a reader. The command reports that lines are missing.
-func TestABlockedLogFileDelaysNeitherEventsNorTheEnd(t *testing.T) {
+func TestABlockedLogFileDelaysNothing(t *testing.T) {
 	w := onMemory(t)
 	s := w.session(nil)
 	w.acquire("service/web/leader", s, "web-1")

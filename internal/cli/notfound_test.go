@@ -48,7 +48,7 @@ func TestPatternThatMatchesNothingIsExplained(t *testing.T) {
 	}
 }
 
-func TestTokenThatMayReadNothingIsExplained(t *testing.T) {
+func TestTokenWithoutReadPermissionIsExplained(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	w := newTestConsul(t, agent.Addr())
 	w.client = agent.Client()

@@ -103,7 +103,7 @@ func TestConsulLockChildThatIgnoresTerm(t *testing.T) {
 }
 
 // Only the child receives SIGTERM: processes that the child started continue after `consul lock` has exited.
-func TestConsulLockLeavesGrandchildren(t *testing.T) {
+func TestConsulLockDoesNotEndGrandchildren(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
 	p := consulLockChild(s, "sleep 600 >/dev/null 2>&1 & echo grandchild $!; echo child $$; wait")

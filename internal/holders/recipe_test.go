@@ -94,7 +94,7 @@ func TestRecipeAfterDestroy(t *testing.T) {
 }
 
 // A holder that only renews its session does not notice the loss: the renewal succeeds while another session leads.
-func TestRecipeThatOnlyRenewsIsNeverTold(t *testing.T) {
+func TestRecipeThatOnlyRenewsDoesNotNoticeTheLoss(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")
 	id, _, err := s.client().Session().CreateNoChecks(&api.SessionEntry{Name: "web", TTL: "15s"}, nil)

@@ -338,7 +338,7 @@ func TestContinueAfterSIGSTOP(t *testing.T) {
 	}
 }
 
-func TestBackgroundAndKillOfASuspendedDashboard(t *testing.T) {
+func TestSuspendedDashboardInTheBackgroundIsKilled(t *testing.T) {
 	s := openShell(t)
 	d := s.board("", program)
 	s.keys("C-z")

@@ -196,7 +196,7 @@ func TestCrashedLeaderIsFollowedAfterTTLAndLockDelay(t *testing.T) {
 	})
 }
 
-func TestCloseAnswersBlockedQueries(t *testing.T) {
+func TestCloseEndsBlockedQueries(t *testing.T) {
 	inBubble(t, func(f *fixture, agent *memconsul.Agent) {
 		f.mustPut("/v1/kv/p/k", "v")
 		query := f.block("/v1/kv/p/k", f.entry("p/k").ModifyIndex, "10m")

@@ -44,7 +44,7 @@ func TestQueriesIgnoreOtherKeys(t *testing.T) {
 	}
 }
 
-func TestQueriesSeeTheirKeys(t *testing.T) {
+func TestQueriesWakeForTheirKeys(t *testing.T) {
 	for name, path := range map[string]string{
 		"one key": "a/x", "recurse": "a/?recurse", "keys": "a/?keys", "recurse of the key": "a/x?recurse",
 	} {
@@ -106,7 +106,7 @@ func TestMissingKey(t *testing.T) {
 	})
 }
 
-func TestIndexBeyondTheServersBlocks(t *testing.T) {
+func TestIndexAboveTheServersBlocks(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key := f.key("k")
 		f.mustPut("/v1/kv/"+key, "v")
@@ -151,7 +151,7 @@ func TestSessionAndHealthQueriesWake(t *testing.T) {
 	})
 }
 
-func TestClientMayLeaveABlockedQuery(t *testing.T) {
+func TestClientCanCancelABlockedQuery(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key := f.key("k")
 		f.mustPut("/v1/kv/"+key, "v")

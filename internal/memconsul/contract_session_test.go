@@ -236,7 +236,7 @@ func TestLockDelay(t *testing.T) {
 	})
 }
 
-func TestLockDelayIsStoredAsAsked(t *testing.T) {
+func TestLockDelayIsStoredAsRequested(t *testing.T) {
 	contract(t, func(f *fixture) {
 		for given, want := range map[any]string{"90s": "90000000000", 5: "5000000000", 2_000_000: "2000000", "1ms": "1000000"} {
 			if info := f.sessionInfo(f.session(map[string]any{"LockDelay": given})); !strings.Contains(info, `"LockDelay":`+want+`,`) {

@@ -76,7 +76,7 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-func TestFilterRefusesWhatItDoesNotUnderstand(t *testing.T) {
+func TestUnsupportedFiltersAreErrors(t *testing.T) {
 	srv := startServer(t)
 	f := newFixture(t, srv.Addr())
 	for _, filter := range []string{

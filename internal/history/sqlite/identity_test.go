@@ -130,7 +130,7 @@ func list(events []election.Event) (text string) {
 	return text
 }
 
-func TestAnObserverThatSeesLessAddsNothing(t *testing.T) {
+func TestAnObserverWithFewerReadsAddsNothing(t *testing.T) {
 	a, b := newObserver(t, start()), newObserver(t, start())
 	first := pair("s1", 10, 1, 10)
 	both(a, b, 0, first)
@@ -154,8 +154,8 @@ func TestAnObserverThatSeesLessAddsNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsFoundIsStoredOnlyIfItIsNews starts another observer where the first one ended.
-func TestWhatIsFoundIsStoredOnlyIfItIsNews(t *testing.T) {
+// TestInitialEventsAreStoredOnlyIfTheyAreNew starts another observer where the first one ended.
+func TestInitialEventsAreStoredOnlyIfTheyAreNew(t *testing.T) {
 	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
 	for name, tt := range map[string]struct {
 		before, found []election.Pair
@@ -195,7 +195,7 @@ func TestWhatIsFoundIsStoredOnlyIfItIsNews(t *testing.T) {
 	}
 }
 
-func TestAStateThatIsRestoredWhileNoObserverRunsIsNews(t *testing.T) {
+func TestAStateRestoredWithoutAnObserverIsStored(t *testing.T) {
 	a, path := newObserver(t, start()), newPath(t)
 	a.read(pair("s1", 10, 5, 50))
 	a.after(time.Minute).read(pair("", 10, 5, 55))

@@ -62,7 +62,7 @@ func recordUntilKilled(path, from string) int {
 	}
 }
 
-func TestNothingStoredIsLostWhenTheRecorderIsKilled(t *testing.T) {
+func TestStoredEventsSurviveAKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts 100 processes")
 	}

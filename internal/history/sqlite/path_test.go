@@ -76,7 +76,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNotThereIsNotMadeByAReader(t *testing.T) {
+func TestAReaderCreatesNoFile(t *testing.T) {
 	path := newPath(t)
 	if _, err := sqlite.OpenFile(t.Context(), path); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

@@ -131,7 +131,7 @@ func TestACursorAndARangeBothLimitAPage(t *testing.T) {
 	}
 }
 
-func TestANewerPageGivesWhatWasAddedSince(t *testing.T) {
+func TestANewerPageContainsLaterEvents(t *testing.T) {
 	o, path := decade(t), newPath(t)
 	record(t, path, o.events)
 	f := open(t, path)

@@ -140,7 +140,7 @@ func TestCursorFollowsTheElection(t *testing.T) {
 	}
 }
 
-func TestCursorAfterItsElectionIsGone(t *testing.T) {
+func TestCursorAfterItsElectionWasDeleted(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 20)
 	d.keys("g", "j") // billing
 	s := uitest.Mixed()
@@ -156,7 +156,7 @@ func TestCursorAfterItsElectionIsGone(t *testing.T) {
 	}
 }
 
-func TestFirstSnapshotShowsTrouble(t *testing.T) {
+func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 	if d := drive(t, uitest.Mixed(), 80, 20); d.selected() != "mail" {
 		t.Errorf("selected %q", d.selected())
 	}
@@ -229,7 +229,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-func TestBackUndoesOneThingAtATime(t *testing.T) {
+func TestBackUndoesOneStepAtATime(t *testing.T) {
 	d := drive(t, uitest.Mixed(), 120, 20)
 	d.send(scene.Filtered{Text: "o"})
 	d.keys("space")
@@ -285,7 +285,7 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 }
 
 // Keys that look alike have separate rows, cursors and marks.
-func TestKeysThatLookTheSameHaveRowsOfTheirOwn(t *testing.T) {
+func TestKeysThatLookTheSameHaveSeparateRows(t *testing.T) {
 	s := uitest.Mixed()
 	for i, e := range s.Elections[:2] {
 		twin := *e

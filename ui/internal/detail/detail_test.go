@@ -83,7 +83,7 @@ func storied(n int) *election.Snapshot {
 	return s
 }
 
-func TestScrolledHistoryStaysInItsPlace(t *testing.T) {
+func TestScrolledHistoryKeepsItsPosition(t *testing.T) {
 	for _, down := range []int{2, 9, 10, 11, 85} {
 		d := drive(t, storied(40), billing)
 		d.keys("tab", "tab")

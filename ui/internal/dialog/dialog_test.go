@@ -49,7 +49,7 @@ func open(t *testing.T, s *scene.Scene, key string) dialog.Model {
 
 func fits() scene.Resized { return scene.Resized{Rect: term.Rect{W: 120, H: window}} }
 
-func TestOnlyWhatWasNoticedIsConfirmed(t *testing.T) {
+func TestOnlyNoticedTextCanBeConfirmed(t *testing.T) {
 	s := uitest.Scene(uitest.Studied(""), uitest.Now())
 	d := open(t, s, "service/billing/leader")
 	if _, action := d.Update(uitest.Press("y"), s); action != (scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}) {
@@ -67,7 +67,7 @@ func TestOnlyWhatWasNoticedIsConfirmed(t *testing.T) {
 }
 
 // Refresh keeps the election and binds its current hold.
-func TestRefreshBindsAnew(t *testing.T) {
+func TestRefreshBindsTheCurrentHold(t *testing.T) {
 	s := uitest.Scene(uitest.Studied(""), uitest.Now())
 	d := open(t, s, "service/billing/leader")
 	next := uitest.Studied("")

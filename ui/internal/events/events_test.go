@@ -160,7 +160,7 @@ func TestOpenShowsTheElection(t *testing.T) {
 	}
 }
 
-func TestActionsStandAmongEventsNewestFirst(t *testing.T) {
+func TestActionsAreListedAmongEventsNewestFirst(t *testing.T) {
 	d := drive(t, eventful(0))
 	at := func(n int, name string) *election.Event {
 		return &election.Event{Time: uitest.Now().Add(time.Duration(n) * time.Second), Type: election.Elected, Election: "web", Leader: "web-" + name}

@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/uitest"
 )
 
-func TestCausesHaveWords(t *testing.T) {
+func TestCausesHaveTexts(t *testing.T) {
 	for _, c := range []election.Cause{
 		election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
 		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy,

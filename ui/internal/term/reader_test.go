@@ -7,7 +7,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-func TestReaderKnowsWhatWasVisible(t *testing.T) {
+func TestReaderRecordsVisibleLines(t *testing.T) {
 	text := func(lines ...string) (all [][]term.Span) {
 		for _, l := range lines {
 			all = append(all, []term.Span{{term.Text, l}})

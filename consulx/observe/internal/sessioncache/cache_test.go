@@ -13,7 +13,7 @@ import (
 )
 
 // The cache drops sessions that no longer exist, regardless of their elections.
-func TestSessionsOfOthersAreForgotten(t *testing.T) {
+func TestSessionsWithoutElectionsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		client, err := consulx.NewClient(consulx.Config{Address: "consul.test", Transport: consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestSeveralProcessesMakeOneFile(t *testing.T) {
+func TestSeveralProcessesCreateOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	var g errgroup.Group
 	for range 8 {
