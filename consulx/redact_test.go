@@ -15,13 +15,13 @@ import (
 	"electop/election/sanitize"
 )
 
-// reflecting starts a server that responds with 500 and a text that say makes from the request's credentials.
-func reflecting(t *testing.T, say func(token, user, password, header string) string) string {
+// reflecting starts a server that responds with 500 and a text that body derives from the request's credentials.
+func reflecting(t *testing.T, body func(token, user, password, header string) string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = io.WriteString(w, say(r.Header.Get("X-Consul-Token"), user, password, r.Header.Get("Authorization")))
+		_, _ = io.WriteString(w, body(r.Header.Get("X-Consul-Token"), user, password, r.Header.Get("Authorization")))
 	}))
 	t.Cleanup(s.Close)
 	return strings.TrimPrefix(s.URL, "http://")
@@ -62,7 +62,7 @@ func TestReflectedTokensAreHidden(t *testing.T) {
 }
 
 func TestReflectedPasswordsAreHidden(t *testing.T) {
-	say := map[string]func(token, user, password, header string) string{
+	reflections := map[string]func(token, user, password, header string) string{
 		"password": func(_, _, password, _ string) string { return "wrong password " + strconv.Quote(password) },
 		"header":   func(_, _, _, header string) string { return "Authorization: " + header },
 		"pair":     func(_, user, password, _ string) string { return user + ":" + password + " is unknown" },
@@ -71,7 +71,7 @@ func TestReflectedPasswordsAreHidden(t *testing.T) {
 		},
 	}
 	for _, password := range []string{"correct-horse", "short", "xy7", "p@ss:w/d"} {
-		for name, reflect := range say {
+		for name, reflect := range reflections {
 			addr := reflecting(t, reflect)
 			for where, cfg := range map[string]Config{
 				"address":     {Address: "http://" + url.UserPassword("me", password).String() + "@" + addr},

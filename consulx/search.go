@@ -39,9 +39,8 @@ type Nearby struct {
 	Rule string
 }
 
-// FindNearby searches the folders around the keys of the patterns, nearest first, for keys
-// that hold a lock. Results, requests and time are bounded. An error comes with the
-// results found before it.
+// FindNearby searches the folders around the keys of the patterns, nearest first, for keys that hold a lock. Results,
+// requests and time are bounded. With an error, it also returns the results found before.
 func FindNearby(ctx context.Context, c *Client, ps election.Patterns) (Nearby, error) {
 	ctx, cancel := context.WithTimeout(ctx, nearbyTime)
 	defer cancel()
@@ -143,8 +142,7 @@ func (s *nearbySearch) read(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// lockKey is the key that users know a lock by: the .lock key of a semaphore, whose
-// holders have keys of their own.
+// lockKey is the name under which users know a lock: the .lock key of a semaphore, whose holders have their own keys.
 func lockKey(p election.Pair) string {
 	if folder, ok := strings.CutSuffix(p.Key, "/"+p.Session); ok && p.Flags == election.SemaphoreFlag {
 		return folder + "/.lock"
@@ -186,7 +184,7 @@ func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
 	return hidden, err
 }
 
-// ErrIncomplete comes with a result that may be incomplete.
+// ErrIncomplete is returned with a result that may be incomplete.
 var ErrIncomplete = errors.New("may be incomplete")
 
 // Holdings searches the whole KV store for keys that these sessions hold. progress, if not

@@ -24,7 +24,7 @@ const (
 	vanishTries = 8
 )
 
-// ErrPartly comes with a response that lacks unreadable parts.
+// ErrPartly is returned with a response that lacks unreadable parts.
 var ErrPartly = errors.New("not all readable with this token")
 
 // ReadProblem describes the error of a read in a few words: "sessions: not readable with

@@ -11,8 +11,8 @@ type Observation interface{ Observed() time.Time }
 type KeysRead struct {
 	At    time.Time
 	Range Range
-	// Asked is when the request was sent, At if zero. The response to a request
-	// from before a [Gap] says nothing about the time after it.
+	// Asked is when the request was sent, At if zero. The response to a request from before a [Gap] proves nothing
+	// about the time after it.
 	Asked time.Time
 	// Pairs are sorted by key, equal keys (see [Addressable]) by CreateIndex. Keys
 	// that match no pattern are ignored.
@@ -44,8 +44,7 @@ type ChecksRead struct {
 	Err     string
 }
 
-// ChecksUnwatched says that the checks of a node are no longer watched: what was
-// read of them grows old.
+// ChecksUnwatched reports that the checks of a node are no longer watched: the data becomes outdated.
 type ChecksUnwatched struct {
 	At   time.Time
 	Node string
@@ -218,7 +217,7 @@ type SessionListRead struct {
 	Err      string
 }
 
-// SessionListUnwatched says that the list of sessions is no longer watched.
+// SessionListUnwatched reports that the list of sessions is no longer watched.
 type SessionListUnwatched struct{ At time.Time }
 
 // Observed implements [Observation].

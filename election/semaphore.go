@@ -117,7 +117,7 @@ func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, con
 	return sessions, contends
 }
 
-// describeHolder names a holder. Its id comes from the value and may be any text.
+// describeHolder returns the description of a holder. Its id is a part of the key's value and may be any text.
 func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
 	h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength)}
 	if s := sessions[id]; s != nil {

@@ -266,7 +266,7 @@ func denied(key string) election.Rights {
 	}
 }
 
-// takenOver lets another session hold the key in the next term.
+// takenOver returns a snapshot in which another session holds the key in the next term.
 func takenOver(s *election.Snapshot, key string) *election.Snapshot {
 	for i, e := range s.Elections {
 		if e.Key() != key {

@@ -51,8 +51,8 @@ type Options struct {
 	// Survey reads the surroundings of elections once, in the order of keys, with its
 	// errors inside. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, keys []string) []election.Surroundings
-	// Suspend requests that the process stops until the user continues it. The request
-	// comes back through Interludes. If nil, Bubble Tea suspends the process.
+	// Suspend requests that the process stops until the user continues it. The resulting function arrives through
+	// Interludes. If nil, Bubble Tea suspends the process.
 	Suspend func()
 	// Interludes waits for the next function that needs the terminal without the
 	// dashboard; nil redraws the screen. It returns false when ctx ends. It runs off the

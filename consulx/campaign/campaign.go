@@ -101,25 +101,25 @@ func (c *Candidate) awaitFree(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// follow reports the key now and after each change, until ctx ends or tell returns false.
-func (c *Candidate) follow(ctx context.Context, tell func(election.Pair) bool) {
+// follow reports the key now and after each change, until ctx ends or onChange returns false.
+func (c *Candidate) follow(ctx context.Context, onChange func(election.Pair) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := blocking.NewEpochs(ctx)
 	defer r.Stop()
-	q := &keyPoller{c: c, tell: tell, stop: cancel}
+	q := &keyPoller{c: c, onChange: onChange, stop: cancel}
 	l := &blocking.Loop{Poller: q, Wait: blocking.DefaultWait, Epochs: r, Client: c.client, Consistent: true}
 	l.Run(ctx)
 }
 
 // keyPoller queries a candidate's own key.
 type keyPoller struct {
-	c      *Candidate
-	tell   func(election.Pair) bool
-	stop   func()
-	answer election.Pair
-	last   election.Pair
-	told   bool
+	c        *Candidate
+	onChange func(election.Pair) bool
+	stop     func()
+	answer   election.Pair
+	last     election.Pair
+	told     bool
 }
 
 func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
@@ -139,7 +139,7 @@ func (f *keyPoller) Accept(context.Context, blocking.Answer) (bool, error) {
 		return false, nil
 	}
 	f.last, f.told = f.answer, true
-	if !f.tell(f.answer) {
+	if !f.onChange(f.answer) {
 		f.stop()
 	}
 	return true, nil

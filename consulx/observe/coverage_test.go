@@ -247,7 +247,8 @@ func restless(rng *rand.Rand) arrangement {
 // arrangement selects layouts, like shard.Layout.Next.
 type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
-// meddled changes keys of watches that are about to be closed, and gives them no time or little time to report it.
+// meddled changes keys of watches that are about to be closed, and then waits briefly or not at all for their
+// reports.
 func meddled(s *story, arrange arrangement, changes *int) func(*Observer) {
 	return func(o *Observer) {
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// investigationLimit lets the tracker report the cause within a second of the
-	// loss.
+	// investigationLimit bounds an investigation, so that the tracker reports the cause within a second of the loss.
 	investigationLimit = 900 * time.Millisecond
 	// maxInvestigations limits concurrent investigations; one covers all losses of
 	// a response.
@@ -81,8 +80,8 @@ func withDeletedKey(all []loss) []loss {
 	return slices.DeleteFunc(slices.Clone(all), func(l loss) bool { return !l.deleted })
 }
 
-// gather calls ask once per distinct key, a few at a time.
-func gather[T any](all []loss, key func(loss) string, ask func(string) T) map[string]T {
+// gather calls read once per distinct key, a few at a time.
+func gather[T any](all []loss, key func(loss) string, read func(string) T) map[string]T {
 	answers := map[string]T{}
 	var (
 		mu sync.Mutex
@@ -104,7 +103,7 @@ func gather[T any](all []loss, key func(loss) string, ask func(string) T) map[st
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			answer := ask(k)
+			answer := read(k)
 			mu.Lock()
 			defer mu.Unlock()
 			answers[k] = answer
@@ -187,7 +186,7 @@ func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) 
 		return found
 	}
 	state := nodes[l.session.Node]
-	if state.read && state.filtered && !tells(l.session, state.checks) {
+	if state.read && state.filtered && !suffices(l.session, state.checks) {
 		state = nodeState{err: "its checks cannot be read with this token"}
 	}
 	found.ChecksRead, found.NodeExists = state.read, state.exists
@@ -195,9 +194,9 @@ func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) 
 	return found
 }
 
-// tells reports whether a possibly filtered list of checks suffices to explain the end of a session: one of its
-// checks is critical, or all are present.
-func tells(s *election.Session, checks []election.Check) bool {
+// suffices reports whether a possibly filtered list of checks can explain the end of a session: one of its checks is
+// critical, or all are present.
+func suffices(s *election.Session, checks []election.Check) bool {
 	all := true
 	for _, id := range s.Checks() {
 		i := slices.IndexFunc(checks, func(c election.Check) bool { return c.ID == id })

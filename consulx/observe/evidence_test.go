@@ -168,8 +168,8 @@ func TestFilteredChecksProveOnlyWhatTheyContain(t *testing.T) {
 		{[]election.Check{{ID: "c", Status: election.StatusCritical}}, false},
 		{[]election.Check{{ID: "b"}, {ID: "a"}}, true},
 	} {
-		if got := tells(s, c.checks); got != c.want {
-			t.Errorf("%+v tells: %t", c.checks, got)
+		if got := suffices(s, c.checks); got != c.want {
+			t.Errorf("%+v suffices: %t", c.checks, got)
 		}
 	}
 }

@@ -40,7 +40,7 @@ type keyPoller struct {
 	mismatch mismatch // while the phase is mismatched
 }
 
-// keyState is what a shard knows.
+// keyState is the known state of a shard.
 type keyState struct {
 	phase phase
 	last  keySet      // as it was reported
@@ -192,8 +192,8 @@ func (k *keyPoller) Failed(err error, retryAt time.Time) {
 	k.o.fold(true, lossOf(k.watch.Name(), part, err, k.state.at, retryAt))
 }
 
-// recheckHidden finds keys that the response lacks and that exist but are not
-// readable. ErrReadAgain says that one of them is readable.
+// recheckHidden finds keys that the response lacks and that exist but are not readable. It returns ErrReadAgain if
+// one of them is readable.
 func (k *keyPoller) recheckHidden(
 	ctx context.Context, pairs []election.Pair, before, vanished []string, at time.Time,
 ) (hidden []string, err error) {

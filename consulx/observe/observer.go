@@ -1,6 +1,5 @@
-// Package observe turns Consul's blocking queries into the observations of package
-// election. An observer sees states, not transitions: changes between two
-// responses of Consul coalesce.
+// Package observe turns Consul's blocking queries into the observations of package election. An observer reads
+// states, not transitions: Consul merges changes between two responses.
 package observe
 
 import (

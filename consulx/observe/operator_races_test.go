@@ -116,8 +116,8 @@ func interference() map[string]func(*race) {
 	}
 }
 
-// TestRaces checks that the operator acts only on the hold that it was given, whatever happens between its reads and
-// its write, and that it reports otherwise.
+// TestRaces checks that the operator acts only on its target hold, for any change between its reads and its write,
+// and that it otherwise returns an error.
 func TestRaces(t *testing.T) { onBoth(t, raceAll) }
 
 func raceAll(b backend) {

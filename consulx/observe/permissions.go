@@ -96,9 +96,9 @@ func hiddenRest(keys int) time.Duration {
 	return max(hiddenRecheck, time.Duration(keys)*hiddenPace)
 }
 
-// checkKeys finds the keys that exist, readable or hidden, among keys that a
-// response lacks. Only a consistent transaction decides: a blocked query may have
-// used replaced permissions, and a proxy may have invented its response.
+// checkKeys finds the keys that exist, readable or hidden, among keys that a response lacks. Only a consistent
+// transaction decides: a blocked query may have used replaced permissions, and a proxy may have generated its
+// response.
 func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, readable []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, blocking.FreshDeadline)
 	defer cancel()

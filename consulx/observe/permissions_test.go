@@ -171,7 +171,7 @@ func TestUnknownToken(t *testing.T) {
 	})
 }
 
-// A token that can read everything gives the same board as without ACLs.
+// With a token that can read everything, the board is the same as without ACLs.
 func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
@@ -201,7 +201,7 @@ func TestTokenForAllReadsShowsEverything(t *testing.T) {
 	}
 }
 
-// A token that can read only keys gives a board that names the missing data.
+// With a token that can read only keys, the board works and names the missing data.
 func TestTokenForKeysOnlyGetsTheMissingRules(t *testing.T) {
 	agent := consultest.Dev(t, consultest.WithACL())
 	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})

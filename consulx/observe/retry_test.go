@@ -54,7 +54,7 @@ func TestBlockedQueriesThatAreResetAreOneLoss(t *testing.T) {
 	})
 }
 
-// A proxy that ends blocked queries after some time lets them wait, so Consul counts as responding.
+// A proxy that ends blocked queries after some time allows them to wait, so Consul counts as responding.
 func TestBlockedQueriesThatAreCutLateAreNoLoss(t *testing.T) {
 	f := rejecting(5*time.Second, http.StatusGatewayTimeout)
 	inBubble(t, f, func(b *board) {

@@ -247,7 +247,7 @@ func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *A
 	if !mayBeOrphan(e.Session) {
 		return nil
 	}
-	same := KinOf(e.Session)
+	same := ProgramOf(e.Session)
 	n := b.orphans[same]
 	if n >= ManyOrphans && s != nil {
 		n -= b.busySiblings(same, s.Siblings)
@@ -263,12 +263,12 @@ func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *A
 	}
 }
 
-// busySiblings counts the sessions of a kin that hold a key under the same parent.
-func (b *Board) busySiblings(same Kin, siblings []election.Pair) int {
+// busySiblings counts the sessions of a program that hold a key under the same parent.
+func (b *Board) busySiblings(same Program, siblings []election.Pair) int {
 	seen := map[string]bool{}
 	for _, p := range siblings {
 		ses := b.sessions[p.Session]
-		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && KinOf(ses) == same {
+		if ses != nil && b.led[ses.ID].count == 0 && mayBeOrphan(ses) && ProgramOf(ses) == same {
 			seen[ses.ID] = true
 		}
 	}

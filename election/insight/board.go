@@ -15,7 +15,7 @@ type Board struct {
 	parents  map[string]int // number of elections by parent of their keys
 	led      map[string]lead
 	sessions map[string]*election.Session
-	orphans  map[Kin]int
+	orphans  map[Program]int
 	// usualLead is the median number of elections per leading session.
 	usualLead int
 }
@@ -29,9 +29,8 @@ type lead struct {
 	first string // name of the first election, in the order of keys
 }
 
-// Kin identifies sessions that the same program on the same node creates
-// repeatedly.
-type Kin struct{ Name, Node, checks string }
+// Program identifies sessions that the same program on the same node creates repeatedly.
+type Program struct{ Name, Node, checks string }
 
 // NewBoard indexes all watched elections and all sessions of the datacenter, nil if
 // these were not read.
@@ -39,7 +38,7 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 	b := &Board{
 		keys: make(map[string]struct{}, len(elections)), names: make(map[string]struct{}, len(elections)),
 		parents: make(map[string]int, len(elections)), led: make(map[string]lead, len(elections)),
-		sessions: make(map[string]*election.Session, len(sessions)), orphans: map[Kin]int{},
+		sessions: make(map[string]*election.Session, len(sessions)), orphans: map[Program]int{},
 	}
 	for _, e := range elections {
 		b.keys[e.Key()], b.names[e.Name] = struct{}{}, struct{}{}
@@ -57,7 +56,7 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 	for _, s := range sessions {
 		b.sessions[s.ID] = s
 		if b.led[s.ID].count == 0 && mayBeOrphan(s) {
-			b.orphans[KinOf(s)]++
+			b.orphans[ProgramOf(s)]++
 		}
 	}
 	return b
@@ -67,9 +66,9 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 // program.
 func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" && !genericName(s.Name) }
 
-// KinOf returns the kin of a session.
-func KinOf(s *election.Session) Kin {
-	return Kin{Name: s.Name, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
+// ProgramOf returns the program of a session.
+func ProgramOf(s *election.Session) Program {
+	return Program{Name: s.Name, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
 }
 
 // median is 1 if there are too few sessions for a meaningful median.

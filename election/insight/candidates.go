@@ -63,7 +63,7 @@ func strong(sorted []Candidate) int {
 	return len(sorted)
 }
 
-// NoCandidate says why no candidate can be named.
+// NoCandidate explains why no candidate can be named.
 func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")

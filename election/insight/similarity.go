@@ -73,7 +73,7 @@ func shape(text, node string) string {
 	specific := false
 	for word := range words(withoutNode(text, node)) {
 		word = withoutNumbers(word)
-		specific = specific || tells(word)
+		specific = specific || distinguishes(word)
 		b.WriteString(word)
 	}
 	if !specific {
@@ -148,8 +148,8 @@ func withoutNumbers(word string) string {
 	return b.String()
 }
 
-// tells reports whether a word distinguishes programs.
-func tells(word string) bool {
+// distinguishes reports whether a word distinguishes programs.
+func distinguishes(word string) bool {
 	letters := strings.ToLower(strings.TrimRight(word, "#"))
 	if len(letters) < 2 || !alphanumeric(letters[0]) {
 		return false

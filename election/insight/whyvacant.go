@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// Situation is the input of [WhyVacant] besides the election.
+// Situation is the input of [WhyVacant] in addition to the election.
 type Situation struct {
 	Now        time.Time
 	Connection election.Connection

@@ -8,12 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text from Consul safe to print. Control bytes, escape sequences, line breaks,
-// bidirectional controls and zero-width characters except accents become visible (ESC is ␛,
-// U+202E is <U+202E>, invalid UTF-8 is U+FFFD). Widths do not depend on neighbouring runes.
-//
-// Letters of right-to-left scripts are kept so that names stay readable. A terminal that
-// reorders text may draw them, and digits and blanks between them, from right to left.
+// Text makes a text from Consul safe to print: control bytes, escape sequences, line breaks, bidirectional controls
+// and zero-width characters except accents become visible (ESC is ␛, U+202E is <U+202E>, invalid UTF-8 is U+FFFD).
+// Letters of right-to-left scripts are kept, so that names stay readable; a terminal may reorder them.
 func Text(s string) string {
 	if isSafe(s) {
 		return s
@@ -140,7 +137,7 @@ func drawnTogether(r rune) bool {
 	case r == 0x0e33, r == 0x0eb3, r == 0xff9e, r == 0xff9f: // Thai and Lao AM, voiced sound marks
 	case r == 0x0d4e, r == 0x111c2, r == 0x111c3, r == 0x1193f, r == 0x11941, // signs before a letter
 		r >= 0x11a84 && r <= 0x11a89, r == 0x11d46, r == 0x11f02:
-	case r >= 0x1f1e6 && r <= 0x1f1ff: // letters of flags
+	case r >= 0x1f1e6 && r <= 0x1f1ff: // regional indicators, which form flags
 	case r >= 0x1f3fb && r <= 0x1f3ff: // skin tones
 	default:
 		return false

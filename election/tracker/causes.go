@@ -94,7 +94,7 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 	at := lossOf(l, ev)
 	if !ev.ChecksRead {
 		return Explanation{
-			Cause: election.Unknown, Invalidated: true, Doubtful: at.doubt() != "",
+			Cause: election.Unknown, Invalidated: true, Doubtful: at.uncertainty() != "",
 			Evidence: "the session is gone; its checks could not be read" + because(ev.Err),
 		}
 	}
@@ -103,21 +103,21 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 	switch {
 	case !ev.NodeExists:
 		x.Cause, x.Evidence = election.NodeGone, fmt.Sprintf("node %s is no longer registered", l.Session.Node)
-		x.guess(at.doubtOfRemoval())
+		x.guess(at.uncertaintyOfRemoval())
 	case critical != nil && (at.index == 0 || critical.ModifyIndex <= at.index):
 		x.Cause, x.Evidence = election.CheckCritical, criticalEvidence(l.Session, critical)
-		x.guess(at.doubtOfCritical(critical))
+		x.guess(at.uncertaintyOfCritical(critical))
 	case critical == nil && missing != "":
 		x.Cause = election.CheckGone
 		x.Evidence = fmt.Sprintf("check %s of node %s is no longer registered", missing, l.Session.Node)
-		x.guess(at.doubtOfRemoval())
+		x.guess(at.uncertaintyOfRemoval())
 	default:
 		x = explainDestroyed(at, critical)
 	}
 	if l.Deleted && l.Session.Behavior != election.BehaviorDelete {
 		x.guess("the key was deleted as well, which the end of this session does not do")
 	}
-	x.Doubtful = at.doubt() != "" && (x.Cause != election.CheckCritical || x.Guess)
+	x.Doubtful = at.uncertainty() != "" && (x.Cause != election.CheckCritical || x.Guess)
 	return x
 }
 
@@ -131,7 +131,7 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 		x.Cause = election.SessionExpiredOrDestroyed
 		x.Evidence = fmt.Sprintf("the session is gone; its TTL was %s (Consul does not distinguish expiry from destruction)", s.TTL)
 	}
-	if at.doubt() == "" {
+	if at.uncertainty() == "" {
 		x.Evidence += "; key and session changed at one index"
 	}
 	switch {
@@ -140,7 +140,7 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	case len(s.Checks()) > 0:
 		x.Evidence += "; its checks are not critical"
 	}
-	x.guess(at.doubt())
+	x.guess(at.uncertainty())
 	if c := at.changedCheck(); c != nil {
 		x.guess("its check " + sanitize.Line(c.ID, election.LabelLength) + " changed after the key did and may have been critical before")
 	}
@@ -167,9 +167,9 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	return at
 }
 
-// doubt returns why the end of the session may not have released the key, empty if no session changed after the key:
-// then both changed at one index.
-func (a lossAt) doubt() string {
+// uncertainty returns why the end of the session may not have released the key, empty if no session changed after the
+// key: then both changed at one index.
+func (a lossAt) uncertainty() string {
 	switch {
 	case a.index == 0:
 		return "it may have released the key before, as the index of the loss is unknown"
@@ -179,10 +179,9 @@ func (a lossAt) doubt() string {
 	return ""
 }
 
-// doubtOfRemoval returns why the removal of a check or a node may not have ended
-// the session.
-func (a lossAt) doubtOfRemoval() string {
-	if d := a.doubt(); d != "" {
+// uncertaintyOfRemoval returns why the removal of a check or a node may not have ended the session.
+func (a lossAt) uncertaintyOfRemoval() string {
+	if d := a.uncertainty(); d != "" {
 		return d
 	}
 	if a.ev.ChecksIndex == 0 || a.ev.ChecksIndex > a.index {
@@ -191,9 +190,9 @@ func (a lossAt) doubtOfRemoval() string {
 	return ""
 }
 
-// doubtOfCritical returns why a critical check may not have ended the session, empty for a check that changed at the
-// index of the key.
-func (a lossAt) doubtOfCritical(c *election.Check) string {
+// uncertaintyOfCritical returns why a critical check may not have ended the session, empty for a check that changed
+// at the index of the key.
+func (a lossAt) uncertaintyOfCritical(c *election.Check) string {
 	switch {
 	case a.index == 0:
 		return "it may have released the key before, as the index of the loss is unknown"

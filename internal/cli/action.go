@@ -51,8 +51,7 @@ func (s *nonEmptyString) Set(value string) error {
 	return nil
 }
 
-// run selects the elections, shows the plan, asks for confirmation, and acts only on
-// the lock states that it read.
+// run selects the elections, shows the plan, requests confirmation, and acts only on the lock states that it read.
 func (a *action) run(ctx context.Context, names []string) error {
 	if err := a.validate(names); err != nil {
 		return err
@@ -151,8 +150,8 @@ func (b *batch) assess(ctx context.Context) {
 	}
 }
 
-// prepare shows the plan, reports skipped elections and asks for confirmation. The
-// reports follow the plan, so that a long plan does not scroll them away.
+// prepare shows the plan, reports skipped elections and requests confirmation. The reports follow the plan, so that a
+// long plan does not scroll them away.
 func (b *batch) prepare(ctx context.Context) error {
 	if b.showsPlan() {
 		b.checkRights(ctx)
@@ -208,5 +207,5 @@ func (b *batch) checkRights(ctx context.Context) {
 	}
 }
 
-// errDeclined says that the user did not confirm.
+// errDeclined reports that the user did not confirm.
 var errDeclined = errors.New("nothing was done")

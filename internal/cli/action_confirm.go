@@ -28,7 +28,7 @@ func (d deps) canAsk() error {
 	return nil
 }
 
-// confirm asks for confirmation, unless --yes is set. The default is no.
+// confirm requests confirmation, unless --yes is set. The default is no.
 func (b *batch) confirm(ctx context.Context) error {
 	if b.yes {
 		return nil

@@ -151,7 +151,7 @@ func (b *batch) sessionLines(t election.Target) []string {
 	return append(lines, lost...)
 }
 
-// countLine says how many keys the session holds, and whether there may be more.
+// countLine formats how many keys the session holds, and whether there may be more.
 func (b *batch) countLine(t election.Target, n int) string {
 	line := "Session " + sanitize.Line(t.Session, 40)
 	if t.Behavior != "" {

@@ -17,7 +17,7 @@ import (
 
 // outcomeOf sets the kind and the reason of an outcome by the error of the action.
 func outcomeOf(o insight.Outcome, err error) insight.Outcome {
-	// The kind already says that nothing was written.
+	// The outcome's kind already implies that nothing was written.
 	o.Reason = strings.TrimSuffix(consulx.Describe(err), "; nothing was written")
 	switch {
 	case err == nil:

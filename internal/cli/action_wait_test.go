@@ -80,7 +80,7 @@ func TestTheSameLeaderLeadsAgain(t *testing.T) {
 		if len(l) != 1 || l[0].Result != "same_leader" || l[0].New == nil || l[0].New.Session != s || l[0].Old != *l[0].New || l[0].VacancyMS == nil {
 			t.Errorf("%s", r.out)
 		}
-		r = w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitOK) // it does not wait, so it does not know
+		r = w.run("release", "web", "--yes", "-k", p+"/*/leader").must(t, exitOK) // without --wait, the next leader is unknown
 		has(t, r.out, "payments-3 was released; it may already lead again")
 	})
 }

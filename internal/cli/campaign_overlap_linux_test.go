@@ -31,7 +31,7 @@ type scenario struct {
 	name string
 	// strike happens to the agent and the electop processes of the leaders.
 	strike func(t *testing.T, agent *consultest.Agent, leaders []*process)
-	// undo lets everything end.
+	// undo ends the failure, so that all processes can end.
 	undo func(t *testing.T, agent *consultest.Agent, leaders []*process)
 }
 

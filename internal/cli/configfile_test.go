@@ -40,7 +40,7 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chmod(path, c.mode); err != nil { // whatever the umask is
+			if err := os.Chmod(path, c.mode); err != nil { // independent of the umask
 				t.Fatal(err)
 			}
 			r := w.run(c.args...)

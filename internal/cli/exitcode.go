@@ -29,7 +29,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// errNoElection says that no election has the given name or key.
+// errNoElection reports that no election has the given name or key.
 var errNoElection = errors.New("no such election")
 
 // exitError ends electop with an exit code and no further message: the result was

@@ -11,7 +11,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// missingError says that no election has the name.
+// missingError reports that no election has the name.
 type missingError struct{ name, text string }
 
 func (e *missingError) Error() string { return e.text }
@@ -27,7 +27,7 @@ func notFound(s *election.Snapshot, name string) error {
 	return &missingError{name: name, text: errNoElection.Error() + ": " + sanitize.Line(name, 100) + hint}
 }
 
-// warnMissing says why there are no elections, or that some may be missing.
+// warnMissing warns that there are no elections, or that some may be missing.
 func (l lookup) warnMissing(ctx context.Context) {
 	switch {
 	case len(l.snapshot.Elections) == 0:
@@ -58,7 +58,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 	return err
 }
 
-// explainEmpty says why no election was found, and which nearby keys hold a lock.
+// explainEmpty explains why no election was found, and lists nearby keys that hold a lock.
 func (l lookup) explainEmpty(ctx context.Context) {
 	found, err := consulx.FindNearby(ctx, l.client, l.patterns)
 	if ctx.Err() != nil {

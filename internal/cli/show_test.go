@@ -122,7 +122,7 @@ func TestShowProbesTheLockDelay(t *testing.T) {
 		key := p + "/web/leader"
 		s := w.session(func(s *api.SessionEntry) { s.LockDelay = time.Minute })
 		w.acquire(key, s, "web-1")
-		// What the probe says replaces what was inferred before.
+		// The result of the probe replaces the inference.
 		probe := func(why string) (state, session string) {
 			got := show1(t, w, "web", "--probe", "-k", p+"/*/leader")
 			if got.Probe == nil {
@@ -180,8 +180,8 @@ func raftIndex(t *testing.T, client *api.Client) int {
 	return n
 }
 
-// The help of `show` says: no key changes, and Consul writes one Raft log entry unless a
-// lock-delay is active.
+// According to the help of `show`, no key changes, and Consul writes one Raft log entry unless a lock-delay is
+// active.
 func TestProbeWritesOneRaftLogEntry(t *testing.T) {
 	agent := consultest.Dev(t)
 	w := newTestConsul(t, agent.Addr())

@@ -38,7 +38,7 @@ type Agent struct {
 // Addr returns the host:port of the agent's HTTP API. Restarts keep it.
 func (a *Agent) Addr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.http) }
 
-// ServerAddr is the host:port by which the other servers know this one, as Consul names its leader.
+// ServerAddr is the host:port at which other servers reach this one, the form in which Consul names its leader.
 func (a *Agent) ServerAddr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.server) }
 
 // Client returns an API client for this agent, with the management token if it was started [WithACL].

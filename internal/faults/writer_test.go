@@ -137,7 +137,7 @@ func (w *writer) destroy(ctx context.Context, k *keyState) {
 	}
 	for _, other := range w.keys {
 		if other.pair != nil && other.pair.Session == ending {
-			other.doubt(asked)
+			other.unconfirmed(asked)
 			w.reconcile(ctx, other)
 		}
 	}
@@ -173,7 +173,7 @@ func (w *writer) txn(ctx context.Context, k *keyState, op *api.KVTxnOp, log func
 			w.session = ""
 		}
 		w.failedOnce()
-		k.doubt(asked)
+		k.unconfirmed(asked)
 		w.reconcile(ctx, k)
 		return false
 	}
@@ -234,8 +234,8 @@ func (k *keyState) settle(pair *api.KVPair, l *truth) {
 
 func (k *keyState) held() bool { return k.pair != nil && k.pair.Session != "" }
 
-// doubt records that a write that was sent at asked has no confirmation.
-func (k *keyState) doubt(asked time.Time) {
+// unconfirmed records that a write that was sent at asked has no confirmation.
+func (k *keyState) unconfirmed(asked time.Time) {
 	k.doubtful = true
 	if k.since.IsZero() {
 		k.since = asked

@@ -91,8 +91,8 @@ func (f *File) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// Close writes the queued lines, for at most half a second. The error says how many
-// lines were not written.
+// Close writes the queued lines, for at most half a second. The error contains the number of lines that were not
+// written.
 func (f *File) Close() error {
 	f.mu.Lock()
 	f.closed = true

@@ -175,7 +175,7 @@ func (rq *request) writeJSON(code int, contentType string, body any) {
 	_, _ = rq.w.Write(data)
 }
 
-// decodeJSON decodes the request's body. Consul rejects unknown fields, but it knows more fields than this package, so
+// decodeJSON decodes the request's body. Consul rejects unknown fields, but it has more fields than this package, so
 // none is rejected here.
 func (rq *request) decodeJSON(into any) error {
 	if err := json.NewDecoder(rq.r.Body).Decode(into); err != nil {

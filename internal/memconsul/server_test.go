@@ -90,7 +90,7 @@ func TestUnsupportedFiltersAreErrors(t *testing.T) {
 	}
 }
 
-// TestOneHolderUnderContention lets many candidates acquire and release one key, and counts the terms.
+// TestOneHolderUnderContention runs many candidates that acquire and release one key, and counts the terms.
 func TestOneHolderUnderContention(t *testing.T) {
 	srv := startServer(t)
 	f := newFixture(t, srv.Addr())

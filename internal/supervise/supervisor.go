@@ -30,15 +30,15 @@ const (
 )
 
 var (
-	// ErrStart says that the program could not be started.
+	// ErrStart reports that the program could not be started.
 	ErrStart = errors.New("cannot start the program")
 
 	errExpired = errors.New("stopped the program: electop did not confirm its leadership in time")
 )
 
-// Run is the supervisor process. It runs the program in a new process group until
-// the program ends or a deadline passes. The error is the program's [exec.ExitError],
-// wraps [ErrStart], or says why the program was stopped.
+// Run is the supervisor process. It runs the program in a new process group until the program ends or a deadline
+// passes. The error is the program's [exec.ExitError], wraps [ErrStart], or names the reason why the program was
+// stopped.
 func Run(program []string, s Streams) error {
 	// The kernel kills the program when the thread that started it ends.
 	runtime.LockOSThread()

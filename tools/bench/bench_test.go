@@ -11,7 +11,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// The whole benchmark, as small as it can be: every watcher sees every change.
+// This test runs the whole benchmark at the smallest size. Every watcher must report every change.
 func TestBench(t *testing.T) {
 	consultest.Binary(t)
 	dir := t.TempDir()

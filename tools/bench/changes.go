@@ -105,7 +105,7 @@ func (c *changes) update(ctx context.Context, i int, value []byte) error {
 	return err
 }
 
-// move gives the key to the next session, in one transaction.
+// move transfers the key to the next session, in one transaction.
 func (c *changes) move(ctx context.Context, i int, value []byte) error {
 	from := c.keys[i].holder
 	to := (from + 1) % len(c.sessions)

@@ -139,8 +139,8 @@ func (s *fixture) steady(ctx context.Context, c *child, l *timeline, r *result) 
 	return nil
 }
 
-// awaitTail waits for the last change, which also a watcher that coalesces changes
-// sees, and then shortly for the earlier ones.
+// awaitTail waits for the last change, which also a coalescing watcher reports, and then shortly for the earlier
+// ones.
 func (s *fixture) awaitTail(ctx context.Context, l *timeline, first int) {
 	last := s.changes.last()
 	l.awaitSeen(ctx, last, last, tailLimit)

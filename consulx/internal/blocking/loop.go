@@ -153,9 +153,8 @@ func (l *Loop) once(ctx context.Context, at Position) (next Position, err error)
 	return next, nil
 }
 
-// outdated reports whether a response is older than a previous one, from any server with
-// --stale or from a leader that still replays its log. It is dropped; a consistent read
-// decides whether the state went back.
+// outdated reports whether a response is older than a previous one, from any server with --stale or from a leader
+// that still replays its log. It is dropped; a consistent read decides whether the state was restored.
 func (l *Loop) outdated(at Position, meta *api.QueryMeta) bool {
 	l.confirm = !l.confirm && meta.LastIndex < max(at.Newest, at.Index)
 	return l.confirm

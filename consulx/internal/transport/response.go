@@ -165,7 +165,7 @@ func (b *boundedBody) enter() error {
 	}
 }
 
-// Close ends the body and lets the next large one be read.
+// Close ends the body and releases the slot for large bodies.
 func (b *boundedBody) Close() error {
 	if b.large {
 		b.large = false

@@ -2,8 +2,8 @@ package wire
 
 import "strings"
 
-// LiteralPrefix is the longest beginning of prefix that Consul's HTTP API takes
-// literally. It cleans paths: "a//b", "a/./b" and "a/x/../b" ask for other keys.
+// LiteralPrefix is the longest beginning of prefix that Consul's HTTP API interprets literally. Consul cleans paths:
+// "a//b", "a/./b" and "a/x/../b" name other keys.
 func LiteralPrefix(prefix string) string {
 	start := 0
 	for {
@@ -18,5 +18,5 @@ func LiteralPrefix(prefix string) string {
 	}
 }
 
-// Literal reports a key that the HTTP API takes literally.
+// Literal reports whether the HTTP API interprets a key literally.
 func Literal(key string) bool { return key != "" && LiteralPrefix(key) == key }

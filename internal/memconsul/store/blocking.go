@@ -32,7 +32,7 @@ func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Res
 	known, wasMissing := index, false
 	for {
 		result, sig := q.readOrSubscribe(func(result Result[T]) bool {
-			// An object that is still missing has not changed, whatever the index.
+			// An object that is still missing has not changed, regardless of the index.
 			if result.missing && wasMissing {
 				known = result.Index
 			}

@@ -46,7 +46,7 @@ type TxnReply struct {
 	Errors  []TxnError
 }
 
-// verbKind says whether a verb reads or writes.
+// verbKind returns whether a verb reads or writes.
 type verbKind uint8
 
 const (

@@ -284,7 +284,7 @@ func TestChosenAreTheMarkedOrElseTheSelected(t *testing.T) {
 	d.wantsNote(d.keys("r"), "Read-only")
 }
 
-// Keys that look alike have separate rows, cursors and marks.
+// Keys that look the same have separate rows, cursors and marks.
 func TestKeysThatLookTheSameHaveSeparateRows(t *testing.T) {
 	s := uitest.Mixed()
 	for i, e := range s.Elections[:2] {

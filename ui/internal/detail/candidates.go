@@ -64,7 +64,7 @@ func (c candidateColumns) write(d *term.Page, all []insight.Candidate) {
 	}
 }
 
-// line writes name, node, session and reason. In a narrow page the reason goes below.
+// line writes name, node, session and reason. In a narrow page, the reason is below.
 func (c candidateColumns) line(d *term.Page, sign term.Span, cells [3]string, reason term.Span) {
 	name, _ := term.Cut(cells[0], c.name, d.Sym.Ellipsis)
 	node, _ := term.Cut(cells[1], c.node, d.Sym.Ellipsis)

@@ -67,7 +67,7 @@ func (d *Model) writeOne(page *term.Page, t *target) {
 	}
 }
 
-// writeMany lists every target by name, so that the user sees what the action affects.
+// writeMany lists every target by name, so that the user knows what the action affects.
 func (d *Model) writeMany(page *term.Page) {
 	for i := range d.targets {
 		t := &d.targets[i]

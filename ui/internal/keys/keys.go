@@ -48,7 +48,7 @@ func Default(ascii bool) Map {
 	}
 }
 
-// says gives a key another description.
+// says sets another description of a key.
 func says(b key.Binding, what string) key.Binding {
 	b.SetHelp(b.Help().Key, what)
 	return b

@@ -60,7 +60,7 @@ func (p *panel) write(page *term.Page, a *action, column int, s *scene.Scene) {
 	}
 	words := term.Span{look.Role, a.words(s)}
 	if look.Role == term.Led || look.Role == term.Accent {
-		words.Role = term.Text // plain where nothing went wrong
+		words.Role = term.Text // plain if nothing failed
 	}
 	if n := term.SpansWidth(first); n <= page.Width/2 {
 		page.Beside(first, n, words)

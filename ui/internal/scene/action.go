@@ -47,13 +47,13 @@ type ShowResults struct{}
 // Close closes the dialog or the results panel and shows Text as a note, if not empty.
 type Close struct{ Text string }
 
-// Run runs a command; its message comes back to the component.
+// Run runs a command; the component receives its message.
 type Run struct{ Cmd tea.Cmd }
 
 // Quit ends the program. While a write runs, only a second Quit does.
 type Quit struct{}
 
-// Pass reports that the component has nothing to undo; the program goes back itself.
+// Pass reports that the component has nothing to undo; the program then goes back one step.
 type Pass struct{}
 
 // All is a list of actions, in order.

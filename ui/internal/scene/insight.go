@@ -42,7 +42,7 @@ func NextSpans(s *Scene, in *Assessment) []term.Span {
 	return []term.Span{{term.Text, text}}
 }
 
-// NextNames lists candidates with their nodes, and with their sessions where they look alike.
+// NextNames lists candidates with their nodes, and with their sessions if they look the same.
 func NextNames(all []insight.Candidate) []string {
 	type looks struct{ name, node string }
 	of := func(c insight.Candidate) looks { return looks{CandidateName(c), Clean(c.Session.Node)} }

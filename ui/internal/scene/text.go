@@ -27,7 +27,7 @@ func OneLine(s string, limit int) string {
 	return sanitize.Line(s, limit)
 }
 
-// isPlain reports whether s is printable ASCII of at most limit bytes without outer blanks.
+// isPlain reports whether s is printable ASCII of at most limit bytes without leading or trailing blanks.
 func isPlain(s string, limit int) bool {
 	if len(s) > limit || s == "" || s[0] == ' ' || s[len(s)-1] == ' ' {
 		return false
@@ -51,7 +51,7 @@ func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	return term.AtLeast(sym, term.Duration(d), known)
 }
 
-// causeTexts are the label of a cause and a clause that says why a term ended.
+// causeTexts are the label of a cause and a clause about why a term ended.
 func causeTexts(c election.Cause) (label, clause string) {
 	switch c {
 	case election.Released:

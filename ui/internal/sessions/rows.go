@@ -62,7 +62,7 @@ func (v *Model) build(snap *election.Snapshot) {
 		return
 	}
 	holds, slots := scene.Led(snap.Elections), slotsOf(snap.Elections)
-	families := map[insight.Kin]int{}
+	programs := map[insight.Program]int{}
 	v.rows = make([]row, 0, len(v.list.Sessions))
 	for _, s := range v.list.Sessions {
 		r := row{ses: s, state: holding, holds: holds[s.ID], slots: slots[s.ID]}
@@ -71,12 +71,12 @@ func (v *Model) build(snap *election.Snapshot) {
 		if len(r.holds)+len(r.slots)+len(r.others) == 0 {
 			r.state = idle
 			if s.TTL == 0 && s.Name != "" { // a TTL ends abandoned sessions
-				families[insight.KinOf(s)]++
+				programs[insight.ProgramOf(s)]++
 			}
 		}
 		v.rows = append(v.rows, r)
 	}
-	v.count(families, snap.Elections)
+	v.count(programs, snap.Elections)
 	v.measure()
 	v.marks = maps.Clone(v.marks)
 	maps.DeleteFunc(v.marks, func(id string, _ bool) bool {
@@ -106,7 +106,7 @@ func (v *Model) addScanned(r *row, snap *election.Snapshot) {
 }
 
 // count finds the orphans and updates the tally. It creates waiters only if needed.
-func (v *Model) count(families map[insight.Kin]int, es []*election.Election) {
+func (v *Model) count(programs map[insight.Program]int, es []*election.Election) {
 	v.tally.all = len(v.rows)
 	var waiting *waiters
 	for i := range v.rows {
@@ -115,7 +115,7 @@ func (v *Model) count(families map[insight.Kin]int, es []*election.Election) {
 			v.tally.holding++
 			continue
 		}
-		if n := families[insight.KinOf(r.ses)]; n >= insight.ManyOrphans && r.ses.TTL == 0 {
+		if n := programs[insight.ProgramOf(r.ses)]; n >= insight.ManyOrphans && r.ses.TTL == 0 {
 			if waiting == nil {
 				waiting = newWaiters(es)
 			}

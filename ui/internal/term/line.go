@@ -16,8 +16,7 @@ type Span struct {
 
 const resetInk = "\x1b[m"
 
-// Line builds one line of exactly Width cells, whatever is written to it. A wide rune is
-// never split.
+// Line builds one line of exactly Width cells, regardless of the text. A wide rune is never split.
 type Line struct {
 	buf     []byte
 	Used    int

@@ -199,7 +199,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
 			continue // a previous watch covers it
 		}
-		w, ok := l.beside(key, kept)
+		w, ok := l.widestAround(key, kept)
 		if !ok || len(kept) >= l.Limit {
 			return nil, false
 		}
@@ -223,8 +223,8 @@ func unread(keys []Key, shards []shard) []string {
 	return missing
 }
 
-// beside is the widest watch that reads a key and nothing that others read.
-func (l Layout) beside(key string, others []shard) (Watch, bool) {
+// widestAround is the widest watch that reads a key and nothing that others read.
+func (l Layout) widestAround(key string, others []shard) (Watch, bool) {
 	for n := len(l.Root.Prefix); n <= len(key); n++ {
 		w := PrefixWatch(key[:n])
 		if Askable(key[:n]) && !slices.ContainsFunc(others, func(s shard) bool { return w.Covers(s.Watch) }) {

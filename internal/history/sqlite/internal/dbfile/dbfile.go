@@ -80,8 +80,8 @@ func Wrap(path string, err error) error {
 	return &Error{Path: path, Err: err}
 }
 
-// prepareFile creates the folder and the file with permissions for their owner only. SQLite gives its other files the
-// same permissions.
+// prepareFile creates the folder and the file with permissions for their owner only. SQLite creates its other files
+// with the same permissions.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
