@@ -79,7 +79,7 @@ func TestServerThatRequiresAClientCertificate(t *testing.T) {
 				_, none := newClient(t, Config{Address: address, CAFile: ca}).ConsensusLeader(t.Context())
 				_, looked := Sessions(t.Context(), newClient(t, Config{Address: address, CAFile: ca}))
 				for _, err := range []error{none, looked} {
-					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "asked for a client certificate") ||
+					if text := Describe(err); !errors.Is(err, ErrUnreachable) || !strings.Contains(text, "requested a client certificate") ||
 						!strings.Contains(text, "--client-cert") {
 						t.Fatalf("without a certificate, %s: %s", tls.VersionName(version), text)
 					}
@@ -99,7 +99,7 @@ func TestWriteToAServerThatRequiresAClientCertificate(t *testing.T) {
 	for range 40 {
 		c := newClient(t, Config{Address: address, CAFile: ca})
 		_, err := c.api.Raw().Write("/v1/session/create", strings.Repeat("x", 300_000), nil, c.Write(t.Context()))
-		if text := Describe(c.Wrap(err)); !strings.Contains(text, "asked for a client certificate") {
+		if text := Describe(c.Wrap(err)); !strings.Contains(text, "requested a client certificate") {
 			t.Fatalf("got %s", text)
 		}
 	}

@@ -51,11 +51,11 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 	d.add("address", StatusOK, "", "%s", d.report.Address)
 	if info.ConsensusLeader == "" && err == nil {
 		d.agent(info, err)
-		return d.report, nil // every read would fail after a long timeout
+		return d.report, nil // without a quorum, every read would fail after a long timeout
 	}
 	d.ask(ps)
 	if !d.acls() {
-		return d.report, nil // every rule would be missing without being the reason
+		return d.report, nil // with an unknown token, every rule would be reported as missing
 	}
 	d.agent(info, err)
 	for _, p := range ps {
@@ -117,7 +117,7 @@ func (d *doctor) agent(info Info, err error) {
 	case info.ConsensusLeader != "":
 		d.add("consensus leader", StatusOK, "", "%s", info.ConsensusLeader)
 	case err == nil:
-		d.add("consensus leader", StatusDenied, "", "there is none: nothing can be read or written until Consul has a quorum")
+		d.add("consensus leader", StatusDenied, "", "none: nothing can be read or written until Consul has a quorum")
 	}
 }
 

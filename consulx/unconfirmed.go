@@ -80,8 +80,8 @@ func neverApplied(err error) bool {
 	return false
 }
 
-// neverLogged reports errors that Consul and Raft return before the write becomes a log
-// entry. "leadership lost while committing log" is none.
+// neverLogged reports errors that Consul and Raft return before the write becomes a log entry. "leadership lost while
+// committing log" is not one of them.
 func neverLogged(body string) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(body, "rpc error making call: ", ""))
 	switch strings.TrimPrefix(text, "raft apply failed: ") {

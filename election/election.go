@@ -36,9 +36,8 @@ type Election struct {
 	// LastSession is the session of the latest term that ended, nil if no end was
 	// observed or the session was not read.
 	LastSession *Session
-	// Term is the number of the current term, or of the latest one: LockIndex, or
-	// what it was before a client wrote the key without the lock. While the key is
-	// held, 0 is unknown: it was never read before such a write.
+	// Term is the number of the current or the latest term: LockIndex, or its value before a client wrote the key
+	// without the lock. While the key is held, 0 means unknown: the key was never read before such a write.
 	Term uint64
 	// Since is when the current term was first observed; SinceKnown is false if it
 	// may have begun earlier.

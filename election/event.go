@@ -57,9 +57,9 @@ type Event struct {
 	// Term and CreateIndex identify the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
-	// ModifyIndex is that of the key in the latest read that shows what the event
-	// is about: of [Vacated], [Explained] and [Deleted] the last one before the end.
-	// It identifies the event among those of several observers. JSON omits it.
+	// ModifyIndex is that of the key in the latest read that shows the change; for [Vacated], [Explained] and
+	// [Deleted], in the last read before the end. It identifies the event among those of several observers. JSON
+	// omits it.
 	ModifyIndex uint64
 	// Leader is the label of the current or former leader; for [Entered] and [Left]
 	// the name of the holder's session, empty if it was not read.

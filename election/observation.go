@@ -111,7 +111,7 @@ type OperatorAction struct {
 // TermEvidence is the evidence for why a term ended.
 type TermEvidence struct {
 	At      time.Time
-	Event   Event // the vacated event that is to be explained
+	Event   Event // the vacated event to explain
 	Outcome Evidence
 }
 

@@ -15,8 +15,8 @@ type Semaphore struct {
 	Holders []SemaphoreHolder `json:"holders"`
 	// Waiters are contenders that hold no slot.
 	Waiters []SemaphoreHolder `json:"waiters"`
-	// ContendersKnown reports whether the contenders' keys were read. Otherwise
-	// waiters and holders that are gone are unknown.
+	// ContendersKnown reports whether the contenders' keys were read. Otherwise waiters, and holders whose session
+	// ended, are unknown.
 	ContendersKnown bool `json:"contenders_known"`
 }
 
@@ -65,7 +65,7 @@ func (s *Semaphore) Holds(session string) bool {
 	return slices.ContainsFunc(s.Holders, func(h SemaphoreHolder) bool { return h.Session == session })
 }
 
-// Live counts the holders that are not known to be gone.
+// Live counts the holders except those whose session is known to have ended.
 func (s *Semaphore) Live() int {
 	n := 0
 	for _, h := range s.Holders {

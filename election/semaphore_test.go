@@ -20,7 +20,7 @@ func TestReadSemaphore(t *testing.T) {
 		want string
 	}{
 		{
-			"holders, waiters, and a holder that is gone", semaphore(value), func(*Surroundings) {},
+			"holders, waiters, and a holder whose session ended", semaphore(value), func(*Surroundings) {},
 			`{"limit":2,"holders":[{"session":"h1","name":"Consul API Semaphore","node":"n1","gone":false},{"session":"h2","gone":true}],` +
 				`"waiters":[{"session":"w1","name":"mine","node":"n2","gone":false}],"contenders_known":true}`,
 		},

@@ -48,8 +48,8 @@ func (e Event) Summary() string {
 	return strings.Join(parts, " · ")
 }
 
-// who names the leader, its term and its node; for the initial event of an election
-// without a leader, that there is none.
+// who names the leader, its term and its node; for the initial event of an election without a leader, it describes
+// that.
 func (e Event) who() string {
 	switch {
 	case e.OfSlot():
@@ -84,7 +84,7 @@ func (e Event) slotHolder() string {
 	return who
 }
 
-// permission names what the token can no longer read, or can read again.
+// permission names the keys that the token can no longer read, or can read again.
 func (e Event) permission() string {
 	what := "the key"
 	if e.Key == "" {

@@ -99,7 +99,7 @@ func (d *driver) send(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// awaited returns what the open dialog waits for.
+// awaited returns the survey and the text change that the open dialog waits for.
 func (d *driver) awaited() (*dialog.Survey, *dialog.Change) {
 	if d.m.dialog == nil {
 		return nil, nil

@@ -31,7 +31,7 @@ func checkFrame(t *testing.T, d *driver, w, h int, what string) {
 	checkOnlySGR(t, content, what)
 }
 
-// checkOnlySGR fails on control bytes other than line feeds and colours.
+// checkOnlySGR fails if the text contains control bytes other than line feeds and colours.
 func checkOnlySGR(t *testing.T, content, what string) {
 	t.Helper()
 	if !utf8.ValidString(content) {

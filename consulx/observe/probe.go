@@ -65,8 +65,8 @@ func (p *prober) probe(ctx context.Context, withToken bool) {
 	p.o.send(news, election.LinkUp{At: now, Source: probeSource, Latency: latency})
 }
 
-// restored reports whether the index of Consul's keys fell: a snapshot was restored. A
-// query that begins after the restore waits for an index that no write may reach.
+// restored reports whether the index of Consul's keys decreased, so that a snapshot was restored. A query that begins
+// after the restore waits for an index that no write may reach.
 func (p *prober) restored(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()

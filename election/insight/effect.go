@@ -20,7 +20,7 @@ type Effect struct {
 	Refusal string
 	// Key describes what happens to the key, its value and its flags.
 	Key string
-	// Holder describes what the software that holds the key does, as measured.
+	// Holder describes the measured behavior of the software that holds the key.
 	Holder string
 	// Delay describes when another candidate can acquire the key.
 	Delay string
@@ -196,7 +196,7 @@ func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surround
 	}
 	if e.Session != nil && e.Session.Behavior == election.BehaviorDelete && kind != HolderSemaphore {
 		all = append(all, "The session's behavior is delete, but a release keeps the key, and the end of the session no longer deletes it: "+
-			"software that takes the key's existence or value for leadership still sees the old leader.")
+			"software that interprets the key's existence or value as leadership still reads the old leader.")
 	}
 	return all
 }

@@ -7,7 +7,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// Loss is what the key itself shows about the end of a term.
+// Loss is the key's own data about the end of a term.
 type Loss struct {
 	// Session is the session that held the key, nil if it was never read.
 	Session *election.Session

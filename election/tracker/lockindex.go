@@ -46,7 +46,7 @@ func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	}
 }
 
-// advance is what the indexes of two reads show about the time between them.
+// advance is what the indexes of two reads prove about the time between them.
 type advance struct {
 	// remade is set if the key was deleted and created again.
 	remade bool

@@ -15,7 +15,7 @@ import (
 // progressInterval is the time between two updates of the progress.
 const progressInterval = 100 * time.Millisecond
 
-// heldKeys is what a search of the whole KV store found.
+// heldKeys is the result of a search of the whole KV store.
 type heldKeys struct {
 	pairs      []election.Pair
 	incomplete bool

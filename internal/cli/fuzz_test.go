@@ -31,7 +31,7 @@ func hostile() []string {
 	}
 }
 
-// checkOutput fails on control characters other than line feeds.
+// checkOutput fails if the output contains control characters other than line feeds.
 func checkOutput(t *testing.T, what, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -109,7 +109,7 @@ func FuzzCommandsOnHostileConsul(f *testing.F) {
 	})
 }
 
-// plant stores an election, as far as Consul accepts it.
+// plant stores an election if Consul accepts it.
 func plant(t *testing.T, addr, key, value, text string, flags uint64) {
 	t.Helper()
 	client, err := api.NewClient(&api.Config{Address: addr, HttpClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})

@@ -166,7 +166,7 @@ func (r *historyRecorder) action(o insight.Outcome) {
 	r.writer.RecordAction(a)
 }
 
-// finish closes the recorder and warns of what was not stored.
+// finish closes the recorder and warns about events that were not stored.
 func (r *historyRecorder) finish() {
 	if r == nil {
 		return
@@ -176,8 +176,8 @@ func (r *historyRecorder) finish() {
 	}
 }
 
-// close stores what is queued. It returns an error if events were not stored, except
-// one that an optional recorder has warned of.
+// close stores the queued events. It returns an error if events were not stored, except one that an optional recorder
+// has reported as a warning.
 func (r *historyRecorder) close() error {
 	r.cancel()
 	limit := time.NewTimer(recorderPatience)

@@ -159,7 +159,7 @@ func writeValue(w io.Writer, value []byte) error {
 	return nil
 }
 
-// rows writes what is inferred about the election.
+// rows writes the inferences about the election.
 func (a assessment) rows(row func(string, string, ...any)) {
 	a.semaphoreRows(row)
 	a.candidateRows(row)

@@ -122,7 +122,7 @@ func TestAPILockThatIgnoresItsChannel(t *testing.T) {
 	waiter.lead(t)
 	h.successor()
 	if !s.sessionLives(h.pair.Session) {
-		t.Error("the old session ended by itself")
+		t.Error("the old session ended")
 	}
 }
 

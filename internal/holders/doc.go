@@ -1,7 +1,4 @@
-// Package holders holds tests of electop's actions on locks that real software
-// holds: Patroni, `consul lock`, Go's api.Lock and api.Semaphore, npm's consul
-// package and the recipe of Consul's guide. docs/actions.md states what they
-// measure; `go test -v` prints the times.
-//
-// Tests whose software is not installed are skipped, and fail where CI=true.
+// Package holders tests electop's actions on locks of real software: Patroni, `consul lock`, Go's api.Lock and
+// api.Semaphore, npm's consul package and the recipe of Consul's guide. docs/actions.md states what they measure; `go
+// test -v` prints the times. Tests whose software is not installed are skipped; with CI=true they fail.
 package holders

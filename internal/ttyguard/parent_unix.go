@@ -64,7 +64,7 @@ func forwarded() []os.Signal {
 type parent struct {
 	pid      int
 	signals  chan os.Signal
-	output   chan []byte   // what the child wrote to standard error
+	output   chan []byte   // the child's standard error
 	requests chan struct{} // the child has restored the terminal and requests a stop
 	resume   *os.File      // signals to the child that it was continued
 }

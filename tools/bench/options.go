@@ -76,7 +76,7 @@ func (o *options) parseLists(sizes, watchers string) error {
 	for name := range strings.SplitSeq(watchers, ",") {
 		name = strings.TrimSpace(name)
 		if _, ok := findWatcher(name); !ok {
-			return fmt.Errorf("-watchers: %q is none of %s", name, strings.Join(watcherNames(), ", "))
+			return fmt.Errorf("-watchers %q: must be one of %s", name, strings.Join(watcherNames(), ", "))
 		}
 		o.watchers = append(o.watchers, name)
 	}

@@ -27,8 +27,7 @@ type Answer struct {
 	*api.QueryMeta
 	Gap  bool     // changes since the previous response may have been missed
 	Next Position // of the next query
-	// Rejected is true while waiting queries are rejected: the source is not up yet,
-	// although this query succeeded.
+	// Rejected is true while waiting queries are rejected: the source is still down, although this query succeeded.
 	Rejected bool
 }
 

@@ -22,9 +22,8 @@ func (p Position) in(epoch int) Position {
 	return p
 }
 
-// after is the position after a response with the index got. It starts again if the index
-// fell (Consul's state was replaced) or stayed equal before the wait ended (a restored
-// snapshot): a query with that index would hang.
+// after is the position after a response with the index got. It starts again if the index decreased (Consul's state
+// was replaced) or stayed equal before the wait ended (a restored snapshot): a query with that index would hang.
 func (p Position) after(got uint64, took, wait time.Duration) Position {
 	next := Position{Index: got, Epoch: p.Epoch, Newest: got}
 	if got < p.Index || got == p.Index && took < wait {

@@ -13,18 +13,18 @@ func TestPositionAfterAResponse(t *testing.T) {
 		took       time.Duration
 		want       uint64
 	}{
-		{"the first answer", 0, 7, 0, 7},
+		{"the first response", 0, 7, 0, 7},
 		{"news", 7, 9, time.Second, 9},
 		{"a change by one", 7, 8, 0, 8},
-		{"the wait ran out", 7, 7, wait, 7},
-		{"the wait ran out, with Consul's sixteenth", 7, 7, wait + wait/16, 7},
+		{"the wait ended", 7, 7, wait, 7},
+		{"the wait ended, with Consul's sixteenth", 7, 7, wait + wait/16, 7},
 		{"a restored snapshot: early and unchanged", 7, 7, wait - 1, 0},
 		{"a restored snapshot, at once", 7, 7, 0, 0},
-		{"the index fell", 7, 6, time.Second, 0},
-		{"the index fell to 1", 2493, 1, 0, 0},
-		{"the index fell when the wait ran out", 7, 3, wait, 0},
-		{"an answer lost its index", 7, 0, 0, 0},
-		{"the index is 1, and the wait ran out", 1, 1, wait, 1},
+		{"the index decreased", 7, 6, time.Second, 0},
+		{"the index decreased to 1", 2493, 1, 0, 0},
+		{"the index decreased when the wait ended", 7, 3, wait, 0},
+		{"a response without an index", 7, 0, 0, 0},
+		{"the index is 1, and the wait ended", 1, 1, wait, 1},
 	} {
 		at := Position{Index: c.asked, Gap: true, Epoch: 3}
 		if got := at.after(c.got, c.took, wait); got != (Position{Index: c.want, Epoch: 3, Newest: c.got}) {

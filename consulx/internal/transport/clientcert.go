@@ -64,7 +64,7 @@ func (e *CertificateError) Error() string {
 	if e.given {
 		return "the server does not accept the client certificate (--client-cert, --client-key)"
 	}
-	return "the server asked for a client certificate and closed the connection (--client-cert, --client-key)"
+	return "the server requested a client certificate and closed the connection (--client-cert, --client-key)"
 }
 
 func (e *CertificateError) Unwrap() error { return e.cause }

@@ -1,5 +1,5 @@
-// Package wire translates between Consul's HTTP API and package election: response
-// types to election types, and keys to what a URL can name.
+// Package wire translates between Consul's HTTP API and package election: response types to election types, and keys
+// to the texts that a URL can name.
 package wire
 
 import (

@@ -235,7 +235,7 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 	}
 }
 
-// describe formats the displayed state of an election, as far as the history contains it.
+// describe formats the state of an election that a history contains.
 func describe(e *election.Election, at time.Time) string {
 	text := fmt.Sprintf("%s %s exists %t leader %q term %d since %s %t vacant %s %t delay %s changes %d", e.Key(), e.State(at), e.Exists,
 		e.Leader, e.Term, election.FormatTime(e.Since), e.SinceKnown, election.FormatTime(e.VacantSince), e.VacantSinceKnown,

@@ -12,7 +12,7 @@ import (
 
 // Operator acts on exactly the hold that the target names, or does nothing.
 type Operator interface {
-	// Release unlocks the key; value and flags are kept, the session lives on.
+	// Release unlocks the key. Value, flags and the session are kept.
 	Release(ctx context.Context, t election.Target) insight.Outcome
 	// DestroySession ends the session and every hold of it.
 	DestroySession(ctx context.Context, t election.Target) insight.Outcome

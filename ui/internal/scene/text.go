@@ -40,7 +40,7 @@ func isPlain(s string, limit int) bool {
 	return true
 }
 
-// Held formats how long a leader led, precisely below a second: "0s" would be misleading.
+// Held formats how long a leader led, precisely below a second, because "0s" would be misleading.
 func Held(sym *term.Symbols, d time.Duration, known bool) string {
 	switch {
 	case !known && d < time.Millisecond:

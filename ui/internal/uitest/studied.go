@@ -43,7 +43,7 @@ func cmpKeys(a, b string) int {
 	return 0
 }
 
-// Semaphore returns a key with three slots: a live holder has one, a holder whose session ended has another.
+// Semaphore returns a key with three slots: a current holder has one, a holder whose session ended has another.
 func Semaphore() *election.Election {
 	return &election.Election{
 		Name: "jobs", Datacenter: "dc1", Exists: true, VacantSince: ago(time.Hour),
