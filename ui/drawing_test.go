@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/uitest"
 )
 
 // screenOutput is a terminal that counts writes and can be slow.
@@ -114,10 +115,10 @@ func TestBurstIsDrawnTogether(t *testing.T) {
 		rest()
 		out.take()
 		for range 50 {
-			p.Send(press("j"))
-			p.Send(press("k"))
+			p.Send(uitest.Press("j"))
+			p.Send(uitest.Press("k"))
 		}
-		p.Send(press("?"))
+		p.Send(uitest.Press("?"))
 		frame()
 		text, n := out.take()
 		if n > 1 {
@@ -136,10 +137,10 @@ func TestSlowTerminalGetsTheLastFrame(t *testing.T) {
 		out.take()
 		gate := make(chan struct{})
 		out.slow(gate)
-		p.Send(press("j"))
+		p.Send(uitest.Press("j"))
 		<-gate
 		out.slow(nil)
-		p.Send(press("?")) // drawn after the blocked write
+		p.Send(uitest.Press("?")) // drawn after the blocked write
 		close(gate)
 		frame()
 		wantsDrawn(t, out, "Help")

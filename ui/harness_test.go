@@ -19,6 +19,7 @@ import (
 	"electop/ui/internal/dialog"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
+	"electop/ui/internal/uitest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -149,27 +150,9 @@ func (d *driver) keys(names ...string) tea.Cmd {
 			}
 			continue
 		}
-		cmd = d.send(press(name))
+		cmd = d.send(uitest.Press(name))
 	}
 	return cmd
-}
-
-func press(name string) tea.KeyPressMsg {
-	special := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
-		"home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace,
-	}
-	if code, ok := special[name]; ok {
-		return tea.KeyPressMsg{Code: code}
-	}
-	if name == "space" {
-		return tea.KeyPressMsg{Code: ' ', Text: " "}
-	}
-	if letter, ctrl := strings.CutPrefix(name, "ctrl+"); ctrl {
-		return tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl}
-	}
-	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
 }
 
 // text returns the screen without its colours.

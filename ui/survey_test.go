@@ -15,6 +15,7 @@ import (
 	"electop/ui/internal/dialog"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
+	"electop/ui/internal/uitest"
 )
 
 // hiddenPatroni returns a snapshot in which only sibling keys show that pg belongs to Patroni: its session could not
@@ -38,7 +39,7 @@ func (d *driver) mark(names ...string) {
 	toBoard(scene.Unmark{Targets: all})
 	for _, name := range names {
 		toBoard(scene.GoTo{ID: keyOf(name)})
-		toBoard(press("space"))
+		toBoard(uitest.Press("space"))
 	}
 	toBoard(scene.Filtered{Text: filter})
 	toBoard(scene.GoTo{ID: was})

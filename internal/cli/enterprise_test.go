@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,6 +17,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
+	"electop/internal/consultest"
 )
 
 const (
@@ -46,24 +44,15 @@ type recorder struct {
 func record(t *testing.T, addr string) *recorder {
 	t.Helper()
 	r := &recorder{}
-	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
-	transport := &http.Transport{}
-	forward.Transport = transport
-	forward.ErrorLog = log.New(io.Discard, "", 0)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	r.addr = consultest.ReverseProxy(t, addr, func(w http.ResponseWriter, req *http.Request, forward http.Handler) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
-			return
+			t.Error(err)
 		}
 		r.keep(recorded{req.Method, req.URL.Path, req.URL.Query(), body})
 		community(req, body)
 		forward.ServeHTTP(w, req)
-	}))
-	t.Cleanup(func() {
-		s.Close()
-		transport.CloseIdleConnections()
 	})
-	r.addr = strings.TrimPrefix(s.URL, "http://")
 	return r
 }
 

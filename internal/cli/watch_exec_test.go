@@ -47,51 +47,52 @@ func stubborn(file string) string {
 	return fmt.Sprintf(`trap '' TERM; sh -c 'echo $$; exec sleep 1000' >> %[1]s & echo $$ >> %[1]s; sleep 1000`, file)
 }
 
+// startWatch starts watch. stop ends it, which must succeed, and returns its standard error.
+func startWatch(w *testConsul, args ...string) (out *buffer, stop func() (errOut string)) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	w.t.Cleanup(cancel)
+	out = &buffer{}
+	var errOut buffer
+	done := make(chan int, 1)
+	go func() {
+		d := deps{stdin: strings.NewReader(""), stdout: out, stderr: &errOut}
+		done <- run(ctx, d, append([]string{"--http-addr", w.addr, "watch"}, args...))
+	}()
+	return out, func() string {
+		w.t.Helper()
+		cancel()
+		if code := <-done; code != exitOK {
+			w.t.Errorf("exit code %d", code)
+		}
+		return errOut.String()
+	}
+}
+
 func TestExecKillsACommandAfterItsTimeout(t *testing.T) {
 	w := led(t, 2)
 	file := filepath.Join(t.TempDir(), "pids")
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var out, errOut buffer
-	done := make(chan int, 1)
-	go func() {
-		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
-		done <- run(ctx, d, []string{"--http-addr", w.addr, "watch", "--exec", stubborn(file), "--exec-timeout", "300ms"})
-	}()
+	_, stop := startWatch(w, "--exec", stubborn(file), "--exec-timeout", "300ms")
 	first := awaitLines(t, file, 2)
 	second := awaitLines(t, file, 4)[2:] // the next command starts after this one was killed
 	awaitGone(t, first)
 	awaitGone(t, second)
-	cancel()
-	if code := <-done; code != exitOK {
-		t.Errorf("exit code %d", code)
-	}
-	has(t, errOut.String(), "electop: --exec for elected web00: did not end within 300ms and was killed\n")
+	has(t, stop(), "electop: --exec for elected web00: did not end within 300ms and was killed\n")
 }
 
 func TestASlowExecCommandDelaysNoEventAndEndsWithWatch(t *testing.T) {
 	w := led(t, 1)
 	file := filepath.Join(t.TempDir(), "pids")
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var out, errOut buffer
-	done := make(chan int, 1)
-	go func() {
-		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
-		done <- run(ctx, d, []string{"--http-addr", w.addr, "watch", "--exec", stubborn(file), "--exec-timeout", "0"})
-	}()
+	out, stop := startWatch(w, "--exec", stubborn(file), "--exec-timeout", "0")
 	pids := awaitLines(t, file, 2)
 	s := w.session(nil)
 	for i := range 3 {
 		w.acquire(fmt.Sprintf("service/later%d/leader", i), s, "x")
 		eventually(t, "event", func() bool { return strings.Contains(out.String(), fmt.Sprint("later", i)) })
 	}
-	cancel()
-	if code := <-done; code != exitOK {
-		t.Errorf("exit code %d", code)
-	}
+	errOut := stop()
 	awaitGone(t, pids)
-	has(t, errOut.String(), "electop: --exec was not run for the last 3 events\n")
+	has(t, errOut, "electop: --exec was not run for the last 3 events\n")
 }
 
 // Background processes of the shell belong to its command.
