@@ -10,7 +10,7 @@ const (
 	// reads. Blocking queries use the others, so that these never wait for one.
 	urgentConns = 3
 	shortConns  = 6
-	// leastConns leaves four blocking queries.
+	// leastConns leaves connections for four blocking queries.
 	leastConns = urgentConns + shortConns + 4
 	// sessionListConns is for the blocking query of the session list.
 	sessionListConns = 1

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// JSONMember is the text of a member of a JSON object: the text of a string, the
-// digits of a number, empty for anything else and for values that are no JSON
-// objects. The name matches in any case of letters.
+// JSONMember returns a member of a JSON object: the text of a string, the digits of a number. It is empty for all
+// other types, and if value is not a JSON object. The case of the name does not matter.
 func JSONMember(value []byte, name string) string { return memberText(jsonMembers(value), name) }
 
-// jsonMembers are the members of a JSON object, nil for any other value. Of members
-// with the same name the last one counts.
+// jsonMembers returns the members of a JSON object, nil for any other value. If several members have the same name,
+// the last one counts.
 func jsonMembers(value []byte) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(value, &members) != nil {
@@ -20,8 +19,8 @@ func jsonMembers(value []byte) map[string]json.RawMessage {
 	return members
 }
 
-// memberText prefers the member with exactly this name. Among names that differ in
-// case only, the first in byte order wins, so that the result is always the same.
+// memberText prefers the member with exactly this name. Among names that differ only in case, it selects the first in
+// byte order, so that the result is always the same.
 func memberText(members map[string]json.RawMessage, name string) string {
 	if text := scalarText(members[name]); text != "" {
 		return text
@@ -38,7 +37,7 @@ func memberText(members map[string]json.RawMessage, name string) string {
 	return text
 }
 
-// scalarText is the text of a string or the digits of a number.
+// scalarText returns the text of a string or the digits of a number.
 func scalarText(value json.RawMessage) string {
 	var text string
 	switch {

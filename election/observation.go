@@ -17,8 +17,8 @@ type KeysRead struct {
 	// Pairs are sorted by key, equal keys (see [Addressable]) by CreateIndex. Keys
 	// that match no pattern are ignored.
 	Pairs []Pair
-	// AfterGap marks the first response after the connection was lost: changes may
-	// have happened at any time since the previous one.
+	// AfterGap is set for the first response after the connection was lost: changes may have happened at any time
+	// since the previous one.
 	AfterGap bool
 	// Filtered is set if ACLs may have removed keys from the response.
 	Filtered bool
@@ -209,10 +209,10 @@ func (o SurroundingsRead) Observed() time.Time { return o.Surroundings.At }
 type SessionListRead struct {
 	At       time.Time
 	Sessions []*Session
-	// Index is the Raft index of the answer (X-Consul-Index), 0 if unknown.
+	// Index is the Raft index of the response (X-Consul-Index), 0 if unknown.
 	Index uint64
-	// AfterGap marks the first answer, and the first after the sessions were not
-	// watched for a while: new ones may have been created at any time before.
+	// AfterGap is set for the first response, and for the first one after the sessions were not watched for a while:
+	// new ones may have been created at any time before.
 	AfterGap bool
 	Err      string
 }

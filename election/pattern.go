@@ -18,7 +18,7 @@ type Pattern struct {
 	text   string
 	prefix string
 	exact  bool
-	// single is set for a pattern with one wildcard, `*`, that suffix follows.
+	// single is set if the pattern has one wildcard, `*`. suffix is the text after it.
 	single bool
 	suffix string
 	expr   *regexp.Regexp

@@ -48,8 +48,8 @@ func (e Event) Summary() string {
 	return strings.Join(parts, " · ")
 }
 
-// who names the leader, its term and its node; for the initial event of an election without a leader, it describes
-// that.
+// who names the leader, its term and its node, or returns "no leader" for the initial event of an election without
+// one.
 func (e Event) who() string {
 	switch {
 	case e.OfSlot():

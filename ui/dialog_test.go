@@ -147,7 +147,7 @@ func TestADialogEnablesItsActionAtTheEnd(t *testing.T) {
 	}
 }
 
-// Changes of an open dialog must have been visible, too.
+// The changed text of an open dialog must have been visible, too.
 func TestChangesMustBeVisibleBeforeConfirmation(t *testing.T) {
 	s := studiedSnapshot("service/auth/leader")
 	d := drive(t, s, 60, 16, searches)

@@ -83,7 +83,7 @@ func (s *scene) observe() {
 	pass(time.Second)
 }
 
-// rearrange makes the next layouts consist of these watches and those that are needed in addition.
+// rearrange makes the next layouts consist of these watches, and of others for keys that they do not cover.
 func (s *scene) rearrange(watches ...shard.Watch) {
 	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 		l.Fixed = watches

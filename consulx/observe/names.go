@@ -19,7 +19,7 @@ const (
 	namesPaceMax = 3 * time.Second
 )
 
-// listing is the names of all keys under a prefix.
+// listing contains the names of all keys under a prefix.
 type listing struct {
 	names []shard.Key
 	at    time.Time // when the keys had been read

@@ -119,7 +119,7 @@ func unsafeRune(r rune) bool {
 		return r < 0x20
 	case r < 0xa0:
 		return true
-	case !unicode.IsGraphic(r): // format and private characters, unassigned code points
+	case !unicode.IsGraphic(r): // format characters, private characters, unassigned code points
 		return true
 	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 		return true

@@ -23,7 +23,7 @@ func ClockJump(last, now time.Time, limit time.Duration) []election.Observation 
 	return clockJump(wall(last), now, wall(now).Sub(wall(last)), now.Sub(last), limit)
 }
 
-// clockJump compares how far the wall clock and the monotonic clock advanced.
+// clockJump compares the progress of the wall clock and of the monotonic clock.
 func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all []election.Observation) {
 	set := wall - monotonic
 	if set < -clockTolerance {
@@ -55,7 +55,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true // its evidence is collected later than it should be
+		p.loss.Gap = true // its evidence is collected with a delay
 	}
 }
 

@@ -44,7 +44,7 @@ func (t *Tracker) announce(r *rangeRead) {
 	}
 }
 
-// allTurn emits the event if every election that can change does.
+// allTurn emits the event if all elections that can change do so.
 func (t *Tracker) allTurn(r *rangeRead, kind election.EventType, may, turns func(*election.Election) bool) bool {
 	var n uint64
 	for _, e := range r.known {

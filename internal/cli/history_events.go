@@ -140,8 +140,8 @@ func (w csvEvents) end() error {
 	return w.Error()
 }
 
-// csvText makes a text from Consul safe to show; it is cut only if it is longer than
-// every text that Consul accepts as a name.
+// csvText makes a text from Consul safe to show. It truncates only texts that are longer than every name that Consul
+// accepts.
 func csvText(s string) string { return sanitize.Line(s, 4096) }
 
 func eventRecord(e *election.Event) []string {

@@ -127,7 +127,7 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 	return sub, err
 }
 
-// sameRestore is the maximum time between the reports of two observers about the same restore: a query detects it
+// sameRestore is the maximum time between two reports of the same restore by different observers: a query detects it
 // after 30 s at the latest (docs/reliability.md).
 const sameRestore = int64(time.Minute)
 

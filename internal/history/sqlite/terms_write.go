@@ -355,8 +355,7 @@ func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.
 	return &c, by, nil
 }
 
-// mayBe reports whether an observer without the record of an operator's action may have reported its effect as this
-// cause.
+// mayBe reports whether an observer without the record of an operator's action may report its effect as this cause.
 func mayBe(operator, seen election.Cause, guess bool) bool {
 	released := operator == election.OperatorRelease && seen == election.Released
 	destroyed := operator == election.OperatorDestroy &&

@@ -37,8 +37,8 @@ type Model struct {
 	offline bool
 	// rejected is set while Consul rejects the token.
 	rejected bool
-	// full disables the truncation of lists. cut reports that some list is longer than its
-	// limit, cutOthers that one in the effects is.
+	// full disables the truncation of lists. cut is set if some list is longer than its limit, cutOthers if one in
+	// the effects is.
 	full, cut, cutOthers bool
 	// onAction is set while the action button has the focus, which starts on Cancel.
 	onAction bool

@@ -2,8 +2,8 @@ package term
 
 import "strings"
 
-// Text appends up to rows lines of a text to lines, beginning with line top. The last one
-// shows how many follow, and whether they contain advice, which begins at a line.
+// Text appends at most rows lines of text, from line top on, to lines. The last one shows how many lines follow, and
+// whether they contain advice, which begins at line advice.
 func (p *Painter) Text(lines []string, text [][]Span, top, rows, width, advice int) []string {
 	end := min(len(text), top+rows)
 	l := NewLine(p, width)

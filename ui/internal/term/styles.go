@@ -39,7 +39,7 @@ type Tone uint8
 const (
 	Plain Tone = iota
 	toneSelected
-	Stale // old data: all in one grey
+	Stale // stale data: everything in one grey
 	toneStaleSelected
 	toneCount
 )

@@ -186,8 +186,8 @@ func Askable(text string) bool {
 	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
 
-// patched is the present layout without empty watches, unless fixed, and with new ones for
-// unread elections. It returns false above the limit.
+// patched is the present layout without empty watches, except fixed ones, and with new ones for unread elections. It
+// returns false above the limit.
 func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	var kept []shard
 	for _, w := range present {

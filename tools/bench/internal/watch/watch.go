@@ -1,5 +1,5 @@
-// Package watch is the programs that bench starts as separate processes to watch
-// elections, and the lines in which they and `electop watch` report changes.
+// Package watch contains the programs that bench starts as separate processes to watch elections, and the format of
+// the lines in which they and `electop watch` report changes.
 package watch
 
 import (
