@@ -123,7 +123,7 @@ func (c *Client) Wrap(err error) error {
 		}
 	}
 	f.text = sanitize.Line(c.Redact(f.text), errorLength)
-	// A cause may quote a request; only causes that quote nothing are kept.
+	// The cause may contain parts of the request. Only causes without such parts are kept.
 	f.cause = plainCause(err)
 	return f
 }

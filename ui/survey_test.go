@@ -76,7 +76,7 @@ func TestPatroniIsRecognisedBySiblingKeys(t *testing.T) {
 		d.mark(c.marks...)
 		d.keys("x")
 		d.readOn()
-		d.wants("gives two writable primaries", "patronictl switchover pg", "y destroy")
+		d.wants("causes two writable primaries", "patronictl switchover pg", "y destroy")
 	}
 }
 

@@ -54,7 +54,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.clicked(msg.Mouse())
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
-	default: // a component may wait for it
+	default: // a component may wait for this message
 		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg))
 	}
 	return nil

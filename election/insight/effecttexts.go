@@ -173,7 +173,7 @@ func patroniTexts() holderTexts {
 		destroy: actionTexts{
 			holder: "A healthy primary acquires the key again within seconds, so the leader does not change. With a dead primary a replica takes over.",
 			warnings: []string{
-				"If the member's API does not respond but its PostgreSQL still runs, a destroy gives two writable primaries until that PostgreSQL stops: make sure that it has stopped.",
+				"If the member's API does not respond but its PostgreSQL still runs, a destroy causes two writable primaries until that PostgreSQL stops: make sure that it has stopped.",
 			},
 			source: source,
 		},

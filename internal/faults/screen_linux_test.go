@@ -131,7 +131,7 @@ func (v view) says() string {
 	return strings.Join(strings.Fields(age.ReplaceAllString(v.banner, " ")), " ")
 }
 
-// until waits for a view.
+// until waits for a view that satisfies a condition.
 func (d *dashboard) until(what string, is func(view) bool) view {
 	d.t.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)

@@ -26,8 +26,8 @@ func (t Tally) Risk() (critical, warning bool) {
 	return t.Critical > 0, t.Warning > 0
 }
 
-// Worst ranks tallies, the worst highest. It ignores their age: checks become outdated off
-// screen, and the rows would jump back and forth.
+// Worst ranks tallies; the worst has the highest rank. It ignores their age: checks become outdated off screen, and
+// rows would move back and forth.
 func (t Tally) Worst() int64 {
 	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
 }
