@@ -136,7 +136,7 @@ func scripts() []script {
 			end: func(p *play) error { return p.deregister("") },
 		},
 		{
-			name: "key deleted, session lives", cause: election.KeyDeleted, says: "its session still exists", checked: true,
+			name: "key deleted, session remains", cause: election.KeyDeleted, says: "its session still exists", checked: true,
 			end: func(p *play) error { _, err := p.API.KV().Delete(p.key, nil); return err },
 		},
 		{

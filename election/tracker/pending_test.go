@@ -41,7 +41,7 @@ func TestExplain(t *testing.T) {
 		invalidated bool
 	}{
 		{"nothing could be read", session(nil), false, election.Evidence{}, election.Unknown, false},
-		{"session lives", session(nil), false, election.Evidence{SessionRead: true, SessionExists: true}, election.Released, false},
+		{"session still exists", session(nil), false, election.Evidence{SessionRead: true, SessionExists: true}, election.Released, false},
 		{"session still exists, key deleted", session(nil), true, election.Evidence{SessionRead: true, SessionExists: true}, election.KeyDeleted, false},
 		{"session ended, never read", nil, false, gone, election.Unknown, false},
 		{"session ended, no TTL", session(nil), false, gone, election.SessionDestroyed, true},

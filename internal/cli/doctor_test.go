@@ -59,7 +59,7 @@ func TestDoctorResult(t *testing.T) {
 		want int
 	}{
 		{"all well", []consulx.Row{row("sessions", consulx.StatusOK)}, exitOK},
-		{"limits are reported and no failure", []consulx.Row{row("agent", consulx.StatusLimited)}, exitOK},
+		{"limits are reported and are no failure", []consulx.Row{row("agent", consulx.StatusLimited)}, exitOK},
 		{"observing is denied", []consulx.Row{row("keys service/*/leader", consulx.StatusDenied)}, exitDenied},
 		{"acting is denied", []consulx.Row{row("release service/*/leader", consulx.StatusDenied), row("destroy", consulx.StatusDenied)}, exitOK},
 		{"no consensus leader", []consulx.Row{row("consensus leader", consulx.StatusDenied)}, exitFailed},

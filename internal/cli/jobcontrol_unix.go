@@ -68,7 +68,7 @@ func (j *jobControl) stop() {
 	select {
 	case <-continued:
 	case <-ends:
-		// Ended in the background (`kill %1`), where the terminal belongs to the shell: the
+		// A signal ended the process in the background (`kill %1`), where the terminal belongs to the shell: the
 		// dashboard must not write to it, not even to restore it.
 		close(j.ended)
 		select {}
