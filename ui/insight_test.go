@@ -10,7 +10,7 @@ import (
 
 // Changes of other elections update an assessment with the clock, not with each snapshot: one assessment among 10,000
 // elections costs 20 ms.
-func TestOtherElectionsCountAfterAWhile(t *testing.T) {
+func TestChangesOfOtherElectionsCountLater(t *testing.T) {
 	s := studiedSnapshot("service/mail/leader")
 	d := drive(t, s, 120, 36, studies)
 	d.text()

@@ -15,7 +15,7 @@ import (
 	"electop/election/insight"
 )
 
-func TestQuittingTellsOfRunningWrites(t *testing.T) {
+func TestQuittingReportsRunningWrites(t *testing.T) {
 	for _, again := range []string{"ctrl+c", "q"} {
 		d := drive(t, mixedSnapshot(), 120, 36)
 		d.keys("g", "space", "space", "r")

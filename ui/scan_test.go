@@ -79,7 +79,7 @@ func TestClicksHitTheRowUnderTheNews(t *testing.T) {
 }
 
 // A scan from before the dialog was opened does not cover later acquires.
-func TestAnOldScanIsNotComplete(t *testing.T) {
+func TestAScanBeforeTheDialogIsIncomplete(t *testing.T) {
 	d := drive(t, studiedSnapshot(""), 120, 36, scanned(someKeys(), true))
 	d.keys("3")
 	d.performSearch()

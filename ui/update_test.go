@@ -304,7 +304,7 @@ func TestClosedSnapshotsAndContext(t *testing.T) {
 	}
 }
 
-func TestIdleDrawsTheSame(t *testing.T) {
+func TestFramesWithoutAChangeAreEqual(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	before := d.m.View().Content
 	d.send(snapshotMsg{mixedSnapshot()})

@@ -331,7 +331,7 @@ func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 }
 
 // A shard that reads all keys again gets time to respond, regardless of what lists show meanwhile.
-func TestASlowShardIsNotCutOff(t *testing.T) {
+func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 	inScene(t, 300, func(s *scene) {
 		var slow atomic.Bool
 		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {

@@ -226,7 +226,7 @@ func inTime(e election.Event, x expectation) bool {
 }
 
 // Every term of every key is reported once and in order while keys and shards come and go.
-func TestNoChangeFallsBetweenTwoLayouts(t *testing.T) {
+func TestNoChangeIsLostBetweenTwoLayouts(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { playStory(t, seed) }) })
 	}

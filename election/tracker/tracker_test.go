@@ -142,7 +142,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-func TestInitialEventsSayHowTheElectionWasFound(t *testing.T) {
+func TestInitialEventsDescribeTheFirstRead(t *testing.T) {
 	s := newScene(t)
 	vacant := web("", 4, 11, 21, "old")
 	vacant.Key = "service/mail/leader"

@@ -270,7 +270,7 @@ func TestHostileTextIsEscaped(t *testing.T) {
 	term.await("web-a")
 }
 
-func TestBoardStaysWhenConsulEnds(t *testing.T) {
+func TestBoardShowsStaleDataAfterConsulEnds(t *testing.T) {
 	agent := consultest.Server(t)
 	id, _, err := agent.Client().Session().CreateNoChecks(&api.SessionEntry{Name: "web"}, nil)
 	if err != nil {
