@@ -145,7 +145,8 @@ func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// findToken returns the first of these that is not empty: given file, given token, file and token of the environment.
+// Consistent returns the options of reads for which Consul's leader confirms its role
+// first.
 func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }
@@ -237,8 +238,7 @@ func checkEnvironment() error {
 	return nil
 }
 
-// findToken returns the first non-empty of: given file, given token, file and token of the
-// environment.
+// findToken returns the first of these that is not empty: given file, given token, file and token of the environment.
 func findToken(cfg Config, env *api.Config) (string, error) {
 	for _, from := range []struct{ file, token string }{{cfg.TokenFile, cfg.Token}, {env.TokenFile, env.Token}} {
 		if from.file != "" {

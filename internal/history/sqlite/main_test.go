@@ -127,7 +127,7 @@ func (w *writer) stop() {
 	}
 }
 
-// store stores events like a process that ends afterwards.
+// record stores events like a process that ends afterwards.
 func record(t *testing.T, path string, events []election.Event) {
 	t.Helper()
 	w := startWriter(t, path, sqlite.WriterOptions{Observer: "ana@bastion"})
