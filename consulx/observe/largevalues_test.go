@@ -20,7 +20,7 @@ import (
 type weighing struct {
 	http.RoundTripper
 	read  atomic.Int64
-	paths sync.Map // by requested key
+	paths sync.Map // requested paths
 }
 
 func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {

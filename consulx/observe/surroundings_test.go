@@ -87,7 +87,7 @@ func TestSessionsAreListedAtMostEveryTwoSeconds(t *testing.T) {
 		return consultest.Answer(r, 200, 1, "[]"), nil
 	})}
 	o := New(over(t, c), Options{})
-	o.ended = true // events that no consumer receives
+	o.ended = true // later observations are dropped
 	v := surveyor{o: o}
 	v.visit(t.Context(), "leader")
 	v.listedAt = time.Now().Add(time.Hour)

@@ -76,7 +76,7 @@ func Passing(node, service string, status, output string) []election.Check {
 	}
 }
 
-// Mixed returns a snapshot with elections in every displayed state.
+// Mixed returns a snapshot with elections in the states that a board must distinguish.
 func Mixed() *election.Snapshot {
 	auth := Led(0, "auth", 2, 52*time.Hour)
 	auth.SinceKnown, auth.Terms[0].StartKnown = false, false
