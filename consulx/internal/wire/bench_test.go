@@ -9,7 +9,7 @@ import (
 	"electop/consulx/internal/wire"
 )
 
-// list is the response of a shard at 10,000 elections.
+// list returns the response of a shard with 10,000 elections.
 func list(b *testing.B) []byte {
 	b.Helper()
 	var list []map[string]any
@@ -27,7 +27,7 @@ func list(b *testing.B) []byte {
 	return text
 }
 
-// BenchmarkPairs decodes a response in which most pairs are as before.
+// BenchmarkPairs decodes a response in which most pairs are unchanged.
 func BenchmarkPairs(b *testing.B) {
 	text := list(b)
 	before, err := wire.Pairs(text, wire.List{})
@@ -43,7 +43,7 @@ func BenchmarkPairs(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstPairs decodes the first response for as many elections.
+// BenchmarkFirstPairs decodes the first response with as many elections.
 func BenchmarkFirstPairs(b *testing.B) {
 	text := list(b)
 	for b.Loop() {

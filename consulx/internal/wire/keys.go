@@ -11,14 +11,13 @@ import (
 // List is a decoded list of keys.
 type List struct {
 	Pairs []election.Pair
-	// sums are the hashes of the texts of the pairs; empty if they are not known.
+	// sums are the hashes of the texts of the pairs; empty if they are unknown.
 	sums []uint64
 	seed maphash.Seed
 }
 
-// Pairs decodes a list of keys (GET /v1/kv/:prefix?recurse). It takes pairs whose text
-// did not change from before, the list read last: to decode all of them takes most of
-// the time of a change in `make bench` with 10,000 elections.
+// Pairs decodes a list of keys (GET /v1/kv/:prefix?recurse). It reuses the pairs of before, the previous list, whose
+// text did not change: decoding all of them takes most of the time of a change in `make bench` with 10,000 elections.
 func Pairs(text []byte, before List) (List, error) {
 	if list, ok := decodeEach(text, before); ok {
 		return list, nil
@@ -28,8 +27,8 @@ func Pairs(text []byte, before List) (List, error) {
 	return list, err
 }
 
-// decodeEach is false unless every pair ends with the next closing brace. A key that
-// contains one makes the text before it invalid.
+// decodeEach returns false unless every pair ends with the next closing brace. A key with a closing brace makes the
+// text before it invalid.
 func decodeEach(text []byte, before List) (list List, ok bool) {
 	rest, open := bytes.CutPrefix(bytes.TrimSpace(text), []byte("["))
 	known := len(before.sums)
@@ -61,14 +60,14 @@ func decodeEach(text []byte, before List) (list List, ok bool) {
 	return list, len(list.Pairs) > 0 && string(bytes.TrimSpace(rest)) == "]"
 }
 
-// space is the white space that JSON allows; development agents write it.
+// space is the white space that JSON allows. Development agents write it.
 const space = " \t\r\n"
 
 func (l *List) add(p election.Pair, sum uint64) {
 	l.Pairs, l.sums = append(l.Pairs, p), append(l.sums, sum)
 }
 
-// Part is the pairs from one place up to another.
+// Part returns the pairs from one index up to another.
 func (l List) Part(from, to int) List {
 	l.Pairs = l.Pairs[from:to:to]
 	if len(l.sums) > 0 {

@@ -39,8 +39,8 @@ var otherLists = []string{
 	`[{"Key":"b"},{"Key":"a","Value":"eA=="}]`,
 }
 
-// FuzzPairs compares with encoding/json, for which the list read before does not
-// matter. The texts are overwritten afterwards, as the next response does.
+// FuzzPairs compares the result with that of encoding/json. The previous list must not change it. The test overwrites
+// the texts afterwards, as the next response does.
 func FuzzPairs(f *testing.F) {
 	all := slices.Concat(consulsLists, otherLists)
 	for i, text := range all {
@@ -51,7 +51,7 @@ func FuzzPairs(f *testing.F) {
 		var want []election.Pair
 		wantErr := json.Unmarshal(text, &want)
 		read := bytes.Clone(earlier)
-		before, _ := Pairs(read, List{}) // any list will do
+		before, _ := Pairs(read, List{}) // the content of this list does not matter
 		clear(read)
 		read = bytes.Clone(text)
 		got, err := Pairs(read, before)
