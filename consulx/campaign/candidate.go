@@ -33,7 +33,7 @@ type Options struct {
 	// StopTime is the time that the caller needs to stop its work after [Leadership.Lost]
 	// closes. It must be shorter than [SessionOptions.Hold].
 	StopTime time.Duration
-	// Logger receives sessions and failures at the level debug. Nil discards.
+	// Logger receives sessions and failures at level debug; nil discards them.
 	Logger *slog.Logger
 }
 

@@ -29,7 +29,7 @@ type Options struct {
 	// OnEvents receives every event, in order and one call at a time. It must neither
 	// block nor call the observer.
 	OnEvents func([]election.Event)
-	// Logger receives failed queries at level debug. Nil discards.
+	// Logger receives failed queries at level debug; nil discards them.
 	Logger *slog.Logger
 	// Probe is the interval between polls of Consul's leader; 0 means 1 s.
 	Probe time.Duration
