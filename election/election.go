@@ -47,6 +47,9 @@ type Election struct {
 	VacantSince time.Time
 	// LockDelayUntil is the estimated end of the lock-delay, zero if none is known.
 	LockDelayUntil time.Time
+	// RecordedUntil is set until the key is read for the first time: the election is
+	// known from a history only, and was observed until then.
+	RecordedUntil time.Time
 
 	// Adjacent booleans take less memory.
 
@@ -82,6 +85,9 @@ func (e *Election) State(now time.Time) State {
 	}
 	return Vacant
 }
+
+// Recorded reports whether the election is known from a history only.
+func (e *Election) Recorded() bool { return !e.RecordedUntil.IsZero() }
 
 // Overwritten reports whether a client wrote the key without the lock while it is
 // held: LockIndex is 0 and there is a session.

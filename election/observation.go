@@ -28,6 +28,15 @@ type KeysRead struct {
 	Hidden []string
 }
 
+// HistoryRead is what a history says about elections, before their keys are read for
+// the first time.
+type HistoryRead struct {
+	At time.Time
+	// Elections are in the order of [Compare] within a datacenter. The content of
+	// their keys is unknown, except that of semaphores, and RecordedUntil is set.
+	Elections []*Election
+}
+
 // SessionsRead are sessions as they were read.
 type SessionsRead struct {
 	At       time.Time
@@ -133,6 +142,9 @@ type ClockSet struct {
 
 // Observed implements [Observation].
 func (o KeysRead) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o HistoryRead) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].
 func (o SessionsRead) Observed() time.Time { return o.At }

@@ -17,8 +17,11 @@ type Snapshot struct {
 	// oldest first.
 	Events []Event
 	// Loaded is false until every watched range was read once.
-	Loaded     bool
-	Connection Connection
+	Loaded bool
+	// RecordedUntil is set while elections are known from a history only: the latest
+	// of their [Election.RecordedUntil].
+	RecordedUntil time.Time
+	Connection    Connection
 	// Filtered is set if ACLs may have removed keys from a response: then an empty
 	// list does not prove that there are no elections.
 	Filtered bool

@@ -49,12 +49,21 @@ func (c *change) found(p *election.Pair) {
 	switch {
 	case p.Held():
 		c.begin(p, false)
+	case !p.OfSemaphore():
+		c.e.Term = p.LockIndex
+		c.e.VacantSince = c.at
+	}
+	c.initial(p)
+}
+
+// initial emits the state of the key at its first read.
+func (c *change) initial(p *election.Pair) {
+	switch {
+	case p.Held():
 		c.record(election.Event{Type: election.Elected, Initial: true})
 	case p.OfSemaphore():
 		c.foundSemaphore()
 	default:
-		c.e.Term = p.LockIndex
-		c.e.VacantSince = c.at
 		c.record(election.Event{Type: election.Vacated, Initial: true})
 	}
 }
@@ -67,12 +76,18 @@ func (c *change) appear(p *election.Pair, newest uint64) {
 }
 
 func (t *Tracker) foldAbsent(e *election.Election, r *rangeRead) *election.Election {
-	if !e.Exists {
+	switch {
+	case e.Recorded():
+		return t.foldRecordedAbsent(e, r)
+	case !e.Exists:
 		return e
-	}
-	if r.hides(e) {
+	case r.hides(e):
 		return t.foldHidden(e, r)
 	}
+	return t.foldDeleted(e, r)
+}
+
+func (t *Tracker) foldDeleted(e *election.Election, r *rangeRead) *election.Election {
 	c := t.changeOf(e, r)
 	if e.Unreadable {
 		t.unreadable--
@@ -88,7 +103,10 @@ func (t *Tracker) foldAbsent(e *election.Election, r *rangeRead) *election.Elect
 }
 
 func (t *Tracker) foldPresent(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
-	if e.Exists && e.Pair.Identical(p) && !e.Unreadable {
+	switch {
+	case e.Recorded():
+		return t.foldRecorded(e, p, r)
+	case e.Exists && e.Pair.Identical(p) && !e.Unreadable:
 		return e
 	}
 	return t.foldChanged(e, p, r)
@@ -106,7 +124,7 @@ func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRe
 		t.gone--
 		c.e.Exists = true
 		c.settle(p, t.advanceOf(e, p), c.vacancy())
-	case !e.Pair.Identical(p):
+	case !e.Pair.Identical(p), e.Recorded():
 		c.move(p)
 	}
 	return c.e
@@ -218,9 +236,14 @@ func (c *change) missed(p *election.Pair, from uint64) {
 	if p.Held() && to > 0 {
 		to--
 	}
-	if to > from {
-		c.record(election.Event{Type: election.Missed, Count: to - from})
+	if to <= from {
+		return
 	}
+	if !p.Held() { // the vacancy follows the last of them
+		c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
+		c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
+	}
+	c.record(election.Event{Type: election.Missed, Count: to - from})
 }
 
 // vacancy returns how long there has been no leader.

@@ -88,6 +88,9 @@ func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, unti
 	if e.Unreadable {
 		earliest(unreadableSince(e))
 	}
+	if e.Recorded() {
+		earliest(e.RecordedUntil)
+	}
 	return gap, until
 }
 
@@ -123,7 +126,7 @@ func (t *Tracker) clockSet(o election.ClockSet) {
 		move(&t.conn.Stale[i].RetryAt)
 	}
 	for _, at := range []*time.Time{
-		&t.seenUntil, &t.pruned, &t.conn.Since, &t.conn.LastContact, &t.conn.RetryAt,
+		&t.seenUntil, &t.pruned, &t.conn.Since, &t.conn.LastContact, &t.conn.RetryAt, &t.recorded.until,
 	} {
 		move(at)
 	}
@@ -165,6 +168,7 @@ func moved(e *election.Election, move func(*time.Time)) *election.Election {
 	move(&m.Since)
 	move(&m.VacantSince)
 	move(&m.LockDelayUntil)
+	move(&m.RecordedUntil)
 	m.Terms, m.Events = slices.Clone(m.Terms), movedEvents(m.Events, move)
 	for i := range m.Terms {
 		move(&m.Terms[i].Start)

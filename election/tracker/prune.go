@@ -98,6 +98,9 @@ func (t *Tracker) pruneGone(at time.Time) {
 	for _, e := range t.elections {
 		if !e.Exists && (goneSince(e).Before(oldest) || room == 0) {
 			delete(t.peaks, e.ID())
+			if e.Recorded() {
+				t.recorded.left--
+			}
 			continue
 		}
 		if !e.Exists {

@@ -60,8 +60,9 @@ type Tracker struct {
 	ends      []*pendingEnd // pending, oldest first
 	actions   []ownAction
 
-	recent []election.Event
-	out    []election.Event // events of the current observation
+	recorded recorded
+	recent   []election.Event
+	out      []election.Event // events of the current observation
 	// firstTerms are the first terms of new elections in the current observation.
 	firstTerms []election.Term
 }
@@ -105,6 +106,11 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		t.termEvidence(o)
 	case election.DatacenterRead:
 		t.datacenter = o.Datacenter
+		if len(t.recorded.all) > 0 {
+			t.addRecorded()
+		}
+	case election.HistoryRead:
+		t.historyRead(o)
 	case election.SurroundingsRead:
 		t.surroundingsRead(o.Surroundings, at)
 	case election.SessionListRead:
@@ -125,9 +131,13 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 // Snapshot returns everything known at the given time.
 func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	t.lent, t.checksLent = true, true
+	var recordedUntil time.Time
+	if t.recorded.left > 0 {
+		recordedUntil = t.recorded.until
+	}
 	return &election.Snapshot{
 		At: wall(at), Datacenter: t.datacenter, Elections: t.elections[:len(t.elections):len(t.elections)],
-		Events: tail(t.recent, t.recentN), Loaded: t.Loaded(), Connection: t.conn,
+		Events: tail(t.recent, t.recentN), Loaded: t.Loaded(), Connection: t.conn, RecordedUntil: recordedUntil,
 		Filtered: len(t.filtered) > 0, Checks: t.checks,
 		Surroundings: t.surroundings, SessionList: t.sessionList,
 	}
@@ -188,6 +198,9 @@ func (t *Tracker) keysRead(o election.KeysRead) {
 		t.replace(lo, hi, merged)
 	}
 	t.covered.Add(o.Range)
+	if len(t.recorded.all) > 0 && t.Loaded() {
+		t.recorded.all = nil
+	}
 	t.readAfterStop(o.Range, asked)
 	t.pruneSessions()
 }
@@ -230,7 +243,7 @@ func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool
 }
 
 // merging builds a list of elections. It copies the known list only from the first
-// difference on, because most reads change few elections.
+// difference on, because most reads change few elections. A nil election is none.
 type merging struct {
 	known  []*election.Election
 	same   int                  // length of the prefix that equals known
@@ -246,7 +259,9 @@ func (m *merging) add(e *election.Election) {
 		}
 		m.merged = append(make([]*election.Election, 0, m.room), m.known[:m.same]...)
 	}
-	m.merged = append(m.merged, e)
+	if e != nil {
+		m.merged = append(m.merged, e)
+	}
 }
 
 func (m *merging) result() (merged []*election.Election, changed bool) {

@@ -1,0 +1,162 @@
+package tracker
+
+import (
+	"slices"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// recorded are the elections that are known from a history only.
+type recorded struct {
+	// all are those of the history that match a pattern, until every key was read.
+	all   []*election.Election
+	left  int       // how many were not read
+	until time.Time // the latest end of their observation
+}
+
+func (t *Tracker) historyRead(o election.HistoryRead) {
+	if t.Loaded() {
+		return
+	}
+	t.recorded.all = nil
+	for _, e := range o.Elections {
+		if _, ok := t.patterns.Match(e.Key()); ok && e.Recorded() {
+			t.recorded.all = append(t.recorded.all, e)
+		}
+	}
+	t.addRecorded()
+}
+
+// addRecorded adds the recorded elections of the datacenter whose keys were not read,
+// and removes those of another datacenter.
+func (t *Tracker) addRecorded() {
+	all := make([]*election.Election, 0, len(t.elections)+len(t.recorded.all))
+	for _, e := range t.elections {
+		if e.Recorded() {
+			t.unreadHolder(e)
+		} else {
+			all = append(all, e)
+		}
+	}
+	datacenter := t.recordedDatacenter()
+	t.recorded.left, t.recorded.until = 0, time.Time{}
+	for _, e := range t.recorded.all {
+		if e.Datacenter != datacenter || t.covered.Contains(e.Key()) {
+			continue
+		}
+		all = append(all, t.recall(e))
+		t.recorded.left++
+		if e.RecordedUntil.After(t.recorded.until) {
+			t.recorded.until = wall(e.RecordedUntil)
+		}
+	}
+	slices.SortStableFunc(all, election.Compare)
+	t.elections, t.lent = all, false
+	t.gone, t.unreadable = 0, 0
+	for _, e := range all {
+		if !e.Exists {
+			t.gone++
+		}
+		if e.Unreadable {
+			t.unreadable++
+		}
+	}
+}
+
+// recordedDatacenter is the datacenter of the recorded elections: until its name is
+// read, the one that was observed last.
+func (t *Tracker) recordedDatacenter() string {
+	if t.datacenter != "" {
+		return t.datacenter
+	}
+	var last election.Election
+	for _, e := range t.recorded.all {
+		if e.RecordedUntil.After(last.RecordedUntil) {
+			last = *e
+		}
+	}
+	return last.Datacenter
+}
+
+// recall returns a recorded election as it is kept. Its texts come from a file or
+// another host.
+func (t *Tracker) recall(e *election.Election) *election.Election {
+	r := *e
+	r.Name, _ = t.patterns.Match(e.Key())
+	r.Unaddressable = !election.Addressable(e.Key())
+	r.Leader = sanitize.Line(e.Leader, election.LabelLength)
+	r.RecordedUntil = wall(e.RecordedUntil)
+	r.Terms, r.Events = slices.Clone(tail(e.Terms, t.keep)), nil
+	for i := range r.Terms {
+		term := &r.Terms[i]
+		term.Leader, term.Node = sanitize.Line(term.Leader, election.LabelLength), sanitize.Text(term.Node)
+		term.Cause = election.Cause(sanitize.Line(string(term.Cause), election.LabelLength))
+		term.Evidence = sanitize.Text(term.Evidence)
+	}
+	if r.Session = nil; r.Exists && r.Pair.Held() {
+		if r.Session = t.sessions[r.Pair.Session]; r.Session == nil {
+			t.unread[r.Pair.Session]++
+		}
+	}
+	return &r
+}
+
+// unreadHolder records that a recorded election is no longer kept.
+func (t *Tracker) unreadHolder(e *election.Election) {
+	if e.Exists && e.Pair.Held() && e.Session == nil {
+		t.unreadLost(e.Pair.Session)
+	}
+}
+
+// wasRead records that the key of a recorded election was read.
+func (t *Tracker) wasRead(e *election.Election) {
+	e.RecordedUntil = time.Time{}
+	t.recorded.left--
+}
+
+// foldRecorded continues a recorded election with the first read of its key. A history
+// has no content of keys: it counts as unchanged.
+func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
+	known := *e
+	if !known.Pair.OfSemaphore() {
+		known.Pair.Value, known.Pair.Flags = p.Value, p.Flags
+	}
+	emitted := len(t.out)
+	read := t.foldChanged(&known, p, r)
+	t.wasRead(read)
+	if len(t.out) == emitted { // as recorded: what is new to others is that it was read
+		c := change{t: t, at: r.At, e: read}
+		c.initial(p)
+	}
+	return read
+}
+
+// foldRecordedAbsent ends a recorded election without a key, and returns nil if it is
+// not kept.
+func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *election.Election {
+	if r.Filtered { // the token may not be allowed to read the key
+		t.recorded.left--
+		t.unreadHolder(e)
+		if e.Unreadable {
+			t.unreadable--
+		}
+		if !e.Exists {
+			t.gone--
+		}
+		return nil
+	}
+	if !e.Exists {
+		read := *e
+		t.wasRead(&read)
+		return &read
+	}
+	read := t.foldDeleted(e, r)
+	t.wasRead(read)
+	if r.At.Sub(e.RecordedUntil) > keepDeleted {
+		t.gone--
+		return nil
+	}
+	return read
+}
