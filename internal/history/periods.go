@@ -90,7 +90,16 @@ type Coverage struct {
 // coverGroup are the observations with the same patterns.
 type coverGroup struct {
 	datacenter, patterns string
+	matches              election.Patterns
 	spans                []Range
+}
+
+func (g *coverGroup) covers(datacenter, key string) bool {
+	if datacenter != "" && g.datacenter != datacenter {
+		return false
+	}
+	_, ok := g.matches.Match(key)
+	return ok
 }
 
 // NewCoverage limits observations to a range of time. An observation that lasts ends with its latest heartbeat.
@@ -105,7 +114,7 @@ func NewCoverage(all []Observation, r Range) *Coverage {
 		i := slices.IndexFunc(c.groups, func(g coverGroup) bool { return g.datacenter == o.Datacenter && g.patterns == patterns })
 		if i < 0 {
 			i = len(c.groups)
-			c.groups = append(c.groups, coverGroup{datacenter: o.Datacenter, patterns: patterns})
+			c.groups = append(c.groups, coverGroup{datacenter: o.Datacenter, patterns: patterns, matches: parsePatterns(patterns)})
 		}
 		c.groups[i].spans = append(c.groups[i].spans, s)
 	}
@@ -147,8 +156,8 @@ func (c *Coverage) gaps(observed Periods) []Range {
 // Of returns the periods in which a key was observed. An empty datacenter means any.
 func (c *Coverage) Of(datacenter, key string) Periods {
 	mark := make([]byte, len(c.groups))
-	for i, g := range c.groups {
-		if (datacenter == "" || g.datacenter == datacenter) && Covers(g.patterns, key) {
+	for i := range c.groups {
+		if c.groups[i].covers(datacenter, key) {
 			mark[i] = 1
 		}
 	}
@@ -177,10 +186,15 @@ func (c *Coverage) Any() Periods {
 
 // Covers reports whether an observation with these patterns, one per line, watched the key.
 func Covers(patterns, key string) bool {
+	_, ok := parsePatterns(patterns).Match(key)
+	return ok
+}
+
+// parsePatterns parses patterns, one a line. Invalid ones match no key.
+func parsePatterns(patterns string) election.Patterns {
 	ps, err := election.ParsePatterns(strings.Split(patterns, "\n"))
 	if err != nil {
-		return false
+		return nil
 	}
-	_, ok := ps.Match(key)
-	return ok
+	return ps
 }

@@ -22,6 +22,7 @@ type State struct {
 	Observed     bool
 	LastObserved time.Time
 	// Elections are in the order of [election.Compare]. A history has no values and sessions: Pair.Value and Session
-	// are empty, the node of a leader is that of its term. The terms are those of the window and the latest two.
+	// are empty, the node of a leader is that of its term. Pair.ModifyIndex is an index that the key has reached. The
+	// terms are those of the window and the latest two.
 	Elections []*election.Election
 }

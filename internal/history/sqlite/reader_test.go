@@ -230,6 +230,8 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 		for i, w := range want.Elections {
 			if g := got.Elections[i]; describe(g, want.At) != describe(w, want.At) {
 				t.Errorf("at %s\n got %s\nwant %s", want.At.Format(time.TimeOnly), describe(g, want.At), describe(w, want.At))
+			} else if g.Pair.ModifyIndex == 0 || g.Pair.ModifyIndex > w.Pair.ModifyIndex {
+				t.Errorf("at %s: index %d, it was %d", want.At.Format(time.TimeOnly), g.Pair.ModifyIndex, w.Pair.ModifyIndex)
 			}
 		}
 	}

@@ -58,17 +58,19 @@ func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0) AS term,
 		ifnull((SELECT type FROM events WHERE election = e.id AND time <= ?1
 			AND type IN `+dbfile.StateTypes+` ORDER BY time DESC, id DESC LIMIT 1), ''),
-		ifnull((SELECT create_index FROM events WHERE election = e.id AND time <= ?1 ORDER BY time DESC, id DESC LIMIT 1), 0)
-		FROM elections e WHERE e.key <> ''`, nanos(q.At))
+		ifnull(l.create_index, 0), ifnull(l.modify_index, 0)
+		FROM elections e LEFT JOIN events l ON l.id = (SELECT id FROM events
+			WHERE election = e.id AND time <= ?1 AND type <> 'explained' ORDER BY time DESC, id DESC LIMIT 1)
+		WHERE e.key <> ''`, nanos(q.At))
 	if err != nil {
 		return nil, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	all := map[int64]*rebuilt{}
 	for rows.Next() {
-		var id, event, term, create int64
+		var id, event, term, create, modify int64
 		r := &rebuilt{e: &election.Election{Exists: true}, delays: map[int]time.Time{}}
-		if err := rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &event, &term, &r.change, &create); err != nil {
+		if err := rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &event, &term, &r.change, &create, &modify); err != nil {
 			return nil, dbfile.Wrap(f.path, err)
 		}
 		if r.first = event; event == 0 || term != 0 && term < event {
@@ -77,7 +79,7 @@ func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64
 		if r.first == 0 || r.first > nanos(q.At) {
 			continue
 		}
-		r.e.Pair.CreateIndex = unsigned(create)
+		r.e.Pair.CreateIndex, r.e.Pair.ModifyIndex = unsigned(create), unsigned(modify)
 		r.e.Unaddressable = !election.Addressable(r.e.Pair.Key)
 		all[id] = r
 	}

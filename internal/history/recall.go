@@ -1,0 +1,42 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"electop/election"
+)
+
+// recallWindow is how far back periods of observation are read to find the latest one of
+// each key.
+const recallWindow = 30 * 24 * time.Hour
+
+// Recall reads what a history says about the elections at present, so that an observer
+// that begins can continue it.
+func Recall(ctx context.Context, s Source, now time.Time) (election.HistoryRead, error) {
+	state, err := s.State(ctx, StateQuery{At: now})
+	if err != nil || len(state.Elections) == 0 {
+		return election.HistoryRead{At: now}, err
+	}
+	observed, err := s.Observations(ctx, Range{Since: now.Add(-recallWindow), Until: now})
+	if err != nil {
+		return election.HistoryRead{At: now}, err
+	}
+	coverage := NewCoverage(observed, Range{Until: now})
+	read := election.HistoryRead{At: now, Elections: make([]*election.Election, 0, len(state.Elections))}
+	for _, e := range state.Elections {
+		r := *e
+		r.RecordedUntil = later(latest(e), coverage.Until(e.Datacenter, e.Key()))
+		read.Elections = append(read.Elections, &r)
+	}
+	return read, nil
+}
+
+// latest is when the latest change of an election was observed.
+func latest(e *election.Election) time.Time {
+	at := later(e.Since, e.VacantSince)
+	for _, t := range e.Terms {
+		at = later(at, later(t.Start, t.End))
+	}
+	return at
+}
