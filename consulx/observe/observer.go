@@ -23,6 +23,9 @@ import (
 // the first events contain.
 const datacenterPatience = time.Second
 
+// recallPatience is how long the first responses wait for the history.
+const recallPatience = time.Second
+
 // Options configure an [Observer].
 type Options struct {
 	Patterns election.Patterns
@@ -39,6 +42,9 @@ type Options struct {
 	// EventsOnly stops the snapshots after the first complete one, because each takes time
 	// for every election.
 	EventsOnly bool
+	// Recall, if not nil, reads what a history says about the elections, once. It reports
+	// its own errors.
+	Recall func(ctx context.Context) election.HistoryRead
 }
 
 // Observer watches the elections of the patterns.
@@ -49,6 +55,7 @@ type Observer struct {
 	log        *slog.Logger
 	probeEvery time.Duration
 	wait       time.Duration
+	recall     func(ctx context.Context) election.HistoryRead
 	watches    int // blocking queries over keys
 	// arrange computes the next layout; tests replace it.
 	arrange func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
@@ -80,7 +87,7 @@ func New(c *consulx.Client, o Options) *Observer {
 		o.Wait = blocking.DefaultWait
 	}
 	observer := &Observer{
-		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait,
+		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
 		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, feed: newFeed(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
@@ -146,20 +153,37 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 	all.Go(func() {
 		o.sessionList.run(ctx, func(ctx context.Context) { o.watchSessions(ctx, r) })
 	})
-	named := make(chan struct{})
+	named, recalled, ready := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	all.Go(func() { o.nameDatacenter(ctx, r, named) })
+	all.Go(func() { o.recallHistory(ctx, recalled) })
+	all.Go(func() {
+		defer close(ready)
+		<-named
+		<-recalled
+	})
 	areas := shard.Plan(o.patterns, o.watches)
 	for _, w := range areas {
-		a := newCoverage(o, w, max(1, o.watches/len(areas)-1), r, named)
+		a := newCoverage(o, w, max(1, o.watches/len(areas)-1), r, ready)
 		all.Go(func() { a.run(ctx) })
 	}
+}
+
+// recallHistory reads the history. It closes recalled when that is done or took too long.
+func (o *Observer) recallHistory(ctx context.Context, recalled chan<- struct{}) {
+	release := sync.OnceFunc(func() { close(recalled) })
+	defer release()
+	if o.recall == nil {
+		return
+	}
+	patience := time.AfterFunc(recallPatience, release)
+	defer patience.Stop()
+	o.send(true, o.recall(ctx))
 }
 
 // nameDatacenter reads the datacenter's name. It closes named when the name is known or
 // took too long.
 func (o *Observer) nameDatacenter(ctx context.Context, r *blocking.Epochs, named chan<- struct{}) {
-	var once sync.Once
-	release := func() { once.Do(func() { close(named) }) }
+	release := sync.OnceFunc(func() { close(named) })
 	defer release()
 	patience := time.AfterFunc(datacenterPatience, release)
 	defer patience.Stop()

@@ -17,6 +17,11 @@ import (
 // Once reads every election of the patterns once, with the sessions of the leaders. It
 // omits unreadable sessions; any other failure is an error.
 func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*election.Snapshot, error) {
+	return OnceAfter(ctx, c, ps, election.HistoryRead{})
+}
+
+// OnceAfter is Once with what a history says about the time before.
+func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	watches := shard.Plan(ps, c.Budget().ForKeys())
 	reads := make([]election.KeysRead, len(watches))
 	var info consulx.Info
@@ -39,7 +44,22 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*electi
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return foldLook(ctx, c, ps, info, reads, time.Since(start))
+	took := time.Since(start)
+	ids := make([]string, 0, len(reads))
+	for _, read := range reads {
+		ids = appendHolders(ids, read.Pairs)
+	}
+	slices.Sort(ids)
+	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	t := tracker.New(tracker.Options{Patterns: ps})
+	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})
+	if len(past.Elections) > 0 {
+		t.Observe(past)
+	}
+	return foldLook(t, reads, sessions, took), nil
 }
 
 // readOnce reads the keys of one shard.
@@ -55,28 +75,17 @@ func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election
 	}, nil
 }
 
-func foldLook(
-	ctx context.Context, c *consulx.Client, ps election.Patterns, info consulx.Info, reads []election.KeysRead, took time.Duration,
-) (*election.Snapshot, error) {
-	var pairs []election.Pair
-	for _, read := range reads {
-		pairs = append(pairs, read.Pairs...)
-	}
-	ids := holders(pairs)
-	slices.Sort(ids)
-	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
-	if err != nil {
-		return nil, err
-	}
-	t := tracker.New(tracker.Options{Patterns: ps})
-	t.Observe(election.DatacenterRead{At: time.Now(), Datacenter: info.Datacenter})
+// foldLook returns the state of the keys that were read, with the sessions before and after
+// them: the tracker may drop sessions whose keys were not read yet.
+func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*election.Session, took time.Duration) *election.Snapshot {
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	for _, read := range reads {
 		t.Observe(read)
 	}
-	// The tracker may have dropped sessions whose keys were not read yet.
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	now := time.Now()
 	t.Observe(election.LinkUp{At: now, Source: probeSource, Latency: took})
-	return t.Snapshot(now), nil
+	s := t.Snapshot(now)
+	s.Elections = slices.DeleteFunc(slices.Clone(s.Elections), func(e *election.Election) bool { return !e.Exists })
+	return s
 }

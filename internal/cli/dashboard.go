@@ -85,6 +85,17 @@ type dashboard struct {
 	demo     string
 }
 
+// recall returns the function that reads what the history says about the elections, nil
+// without one.
+func (b dashboard) recall() func(context.Context) election.HistoryRead {
+	if b.history == nil {
+		return nil
+	}
+	return func(ctx context.Context) election.HistoryRead {
+		return recall(ctx, b.history, func(line string) { b.log.Warn(line) }) // the screen shows errors of the history
+	}
+}
+
 // openDashboard runs observer and screen until either ends.
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -94,7 +105,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	}
 	logEvents := eventLogger(b.log)
 	observer := observe.New(b.client, observe.Options{
-		Patterns: b.patterns, Logger: b.log, OnEvents: func(events []election.Event) {
+		Patterns: b.patterns, Logger: b.log, Recall: b.recall(), OnEvents: func(events []election.Event) {
 			logEvents(events)
 			b.recorder.events(events)
 		},

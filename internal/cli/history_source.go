@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"time"
 
 	"electop/consulx"
+	"electop/election"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -26,6 +28,20 @@ func (o *options) historySource(client *consulx.Client) history.Source {
 		return nil
 	}
 	return &lazyHistory{path: path}
+}
+
+// recallTimeout bounds the read of the history when a command begins.
+const recallTimeout = 2 * time.Second
+
+// recall reads what a history says about the elections. It warns if that fails.
+func recall(ctx context.Context, source history.Source, warn func(line string)) election.HistoryRead {
+	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
+	defer cancel()
+	past, err := history.Recall(ctx, source, time.Now())
+	if err != nil && !errors.Is(err, context.Canceled) {
+		warn(historyError(err) + "; the time before is unknown")
+	}
+	return past
 }
 
 // open returns the file, nil if it does not exist.

@@ -24,7 +24,7 @@ listed.`,
 		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			l, err := o.lookUp(cmd.Context(), d)
+			l, err := o.lookUpWithPast(cmd.Context(), d)
 			if err != nil {
 				return err
 			}

@@ -30,13 +30,31 @@ type lookup struct {
 
 // lookUp connects and reads all elections once. The caller closes the client.
 func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
+	return o.lookUpAfter(ctx, d, func(context.Context, *consulx.Client) election.HistoryRead { return election.HistoryRead{} })
+}
+
+// lookUpWithPast is lookUp with what the history says about the time before.
+func (o *options) lookUpWithPast(ctx context.Context, d deps) (lookup, error) {
+	return o.lookUpAfter(ctx, d, func(ctx context.Context, client *consulx.Client) election.HistoryRead {
+		source := o.historySource(client)
+		if source == nil {
+			return election.HistoryRead{}
+		}
+		defer source.Close()
+		return recall(ctx, source, d.warn)
+	})
+}
+
+func (o *options) lookUpAfter(
+	ctx context.Context, d deps, past func(context.Context, *consulx.Client) election.HistoryRead,
+) (lookup, error) {
 	client, ps, err := o.connect()
 	if err != nil {
 		return lookup{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	s, err := observe.Once(ctx, client, ps)
+	s, err := observe.OnceAfter(ctx, client, ps, past(ctx, client))
 	if err != nil {
 		client.Close()
 	}

@@ -45,7 +45,7 @@ func (s *show) run(ctx context.Context, name string) error {
 	if s.probe && s.o.readOnly {
 		return usagef("--read-only forbids --probe: it is a write to Consul, although no key changes")
 	}
-	l, err := s.o.lookUp(ctx, s.d)
+	l, err := s.o.lookUpWithPast(ctx, s.d)
 	if err != nil {
 		return err
 	}

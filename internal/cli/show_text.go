@@ -35,6 +35,7 @@ func writeElection(w io.Writer, e *election.Election, checks *election.NodeCheck
 	if a.why != "" {
 		row("Why", "%s", a.why)
 	}
+	pastRows(row, e, now)
 	row("Term", "%s", termText(e))
 	row("Indexes", "created %d, modified %d", e.Pair.CreateIndex, e.Pair.ModifyIndex)
 	row("Flags", "%s", flagsText(e.Pair.Flags))
@@ -60,8 +61,53 @@ func leaderText(e *election.Election) string {
 	return "no leader"
 }
 
+// pastRows write what a history knows: since when there is a leader or none, and the end
+// of the latest term.
+func pastRows(row func(string, string, ...any), e *election.Election, now time.Time) {
+	if e.Exists && e.Pair.Held() {
+		switch {
+		case e.SinceKnown:
+			row("Since", "%s (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), true))
+		case now.Sub(e.Since) > readTimeout: // longer than this command has run
+			row("Since", "%s or earlier (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), false))
+		}
+		return
+	}
+	last := e.LastTerm()
+	if last == nil || e.IsSemaphore() {
+		return
+	}
+	where := ""
+	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
+		where = " on " + last.Node
+	}
+	row("Last leader", "%s%s, term %d, led for %s", last.Leader, where, last.Number, heldText(last.Held(now), last.HeldKnown()))
+	if last.SeenUntil.IsZero() {
+		row("Lost at", "%s", last.End.Local().Format(showTime))
+	} else {
+		row("Lost at", "between %s and %s: not observed", last.SeenUntil.Local().Format(showTime), last.End.Local().Format(showTime))
+	}
+	if last.Cause != "" {
+		row("Lost because", "%s: %s", last.Cause, last.Evidence)
+	}
+}
+
+// showTime is the format of a time in the past.
+const showTime = "2006-01-02 15:04:05"
+
+func heldText(d time.Duration, known bool) string {
+	text := max(0, d).Round(time.Second).String()
+	if !known {
+		return "at least " + text
+	}
+	return text
+}
+
 func termText(e *election.Election) string {
-	if e.Overwritten() {
+	switch {
+	case e.Overwritten() && e.Term > 0:
+		return fmt.Sprintf("%d; the key was written without the lock since (LockIndex is 0 while it is held)", e.Term)
+	case e.Overwritten():
 		return "unknown: the key was written without the lock (LockIndex is 0 while it is held)"
 	}
 	return fmt.Sprint(e.Term)

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// outage is a history in which web lost its leader and mail did not, as of an observer
+// that ended. Since then db got a leader that no observer saw.
+func outage(t *testing.T, w *testConsul) string {
+	t.Helper()
+	file := historyFile(t)
+	a, b := w.session(nil), w.session(nil)
+	w.acquire("service/web/leader", a, "web-1")
+	events := w.follow("watch", "-o", "json", "--history", file)
+	events.until("elected")
+	w.acquire("service/mail/leader", b, "mail-1")
+	events.until("elected")
+	w.run("release", "web", "--yes", "--history", file).must(t, exitOK)
+	events.until("explained")
+	events.stop()
+	w.acquire("service/db/leader", b, "db-1")
+	return file
+}
+
+func TestListContinuesTheHistory(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		file := outage(t, w)
+		r := w.run("list", "-o", "json", "--history", file).must(t, exitOK)
+		for _, want := range []string{`"vacant_since":"`, `"last_leader":"web-1"`, `"leader":"mail-1"`, `"since_known":true`, `"leader":"db-1"`, `"since_known":false`} {
+			if strings.Count(r.out, want) != 1 {
+				t.Errorf("%q is not there once in\n%s", want, r.out)
+			}
+		}
+		r = w.run("list", "-o", "json", "--history", "off").must(t, exitOK)
+		for _, unknown := range []string{"vacant_since", "last_leader", `"since_known":true`} {
+			if strings.Contains(r.out, unknown) {
+				t.Errorf("%q without a history in\n%s", unknown, r.out)
+			}
+		}
+	})
+}
+
+func TestShowContinuesTheHistory(t *testing.T) {
+	w := onMemory(t)
+	file := outage(t, w)
+	r := w.run("show", "web", "--history", file).must(t, exitOK)
+	for _, want := range []string{"Last leader", "web-1 on node-1, term 1, led for ", "Lost because", "operator_release: released with electop", "It was released"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s", want, r.out)
+		}
+	}
+	if r := w.run("show", "mail", "--history", file).must(t, exitOK); !strings.Contains(r.out, "Since") {
+		t.Errorf("since when mail has a leader is missing:\n%s", r.out)
+	}
+	if r := w.run("show", "mail", "--history", "off").must(t, exitOK); strings.Contains(r.out, "Since") {
+		t.Errorf("a time that is not known:\n%s", r.out)
+	}
+}
