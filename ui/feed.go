@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/internal/history"
 )
 
 // feed holds the snapshots and the time.
@@ -19,17 +20,42 @@ type feed struct {
 	now         time.Time
 	// latency changes only with the clock, so that latency alone never causes a redraw.
 	latency time.Duration
+	past    past
 }
 
-// take stores a snapshot and shows it unless the board is paused.
-func (f *feed) take(snap *election.Snapshot) {
-	f.live = snap
+// take stores a snapshot and shows it unless the board is paused. restored is set if the
+// connection was lost before it.
+func (f *feed) take(snap *election.Snapshot) (restored bool) {
+	before, now := f.live.Connection, snap.Connection
+	if f.live = snap; now.State == election.Live && !now.Since.Equal(before.Since) {
+		f.past.cover(now, f.now)
+	}
 	if f.latency == 0 {
 		f.latency = snap.Connection.Latency
 	}
 	if !f.paused {
 		f.shown = snap
 	}
+	return now.State == election.Live && before.State == election.Lost
+}
+
+// learned stores the periods of observation of the history.
+func (f *feed) learned(observed []history.Observation) {
+	if observed == nil {
+		observed = []history.Observation{}
+	}
+	f.past.observed = observed
+	f.past.cover(f.live.Connection, f.now)
+}
+
+// stale reports whether nothing of the snapshot is known to be current.
+func (f *feed) stale() bool {
+	return f.live.Connection.State == election.Lost || f.recorded()
+}
+
+// recorded reports whether all is known from the history only.
+func (f *feed) recorded() bool {
+	return f.live.Connection.LastContact.IsZero() && !f.live.RecordedUntil.IsZero()
 }
 
 // pause freezes the board, or resumes it with the newest snapshot.
@@ -45,12 +71,14 @@ func (f *feed) pause(on bool) {
 }
 
 // asOf is the time for which the shown snapshot is valid. It stops while the board is
-// paused or the link is lost.
+// paused or the link is lost, and begins with the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {
 	case f.paused:
 		return f.pausedAt
+	case f.recorded() && f.live.RecordedUntil.Before(f.now):
+		return f.live.RecordedUntil
 	case c.State == election.Lost && !c.LastContact.IsZero() && c.LastContact.Before(f.now):
 		return c.LastContact
 	}

@@ -12,6 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/uitest"
 )
 
 // commandsOf returns the commands in a tea.Sequence or tea.Batch.
@@ -139,12 +141,17 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d.keys("r")
 			return d
 		},
-		"stale-list":     snap(staleOnly(election.PartNames)),
-		"stale-checks":   snap(staleOnly(election.PartChecks)),
-		"stale-sessions": snap(staleOnly(election.PartSessions)),
-		"empty":          snap(func() *election.Snapshot { return emptySnapshot(false) }),
-		"hidden":         snap(func() *election.Snapshot { return emptySnapshot(true) }),
-		"connecting":     snap(func() *election.Snapshot { return nil }),
+		"recorded":         recorded(func(*election.Snapshot) {}),
+		"recorded-led":     recorded(func(*election.Snapshot) {}, "g"),
+		"recorded-lost":    recorded(func(s *election.Snapshot) { s.Connection = neverConnected() }),
+		"recorded-loading": recorded(partlyRead, "g"),
+		"recorded-over":    recorded(func(s *election.Snapshot) { *s = *mixedSnapshot() }),
+		"stale-list":       snap(staleOnly(election.PartNames)),
+		"stale-checks":     snap(staleOnly(election.PartChecks)),
+		"stale-sessions":   snap(staleOnly(election.PartSessions)),
+		"empty":            snap(func() *election.Snapshot { return emptySnapshot(false) }),
+		"hidden":           snap(func() *election.Snapshot { return emptySnapshot(true) }),
+		"connecting":       snap(func() *election.Snapshot { return nil }),
 		"unreachable": snap(func() *election.Snapshot {
 			return &election.Snapshot{At: testNow(), Connection: lostSnapshot().Connection}
 		}),
@@ -196,6 +203,42 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			o.Demo, o.ReadOnly = "8 services with 3 candidates each; an accident every 15 s", true
 		}),
 	}
+}
+
+// recorded shows a history that ended 18 minutes ago.
+func recorded(change func(*election.Snapshot), keys ...string) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		d := drive(t, nil, w, h)
+		d.now = testNow().Add(18 * time.Minute)
+		d.send(observedMsg{observed: []history.Observation{
+			{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: ago(20 * time.Minute), To: ago(10 * time.Minute)},
+			{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: ago(4 * time.Minute), To: testNow()},
+		}})
+		snap := uitest.Recorded()
+		d.send(snapshotMsg{snap})
+		change(snap)
+		if snap.Connection.State == election.Live {
+			snap.Connection.Since = d.now.Add(-5 * time.Second)
+		}
+		d.send(snapshotMsg{snap})
+		d.keys(keys...)
+		return d
+	}
+}
+
+// neverConnected is a connection that has failed since the start.
+func neverConnected() election.Connection {
+	c := lostSnapshot().Connection
+	c.Since, c.LastContact = testNow().Add(18*time.Minute-3*time.Second), time.Time{}
+	return c
+}
+
+// partlyRead has two elections that were not read yet.
+func partlyRead(s *election.Snapshot) {
+	live := mixedSnapshot()
+	live.Elections = append(slices.Clone(s.Elections[:2]), live.Elections[2:]...)
+	live.Loaded, live.RecordedUntil = false, s.RecordedUntil
+	*s = *live
 }
 
 // studied shows an election with its surroundings, after some keys. Words that are not keys change the data.

@@ -279,10 +279,10 @@ func TestShortTermsAreNotZero(t *testing.T) {
 func TestUnobservedStartOfATermIsUnknown(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 120, 36)
 	d.keys("g")
-	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; it began before electop started")
+	d.wants("Since        Nov 18 08:01 or earlier  ≥2d04h; it began before it was observed")
 	s := mixedSnapshot() // a term that began before the observation
 	s.Find(keyOf("billing")).SinceKnown = false
 	d = drive(t, s, 120, 36)
 	d.keys("g", "j")
-	d.wants("or earlier  ≥3m12s; it began while Consul was unreachable")
+	d.wants("or earlier  ≥3m12s; it began while it was not observed")
 }

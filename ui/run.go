@@ -18,6 +18,10 @@ const framesPerSecond = 20
 // the terminal, also after a panic; more overrides the program options.
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) ([]Unfinished, error) {
 	m := New(ctx, opts)
+	if snap := awaitFirst(ctx, opts); snap != nil {
+		m.feed.take(snap)
+		m.changed()
+	}
 	_, err := newProgram(ctx, m, more...).Run()
 	left := m.log.Unfinished()
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {

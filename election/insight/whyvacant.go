@@ -40,6 +40,8 @@ func WhyVacant(e *election.Election, s Situation) string {
 	}
 	text := vacantSince(e, s.Now)
 	switch {
+	case e.Recorded():
+		return text + " This data is from the history; the election may have a leader by now."
 	case s.Connection.State == election.Lost:
 		return text + " This data is stale: " + silence(s) + "; the election may have a leader by now."
 	case e.Unreadable:
@@ -69,16 +71,21 @@ func silence(s Situation) string {
 }
 
 func vacantSince(e *election.Election, now time.Time) string {
-	gone := now.Sub(e.VacantSince)
+	gone, last := now.Sub(e.VacantSince), e.LastTerm()
+	bounded := last != nil && !last.SeenUntil.IsZero() && last.End.Equal(e.VacantSince)
 	switch {
 	case e.VacantSinceKnown:
 		return "No leader for " + roughly(gone) + "."
+	case bounded && gone >= time.Second:
+		return "No leader for at least " + roughly(gone) + ", at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of its term was not observed."
+	case bounded:
+		return "No leader for at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of its term was not observed."
 	case gone >= time.Second && !e.VacantSince.IsZero():
 		return "No leader for at least " + roughly(gone) + "."
-	case e.LastTerm() == nil:
+	case last == nil:
 		return "No leader when electop started; earlier history unknown."
 	}
-	return "No leader; the connection was lost when its term ended."
+	return "No leader; the end of its term was not observed."
 }
 
 // vacancyReason returns the sentences about the lock-delay or the end of the last

@@ -28,6 +28,9 @@ func TestWhyVacant(t *testing.T) {
 	since := func(ago time.Duration) func(*election.Election) {
 		return func(e *election.Election) { e.VacantSince = t0.Add(-ago) }
 	}
+	unseen := func(ago time.Duration) func(*election.Election) {
+		return func(e *election.Election) { e.Terms[0].End, e.Terms[0].SeenUntil = e.VacantSince, t0.Add(-ago) }
+	}
 	unknown := func(e *election.Election) { e.VacantSinceKnown = false }
 	gone := func(e *election.Election) { e.Exists = false }
 	deletes := func(e *election.Election) {
@@ -55,8 +58,11 @@ func TestWhyVacant(t *testing.T) {
 		{"behavior delete, but unknown cause", vacant(gone, deletes, cause(election.Unknown)), 0, "No leader for 6s. The key was deleted; the next acquire creates it again. No candidate was seen."},
 		{"deleted and in lock-delay", vacant(gone, cause(election.SessionDestroyed), delayed(time.Second)), 0, "No leader for 6s. The key was deleted; the next acquire creates it again. No candidate can acquire the key for about 1s more (lock-delay of the lost session: 7s)."},
 		{"vacant at the first read, a moment ago", vacant(unknown, since(0), func(e *election.Election) { e.Terms = nil }), 0, "No leader when electop started; earlier history unknown. A lock-delay may still be active. No candidate was seen."},
-		{"vacant after a gap", vacant(unknown, since(0)), 0, "No leader; the connection was lost when its term ended. No candidate was seen."},
+		{"vacant after a gap", vacant(unknown, since(0)), 0, "No leader; the end of its term was not observed. No candidate was seen."},
 		{"vacant at the first read, watched since", vacant(unknown, since(90*time.Minute), func(e *election.Election) { e.Terms = nil }), 1, "No leader for at least 1h30m. No earlier term was observed. 1 likely candidate seen, but it does not acquire the key."},
+		{"vacant after a gap, with bounds", vacant(unknown, since(0), unseen(20*time.Minute)), 0, "No leader for at most 20m00s: the end of its term was not observed. No candidate was seen."},
+		{"vacant since a gap, with bounds", vacant(unknown, since(2*time.Minute), unseen(20*time.Minute)), 0, "No leader for at least 2m00s, at most 20m00s: the end of its term was not observed. No candidate was seen."},
+		{"recorded", vacant(since(5*time.Minute), func(e *election.Election) { e.RecordedUntil = t0 }), 2, "No leader for 5m00s. This data is from the history; the election may have a leader by now."},
 		{"a moment ago", vacant(since(300 * time.Millisecond)), -1, "No leader for less than 1s. No candidate has acquired the key."},
 		{"for days", vacant(since(50*time.Hour + 30*time.Minute)), -1, "No leader for 2d02h. No candidate has acquired the key."},
 		{"for minutes", vacant(since(62 * time.Second)), -1, "No leader for 1m02s. No candidate has acquired the key."},

@@ -19,6 +19,11 @@ func (m *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	if e != nil && len(visible)+len(hidden) == 0 {
 		visible = append(visible, e)
 	}
+	for _, e := range slices.Concat(visible, hidden) {
+		if e.Recorded() {
+			return scene.Say{Role: term.Delay, Text: "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."}
+		}
+	}
 	ask := scene.Ask{Kind: kind}
 	ask.Visible, ask.Leaderless = bindLed(visible, false, s)
 	ask.Hidden, _ = bindLed(hidden, true, s)

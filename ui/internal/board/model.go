@@ -83,7 +83,9 @@ func (m *Model) changed(before, s *scene.Scene) {
 		m.refresh(s)
 	}
 	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
-	if !before.Shown.Loaded && s.Shown.Loaded && m.at == (scene.Cursor{}) {
+	loaded := !before.Shown.Loaded && s.Shown.Loaded
+	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
+	if (loaded || recalled) && m.at == (scene.Cursor{}) {
 		m.showProblem(s)
 	}
 }

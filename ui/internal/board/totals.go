@@ -68,6 +68,8 @@ func (c *extent) measure(e *election.Election) {
 	c.term = max(c.term, number)
 	if e.Session != nil {
 		c.node = max(c.node, term.Width(scene.Clean(e.Session.Node)))
+	} else if n := len(e.Terms); e.Recorded() && n > 0 {
+		c.node = max(c.node, term.Width(scene.Clean(e.Terms[n-1].Node))+2)
 	} else if last := e.LastTerm(); last != nil {
 		c.node = max(c.node, term.Width(scene.Clean(last.Node))+2)
 	}

@@ -3,6 +3,7 @@ package chrome
 import (
 	"time"
 
+	"electop/election"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -27,8 +28,12 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 	} else if !f.Empty() {
 		lines = append(lines, filterBanner(sym, f))
 	}
-	if s.Stale && hasBoard {
+	switch lost := s.Live.Connection.State == election.Lost; {
+	case !s.Stale || !hasBoard:
+	case lost:
 		lines = append(lines, lostBanner(s))
+	default:
+		lines = append(lines, []term.Span{{term.Alarm, recordedText(s)}, {term.Text, " Connecting to Consul" + sym.Ellipsis}})
 	}
 	if b := staleBanner(s, width); b != nil {
 		lines = append(lines, b)
@@ -40,13 +45,23 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 			{term.Quiet, "   p continues"},
 		})
 	}
-	if hasBoard && !s.Live.Loaded {
-		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + " Loading: some elections have not been read yet."}})
+	if hasBoard && !s.Live.Loaded && !s.Stale {
+		text := " Loading: some elections have not been read yet."
+		if !s.Live.RecordedUntil.IsZero() {
+			text = " Loading: some elections have not been read yet. Grey rows are from the history."
+		}
+		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + text}})
 	}
 	if demo != "" {
 		lines = append(lines, []term.Span{{term.Accent, " " + sym.Note + " "}, {term.Quiet, scene.OneLine(demo, 200)}})
 	}
 	return lines
+}
+
+// recordedText says that the board is from the history.
+func recordedText(s *scene.Scene) string {
+	until := s.Live.RecordedUntil
+	return " History until " + term.Clock(until, s.Now) + " (" + term.Duration(s.Now.Sub(until)) + " ago). "
 }
 
 // filterBanner shows the filter, its result and the number of hidden marks.
@@ -65,7 +80,10 @@ func lostBanner(s *scene.Scene) []term.Span {
 	if c.Refused {
 		text = " Consul rejects this token. "
 	}
-	if !c.LastContact.IsZero() {
+	switch {
+	case c.LastContact.IsZero() && !s.Live.RecordedUntil.IsZero():
+		text = recordedText(s) + text[1:]
+	case !c.LastContact.IsZero():
 		text += "The board is " + term.Duration(s.Now.Sub(c.LastContact)) + " old. "
 	}
 	b := []term.Span{{term.Alarm, text}, {term.Text, " "}, {term.Bad, retryText(s, c.RetryAt)}}

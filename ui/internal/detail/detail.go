@@ -14,7 +14,7 @@ func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	if e.Unaddressable {
 		d.Para(term.Delay, "This key is not UTF-8: Consul replaces such bytes, so that electop cannot act on it and other keys may look the same.")
 	}
-	staleDetail(d, s)
+	staleDetail(d, s, e)
 	switch scene.DisplayStateOf(e, s.AsOf) {
 	case scene.StateLed:
 		ledDetail(d, s, e)
@@ -59,12 +59,16 @@ func termSpans(sym *term.Symbols, e *election.Election) []term.Span {
 // unseenText explains why electop did not observe the start of the current term.
 func unseenText(e *election.Election) string {
 	if e.LastTerm() != nil {
-		return "while Consul was unreachable"
+		return "while it was not observed"
 	}
-	return "before electop started"
+	return "before it was observed"
 }
 
 func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	if e.Recorded() {
+		recordedSession(d, e)
+		return
+	}
 	if e.Session == nil {
 		why := whyUnread(s, e)
 		d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Delay, "  " + why})
@@ -79,6 +83,14 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	d.Field("Session", name...)
 	d.Field("Node", term.Span{term.Text, scene.Clean(ses.Node)})
 	scene.SessionSettings(d, s, ses)
+}
+
+// recordedSession shows what the history knows of the holder's session.
+func recordedSession(d *term.Page, e *election.Election) {
+	d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Quiet, "  settings are not stored"})
+	if n := len(e.Terms); n > 0 && e.Terms[n-1].Node != "" {
+		d.Field("Node", term.Span{term.Text, scene.Clean(e.Terms[n-1].Node)})
+	}
 }
 
 // sessionWait is the longest expected time to read the session of a new leader.
@@ -136,12 +148,12 @@ func lastTermDetail(d *term.Page, s *scene.Scene, last *election.Term) {
 	d.Field("Lost because", causeSpans(s, last)...)
 }
 
-// endText is the end of a term, or its bounds if the connection was lost.
+// endText is the end of a term, or its bounds if that was not observed.
 func endText(s *scene.Scene, t *election.Term) string {
 	if t.SeenUntil.IsZero() {
 		return term.Clock(t.End, s.Now)
 	}
-	return "before " + term.Clock(t.End, s.Now) + ", while Consul was unreachable"
+	return "between " + term.Clock(t.SeenUntil, s.Now) + " and " + term.Clock(t.End, s.Now) + ", while it was not observed"
 }
 
 // causeWait is the longest expected time to find a cause.
@@ -164,6 +176,8 @@ const valueLines = 24
 func valueDetail(d *term.Page, e *election.Election) {
 	v := e.Pair.Value
 	switch {
+	case e.Recorded():
+		return // the history has no values
 	case len(v) == 0:
 		d.Field("Value", term.Span{term.Quiet, "empty"})
 		return
@@ -203,9 +217,13 @@ func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// staleDetail shows since when the data of an election is stale.
-func staleDetail(d *term.Page, s *scene.Scene) {
-	if s.PartStale() {
+// staleDetail shows since when the data of an election is stale, or that it is from the
+// history.
+func staleDetail(d *term.Page, s *scene.Scene, e *election.Election) {
+	switch {
+	case e.Recorded():
+		d.Para(term.Delay, "From the history, observed until "+term.Clock(e.RecordedUntil, s.Now)+"; not read from Consul yet:")
+	case s.PartStale():
 		d.Para(term.Delay, "Stale for "+term.Duration(s.Now.Sub(s.StaleSince))+": Consul does not respond to the query for this key. Last known at "+
 			term.Clock(s.AsOf, s.Now)+":")
 	}

@@ -31,6 +31,10 @@ func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span 
 	if p.Session != "" {
 		d.Field("Session", term.Span{term.Text, scene.Clean(p.Session)})
 	}
+	if e.Recorded() {
+		d.Field("Value", term.Span{term.Quiet, "not read yet; the history has no values"})
+		return d.Lines
+	}
 	kind, lines := valueText(p.Value, width)
 	d.Field("Value", term.Span{term.Text, term.Size(len(p.Value))}, term.Span{term.Quiet, kind})
 	d.Blank()

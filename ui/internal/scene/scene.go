@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
 	"electop/ui/internal/term"
 )
 
@@ -17,6 +18,9 @@ type Scene struct {
 	// AsOf is the time that Shown describes: Now, or when the user paused or the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
+	// Coverage is when keys were observed before the connection became live, nil without a
+	// history.
+	Coverage *history.Coverage
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
 	StaleSince time.Time
 	// Latency of the connection at the last clock tick.
@@ -69,22 +73,36 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 	return nil
 }
 
-// Of returns the scene for drawing an election: if only that part is stale, as of the time
-// when it was last current.
+// Of returns the scene for drawing an election: if only that part is stale, or known from
+// the history, as of the time when it was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
-	if e == nil || s.Stale || len(s.Live.Connection.Stale) == 0 {
+	if e == nil || !e.Recorded() && (s.Stale || len(s.Live.Connection.Stale) == 0) {
 		return s
 	}
-	since, stale := s.Live.StaleSince(e.Key())
+	since, stale := e.RecordedUntil, true
+	if !e.Recorded() {
+		since, stale = s.Live.StaleSince(e.Key())
+	}
 	if !stale {
 		return s
 	}
 	part := *s
-	part.StaleSince = since
+	if !s.Stale {
+		part.StaleSince = since
+	}
 	if since.Before(s.AsOf) {
 		part.AsOf = since
 	}
 	return &part
+}
+
+// Unobserved lists the times in which no observer watched an election, before this program
+// did.
+func (s *Scene) Unobserved(e *election.Election) []history.Range {
+	if s.Coverage == nil {
+		return nil
+	}
+	return s.Coverage.GapsOf(e.Datacenter, e.Key())
 }
 
 // PartStale reports whether the drawn election is stale and others are not.

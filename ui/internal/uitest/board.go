@@ -205,3 +205,15 @@ func Hostile() *election.Snapshot {
 	}
 	return s
 }
+
+// Recorded is the mixed board as a history has it, until now.
+func Recorded() *election.Snapshot {
+	s := Mixed()
+	s.Loaded, s.RecordedUntil, s.Checks, s.Events = false, Now(), nil, nil
+	s.Connection = election.Connection{State: election.Connecting, Since: Now()}
+	for _, e := range s.Elections {
+		e.RecordedUntil, e.Session, e.Events = Now(), nil, nil
+		e.Pair.Value = nil
+	}
+	return s
+}
