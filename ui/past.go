@@ -57,18 +57,26 @@ func (p *past) cover(c election.Connection, now time.Time) {
 	p.coverage = history.NewCoverage(p.observed, history.Range{Since: now.Add(-coverageWindow), Until: now})
 }
 
-// awaitFirst returns the first snapshot if there is a history and the snapshot is ready soon,
-// so that the first frame shows it.
-func awaitFirst(ctx context.Context, opts Options) *election.Snapshot {
+// awaitFirst returns the first snapshot that shows elections, or the latest one if that takes
+// too long. Without a history it does not wait.
+func awaitFirst(ctx context.Context, opts Options) (latest *election.Snapshot) {
 	if opts.History == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstFrame)
 	defer cancel()
-	select {
-	case snap := <-opts.Snapshots:
-		return snap
-	case <-ctx.Done():
-		return nil
+	for {
+		select {
+		case snap := <-opts.Snapshots:
+			if snap == nil {
+				return latest
+			}
+			latest = snap
+			if snap.Loaded || !snap.RecordedUntil.IsZero() {
+				return latest
+			}
+		case <-ctx.Done():
+			return latest
+		}
 	}
 }

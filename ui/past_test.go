@@ -65,15 +65,19 @@ func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
 }
 
 func TestTheFirstFrameHasTheHistory(t *testing.T) {
-	snapshots := make(chan *election.Snapshot, 1)
+	snapshots := make(chan *election.Snapshot, 3)
+	live := emptySnapshot(false) // Consul may answer before the history is read
+	live.Loaded = false
+	snapshots <- live
 	snapshots <- uitest.Recorded()
+	snapshots <- live
 	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots}); snap != nil {
 		t.Error("it waited without a history")
 	}
 	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: observations{}}); snap == nil || snap.RecordedUntil.IsZero() {
 		t.Errorf("the first snapshot is %+v", snap)
 	}
-	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: observations{}}); snap != nil { // none comes
+	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: observations{}}); snap != live { // no other comes
 		t.Errorf("%+v", snap)
 	}
 }

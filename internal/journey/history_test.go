@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -54,5 +55,86 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 	screen := term.await("left with 0", "not a history of electop")
 	if strings.Count(screen, "electop: ") != 1 {
 		t.Errorf("more than one line:\n%s", screen)
+	}
+}
+
+// recorded runs a recorder while web loses its leader to a destroyed session, and returns
+// the history after the recorder ended.
+func recorded(t *testing.T, s *stage) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "h.db")
+	recorder := exec.Command(program, "record", "--http-addr", s.agent.Addr(), "-k", s.prefix+"/*/leader", "--history", file)
+	if err := recorder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop := sync.OnceFunc(func() {
+		_ = recorder.Process.Signal(os.Interrupt)
+		_ = recorder.Wait()
+	})
+	defer stop()
+	terms := func() string { // the file may not exist yet
+		out, _ := exec.Command(program, "history", "--terms", "--history", file).Output()
+		return string(out)
+	}
+	if !poll(func() bool { return strings.Contains(terms(), "web-a") }) {
+		t.Fatalf("the term was not recorded:\n%s", terms())
+	}
+	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !poll(func() bool { return strings.Contains(terms(), "session_expired_or_destroyed") }) {
+		t.Fatalf("the cause was not recorded:\n%s", terms())
+	}
+	stop()
+	return file
+}
+
+func TestFirstFrameOfADashboardThatIsOpenedDuringAnOutage(t *testing.T) {
+	for name, address := range map[string]string{"Consul is up": "", "Consul is down": "127.0.0.1:1"} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			file := recorded(t, s)
+			if address == "" {
+				address = s.agent.Addr()
+			}
+			term := openShell(t)
+			term.line("clear; " + program + " --http-addr " + address + " -k '" + s.prefix + "/*/leader' --history " + file + "; echo left with $?")
+			screen := term.await("Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed")
+			if address == "127.0.0.1:1" && !strings.Contains(screen, "From the history, observed until") {
+				t.Errorf("the board does not say that it is from the history:\n%s", screen)
+			}
+			term.keys("q")
+			term.await("left with 0")
+			raw, err := os.ReadFile(term.raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, first, _ := strings.Cut(string(raw), "ELECTION")
+			for _, want := range []string{"No leader for", " ago", "Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed"} {
+				if !strings.Contains(first, want) {
+					t.Errorf("no %q on the screen: %q", want, first)
+				}
+			}
+			for _, empty := range []string{"Elections appear here", "Cannot reach Consul"} {
+				if strings.Contains(string(raw), empty) {
+					t.Errorf("a frame without the history shows %q", empty)
+				}
+			}
+		})
+	}
+}
+
+func TestDashboardContinuesTheHistory(t *testing.T) {
+	s := newStage(t)
+	file := recorded(t, s)
+	s.acquire("web", s.b, "web-b")
+	term := s.open(120, 36, "--history", file)
+	term.await("1 led", "web-b", "it began while it was not observed")
+	term.keys("Tab", "Tab")
+	term.await("web-a", "lost because its session expired or was destroyed")
+	term.keys("q")
+	term.await("left with 0")
+	if terms := history(t, file, "history", "--terms"); strings.Count(terms, "web-") != 2 {
+		t.Errorf("terms are missing or stored twice:\n%s", terms)
 	}
 }

@@ -1,0 +1,73 @@
+package observe
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+)
+
+func TestObserverContinuesAHistory(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		lead := b.Session(t, &api.SessionEntry{Name: "web-1"})
+		b.Acquire(t, api.KVPair{Key: p + "web/leader", Value: []byte("web-1"), Session: lead})
+		pair, _, err := b.API.KV().Get(p+"web/leader", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		until := time.Now().Add(-time.Minute)
+		recorded := func(name, session string, create uint64) *election.Election {
+			e := &election.Election{
+				Name: name, Datacenter: "dc1", Exists: true, Leader: name + "-1", Term: 1, Since: until.Add(-time.Hour), SinceKnown: true, RecordedUntil: until,
+				Pair: election.Pair{Key: p + name + "/leader", Session: session, LockIndex: 1, CreateIndex: create},
+			}
+			e.Terms = []election.Term{{Number: 1, CreateIndex: create, Session: session, Leader: e.Leader, Start: e.Since, StartKnown: true}}
+			return e
+		}
+		board := observeWith(t, b.client, Options{
+			Patterns: patterns(t, p+"*/leader"), Recall: func(context.Context) election.HistoryRead {
+				return election.HistoryRead{At: time.Now(), Elections: []*election.Election{
+					recorded("gone", "11111111-6350-7587-addf-a18084928f3c", 1), recorded("web", lead, pair.CreateIndex),
+				}}
+			},
+		})
+		e, _ := board.event(0, election.Elected, p+"web/leader")
+		if !e.Initial {
+			t.Errorf("%+v", e)
+		}
+		if e, _ = board.event(0, election.Vacated, p+"gone/leader"); !e.Gap || !e.SeenUntil.Equal(until.Round(0)) {
+			t.Errorf("%+v", e)
+		}
+		board.event(0, election.Explained, p+"gone/leader")
+		board.until("the boards", func() bool {
+			s := board.last
+			if s == nil || !s.Loaded {
+				return false
+			}
+			web := s.Find(p + "web/leader")
+			return web != nil && web.SinceKnown && web.Since.Equal(until.Add(-time.Hour).Round(0)) && web.Session != nil && !s.Find(p+"gone/leader").Exists
+		})
+	})
+}
+
+// A disk or a recorder that does not respond must not delay the board.
+func TestObserverDoesNotWaitForASlowHistory(t *testing.T) {
+	onBoth(t, func(b backend) {
+		t := b.T
+		p := b.Prefix(t)
+		lead := b.Session(t, &api.SessionEntry{Name: "web-1"})
+		b.Acquire(t, api.KVPair{Key: p + "web/leader", Value: []byte("web-1"), Session: lead})
+		board := observeWith(t, b.client, Options{
+			Patterns: patterns(t, p+"*/leader"), Recall: func(ctx context.Context) election.HistoryRead {
+				<-ctx.Done()
+				return election.HistoryRead{At: time.Now()}
+			},
+		})
+		board.event(0, election.Elected, p+"web/leader")
+	})
+}
