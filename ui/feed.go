@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/internal/history"
 )
 
 // feed holds the snapshots and the time.
@@ -20,32 +19,17 @@ type feed struct {
 	now         time.Time
 	// latency changes only with the clock, so that latency alone never causes a redraw.
 	latency time.Duration
-	past    past
 }
 
-// take stores a snapshot and shows it unless the board is paused. restored is set if the
-// connection was lost before it.
-func (f *feed) take(snap *election.Snapshot) (restored bool) {
-	before, now := f.live.Connection, snap.Connection
-	if f.live = snap; now.State == election.Live && !now.Since.Equal(before.Since) {
-		f.past.cover(now, f.now)
-	}
+// take stores a snapshot and shows it unless the board is paused.
+func (f *feed) take(snap *election.Snapshot) {
+	f.live = snap
 	if f.latency == 0 {
 		f.latency = snap.Connection.Latency
 	}
 	if !f.paused {
 		f.shown = snap
 	}
-	return now.State == election.Live && before.State == election.Lost
-}
-
-// learned stores the periods of observation of the history.
-func (f *feed) learned(observed []history.Observation) {
-	if observed == nil {
-		observed = []history.Observation{}
-	}
-	f.past.observed = observed
-	f.past.cover(f.live.Connection, f.now)
 }
 
 // stale reports whether nothing of the snapshot is known to be current.

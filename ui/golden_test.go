@@ -12,7 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
-	"electop/internal/history"
 	"electop/ui/internal/uitest"
 )
 
@@ -145,7 +144,6 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"recorded-led":     recorded(func(*election.Snapshot) {}, "g"),
 		"recorded-lost":    recorded(func(s *election.Snapshot) { s.Connection = neverConnected() }),
 		"recorded-loading": recorded(partlyRead, "g"),
-		"recorded-over":    recorded(func(s *election.Snapshot) { *s = *mixedSnapshot() }),
 		"stale-list":       snap(staleOnly(election.PartNames)),
 		"stale-checks":     snap(staleOnly(election.PartChecks)),
 		"stale-sessions":   snap(staleOnly(election.PartSessions)),
@@ -210,16 +208,9 @@ func recorded(change func(*election.Snapshot), keys ...string) func(*testing.T, 
 	return func(t *testing.T, w, h int) *driver {
 		d := drive(t, nil, w, h)
 		d.now = testNow().Add(18 * time.Minute)
-		d.send(observedMsg{observed: []history.Observation{
-			{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: ago(20 * time.Minute), To: ago(10 * time.Minute)},
-			{Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: ago(4 * time.Minute), To: testNow()},
-		}})
 		snap := uitest.Recorded()
 		d.send(snapshotMsg{snap})
 		change(snap)
-		if snap.Connection.State == election.Live {
-			snap.Connection.Since = d.now.Add(-5 * time.Second)
-		}
 		d.send(snapshotMsg{snap})
 		d.keys(keys...)
 		return d

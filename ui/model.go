@@ -93,11 +93,9 @@ type links struct {
 	wait func() tea.Msg
 	// interlude waits for the next interlude; nil without interludes.
 	interlude tea.Cmd
-	// observations reads the periods of observation; nil without a history.
-	observations tea.Cmd
-	tools        dialog.Tools
-	rights       *rightsBook
-	insights     scene.InsightCache
+	tools     dialog.Tools
+	rights    *rightsBook
+	insights  scene.InsightCache
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and
 	// WatchSessions.
 	watched, studied string
@@ -118,7 +116,7 @@ func New(ctx context.Context, opts Options) Model {
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes),
 		tools:  dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
-		rights: newRightsBook(ctx, opts.Rights), observations: readObservations(ctx, opts.History, opts.Now),
+		rights: newRightsBook(ctx, opts.Rights),
 	}
 	l := look{
 		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames},
@@ -136,7 +134,7 @@ func New(ctx context.Context, opts Options) Model {
 // Init starts the clock, requests the terminal's background colour and waits for the first
 // snapshot.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.interlude, m.out.observations)
+	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.interlude)
 }
 
 // renew rebuilds the scene.
@@ -144,7 +142,7 @@ func (m *Model) renew() {
 	f := &m.feed
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
-		Stale: f.stale(), Paused: f.paused, Coverage: f.past.coverage,
+		Stale: f.stale(), Paused: f.paused,
 		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier,

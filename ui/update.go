@@ -37,17 +37,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.feed.latency = m.feed.live.Connection.Latency
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
-		var again tea.Cmd
-		if m.feed.take(msg.snap) {
-			again = m.out.observations // the time without a connection was not observed
-		}
-		return tea.Batch(m.changed(), m.out.wait, again)
-	case observedMsg:
-		if msg.err != nil {
-			m.say(term.Bad, term.Capital(scene.OneLine(msg.err.Error(), 300)))
-			return nil
-		}
-		m.feed.learned(msg.observed)
+		m.feed.take(msg.snap)
+		return tea.Batch(m.changed(), m.out.wait)
 	case rightsMsg:
 		m.out.rights.learned(msg, m.feed.now)
 		return m.changed()

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/history"
 	"electop/ui/internal/term"
 )
 
@@ -38,9 +37,8 @@ type laneCell struct {
 }
 
 // lane returns the terms in the window before asOf as n cells, at least one. The window moves
-// by whole cells, so that all lanes of a table move together. Cells within the times that
-// were not observed are unknown.
-func lane(n int, e *election.Election, unobserved []history.Range, asOf time.Time, window time.Duration) []laneCell {
+// by whole cells, so that all lanes of a table move together.
+func lane(n int, e *election.Election, asOf time.Time, window time.Duration) []laneCell {
 	cells := make([]laneCell, n)
 	step := window / time.Duration(n)
 	from := asOf.Truncate(step).Add(step - window)
@@ -53,12 +51,6 @@ func lane(n int, e *election.Election, unobserved []history.Range, asOf time.Tim
 	}
 	for _, t := range e.Terms {
 		drawTerm(cells, t, from, step)
-	}
-	for _, gap := range unobserved {
-		first := cellAt(gap.Since.Add(step-1), from, step) // the first cell that begins in it
-		for i := max(0, first); i < min(n, cellAt(gap.Until, from, step)); i++ {
-			cells[i] = laneCell{kind: laneUnseen}
-		}
 	}
 	return cells
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/history"
 	"electop/ui/internal/term"
 	"electop/ui/internal/uitest"
 )
@@ -15,14 +14,13 @@ import (
 const laneCells = "━╾─╼┿·"
 
 // laneText returns the lane of a row with 15 cells, one minute each.
-func laneText(t *testing.T, e *election.Election, now time.Time, coverage *history.Coverage) string {
+func laneText(t *testing.T, e *election.Election, now time.Time) string {
 	t.Helper()
 	snap := &election.Snapshot{Loaded: true, Elections: []*election.Election{e, uitest.Led(3, "old", 1, 24*time.Hour)}}
 	snap.Elections[0].Name, snap.Elections[0].Pair.Key = "lane", "service/lane/leader"
 	for w := 60; w < 240; w++ {
 		d := drive(t, snap, w, 4)
 		d.show(snap, now)
-		d.s.Coverage = coverage
 		text := strings.TrimFunc(d.row("lane"), func(r rune) bool { return !strings.ContainsRune(laneCells, r) })
 		if term.Width(text) == 15 {
 			return text
@@ -55,7 +53,7 @@ func TestLane(t *testing.T) {
 		{"long ago", []election.Term{term(at(90), at(60), true)}, "───────────────"},
 	} {
 		e := &election.Election{Terms: c.terms, VacantSince: at(0.5)}
-		if got := laneText(t, e, uitest.Now(), nil); got != c.want {
+		if got := laneText(t, e, uitest.Now()); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 	}
@@ -65,7 +63,7 @@ func TestLane(t *testing.T) {
 func TestLaneMovesInWholeCells(t *testing.T) {
 	base := uitest.Now().Truncate(time.Minute)
 	billing := func() *election.Election { return uitest.Mixed().Find("service/billing/leader") }
-	if now, later := laneText(t, billing(), base, nil), laneText(t, billing(), base.Add(59*time.Second), nil); now != later {
+	if now, later := laneText(t, billing(), base), laneText(t, billing(), base.Add(59*time.Second)); now != later {
 		t.Errorf("the lane moved within a cell: %s, then %s", now, later)
 	}
 }
@@ -86,36 +84,5 @@ func TestLaneWindowGrows(t *testing.T) {
 	d.show(snap, uitest.Now()) // disconnected: the board shows this time
 	if head := d.lines()[0]; !strings.Contains(head, "LAST 15 MIN") {
 		t.Errorf("the lane omits observed time: %s", head)
-	}
-}
-
-func TestLaneOfTimesThatWereNotObserved(t *testing.T) {
-	end := uitest.Now().Truncate(time.Minute).Add(time.Minute) // end of the last cell
-	at := func(minutes float64) time.Time { return end.Add(-time.Duration(minutes * float64(time.Minute))) }
-	watched := func(from, to float64, pattern string) history.Observation {
-		return history.Observation{Datacenter: "dc1", Patterns: []string{pattern}, From: at(from), To: at(to)}
-	}
-	all, mine := "service/*/leader", "service/lane/leader"
-	term := election.Term{Start: at(60), StartKnown: true}
-	lost := election.Term{Start: at(60), StartKnown: true, End: at(4.5), SeenUntil: at(10)}
-	for _, c := range []struct {
-		what     string
-		term     election.Term
-		observed []history.Observation
-		want     string
-	}{
-		{"all the time", term, []history.Observation{watched(90, 0, all)}, "━━━━━━━━━━━━━━━"},
-		{"a gap", term, []history.Observation{watched(90, 10, all), watched(5, 0, all)}, "━━━━━·····━━━━━"},
-		{"a gap within cells", term, []history.Observation{watched(90, 10.5, all), watched(5.5, 0, all)}, "━━━━━····━━━━━━"},
-		{"until a restart", term, []history.Observation{watched(90, 10, all)}, "━━━━━·····━━━━━"},
-		{"ended in the gap", lost, []history.Observation{watched(90, 10, all), watched(5, 0, all)}, "━━━━━·····╾────"},
-		{"other keys", term, []history.Observation{watched(90, 5, "other/*"), watched(10, 5, mine)}, "·····━━━━━━━━━━"},
-		{"never", term, nil, "··········━━━━━"},
-	} {
-		e := &election.Election{Datacenter: "dc1", Terms: []election.Term{c.term}, VacantSince: at(0.5)}
-		coverage := history.NewCoverage(c.observed, history.Range{Since: at(120), Until: at(5)})
-		if got := laneText(t, e, uitest.Now(), coverage); got != c.want {
-			t.Errorf("%s: %s, want %s", c.what, got, c.want)
-		}
 	}
 }

@@ -30,7 +30,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 		}
 		l.Reset(ground)
 		ctx.asOf, ctx.stale = s.AsOf, s.PartStale()
-		m.drawRow(l, e, describe(e, ctx), columns, s, selected)
+		m.drawRow(l, e, describe(e, ctx), columns, s.AsOf, selected)
 		lines = append(lines, l.Done())
 	}
 	switch {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"electop/election"
-	"electop/internal/history"
 	"electop/ui/internal/term"
 )
 
@@ -18,9 +17,6 @@ type Scene struct {
 	// AsOf is the time that Shown describes: Now, or when the user paused or the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
-	// Coverage is when keys were observed before the connection became live, nil without a
-	// history.
-	Coverage *history.Coverage
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
 	StaleSince time.Time
 	// Latency of the connection at the last clock tick.
@@ -94,15 +90,6 @@ func (s *Scene) Of(e *election.Election) *Scene {
 		part.AsOf = since
 	}
 	return &part
-}
-
-// Unobserved lists the times in which no observer watched an election, before this program
-// did.
-func (s *Scene) Unobserved(e *election.Election) []history.Range {
-	if s.Coverage == nil {
-		return nil
-	}
-	return s.Coverage.GapsOf(e.Datacenter, e.Key())
 }
 
 // PartStale reports whether the drawn election is stale and others are not.
