@@ -35,7 +35,7 @@ func (t *Tracker) addRecorded() {
 	all := make([]*election.Election, 0, len(t.elections)+len(t.recorded.all))
 	for _, e := range t.elections {
 		if e.Recorded() {
-			t.unreadHolder(e)
+			t.dropRecorded(e)
 		} else {
 			all = append(all, e)
 		}
@@ -95,6 +95,15 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 		term.Cause = election.Cause(sanitize.Line(string(term.Cause), election.LabelLength))
 		term.Evidence = sanitize.Text(term.Evidence)
 	}
+	peak := reached(&r.Pair)
+	for i := range r.Terms {
+		if r.Terms[i].CreateIndex == peak.create {
+			peak.lock = max(peak.lock, r.Terms[i].Number)
+		}
+	}
+	if peak != reached(&r.Pair) { // the key was written without the lock since
+		t.peaks[r.ID()] = peak
+	}
 	if r.Session = nil; r.Exists && r.Pair.Held() {
 		if r.Session = t.sessions[r.Pair.Session]; r.Session == nil {
 			t.unread[r.Pair.Session]++
@@ -103,8 +112,9 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	return &r
 }
 
-// unreadHolder records that a recorded election is no longer kept.
-func (t *Tracker) unreadHolder(e *election.Election) {
+// dropRecorded removes what is kept besides a recorded election.
+func (t *Tracker) dropRecorded(e *election.Election) {
+	delete(t.peaks, e.ID())
 	if e.Exists && e.Pair.Held() && e.Session == nil {
 		t.unreadLost(e.Pair.Session)
 	}
@@ -138,7 +148,7 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *election.Election {
 	if r.Filtered { // the token may not be allowed to read the key
 		t.recorded.left--
-		t.unreadHolder(e)
+		t.dropRecorded(e)
 		if e.Unreadable {
 			t.unreadable--
 		}

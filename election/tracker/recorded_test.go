@@ -1,6 +1,9 @@
 package tracker
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -228,4 +231,81 @@ func TestRecordedTextsAreSafe(t *testing.T) {
 	if got := s.web().Terms[0]; got.Leader == e.Terms[0].Leader || got.Evidence == e.Terms[0].Evidence || got.Node == e.Terms[0].Node {
 		t.Errorf("%+v", got)
 	}
+}
+
+// A recorded election continues like one that was observed until a gap.
+func TestRecordedElectionsContinueLikeAfterAGap(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		pair, index, exists := web("a", 1, 10, 20, "v"), uint64(20), true
+		change := func() {
+			index += 1 + r.Uint64N(5)
+			session := string(rune('a' + r.IntN(4)))
+			switch n := r.IntN(7); {
+			case !exists && n < 4:
+				pair, exists = web(session, 1, index, index, "v"), true
+			case !exists:
+				pair, exists = web("", 0, index, index, "v"), true
+			case n < 2 && pair.Session == "":
+				pair.Session = session
+				pair.LockIndex++
+			case n < 4:
+				pair.Session = ""
+			case n == 4:
+				pair.LockIndex = 0
+			case n == 5:
+				exists = false
+			}
+			pair.ModifyIndex = index
+		}
+		read := func(s *scene, afterGap bool) []election.Event {
+			s.now = s.now.Add(time.Minute)
+			o := election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), AfterGap: afterGap}
+			if exists {
+				o.Pairs = []election.Pair{pair}
+			}
+			return s.observe(o)
+		}
+		a := newScene(t)
+		a.observe(election.LinkUp{At: a.now, Source: "probe"})
+		for range 1 + r.IntN(4) {
+			read(a, false)
+			change()
+		}
+		for range r.IntN(3) {
+			change()
+		}
+		seen := a.tracker.Snapshot(a.now).Elections
+		b := newScene(t)
+		b.now = a.now
+		var recorded []*election.Election
+		for _, e := range seen {
+			n := *e
+			n.Pair.Value, n.Session, n.LastSession, n.Events, n.RecordedUntil = nil, nil, nil, nil, a.now
+			recorded = append(recorded, &n)
+		}
+		b.recall(recorded...)
+		a.observe(election.LinkUp{At: a.now, Source: "probe"})
+		a.observe(election.LinkLost{At: a.now, Source: "probe", Error: "x", RetryAt: a.now})
+		a.observe(election.LinkUp{At: a.now, Source: "probe"})
+		was, is := live(read(a, true)), live(read(b, false))
+		if len(seen) > 0 && (was != is || row(a) != row(b)) {
+			t.Fatalf("seed %d\nafter a gap %s, %s\nrecorded    %s, %s", seed, was, row(a), is, row(b))
+		}
+	}
+}
+
+// live writes the events that are no initial state.
+func live(events []election.Event) string {
+	return brief(slices.DeleteFunc(slices.Clone(events), func(e election.Event) bool { return e.Initial || e.Type == election.Explained }))
+}
+
+// row is what the board shows.
+func row(s *scene) string {
+	e := s.web()
+	text := fmt.Sprint(e.State(s.now), e.Exists, e.Leader, e.Term, e.Since, e.SinceKnown, e.VacantSince, e.VacantSinceKnown, e.Pair.Session, e.Pair.LockIndex, e.Pair.CreateIndex)
+	for _, t := range e.Terms {
+		text += fmt.Sprint("; ", t.Number, t.CreateIndex, t.Leader, t.Start, t.StartKnown, t.End, t.SeenUntil)
+	}
+	return text
 }

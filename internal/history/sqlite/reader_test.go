@@ -209,7 +209,7 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 	fewer.ModifyIndex, fewer.Value = 33, []byte(`{"Limit":2,"Holders":{"s2":true}}`)
 	var live []*election.Snapshot
 	for _, pairs := range [][]election.Pair{
-		{slots, pair("s1", 10, 1, 20)}, {slots, changed}, {fewer, free}, {fewer, pair("s2", 10, 2, 40)}, {fewer}, {fewer},
+		{slots, pair("s1", 10, 1, 20)}, {slots, changed}, {fewer, free}, {fewer, pair("", 10, 0, 35)}, {fewer, pair("s2", 10, 1, 40)}, {fewer}, {fewer},
 		{fewer, pair("s1", 90, 1, 90)},
 	} {
 		o.read(pairs...)
@@ -230,8 +230,9 @@ func TestStateAtEachMomentIsThatOfTheLiveBoard(t *testing.T) {
 		for i, w := range want.Elections {
 			if g := got.Elections[i]; describe(g, want.At) != describe(w, want.At) {
 				t.Errorf("at %s\n got %s\nwant %s", want.At.Format(time.TimeOnly), describe(g, want.At), describe(w, want.At))
-			} else if g.Pair.ModifyIndex == 0 || g.Pair.ModifyIndex > w.Pair.ModifyIndex {
-				t.Errorf("at %s: index %d, it was %d", want.At.Format(time.TimeOnly), g.Pair.ModifyIndex, w.Pair.ModifyIndex)
+			} else if g.Pair.ModifyIndex == 0 || g.Pair.ModifyIndex > w.Pair.ModifyIndex || g.Pair.LockIndex != w.Pair.LockIndex {
+				t.Errorf("at %s: index %d, LockIndex %d; live %d and %d", want.At.Format(time.TimeOnly),
+					g.Pair.ModifyIndex, g.Pair.LockIndex, w.Pair.ModifyIndex, w.Pair.LockIndex)
 			}
 		}
 	}

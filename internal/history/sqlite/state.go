@@ -45,6 +45,7 @@ type rebuilt struct {
 	e         *election.Election
 	first     int64 // when the election was first observed
 	change    string
+	last      election.EventType // the latest event except explanations
 	relabeled bool
 	delays    map[int]time.Time // by index of the term
 }
@@ -58,7 +59,7 @@ func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0) AS term,
 		ifnull((SELECT type FROM events WHERE election = e.id AND time <= ?1
 			AND type IN `+dbfile.StateTypes+` ORDER BY time DESC, id DESC LIMIT 1), ''),
-		ifnull(l.create_index, 0), ifnull(l.modify_index, 0)
+		ifnull(l.type, ''), ifnull(l.create_index, 0), ifnull(l.modify_index, 0)
 		FROM elections e LEFT JOIN events l ON l.id = (SELECT id FROM events
 			WHERE election = e.id AND time <= ?1 AND type <> 'explained' ORDER BY time DESC, id DESC LIMIT 1)
 		WHERE e.key <> ''`, nanos(q.At))
@@ -70,7 +71,7 @@ func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64
 	for rows.Next() {
 		var id, event, term, create, modify int64
 		r := &rebuilt{e: &election.Election{Exists: true}, delays: map[int]time.Time{}}
-		if err := rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &event, &term, &r.change, &create, &modify); err != nil {
+		if err := rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &event, &term, &r.change, &r.last, &create, &modify); err != nil {
 			return nil, dbfile.Wrap(f.path, err)
 		}
 		if r.first = event; event == 0 || term != 0 && term < event {
@@ -142,7 +143,9 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 		}
 	case last >= 0:
 		t := &e.Terms[last]
-		e.Term, e.Pair.LockIndex = t.Number, t.Number
+		if e.Term = t.Number; r.last != election.Overwritten { // that write reset LockIndex
+			e.Pair.LockIndex = t.Number
+		}
 		e.VacantSince, e.VacantSinceKnown = t.End, t.SeenUntil.IsZero()
 		e.LockDelayUntil, e.LockDelayDoubtful = r.delays[last], t.Guess
 	default:
