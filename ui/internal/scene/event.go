@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"strings"
 	"time"
 
 	"electop/ui/internal/term"
@@ -16,7 +17,7 @@ type EventLine struct {
 
 // FoldEvents returns the latest lines, newest first, at most limit (negative: all).
 // Explanations are merged into the events that they explain.
-func FoldEvents(events []election.Event, keep func(*election.Event) bool, limit int) []EventLine {
+func FoldEvents(events []election.Event, keep func(EventLine) bool, limit int) []EventLine {
 	var lines []EventLine
 	explained := map[TermID]*election.Event{}
 	for i := len(events) - 1; i >= 0 && len(lines) != limit; i-- {
@@ -31,7 +32,7 @@ func FoldEvents(events []election.Event, keep func(*election.Event) bool, limit 
 		if ev.Type == election.Vacated {
 			line.Why = explained[TermOf(ev)]
 		}
-		if keep(ev) || line.Why != nil && keep(line.Why) {
+		if keep(line) {
 			lines = append(lines, line)
 		}
 	}
@@ -141,8 +142,11 @@ func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 // WhySpans shows the cause in an explanation.
 func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
-	if ev.Evidence != "" && !ByOperator(ev.Cause) {
+	switch _, who, named := strings.Cut(ev.Evidence, " with electop by "); {
+	case !ByOperator(ev.Cause) && ev.Evidence != "":
 		spans = append(spans, term.Span{term.Quiet, ": " + OneLine(ev.Evidence, 240)})
+	case named: // the history names the operator
+		spans = append(spans, term.Span{term.Quiet, " (" + OneLine(who, 80) + ")"})
 	}
 	return spans
 }
