@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/uitest"
 )
 
 // commandsOf returns the commands in a tea.Sequence or tea.Batch.
@@ -79,27 +80,31 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		return func(t *testing.T, w, h int) *driver { return drive(t, make(), w, h, change...) }
 	}
 	return map[string]func(t *testing.T, w, h int) *driver{
-		"mixed":        board(),
-		"led":          board("k"),
-		"delay":        board("j", "j"),
-		"overwritten":  board("j"),
-		"history":      board("k", "tab"),
-		"raw":          board("k", "["),
-		"zoom":         board("k", "enter"),
-		"wide":         board("w"),
-		"help":         board("?"),
-		"filter":       board("/", "'state:v"),
-		"filtered":     board("/", "'!node:node-1", "enter"),
-		"nomatch":      board("/", "'zebra", "enter"),
-		"command":      board(":", "'sort for"),
-		"sorted":       board("s"),
-		"events":       board("2"),
-		"copy":         board("c"),
-		"marked":       board("g", "space", "space"),
-		"release":      board("k", "r"),
-		"destroy":      board("k", "x", "right"),
-		"release-many": board("g", "space", "space", "r"),
-		"release-none": board("r"),
+		"mixed":           board(),
+		"led":             board("k"),
+		"delay":           board("j", "j"),
+		"overwritten":     board("j"),
+		"history":         board("k", "tab"),
+		"raw":             board("k", "["),
+		"zoom":            board("k", "enter"),
+		"wide":            board("w"),
+		"help":            board("?"),
+		"filter":          board("/", "'state:v"),
+		"filtered":        board("/", "'!node:node-1", "enter"),
+		"nomatch":         board("/", "'zebra", "enter"),
+		"command":         board(":", "'sort for"),
+		"sorted":          board("s"),
+		"events":          board("2"),
+		"events-stored":   stored(uitest.Yesterday, "2"),
+		"events-filtered": stored(uitest.Yesterday, "2", "/", "b", "i", "l", "enter", "G"),
+		"events-error":    stored(brokenHistory, "2"),
+		"history-stored":  stored(uitest.Yesterday, "k", "tab", "tab"),
+		"copy":            board("c"),
+		"marked":          board("g", "space", "space"),
+		"release":         board("k", "r"),
+		"destroy":         board("k", "x", "right"),
+		"release-many":    board("g", "space", "space", "r"),
+		"release-none":    board("r"),
 		"checking": func(t *testing.T, w, h int) *driver {
 			d := drive(t, studiedSnapshot(""), w, h, searches)
 			d.unanswered = true

@@ -96,7 +96,7 @@ func TestStoredEventsFollowTheLiveOnes(t *testing.T) {
 	d.wants("       12:01:03")
 	d.wants("Nov 19 16:01:07  billing  vacated")
 	d.wants("led for 19h59m · released by electop (ana@bastion)")
-	d.wants("Nov 19 18:01:09           unobserved   no observer was running for 17h00m, until 11:01:09")
+	d.wants("Nov 19 18:01:09           unobserved   no observer for 17h00m, until 11:01:09")
 	d.wants("18 lines, newest first")
 	if got := d.m.Result(d.s); got != "17 events" {
 		t.Error(got)

@@ -146,8 +146,11 @@ func (m *Model) report() scene.Action {
 	var keys []string
 	since := m.stored.since
 	for _, l := range m.lines {
-		if key := l.Ev.Key; key != "" && !slices.Contains(keys, key) {
-			keys = append(keys, key)
+		if l.Ev.Key == "" {
+			continue
+		}
+		if !slices.Contains(keys, l.Ev.Key) {
+			keys = append(keys, l.Ev.Key)
 		}
 		if m.stored.since.IsZero() {
 			since = scene.Earlier(since, l.Ev.Time)

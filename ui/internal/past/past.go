@@ -131,13 +131,13 @@ func (r Reader) read(read func(context.Context, *Request) tea.Msg) (*Request, te
 	)
 }
 
-// Text is an error of the history as one line.
+// Text is an error of the history as one line, without the path of its file.
 func Text(err error) string {
-	text := scene.Clean(err.Error())
-	if !strings.HasPrefix(text, "history") {
-		text = "history: " + text
+	text := strings.TrimPrefix(scene.Clean(err.Error()), "history: ")
+	if _, reason, found := strings.Cut(text, `": `); found && strings.HasPrefix(text, `history "`) {
+		text = reason
 	}
-	return text
+	return "history: " + text
 }
 
 // Unobserved cuts gaps in the history where the dashboard itself began to observe: events

@@ -165,6 +165,6 @@ const (
 
 // Unobserved is the line of a time in which no observer was running.
 func Unobserved(from, to, now time.Time) EventLine {
-	text := "no observer was running for " + term.Duration(to.Sub(from)) + ", until " + term.Dated(to, now, true)
+	text := "no observer for " + term.Duration(to.Sub(from)) + ", until " + term.Dated(to, now, true)
 	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}
 }
