@@ -64,7 +64,7 @@ func createReport(name string, text []byte) (string, error) {
 		if n > 1 {
 			path = fmt.Sprintf("%s-%d.md", name, n)
 		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // a safe name in the current folder
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) && n < reportFiles {
 			continue
 		}

@@ -121,8 +121,8 @@ func (t *storedTerms) merged(e *election.Election) []history.Term {
 }
 
 func sameTerm(a, b *election.Term) bool {
-	return a.Session == b.Session && a.Number == b.Number && a.CreateIndex == b.CreateIndex &&
-		!(a.Over() && a.End.Before(b.Start)) && !(b.Over() && b.End.Before(a.Start))
+	precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
+	return a.Session == b.Session && a.Number == b.Number && a.CreateIndex == b.CreateIndex && !precedes(a, b) && !precedes(b, a)
 }
 
 // completed is a term of the snapshot with what only the history has.

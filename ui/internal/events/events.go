@@ -249,7 +249,8 @@ func (m *Model) keep(l scene.EventLine) bool {
 // keepLive reports whether a line of the snapshot matches. Of the initial states, the
 // history has those that it did not know: others that it must have read are no news.
 func (m *Model) keepLive(l scene.EventLine) bool {
-	return m.keep(l) && !(l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay)))
+	known := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
+	return !known && m.keep(l)
 }
 
 // moveTo moves the cursor to a line. On the first line the view follows the newest event.

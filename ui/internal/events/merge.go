@@ -63,7 +63,7 @@ func identify(ev *election.Event) identity {
 	case election.Updated, election.Overwritten, election.Missed, election.Entered, election.Left:
 		id.index = ev.ModifyIndex
 	case election.ConnectionLost, election.ConnectionRestored: // each observer has its own connection
-		id.index = uint64(ev.Time.UnixNano()) //nolint:gosec // only compared
+		id.index = uint64(ev.Time.UnixNano())
 	default:
 	}
 	return id

@@ -16,8 +16,8 @@ const (
 	// pageSize is the size of a page, searchSize that of a page of which most events may
 	// not match.
 	pageSize, searchSize = 200, 1000
-	// searchLimit bounds the events that are read after a key press: 50 pages, about half
-	// a second from a file.
+	// searchLimit bounds the events that are read after a key press: 50 pages, one or two
+	// seconds from a file.
 	searchLimit = 50_000
 	// keptLines is how many stored lines stay in memory.
 	keptLines = 4000

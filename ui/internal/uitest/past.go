@@ -101,7 +101,7 @@ func (p *Past) Observations(ctx context.Context, _ history.Range) ([]history.Obs
 	return p.Observed, p.failure(ctx)
 }
 
-// Stats, State and Actions are empty.
+// Stats are empty.
 func (p *Past) Stats(context.Context, history.Filter) (history.Stats, error) {
 	return history.Stats{}, p.Err
 }
