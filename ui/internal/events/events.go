@@ -25,6 +25,8 @@ type Model struct {
 	rect   term.Rect
 	lines  []scene.EventLine
 	filter scene.Filter
+	// names is the width of the names of elections, in cells.
+	names int
 	// follow keeps the cursor on the newest event. opened is set from the first
 	// [scene.Opened] on: the history is not read before.
 	follow, opened bool
@@ -185,10 +187,10 @@ func (m *Model) from(s *scene.Scene) time.Time {
 	return ev.Time.Add(2 * time.Second)
 }
 
-// isLive reports whether an event is as new as those of the snapshot. Without a history all
-// are.
+// isLive reports whether the snapshot has an event. Without a history it has all.
 func (m *Model) isLive(ev *election.Event, s *scene.Scene) bool {
-	return ev == nil || !m.stored.past.On() || !ev.Time.Before(s.LiveSince())
+	return ev == nil || !m.stored.past.On() ||
+		slices.ContainsFunc(s.Shown.Events, func(live election.Event) bool { return scene.SameEvent(&live, ev) })
 }
 
 // setSince limits the list to events since a moment, and moves to the newest.
@@ -212,6 +214,7 @@ func (m *Model) newest(s *scene.Scene) {
 func (m *Model) refresh(s *scene.Scene) {
 	at, before := m.selected(), m.at.Index
 	m.lines = m.list(s)
+	m.names = max(m.names, nameWidth(m.lines), s.NameWidth)
 	if m.follow || at == nil {
 		m.moveTo(0)
 		return
@@ -272,7 +275,7 @@ func (m *Model) selected() *election.Event {
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r, rows := m.rect, m.rows(s)
 	lines := append(make([]string, 0, r.H), m.title(s, p))
-	l := term.NewLine(p, r.W)
+	l, dated := term.NewLine(p, r.W), m.dated(s)
 	for i := m.at.Offset; i < min(len(m.lines), m.at.Offset+rows); i++ {
 		l.Reset(p.Tone)
 		if i == m.at.Index {
@@ -280,7 +283,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 			l.Text(term.Accent, p.Sym.Cursor)
 		}
 		l.To(term.LeadIn)
-		drawEvent(l, s, m.lines[i], m.dated(s))
+		drawEvent(l, s, m.lines[i], columns{names: m.names, dated: dated})
 		lines = append(lines, l.Done())
 	}
 	if len(m.lines) == 0 && r.H > 2 && m.stored.req == nil {

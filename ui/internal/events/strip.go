@@ -15,11 +15,11 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	lines := append(make([]string, 0, r.H), p.Rule(r.W, []term.Span{{term.Head, "Latest events"}}, nil))
 	news := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool { return !l.Ev.Initial }, r.H-1)
 	l := term.NewLine(p, r.W)
-	dated := len(news) > 0 && !term.IsToday(news[len(news)-1].Ev.Time, s.Now)
+	c := columns{names: s.NameWidth, dated: len(news) > 0 && !term.IsToday(news[len(news)-1].Ev.Time, s.Now)}
 	for _, el := range news {
 		l.Reset(p.Tone)
 		l.Gap(1)
-		drawEvent(l, s, el, dated)
+		drawEvent(l, s, el, c)
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 && r.H > 1 {
@@ -31,16 +31,29 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 // secondsWidth is the width from which times have both date and seconds.
 const secondsWidth = 100
 
-// drawEvent draws one line: time, with a date if there is room for it, election, type and
-// description.
-func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, dated bool) {
+// columns are the widths of a list: of names, and whether times have a date.
+type columns struct {
+	names int
+	dated bool
+}
+
+// nameWidth is the width of the longest name of an election.
+func nameWidth(lines []scene.EventLine) (width int) {
+	for _, l := range lines {
+		width = max(width, term.Width(sanitize.Text(l.Ev.Election)))
+	}
+	return width
+}
+
+// drawEvent draws one line: time, election, type and description.
+func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, c columns) {
 	width, seconds := len("15:04:05"), l.Width >= secondsWidth
-	if dated {
+	if c.dated {
 		width = term.DatedWidth(seconds)
 	}
 	l.Right(term.Quiet, term.Dated(el.Ev.Time, s.Now, seconds), width)
 	l.Gap(term.ColumnGap)
-	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), max(6, min(s.NameWidth, l.Width/5)))
+	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), max(6, min(c.names, l.Width/5)))
 	l.Gap(term.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(10, l.Width/6)))
 	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)
