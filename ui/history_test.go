@@ -48,7 +48,7 @@ func TestSinceCommand(t *testing.T) {
 	d.wants("Nov 17")
 	d.lacks("lines since")
 	d.reads(d.keys(":", "'since soon", "enter"))
-	d.wants(":since: want a duration before now (24h, 7d) or a time (2026-11-20T03:12).")
+	d.wants(":since: must be a duration before now (24h, 7d) or a time (2026-11-20T03:12).")
 }
 
 func TestReportKey(t *testing.T) {

@@ -249,11 +249,11 @@ func (m *Model) keep(l scene.EventLine) bool {
 	return !l.Ev.Time.Before(m.stored.since) && m.filter.MatchEvent(l)
 }
 
-// keepLive reports whether a line of the snapshot matches. Of the initial states, the
-// history has those that it did not know: others that it must have read are no news.
+// keepLive reports whether a line of the snapshot matches. The history stores an initial
+// state only if it differs from the stored one, so others only repeat an older event.
 func (m *Model) keepLive(l scene.EventLine) bool {
-	known := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
-	return !known && m.keep(l)
+	repeated := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
+	return !repeated && m.keep(l)
 }
 
 // moveTo moves the cursor to a line. On the first line the view follows the newest event.
@@ -270,8 +270,8 @@ func (m *Model) selected() *election.Event {
 	return m.lines[m.at.Index].Ev
 }
 
-// View draws the title, as many lines as fit, and the state of the history if the user
-// should know it.
+// View draws the title, as many lines as fit, and the state of the history unless it is as
+// usual.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r, rows := m.rect, m.rows(s)
 	lines := append(make([]string, 0, r.H), m.title(s, p))

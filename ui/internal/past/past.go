@@ -76,7 +76,7 @@ func (r Reader) Events(q history.EventQuery, now time.Time) (*Request, tea.Cmd) 
 	return r.read(func(ctx context.Context, of *Request) tea.Msg {
 		msg := EventsRead{Of: of}
 		msg.Page, msg.Err = r.source.Events(ctx, q)
-		if msg.Err = known(msg.Err); msg.Err == nil && !now.IsZero() {
+		if msg.Err = exceptUnknown(msg.Err); msg.Err == nil && !now.IsZero() {
 			var c *history.Coverage
 			if c, msg.Err = r.coverage(ctx, now); msg.Err == nil {
 				msg.Gaps = c.Gaps()
@@ -94,7 +94,7 @@ func (r Reader) Terms(of *election.Election, before history.Cursor, limit int, n
 	return r.read(func(ctx context.Context, of *Request) tea.Msg {
 		msg := TermsRead{Of: of}
 		msg.Page, msg.Err = r.source.Terms(ctx, q)
-		if msg.Err = known(msg.Err); msg.Err == nil && !now.IsZero() {
+		if msg.Err = exceptUnknown(msg.Err); msg.Err == nil && !now.IsZero() {
 			var c *history.Coverage
 			if c, msg.Err = r.coverage(ctx, now); msg.Err == nil {
 				msg.Gaps = c.GapsOf(datacenter, key)
@@ -104,8 +104,9 @@ func (r Reader) Terms(of *election.Election, before history.Cursor, limit int, n
 	})
 }
 
-// known removes the error of an election that the history does not know: it has no events.
-func known(err error) error {
+// exceptUnknown removes the error of an election that the history does not have: it has no
+// events.
+func exceptUnknown(err error) error {
 	if errors.Is(err, history.ErrNoElection) {
 		return nil
 	}
