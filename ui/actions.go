@@ -39,6 +39,10 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.closeOverlay(a.Text)
 	case scene.Run:
 		return a.Cmd
+	case scene.WriteReport:
+		return m.do(m.out.report.Start(a))
+	case scene.ShowSince:
+		return tea.Batch(m.show(viewEvents), send(m, &m.events, scene.Since(a)))
 	case scene.Quit:
 		return m.quit()
 	case scene.Pass:

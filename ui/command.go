@@ -6,12 +6,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // commandNames lists the commands for the error message of an unknown one.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :pause  :wide  :release  :destroy  :help"
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :help"
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -33,6 +34,13 @@ func (m *Model) command(text string) tea.Cmd {
 		return m.toView(scene.Filtered{Text: rest})
 	case "go":
 		return m.goTo(rest)
+	case "since":
+		return m.do(past.ShowSince(rest, m.scene.Now))
+	case "report":
+		if m.focus.view == viewEvents && rest == "" {
+			return send(m, &m.events, scene.Report{})
+		}
+		return m.do(past.ReportOn(m.scene.Selected, rest, m.scene.Now))
 	case "pause":
 		return m.pause(!m.feed.paused)
 	case "wide":

@@ -5,6 +5,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -51,6 +52,8 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy})
 	case key.Matches(msg, k.Wide):
 		return send(m, &m.board, scene.Widen{})
+	case key.Matches(msg, k.Report):
+		return m.do(past.ReportOn(m.scene.Selected, "", m.scene.Now))
 	case key.Matches(msg, k.Copy):
 		if m.scene.Selected == nil {
 			return m.do(scene.Say{Role: term.Delay, Text: "There is no election to copy from."})

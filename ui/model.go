@@ -13,6 +13,7 @@ import (
 	"electop/ui/internal/dialog"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/past"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/sessions"
@@ -95,6 +96,7 @@ type links struct {
 	interlude tea.Cmd
 	tools     dialog.Tools
 	rights    *rightsBook
+	report    *past.Reporter
 	insights  scene.InsightCache
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and
 	// WatchSessions.
@@ -116,15 +118,16 @@ func New(ctx context.Context, opts Options) Model {
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes),
 		tools:  dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
-		rights: newRightsBook(ctx, opts.Rights),
+		rights: newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
 	}
+	r := past.NewReader(ctx, opts.History)
 	l := look{
 		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames},
 		place: chrome.Place{Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
 	}
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k), detail: detail.New(k), events: events.New(k), sessions: sessions.New(k, out.tools.Search),
+		board: board.New(k), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
 		log: results.New(ctx, opts.Operator, k),
 	}
 	m.renew()

@@ -51,6 +51,10 @@ type Options struct {
 	// Survey reads the surroundings of elections once, in the order of keys, with its
 	// errors inside. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, keys []string) []election.Surroundings
+	// Report writes an incident report about the elections with these keys since a moment
+	// to a new file, and returns its name. It runs off the event loop; nil without a
+	// history.
+	Report func(ctx context.Context, keys []string, since time.Time) (file string, err error)
 	// Suspend requests that the process stops until the user continues it. The resulting function arrives through
 	// Interludes. If nil, Bubble Tea suspends the process.
 	Suspend func()

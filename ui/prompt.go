@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -105,7 +106,7 @@ func (p *prompt) draw(pt *term.Painter, width int, view view, result string) str
 	l := term.NewLine(pt, width)
 	before, after := p.visible(width)
 	l.Texts(term.Span{term.Accent, p.lead()}, term.Span{term.Strong, before + after})
-	hint := commandNames
+	hint := wholeCommands(l.Room() - 4)
 	if p.kind == promptFilter {
 		hint = "text  !text  state:vacant  node:NAME   " + result
 		if view == viewSessions {
@@ -120,4 +121,13 @@ func (p *prompt) draw(pt *term.Painter, width int, view view, result string) str
 		l.Text(term.Quiet, hint)
 	}
 	return l.Done()
+}
+
+// wholeCommands are as many names of commands as fit.
+func wholeCommands(room int) string {
+	names := commandNames
+	for len(names) > max(0, room) {
+		names = names[:max(0, strings.LastIndex(names, "  :"))]
+	}
+	return names
 }

@@ -195,7 +195,7 @@ func TestDestroyedSessionsAreLines(t *testing.T) {
 	d.answers(d.keys("y"), nil)
 	d.wants("Results: destroy 2 sessions", "report-cron 4f8", "destroyed", "complete")
 	d.keys("esc", "2", "/", "'type:operator", "enter", "enter")
-	d.wants("That election is not on the board.")
+	d.wants("This line concerns no single election.")
 }
 
 func TestNoActionYet(t *testing.T) {

@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"electop/ui/internal/past"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -44,6 +45,14 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.changed()
 	case results.Answered:
 		return tea.Batch(send(m, &m.log, msg), m.changed())
+	case past.EventsRead:
+		return send(m, &m.events, msg)
+	case past.TermsRead:
+		return send(m, &m.detail, msg)
+	case past.Slow:
+		return tea.Batch(send(m, &m.events, msg), send(m, &m.detail, msg))
+	case past.Reported:
+		return m.do(m.out.report.Ended(msg))
 	case tea.PasteMsg:
 		if m.focus.mode == modePrompt && !m.window.tooSmall {
 			return m.edit(func(in *term.Input) { in.Insert(msg.Content) })

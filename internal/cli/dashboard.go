@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/sync/errgroup"
@@ -164,12 +165,18 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 }
 
 func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
-	return ui.Options{
+	o := ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Suspend: jobs.suspend, Interludes: jobs.next,
 	}
+	if b.history != nil {
+		o.Report = func(ctx context.Context, keys []string, since time.Time) (string, error) {
+			return writeIncidents(ctx, b.history, keys, history.Range{Since: since, Until: time.Now()})
+		}
+	}
+	return o
 }
 
 // survey reads the surroundings of several elections.

@@ -3,14 +3,13 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"math"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"electop/consulx"
+	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
 
@@ -71,7 +70,7 @@ func (d *daysFlag) String() string { return formatDays(time.Duration(*d)) }
 func (d *daysFlag) Type() string { return "duration" }
 
 func (d *daysFlag) Set(value string) error {
-	parsed, err := parseDays(value)
+	parsed, err := history.ParseDays(value)
 	if err == nil {
 		*d = daysFlag(parsed)
 	}
@@ -83,20 +82,4 @@ func formatDays(d time.Duration) string {
 		return strconv.Itoa(int(d/day)) + "d"
 	}
 	return d.String()
-}
-
-// parseDays parses a duration that is not negative: 90d, 12h or 1h30m.
-func parseDays(text string) (time.Duration, error) {
-	if number, ok := strings.CutSuffix(text, "d"); ok {
-		days, err := strconv.ParseUint(number, 10, 32)
-		if err != nil || days > uint64(math.MaxInt64/day) {
-			return 0, fmt.Errorf("invalid number of days %q", number)
-		}
-		return time.Duration(days) * day, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err == nil && d < 0 {
-		err = errors.New("must be 0 or more")
-	}
-	return d, err
 }

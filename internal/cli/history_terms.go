@@ -55,7 +55,7 @@ func (c *historyCommand) writeTerms(ctx context.Context, f *sqlite.File, filter 
 }
 
 // readTerms reads all terms of a query, oldest first.
-func readTerms(ctx context.Context, f *sqlite.File, q history.TermQuery) ([]observedTerm, error) {
+func readTerms(ctx context.Context, f history.Source, q history.TermQuery) ([]observedTerm, error) {
 	observations, err := f.Observations(ctx, q.Range)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/internal/history"
-	"electop/internal/history/sqlite"
 	"electop/internal/report"
 )
 
@@ -62,7 +61,7 @@ func writeReportOf(ctx context.Context, d deps, o *options, name string, r histo
 }
 
 // readIncident reads the history of the election with this key.
-func readIncident(ctx context.Context, f *sqlite.File, key string, r history.Range) (*report.Incident, error) {
+func readIncident(ctx context.Context, f history.Source, key string, r history.Range) (*report.Incident, error) {
 	i := &report.Incident{Name: key, Key: key, Range: r}
 	filter := history.Filter{Range: r, Names: []string{key}}
 	page, err := f.Events(ctx, history.EventQuery{Filter: filter, Limit: reportEvents})

@@ -1,12 +1,17 @@
 package journey
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history/sqlite"
 )
 
 // history runs a command that reads a history.
@@ -137,4 +142,86 @@ func TestDashboardContinuesTheHistory(t *testing.T) {
 	if terms := history(t, file, "history", "--terms"); strings.Count(terms, "web-") != 2 {
 		t.Errorf("terms are missing or stored twice:\n%s", terms)
 	}
+}
+
+// yesterday stores a term of web that ended a day ago.
+func yesterday(t *testing.T, s *stage, file string) {
+	t.Helper()
+	ps, err := election.ParsePatterns([]string{s.prefix + "/*/leader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sqlite.OpenWriter(t.Context(), file, sqlite.WriterOptions{Observer: "ana@bastion", Patterns: ps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elected := election.Event{
+		Time: time.Now().Add(-30 * time.Hour), Type: election.Elected, Election: "web", Key: s.key("web"), Datacenter: "dc1", Term: 1, CreateIndex: 1,
+		ModifyIndex: 1, Leader: "web-old", Session: "c0ffee00-6350-7587-addf-a18084928f3c", Node: "node-9",
+	}
+	lost := elected
+	lost.Time, lost.Type, lost.Held, lost.HeldKnown = elected.Time.Add(6*time.Hour), election.Vacated, 6*time.Hour, true
+	why := lost
+	why.Time, why.Type, why.Cause, why.Evidence = lost.Time.Add(time.Second), election.Explained, election.CheckCritical, "service:web-old: 503"
+	w.Record([]election.Event{elected, lost, why})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // what is queued is stored
+	if err := w.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		file := filepath.Join(t.TempDir(), "h.db")
+		yesterday(t, s, file)
+		lost := time.Now().Add(-24 * time.Hour).Format("Jan 02 15")
+		for range 2 { // what the first dashboard stores does not displace it
+			term := s.open(width, height, "--history", file)
+			term.await("1 led", "web-a")
+			term.keys("2")
+			screen := term.await("vacated", "web-old, term 1", lost)
+			if n := strings.Count(screen, "vacated"); n != 1 {
+				t.Errorf("it was vacated once, not %d times:\n%s", n, screen)
+			}
+			term.keys("1")
+			term.await("web-a")
+			term.keys("Enter", "Tab", "Tab")
+			term.await("web-old on node-9", "lost because a check of its session went critical", "no leader for at most")
+			term.keys("2")
+			term.await("web-old, term 1")
+			for _, r := range ":since 1h" {
+				term.keys(string(r))
+			}
+			term.keys("Enter")
+			term.await("line", "since")
+			term.gone("web-old")
+			term.keys("q")
+			term.await("left with 0")
+		}
+	})
+}
+
+func TestReportKeyWritesAFile(t *testing.T) {
+	s := newStage(t)
+	folder := t.TempDir()
+	t.Chdir(folder)
+	file := filepath.Join(folder, "h.db")
+	yesterday(t, s, file)
+	term := s.open(120, 36, "--history", file)
+	term.await("1 led", "web-a")
+	for _, r := range ":report 2d" {
+		term.keys(string(r))
+	}
+	term.keys("Enter")
+	screen := term.await("Wrote electop-report-web-")
+	_, name, _ := strings.Cut(screen, "Wrote ")
+	name, _, _ = strings.Cut(name, " ")
+	text, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil || !strings.Contains(string(text), "web-old") || !strings.Contains(string(text), "# Incident report: web") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	term.keys("q")
+	term.await("left with 0")
 }

@@ -48,7 +48,7 @@ func (g Guide) lines(sym *term.Symbols, width int) [][]term.Span {
 	for i, bindings := range g.Keys.All() {
 		groups = append(groups, helpGroup(titles[i], bindings))
 	}
-	signs := append([][]term.Span{{}}, g.signLines(sym)...)
+	signs := append(append([][]term.Span{{}}, g.signLines(sym)...), g.commandLines(width)...)
 	if width < 96 {
 		var all [][]term.Span
 		for _, g := range groups {
@@ -89,9 +89,23 @@ func sideBySide(groups [][][]term.Span, width int) [][]term.Span {
 	}
 }
 
+// labelWidth is the width of the labels of the signs, in cells.
+const labelWidth = 10
+
+// commandLines lists the commands, in as many lines as the width needs.
+func (g Guide) commandLines(width int) [][]term.Span {
+	var lines [][]term.Span
+	label := "Commands"
+	for _, part := range term.Wrap(g.Commands, max(20, width-labelWidth)) {
+		lines = append(lines, []term.Span{{term.Head, term.PadTo(label, labelWidth)}, {term.Text, part}})
+		label = ""
+	}
+	return lines
+}
+
 // signLines explains the signs of the board.
 func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
-	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, 10)} }
+	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, labelWidth)} }
 	return [][]term.Span{
 		{label("States"), {term.Led, sym.Led}, {term.Text, " led   "}, {term.Delay, sym.Delay},
 			{term.Text, " lock-delay: Consul refuses new holders   "}, {term.Vacant, sym.Vacant}, {term.Text, " vacant   "},
@@ -113,6 +127,6 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
 			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
 		{label("Filter"), {term.Text, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
-		{label("Command"), {term.Text, g.Commands}},
+		{label(""), {term.Text, "view 2: type:elected   cause:released   election:web (the whole name); it searches the history as well"}},
 	}
 }

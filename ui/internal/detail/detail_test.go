@@ -11,6 +11,7 @@ import (
 	"electop/election"
 	"electop/ui/internal/detail"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 	"electop/ui/internal/uitest"
@@ -32,7 +33,7 @@ func look(snap *election.Snapshot, key string) *scene.Scene {
 
 func drive(t testing.TB, snap *election.Snapshot, key string) *driver {
 	t.Helper()
-	d := &driver{t: t, m: detail.New(keys.Default(false)), s: look(snap, key)}
+	d := &driver{t: t, m: detail.New(keys.Default(false), past.NewReader(t.Context(), nil)), s: look(snap, key)}
 	d.send(scene.Resized{Rect: term.Rect{W: 100, H: 30}})
 	return d
 }

@@ -5,35 +5,77 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// historyDoc lists the terms, newest first, with the vacancies between them, and then the
-// events.
-func historyDoc(d *term.Page, s *scene.Scene, e *election.Election) {
-	state := scene.DisplayStateOf(e, s.AsOf)
+// historyDoc lists the terms, latest first, with the vacancies and the gaps in observation
+// between them, and then, below all terms, the events.
+func historyDoc(d *term.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
+	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.merged(e)
 	switch {
-	case len(e.Terms) > 0:
+	case len(terms) > 0:
 	case state == scene.StateSemaphore:
 		d.Para(term.Quiet, "A semaphore has no terms, only holders.")
+	case stored.end && stored.past.On():
+		d.Para(term.Quiet, "No term was observed.")
 	default:
 		d.Para(term.Quiet, "No term was observed: there was no leader since electop started.")
 	}
-	later := time.Time{} // start of the next term
-	if state != scene.StateLed && state != scene.StateSemaphore && len(e.Terms) > 0 {
-		later = s.AsOf
+	if state != scene.StateLed && state != scene.StateSemaphore && len(terms) > 0 {
 		vacancyLine(d, s.AsOf.Sub(e.VacantSince), true, true)
 	}
-	for i := len(e.Terms) - 1; i >= 0; i-- {
-		t := &e.Terms[i]
-		if i < len(e.Terms)-1 && later.After(t.End) {
-			vacancyLine(d, later.Sub(t.End), e.Terms[i+1].StartKnown, false)
+	gaps := past.Unobserved(stored.gaps, s.LiveSince())
+	for i := range terms {
+		if i > 0 {
+			vacancyAfter(d, &terms[i], &terms[i-1])
 		}
-		termLines(d, s, t)
-		later = t.Start
+		gaps = gapsSince(d, s, gaps, terms[i].Start)
+		termLines(d, s, &terms[i])
 	}
-	eventsOfElection(d, s, e)
+	if stored.end {
+		gapsSince(d, s, gaps, time.Time{})
+	}
+	if text := stored.state(d.Sym); len(text) > 0 {
+		d.Add(text...)
+	}
+	if !stored.past.On() || stored.full() || stored.err != nil {
+		eventsOfElection(d, s, e)
+	}
+}
+
+// gapsSince writes the latest gaps that began since a moment, and returns the others.
+func gapsSince(d *term.Page, s *scene.Scene, gaps []history.Range, at time.Time) []history.Range {
+	for n := len(gaps) - 1; n >= 0 && !gaps[n].Since.Before(at); n-- {
+		gap := gaps[n]
+		d.Add(term.Span{term.Faint, term.PadTo("", 9)}, term.Span{term.Delay, d.Sym.Unknown + " no observer for " + term.Duration(gap.Until.Sub(gap.Since))},
+			term.Span{term.Quiet, "  " + dated(d, s, gap.Since) + " " + d.Sym.Arrow + " " + dated(d, s, gap.Until)})
+		gaps = gaps[:n]
+	}
+	return gaps
+}
+
+// dated formats a time, with the date unless it is today.
+func dated(d *term.Page, s *scene.Scene, at time.Time) string {
+	return term.Dated(at, s.Now, d.Width >= secondsWidth)
+}
+
+// secondsWidth is the width from which times have both date and seconds.
+const secondsWidth = 90
+
+// vacancyAfter writes the time without a leader between a term and the next one.
+func vacancyAfter(d *term.Page, t, next *history.Term) {
+	switch length := next.Start.Sub(t.End); {
+	case !t.Over():
+	case t.VacancyKnown:
+		if t.Vacancy > 0 {
+			vacancyLine(d, t.Vacancy, true, false)
+		}
+	case length > 0:
+		vacancyLine(d, length, false, false)
+	}
 }
 
 func vacancyLine(d *term.Page, length time.Duration, known, lasting bool) {
@@ -48,17 +90,20 @@ func vacancyLine(d *term.Page, length time.Duration, known, lasting bool) {
 	d.Add(term.Span{term.Faint, term.PadTo("", 9)}, term.Span{term.Vacant, d.Sym.Vacant + " " + text})
 }
 
-func termLines(d *term.Page, s *scene.Scene, t *election.Term) {
+func termLines(d *term.Page, s *scene.Scene, t *history.Term) {
 	end, sign, r := "now", d.Sym.Led, term.Led
 	if t.Over() {
-		end, sign, r = term.Clock(t.End, s.Now), d.Sym.Dot, term.Quiet
+		end, sign, r = dated(d, s, t.End), d.Sym.Dot, term.Quiet
 	}
-	start := term.Clock(t.Start, s.Now)
+	if !t.SeenUntil.IsZero() {
+		end = "by " + end
+	}
+	start := dated(d, s, t.Start)
 	if !t.StartKnown {
 		start = "before " + start
 	}
 	line := []term.Span{
-		{term.Quiet, term.PadTo("term "+scene.TermNumber(t.Number), 9)}, {r, sign + " "}, {term.Strong, t.Leader},
+		{term.Quiet, term.PadTo("term "+scene.TermNumber(t.Number), 9)}, {r, sign + " "}, {term.Strong, scene.Clean(t.Leader)},
 	}
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {
 		line = append(line, term.Span{term.Text, " on " + scene.Clean(t.Node)})
@@ -72,7 +117,19 @@ func termLines(d *term.Page, s *scene.Scene, t *election.Term) {
 		term.Span{term.Quiet, "  " + start + " " + d.Sym.Arrow + " " + end})
 	d.Add(line...)
 	if t.Over() {
-		d.Indented(11, append([]term.Span{{term.Quiet, "lost because "}}, causeSpans(s, t)...)...)
+		d.Indented(11, append([]term.Span{{term.Quiet, "lost because "}}, lossSpans(s, t)...)...)
+	}
+}
+
+// lossSpans say why a term ended, and who ended it.
+func lossSpans(s *scene.Scene, t *history.Term) []term.Span {
+	switch by := scene.Clean(t.By); {
+	case by == "" || !scene.ByOperator(t.Cause):
+		return causeSpans(s, &t.Term)
+	case t.Cause == election.OperatorDestroy:
+		return []term.Span{{term.Text, by + " destroyed its session with electop"}}
+	default:
+		return []term.Span{{term.Text, by + " released it with electop"}}
 	}
 }
 
@@ -84,7 +141,7 @@ func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {
 	for i := len(e.Events) - 1; i >= 0; i-- {
 		ev := &e.Events[i]
 		spans := append([]term.Span{{scene.EventRole(ev), term.PadTo(scene.EventWord(ev), scene.EventWordWidth)}}, scene.EventSpans(d.Sym, ev)...)
-		d.Add(append([]term.Span{{term.Quiet, term.Clock(ev.Time, s.Now) + "  "}}, spans...)...)
+		d.Add(append([]term.Span{{term.Quiet, dated(d, s, ev.Time) + "  "}}, spans...)...)
 	}
 }
 

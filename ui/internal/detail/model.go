@@ -9,6 +9,7 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -34,14 +35,24 @@ type Model struct {
 	of     string // ID of the election
 	offset int    // first line on the screen
 	raw    rawText
+	stored storedTerms
 }
 
 // New returns the pages with the detail page open.
-func New(k keys.Map) Model { return Model{keys: k} }
+func New(k keys.Map, r past.Reader) Model { return Model{keys: k, stored: storedTerms{past: r}} }
 
 // Update handles a message. It limits the offset to the page and resets it for another
-// election.
+// election. While the history is shown, it reads the stored terms.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	m.update(msg, s)
+	m.settle(s)
+	if cmd := m.load(s); cmd != nil {
+		return m, scene.Run{Cmd: cmd}
+	}
+	return m, nil
+}
+
+func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	switch msg := msg.(type) {
 	case scene.Resized:
 		m.rect = msg.Rect
@@ -55,11 +66,26 @@ func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 		if msg.Y == 0 {
 			m.turn(1)
 		}
+	case past.TermsRead:
+		m.stored.read(msg, s)
+	case past.Slow:
+		m.stored.slow = m.stored.slow || msg.Of == m.stored.req
 	case tea.KeyPressMsg:
 		m.pressed(msg)
 	}
-	m.settle(s)
-	return m, nil
+}
+
+// load starts the read of the stored terms that the page needs next, nil for none.
+func (m *Model) load(s *scene.Scene) tea.Cmd {
+	if m.tab != tabHistory || m.rect.H <= 1 || s.Selected == nil {
+		return nil
+	}
+	nearEnd := m.stored.asked
+	if nearEnd && !m.stored.full() {
+		text, _ := m.lines(s, s.Selected, m.rect.W-2)
+		nearEnd = m.offset+2*m.rect.H >= len(text)
+	}
+	return m.stored.load(s, nearEnd)
 }
 
 func (m *Model) pressed(msg tea.KeyPressMsg) {
@@ -82,6 +108,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) {
 func (m *Model) turn(pages tab) {
 	m.tab = (m.tab + pages) % tabCount
 	m.offset = 0
+	m.stored.forget(m.of) // the tab shows what was stored since it was left
 }
 
 // scroll moves the page by step lines, unless the pane is hidden.
@@ -100,6 +127,7 @@ func (m *Model) settle(s *scene.Scene) {
 	}
 	if id := e.ID(); id != m.of {
 		m.of, m.offset = id, 0
+		m.stored.forget(id)
 	}
 	width := m.rect.W - 2
 	switch {
@@ -122,7 +150,7 @@ func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][
 	case tabCandidates:
 		candidatesDoc(d, s, e)
 	case tabHistory:
-		historyDoc(d, s, e)
+		historyDoc(d, s, e, &m.stored)
 	case tabRaw:
 		if m.raw.of == e && m.raw.width == width {
 			return m.raw.lines, 0

@@ -3,36 +3,68 @@ package events
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// Model is the view of all stored events, newest first.
+// Model is the view of all events, newest first: the live ones of the snapshot, and those of
+// the history, page by page.
 type Model struct {
 	at     scene.Cursor
 	keys   keys.Map
 	rect   term.Rect
 	lines  []scene.EventLine
 	filter scene.Filter
-	// follow keeps the cursor on the newest event.
-	follow bool
+	// names is the width of the names of elections, in cells.
+	names int
+	// follow keeps the cursor on the newest event. opened is set from the first
+	// [scene.Opened] on: the history is not read before.
+	follow, opened bool
+	stored         stored
 }
 
 // New returns a view that stays empty until the first [scene.Opened] or [scene.Changed].
-func New(k keys.Map) Model { return Model{keys: k, follow: true} }
+func New(k keys.Map, r past.Reader) Model {
+	return Model{keys: k, follow: true, stored: stored{past: r, outdated: true, joined: true}}
+}
 
 // Filter is the current filter.
 func (m Model) Filter() scene.Filter { return m.filter }
 
 // Result returns the number of events that match the filter.
-func (m Model) Result(*scene.Scene) string { return term.Plural(len(m.lines), "event") }
+func (m Model) Result(*scene.Scene) string {
+	n := 0
+	for _, l := range m.lines {
+		if l.Ev.Type != scene.UnobservedEvent {
+			n++
+		}
+	}
+	return m.count(n, "event")
+}
+
+// count is a number of events or lines, with a plus sign if the history has more.
+func (m Model) count(n int, noun string) string {
+	if m.complete() {
+		return term.Plural(n, noun)
+	}
+	return strconv.Itoa(n) + "+ " + noun + "s"
+}
+
+// complete reports whether the list has all events that match.
+func (m Model) complete() bool {
+	w := &m.stored
+	return !w.past.On() || w.joined && w.end && !w.outdated
+}
 
 // Marks is 0: events cannot be marked.
 func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
@@ -40,10 +72,15 @@ func (m Model) Marks(*scene.Scene) (visible, hidden int) { return 0, 0 }
 // Cursor is empty: clearing a filter restores no cursor.
 func (m Model) Cursor() string { return "" }
 
-// Update handles a message and keeps the cursor visible.
+// Update handles a message, keeps the cursor visible and reads what the view needs next.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
-	m.at.Scroll(m.rect.H-1, len(m.lines))
+	cmd := m.load(s)
+	if cmd != nil {
+		action = scene.Join(action, scene.Run{Cmd: cmd})
+	}
+	m.stored.slow = m.stored.slow && m.stored.req != nil
+	m.at.Scroll(m.rows(s), len(m.lines))
 	return m, action
 }
 
@@ -52,13 +89,34 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Resized:
 		m.rect = msg.Rect
 	case scene.Opened:
+		if m.opened = true; m.follow {
+			m.stored.restart(time.Time{})
+		}
 		m.refresh(s)
 	case scene.Changed:
 		if msg.Before.Shown != s.Shown || !scene.SameSlice(msg.Before.Actions, s.Actions) {
 			m.refresh(s)
 		}
+	case past.EventsRead:
+		m.read(msg, s)
+	case past.Slow:
+		m.stored.slow = m.stored.slow || msg.Of == m.stored.req
 	case scene.Filtered:
 		m.setFilter(msg.Text, s)
+	case scene.Since:
+		m.setSince(msg.At, s)
+	case scene.Report:
+		return m.report()
+	default:
+		return m.moved(msg, s)
+	}
+	return nil
+}
+
+// moved handles what the user presses.
+func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
+	m.stored.pressed()
+	switch msg := msg.(type) {
 	case scene.Moved:
 		m.moveTo(m.at.Index + msg.Step)
 	case scene.Wheeled:
@@ -68,69 +126,140 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			m.moveTo(m.at.Offset + msg.Y - 1)
 		}
 	case scene.Back:
-		if m.filter.Empty() {
+		switch {
+		case !m.filter.Empty():
+			m.follow = m.follow && m.isLive(m.selected(), s) // a found event stays, with its neighbours
+			m.setFilter("", s)
+		case !m.stored.since.IsZero():
+			m.setSince(time.Time{}, s)
+		default:
 			return scene.Pass{}
 		}
-		m.setFilter("", s)
 	case tea.KeyPressMsg:
-		return m.pressed(msg)
+		return m.pressed(msg, s)
 	}
 	return nil
 }
 
-func (m *Model) pressed(msg tea.KeyPressMsg) scene.Action {
-	if step, ok := m.keys.Step(msg, max(1, m.rect.H-1), len(m.lines)); ok {
+func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	if key.Matches(msg, m.keys.Top) && !m.stored.joined {
+		m.newest(s)
+		return nil
+	}
+	if step, ok := m.keys.Step(msg, max(1, m.rows(s)), len(m.lines)); ok {
 		m.moveTo(m.at.Index + step)
 		return nil
 	}
-	if ev := m.selected(); key.Matches(msg, m.keys.Open) && ev != nil {
+	switch ev := m.selected(); {
+	case key.Matches(msg, m.keys.Report):
+		return m.report()
+	case ev == nil || !key.Matches(msg, m.keys.Open):
+		return nil
+	case ev.Key == "":
+		return scene.Say{Role: term.Quiet, Text: "This line concerns no single election."}
+	default:
 		return scene.ShowElection{ID: ev.ElectionID()}
 	}
-	return nil
 }
 
+// setFilter filters the lines in memory at once, and the history from the event under the
+// cursor on.
 func (m *Model) setFilter(text string, s *scene.Scene) {
+	if text == m.filter.Text {
+		return
+	}
 	m.filter = scene.ParseFilter(text)
+	m.stored.narrow(m.keep)
+	m.stored.restart(m.from(s))
+	m.refresh(s)
+}
+
+// from is where the history begins so that the event under the cursor is on its first
+// page: a little later, because its explanation is.
+func (m *Model) from(s *scene.Scene) time.Time {
+	ev := m.selected()
+	switch {
+	case ev == nil:
+		return m.stored.from
+	case m.follow, m.isLive(ev, s):
+		return time.Time{}
+	}
+	return ev.Time.Add(2 * time.Second)
+}
+
+// isLive reports whether the snapshot has an event. Without a history it has all.
+func (m *Model) isLive(ev *election.Event, s *scene.Scene) bool {
+	return ev == nil || !m.stored.past.On() ||
+		slices.ContainsFunc(s.Shown.Events, func(live election.Event) bool { return scene.SameEvent(&live, ev) })
+}
+
+// setSince limits the list to events since a moment, and moves to the newest.
+func (m *Model) setSince(at time.Time, s *scene.Scene) {
+	m.stored.since = at
+	m.newest(s)
+}
+
+// newest moves to the newest event.
+func (m *Model) newest(s *scene.Scene) {
+	w := &m.stored
+	w.restart(time.Time{})
+	w.pages, w.joined = nil, true
+	m.moveTo(0)
 	m.refresh(s)
 }
 
 // refresh rebuilds the lines, including the operator's actions. Unless the view follows
-// the newest event, the cursor stays on its event and row.
+// the newest event, the cursor stays on its event and row; if the event is no longer
+// listed, it moves to the next older one.
 func (m *Model) refresh(s *scene.Scene) {
 	at, before := m.selected(), m.at.Index
-	m.lines = insertActions(scene.FoldEvents(s.Shown.Events, m.filter.MatchEvent, -1), s.Actions, m.filter.MatchEvent)
+	m.lines = m.list(s)
+	m.names = max(m.names, nameWidth(m.lines), s.NameWidth)
 	if m.follow || at == nil {
 		m.moveTo(0)
 		return
 	}
 	i := slices.IndexFunc(m.lines, func(l scene.EventLine) bool { return scene.SameEvent(at, l.Ev) })
 	if i < 0 {
-		i = m.at.Index
+		i = slices.IndexFunc(m.lines, func(l scene.EventLine) bool { return !l.Ev.Time.After(at.Time) })
+	}
+	if i < 0 {
+		i = len(m.lines)
 	}
 	m.at.MoveTo(i, len(m.lines))
 	m.at.Offset += m.at.Index - before
 }
 
-// insertActions inserts each action that matches the filter in order of time.
-func insertActions(lines, actions []scene.EventLine, keep func(*election.Event) bool) []scene.EventLine {
-	at := 0
-	for _, a := range slices.Backward(actions) {
-		if !keep(a.Ev) {
-			continue
-		}
-		for at < len(lines) && lines[at].Ev.Time.After(a.Ev.Time) {
-			at++
-		}
-		lines = slices.Insert(lines, at, a)
-		at++
+// list joins the live events, the history, actions and gaps in observation.
+func (m *Model) list(s *scene.Scene) []scene.EventLine {
+	w := &m.stored
+	lines := w.lines()
+	if w.joined {
+		live := scene.FoldEvents(s.Shown.Events, m.keepLive, -1)
+		lines = merge(actionLines(s.Actions, m.keep), merge(live, without(lines, live)))
 	}
-	return lines
+	if isAboutEvents(m.filter) || w.outdated && len(w.pages) == 0 {
+		return lines
+	}
+	return merge(gapLines(past.Unobserved(w.gaps, s.LiveSince()), w.within(), s.Now), lines)
+}
+
+// keep reports whether a line matches.
+func (m *Model) keep(l scene.EventLine) bool {
+	return !l.Ev.Time.Before(m.stored.since) && m.filter.MatchEvent(l)
+}
+
+// keepLive reports whether a line of the snapshot matches. The history stores an initial
+// state only if it differs from the stored one, so others only repeat an older event.
+func (m *Model) keepLive(l scene.EventLine) bool {
+	repeated := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
+	return !repeated && m.keep(l)
 }
 
 // moveTo moves the cursor to a line. On the first line the view follows the newest event.
 func (m *Model) moveTo(i int) {
 	m.at.MoveTo(i, len(m.lines))
-	m.follow = m.at.Index == 0
+	m.follow = m.at.Index == 0 && m.stored.joined
 }
 
 // selected is the event under the cursor, nil for none.
@@ -141,30 +270,48 @@ func (m *Model) selected() *election.Event {
 	return m.lines[m.at.Index].Ev
 }
 
-// View draws the title and as many lines as fit.
+// View draws the title, as many lines as fit, and the state of the history unless it is as
+// usual.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
-	r := m.rect
-	title := []term.Span{{term.Strong, "Events"}, {term.Quiet, "  " + term.Plural(len(m.lines), "line") + ", newest first"}}
-	state := []term.Span{{term.Quiet, "follows the newest"}}
-	if !m.follow {
-		state = []term.Span{{term.Accent, "g follows the newest"}}
-	}
-	lines := append(make([]string, 0, r.H), p.Rule(r.W, title, state))
-	l := term.NewLine(p, r.W)
-	for i := m.at.Offset; i < min(len(m.lines), m.at.Offset+r.H-1); i++ {
+	r, rows := m.rect, m.rows(s)
+	lines := append(make([]string, 0, r.H), m.title(s, p))
+	l, dated := term.NewLine(p, r.W), m.dated(s)
+	for i := m.at.Offset; i < min(len(m.lines), m.at.Offset+rows); i++ {
 		l.Reset(p.Tone)
 		if i == m.at.Index {
 			l.Reset(p.Tone.Selected())
 			l.Text(term.Accent, p.Sym.Cursor)
 		}
 		l.To(term.LeadIn)
-		drawEvent(l, s, m.lines[i])
+		drawEvent(l, s, m.lines[i], columns{names: m.names, dated: dated})
 		lines = append(lines, l.Done())
 	}
-	if len(m.lines) == 0 && r.H > 2 {
+	if len(m.lines) == 0 && r.H > 2 && m.stored.req == nil {
 		lines = append(lines, p.Draw(r.W), p.Draw(r.W, term.Span{term.Quiet, " " + m.none()}))
 	}
+	if status := m.status(s); len(status) > 0 {
+		lines = append(p.Pad(lines, r.W, rows+1), p.Draw(r.W, append([]term.Span{{term.Quiet, " "}}, status...)...))
+	}
 	return p.Pad(lines, r.W, r.H)
+}
+
+func (m Model) title(s *scene.Scene, p *term.Painter) string {
+	text := "  " + m.count(len(m.lines), "line")
+	if at := m.stored.since; !at.IsZero() {
+		text += " since " + term.Dated(at, s.Now, true)
+	}
+	state := []term.Span{{term.Quiet, "follows the newest"}}
+	if !m.follow {
+		state = []term.Span{{term.Accent, "g follows the newest"}}
+	}
+	return p.Rule(m.rect.W, []term.Span{{term.Strong, "Events"}, {term.Quiet, text + ", newest first"}}, state)
+}
+
+// dated reports whether the times need room for a date. With a history they always have
+// it, so that no column moves when a page arrives.
+func (m Model) dated(s *scene.Scene) bool {
+	n := len(m.lines)
+	return m.stored.past.On() || n > 0 && !term.IsToday(m.lines[n-1].Ev.Time, s.Now)
 }
 
 func (m Model) none() string {

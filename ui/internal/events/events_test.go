@@ -12,6 +12,7 @@ import (
 	"electop/election"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 	"electop/ui/internal/uitest"
@@ -26,7 +27,7 @@ type driver struct {
 
 func drive(t testing.TB, snap *election.Snapshot) *driver {
 	t.Helper()
-	d := &driver{t: t, m: events.New(keys.Default(false)), s: uitest.Scene(snap, uitest.Now())}
+	d := &driver{t: t, m: events.New(keys.Default(false), past.NewReader(t.Context(), nil)), s: uitest.Scene(snap, uitest.Now())}
 	d.send(scene.Resized{Rect: term.Rect{W: 80, H: 20}})
 	d.send(scene.Opened{})
 	return d

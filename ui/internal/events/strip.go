@@ -1,7 +1,6 @@
 package events
 
 import (
-	"electop/election"
 	"electop/election/sanitize"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -14,12 +13,13 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 		return nil
 	}
 	lines := append(make([]string, 0, r.H), p.Rule(r.W, []term.Span{{term.Head, "Latest events"}}, nil))
-	news := scene.FoldEvents(s.Shown.Events, func(ev *election.Event) bool { return !ev.Initial }, r.H-1)
+	news := scene.FoldEvents(s.Shown.Events, func(l scene.EventLine) bool { return !l.Ev.Initial }, r.H-1)
 	l := term.NewLine(p, r.W)
+	c := columns{names: s.NameWidth, dated: len(news) > 0 && !term.IsToday(news[len(news)-1].Ev.Time, s.Now)}
 	for _, el := range news {
 		l.Reset(p.Tone)
 		l.Gap(1)
-		drawEvent(l, s, el)
+		drawEvent(l, s, el, c)
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 && r.H > 1 {
@@ -28,11 +28,32 @@ func Strip(s *scene.Scene, p *term.Painter, r term.Rect) []string {
 	return p.Pad(lines, r.W, r.H)
 }
 
+// secondsWidth is the width from which times have both date and seconds.
+const secondsWidth = 100
+
+// columns are the widths of a list: of names, and whether times have a date.
+type columns struct {
+	names int
+	dated bool
+}
+
+// nameWidth is the width of the longest name of an election.
+func nameWidth(lines []scene.EventLine) (width int) {
+	for _, l := range lines {
+		width = max(width, term.Width(sanitize.Text(l.Ev.Election)))
+	}
+	return width
+}
+
 // drawEvent draws one line: time, election, type and description.
-func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine) {
-	l.Cell(term.Quiet, term.Clock(el.Ev.Time, s.Now), 8)
+func drawEvent(l *term.Line, s *scene.Scene, el scene.EventLine, c columns) {
+	width, seconds := len("15:04:05"), l.Width >= secondsWidth
+	if c.dated {
+		width = term.DatedWidth(seconds)
+	}
+	l.Right(term.Quiet, term.Dated(el.Ev.Time, s.Now, seconds), width)
 	l.Gap(term.ColumnGap)
-	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), max(6, min(s.NameWidth, l.Width/5)))
+	l.Cell(term.Strong, sanitize.Text(el.Ev.Election), max(6, min(c.names, l.Width/5)))
 	l.Gap(term.ColumnGap)
 	l.Cell(scene.EventRole(el.Ev), scene.EventWord(el.Ev), min(scene.EventWordWidth, max(10, l.Width/6)))
 	l.Texts(scene.EventSpans(l.Sym, el.Ev)...)

@@ -11,7 +11,7 @@ type Map struct {
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
-	Release, Destroy, Results, Scan                           key.Binding
+	Release, Destroy, Results, Scan, Report                   key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Help, Suspend, Quit                                       key.Binding
 }
@@ -41,6 +41,7 @@ func Default(ascii bool) Map {
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
 		Scan:      bind("f", "scan all keys", "f"),
+		Report:    bind("E", "write an incident report", "E"),
 		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
@@ -69,19 +70,19 @@ func (k Map) All() [][]key.Binding {
 	return [][]key.Binding{
 		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
 		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause},
-		{k.Release, k.Destroy, k.Results, k.Mark, k.Scan, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
+		{k.Release, k.Destroy, k.Results, k.Report, k.Mark, k.Scan, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
 	}
 }
 
 // Zoom lists the keys of the footer while the pane fills the screen.
 func (k Map) Zoom() []key.Binding {
-	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, k.Help, k.Quit}
+	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
 // EventList lists the keys of the footer in the events view.
 func (k Map) EventList() []key.Binding {
 	open, newest := says(k.Open, "its election"), says(k.Top, "newest")
-	return []key.Binding{k.Down, open, k.Filter, newest, k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
+	return []key.Binding{k.Down, open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
 // SessionList lists the keys of the footer in the sessions view; open is true if one

@@ -1,6 +1,8 @@
 package scene
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
@@ -50,6 +52,15 @@ type Close struct{ Text string }
 // Run runs a command; the component receives its message.
 type Run struct{ Cmd tea.Cmd }
 
+// WriteReport writes an incident report about the elections with these keys to a file.
+type WriteReport struct {
+	Keys  []string
+	Since time.Time
+}
+
+// ShowSince shows the events since a moment, all for the zero time.
+type ShowSince struct{ At time.Time }
+
 // Quit ends the program. While a write runs, only a second Quit does.
 type Quit struct{}
 
@@ -58,6 +69,14 @@ type Pass struct{}
 
 // All is a list of actions, in order.
 type All []Action
+
+// Join returns an action that carries out two, of which the first may be nil.
+func Join(a, b Action) Action {
+	if a == nil {
+		return b
+	}
+	return All{a, b}
+}
 
 func (Say) isAction()          {}
 func (Copy) isAction()         {}
@@ -69,6 +88,8 @@ func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
 func (Close) isAction()        {}
 func (Run) isAction()          {}
+func (WriteReport) isAction()  {}
+func (ShowSince) isAction()    {}
 func (Quit) isAction()         {}
 func (Pass) isAction()         {}
 func (All) isAction()          {}

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"strings"
 	"time"
 
 	"electop/ui/internal/term"
@@ -16,33 +17,37 @@ type EventLine struct {
 
 // FoldEvents returns the latest lines, newest first, at most limit (negative: all).
 // Explanations are merged into the events that they explain.
-func FoldEvents(events []election.Event, keep func(*election.Event) bool, limit int) []EventLine {
+func FoldEvents(events []election.Event, keep func(EventLine) bool, limit int) []EventLine {
 	var lines []EventLine
-	var explained []*election.Event
+	explained := map[TermID]*election.Event{}
 	for i := len(events) - 1; i >= 0 && len(lines) != limit; i-- {
 		ev := &events[i]
 		if ev.Type == election.Explained {
-			explained = append(explained, ev)
+			if id := TermOf(ev); explained[id] == nil { // a later explanation is better
+				explained[id] = ev
+			}
 			continue
 		}
 		line := EventLine{Ev: ev}
 		if ev.Type == election.Vacated {
-			line.Why = explanationOf(ev, explained)
+			line.Why = explained[TermOf(ev)]
 		}
-		if keep(ev) || line.Why != nil && keep(line.Why) {
+		if keep(line) {
 			lines = append(lines, line)
 		}
 	}
 	return lines
 }
 
-func explanationOf(ev *election.Event, explained []*election.Event) *election.Event {
-	for _, x := range explained {
-		if x.Key == ev.Key && x.Session == ev.Session && x.Term == ev.Term && x.CreateIndex == ev.CreateIndex {
-			return x
-		}
-	}
-	return nil
+// TermID identifies the term that an event is about.
+type TermID struct {
+	Datacenter, Key, Session string
+	Term, CreateIndex        uint64
+}
+
+// TermOf is the term that an event is about.
+func TermOf(ev *election.Event) TermID {
+	return TermID{Datacenter: ev.Datacenter, Key: ev.Key, Session: ev.Session, Term: ev.Term, CreateIndex: ev.CreateIndex}
 }
 
 // EventWordWidth is the width of the event type column, in cells.
@@ -68,7 +73,7 @@ func EventRole(ev *election.Event) term.Role {
 		return term.Led
 	case ActionEvent:
 		return term.Accent
-	case election.Overwritten, election.Missed, election.Unreadable:
+	case election.Overwritten, election.Missed, election.Unreadable, UnobservedEvent:
 		return term.Delay
 	case election.ConnectionLost:
 		return term.Bad
@@ -84,7 +89,7 @@ func EventSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 		return []term.Span{{term.Text, "lost"}, {term.Quiet, ": " + Clean(ev.Error)}}
 	case election.ConnectionRestored:
 		return []term.Span{{term.Text, "restored"}}
-	case ActionEvent:
+	case ActionEvent, UnobservedEvent:
 		return []term.Span{{term.Text, Clean(ev.Evidence)}}
 	case election.Missed:
 		return []term.Span{{term.Text, term.Plural(int(min(ev.Count, 1<<31)), "term") + " passed unseen"}}
@@ -137,8 +142,11 @@ func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 // WhySpans shows the cause in an explanation.
 func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
-	if ev.Evidence != "" && !ByOperator(ev.Cause) {
+	switch _, who, named := strings.Cut(ev.Evidence, " with electop by "); {
+	case !ByOperator(ev.Cause) && ev.Evidence != "":
 		spans = append(spans, term.Span{term.Quiet, ": " + OneLine(ev.Evidence, 240)})
+	case named: // the history names the operator
+		spans = append(spans, term.Span{term.Quiet, " (" + OneLine(who, 80) + ")"})
 	}
 	return spans
 }
@@ -148,5 +156,15 @@ func SameEvent(a, b *election.Event) bool {
 	return a.Time.Equal(b.Time) && a.Type == b.Type && a.Key == b.Key && a.Term == b.Term && a.Session == b.Session
 }
 
-// ActionEvent is the type of operator actions in the Events view.
-const ActionEvent election.EventType = "operator"
+// Types of lines in the Events view that are no events: an action of an operator, and a
+// time in which no observer was running.
+const (
+	ActionEvent     election.EventType = "operator"
+	UnobservedEvent election.EventType = "unobserved"
+)
+
+// Unobserved is the line of a time in which no observer was running.
+func Unobserved(from, to, now time.Time) EventLine {
+	text := "no observer for " + term.Duration(to.Sub(from)) + ", until " + term.Dated(to, now, true)
+	return EventLine{Ev: &election.Event{Time: from, Type: UnobservedEvent, Evidence: text}}
+}

@@ -43,7 +43,7 @@ func ParseFilter(text string) Filter {
 
 func isField(s string) bool {
 	switch s {
-	case "state", "node", "leader", "session", "key", "type":
+	case "state", "node", "leader", "session", "key", "type", "election", "cause":
 		return true
 	}
 	return false
@@ -76,11 +76,21 @@ func (w FilterWord) matchElection(e *election.Election, asOf time.Time) bool {
 			e.Session != nil && ContainsFold(e.Session.Name, w.Value)
 	case "key":
 		return ContainsFold(e.Key(), w.Value)
+	case "election":
+		return w.Names(e.Name, e.Key())
+	case "cause":
+		last := e.LastTerm()
+		return last != nil && strings.HasPrefix(string(last.Cause), w.Value)
 	case "type":
 		return false
 	}
 	return ContainsFold(e.Name, w.Value) || ContainsFold(e.Key(), w.Value) ||
 		ContainsFold(e.Leader, w.Value) || ContainsFold(NodeOf(e), w.Value)
+}
+
+// Names reports whether the value is exactly this name or key.
+func (w FilterWord) Names(name, key string) bool {
+	return strings.EqualFold(name, w.Value) || strings.EqualFold(key, w.Value)
 }
 
 // NodeOf is the node of the leader, or of the last leader if there is none.
@@ -94,10 +104,10 @@ func NodeOf(e *election.Election) string {
 	return ""
 }
 
-// MatchEvent reports whether every word matches the event.
-func (f Filter) MatchEvent(ev *election.Event) bool {
+// MatchEvent reports whether every word matches the event or its explanation.
+func (f Filter) MatchEvent(l EventLine) bool {
 	for _, w := range f.Words {
-		if w.matchOneEvent(ev) == w.Not {
+		if matches := w.matchOneEvent(l.Ev) || l.Why != nil && w.matchOneEvent(l.Why); matches == w.Not {
 			return false
 		}
 	}
@@ -116,6 +126,10 @@ func (w FilterWord) matchOneEvent(ev *election.Event) bool {
 		return strings.HasPrefix(ev.Session, w.Value)
 	case "key":
 		return ContainsFold(ev.Key, w.Value)
+	case "election":
+		return w.Names(ev.Election, ev.Key)
+	case "cause":
+		return strings.HasPrefix(string(ev.Cause), w.Value) && ev.Cause != ""
 	case "state":
 		return false
 	}

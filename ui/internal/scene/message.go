@@ -1,6 +1,8 @@
 package scene
 
 import (
+	"time"
+
 	"electop/election"
 	"electop/ui/internal/term"
 )
@@ -30,6 +32,12 @@ type Moved struct{ Step int }
 
 // Filtered sets the filter; an empty text removes it.
 type Filtered struct{ Text string }
+
+// Since limits the events to those since a moment; the zero time removes the limit.
+type Since struct{ At time.Time }
+
+// Report requests [WriteReport] about the listed elections.
+type Report struct{}
 
 // GoTo moves the cursor to the election or session with this ID. Reveal clears a filter that
 // hides it.

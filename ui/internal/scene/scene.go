@@ -92,6 +92,14 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	return &part
 }
 
+// LiveSince is the time of the oldest event of the snapshot, zero for none.
+func (s *Scene) LiveSince() time.Time {
+	if len(s.Shown.Events) == 0 {
+		return time.Time{}
+	}
+	return s.Shown.Events[0].Time
+}
+
 // PartStale reports whether the drawn election is stale and others are not.
 func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 

@@ -173,7 +173,10 @@ func matchWord(w scene.FilterWord, r *row) bool {
 		return strings.HasPrefix(r.ses.ID, w.Value) || scene.ContainsFold(r.ses.Name, w.Value)
 	case "key":
 		return held((*election.Election).Key) || other
-	case "leader", "type":
+	case "election":
+		match := func(e *election.Election) bool { return w.Names(e.Name, e.Key()) }
+		return slices.ContainsFunc(r.holds, match) || slices.ContainsFunc(r.slots, match)
+	case "leader", "type", "cause":
 		return false
 	}
 	return scene.ContainsFold(r.ses.Name, w.Value) || scene.ContainsFold(r.ses.Node, w.Value) || scene.ContainsFold(r.ses.ID, w.Value) || held(name) || other

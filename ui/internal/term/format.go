@@ -93,6 +93,38 @@ func Clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
+// Dated formats a time in the zone of now, with the date unless it is today. A date of
+// another year leaves no room for the seconds.
+func Dated(t, now time.Time, seconds bool) string {
+	t = t.In(now.Location())
+	switch {
+	case IsToday(t, now):
+		return t.Format("15:04:05")
+	case t.Year() != now.Year() && !seconds:
+		return t.Format(time.DateOnly)
+	case t.Year() != now.Year():
+		return t.Format("2006-01-02 15h")
+	case seconds:
+		return t.Format("Jan 02 15:04:05")
+	}
+	return t.Format("Jan 02 15:04")
+}
+
+// DatedWidth is the width of the longest text of [Dated], in cells.
+func DatedWidth(seconds bool) int {
+	if seconds {
+		return len("Jan 02 15:04:05")
+	}
+	return len("Jan 02 15:04")
+}
+
+// IsToday reports whether t is on the day of now, in its zone.
+func IsToday(t, now time.Time) bool {
+	year, month, day := t.In(now.Location()).Date()
+	y, m, d := now.Date()
+	return year == y && month == m && day == d
+}
+
 // ClockTime formats a recent time as a time of day.
 func ClockTime(t time.Time) string { return t.Format("15:04:05") }
 

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode"
+
+	"electop/internal/history"
+)
+
+// reportFiles is the maximum number of reports with the same name and minute.
+const reportFiles = 100
+
+// writeIncidents writes an incident report about the elections with these keys to a new
+// file in the current folder, and returns its name. Elections without a history are left
+// out.
+func writeIncidents(ctx context.Context, source history.Source, keys []string, r history.Range) (string, error) {
+	var text []byte
+	var names []string
+	var unknown error
+	for _, key := range keys {
+		incident, err := readIncident(ctx, source, key, r)
+		switch {
+		case errors.Is(err, history.ErrNoElection):
+			unknown = err
+			continue
+		case err != nil:
+			return "", err
+		}
+		if len(names) > 0 {
+			text = append(text, '\n')
+		}
+		text, names = append(text, incident.Markdown()...), append(names, incident.Name)
+	}
+	if len(names) == 0 {
+		return "", unknown
+	}
+	name := "electop-report-" + fileName(names) + r.Until.Local().Format("-20060102-1504")
+	return createReport(name, text)
+}
+
+// fileName is the part of a report's file name that names its elections.
+func fileName(names []string) string {
+	if len(names) > 1 {
+		return fmt.Sprintf("%d-elections", len(names))
+	}
+	name := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._", r)) {
+			return r
+		}
+		return '-'
+	}, names[0])
+	return name[:min(len(name), 80)]
+}
+
+// createReport writes a file that does not exist yet, with a number if it must.
+func createReport(name string, text []byte) (string, error) {
+	for n := 1; ; n++ {
+		path := name + ".md"
+		if n > 1 {
+			path = fmt.Sprintf("%s-%d.md", name, n)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && n < reportFiles {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(text)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", errors.Join(err, os.Remove(path))
+		}
+		return path, nil
+	}
+}

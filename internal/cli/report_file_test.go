@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+// storedHistory is a history in which elections were led at a moment.
+func storedHistory(t *testing.T, at time.Time, names ...string) history.Source {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "h.db")
+	store := newHistoryRecorder(func(line string) { t.Error(line) })
+	store.start(sqlite.NewWriter(path, sqlite.WriterOptions{}))
+	for i, name := range names {
+		store.events([]election.Event{{
+			Time: at, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1",
+			Term: 1, CreateIndex: 7, ModifyIndex: uint64(10 + i), Leader: name + "-1", Session: name,
+		}})
+	}
+	store.finish()
+	source := &lazyHistory{path: path}
+	t.Cleanup(func() { _ = source.Close() })
+	return source
+}
+
+func TestReportFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	now := time.Date(2026, 11, 21, 3, 12, 40, 0, time.Local)
+	source := storedHistory(t, now.Add(-time.Minute), "web", "a/../b c\x1b[2J")
+	r := history.Range{Since: now.Add(-time.Hour), Until: now}
+	const web, other = "service/web/leader", "service/a/../b c\x1b[2J/leader"
+	for _, tt := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{web}, "electop-report-web-20261121-0312.md"},
+		{[]string{web}, "electop-report-web-20261121-0312-2.md"},
+		{[]string{other}, "electop-report-a-..-b-c--2J-20261121-0312.md"},
+		{[]string{web, other, "unknown"}, "electop-report-2-elections-20261121-0312.md"},
+	} {
+		file, err := writeIncidents(t.Context(), source, tt.keys, r)
+		if err != nil || file != tt.want {
+			t.Errorf("%v: %q, %v", tt.keys, file, err)
+			continue
+		}
+		info, err := os.Stat(file)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", file, info, err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil || strings.Contains(string(text), "\x1b") || strings.Count(string(text), "# Incident report: ") != min(2, len(tt.keys)) {
+			t.Errorf("%s: %v\n%s", file, err, text)
+		}
+	}
+	if file, err := writeIncidents(t.Context(), source, []string{"unknown"}, r); err == nil {
+		t.Errorf("%s about an election that is not in the history", file)
+	}
+	if err := os.Chmod(".", 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writeIncidents(t.Context(), source, []string{web}, r); err == nil && os.Getuid() != 0 {
+		t.Error("a file in a folder that cannot be written")
+	}
+}

@@ -1,0 +1,113 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/uitest"
+)
+
+// remembers gives the dashboard a history.
+func remembers(p *uitest.Past) func(*Options) {
+	return func(o *Options) { o.History = p }
+}
+
+// reads answers the reads of the history that a command begins.
+func (d *driver) reads(cmd tea.Cmd) {
+	for cmd != nil {
+		cmd = d.send(firstOf(d.t, cmd))
+	}
+}
+
+// stored is a scene with a history after some keys, each of whose reads is answered.
+func stored(p func() *uitest.Past, keys ...string) func(*testing.T, int, int) *driver {
+	return func(t *testing.T, w, h int) *driver {
+		d := drive(t, mixedSnapshot(), w, h, remembers(p()))
+		for _, name := range keys {
+			d.reads(d.keys(name))
+		}
+		return d
+	}
+}
+
+func brokenHistory() *uitest.Past {
+	return &uitest.Past{Err: errors.New(`history "/home/ana/.local/state/electop/127.0.0.1_8500.db": the file is not a database`)}
+}
+
+func TestSinceCommand(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, remembers(uitest.Yesterday()))
+	d.reads(d.keys(":", "'since 2d", "enter"))
+	d.wants("since Nov 18 12:01:09, newest first", "Nov 19 16:01:07")
+	d.lacks("Nov 17")
+	d.reads(d.keys(":", "'since all", "enter"))
+	d.wants("Nov 17")
+	d.lacks("lines since")
+	d.reads(d.keys(":", "'since soon", "enter"))
+	d.wants(":since: must be a duration before now (24h, 7d) or a time (2026-11-20T03:12).")
+}
+
+func TestReportKey(t *testing.T) {
+	var keys []string
+	var since time.Time
+	var err error
+	report := func(o *Options) {
+		o.Report = func(_ context.Context, k []string, s time.Time) (string, error) {
+			keys, since = k, s
+			return "electop-report-billing-20261120-1201.md", err
+		}
+	}
+	d := drive(t, mixedSnapshot(), 120, 36, remembers(uitest.Yesterday()), report)
+	d.open("service/billing/leader")
+	cmd := d.keys("E")
+	d.wants("Writing a report about 1 election since Nov 19 12:01.")
+	d.keys("E")
+	d.wants("A report is being written.")
+	d.send(cmd())
+	d.wants("Wrote electop-report-billing-20261120-1201.md")
+	if !slices.Equal(keys, []string{"service/billing/leader"}) || !since.Equal(ago(24*time.Hour)) {
+		t.Errorf("%v since %s", keys, since)
+	}
+	err = errors.New("permission\x1b denied")
+	d.send(d.keys(":", "'report 2h", "enter")())
+	d.wants("The report was not written: permission", "denied")
+	if !since.Equal(ago(2 * time.Hour)) {
+		t.Errorf("since %s", since)
+	}
+	d.keys("esc")
+	d.reads(d.keys("2"))
+	d.keys("/")
+	for _, r := range "election:billing" {
+		d.reads(d.keys(string(r)))
+	}
+	d.keys("enter")
+	err = nil
+	d.send(d.keys(":", "'report", "enter")())
+	if !slices.Equal(keys, []string{"service/billing/leader"}) || !since.Equal(uitest.Yesterday().Recorded[0].Time) {
+		t.Errorf("%v since %s", keys, since)
+	}
+}
+
+func TestReportWithoutAHistory(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36)
+	d.keys("E")
+	d.wants("No report: it is made from the history, and this dashboard has none (--history).")
+	d.keys("2", "E")
+	d.wants("No report:")
+	empty := drive(t, emptySnapshot(false), 120, 36)
+	empty.keys("E")
+	empty.wants("There is no election to report on.")
+}
+
+func TestHistoryTabReadsTheHistory(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 120, 36, remembers(uitest.Yesterday()))
+	d.open("service/billing/leader")
+	d.keys("tab")
+	d.reads(d.keys("tab"))
+	d.keys("enter")
+	d.wants("ana@bastion released it with electop", "no observer for 17h00m")
+}

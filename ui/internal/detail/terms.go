@@ -1,0 +1,152 @@
+package detail
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/past"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+const (
+	// termsPage is how many terms are read at once, keptTerms how many stay in memory.
+	termsPage, keptTerms = 50, 1000
+)
+
+// storedTerms are the terms of one election in the history, the latest first.
+type storedTerms struct {
+	past past.Reader
+	of   string // ID of the election
+	// asked is set once the first page was requested.
+	asked bool
+	terms []history.Term
+	older history.Cursor
+	end   bool
+	gaps  []history.Range
+	req   *past.Request
+	slow  bool
+	err   error
+}
+
+// forget discards the terms, to read those of another election or to read again.
+func (t *storedTerms) forget(id string) {
+	if t.req != nil {
+		t.req.Cancel()
+	}
+	*t = storedTerms{past: t.past, of: id, req: t.req}
+}
+
+// load reads the next page if the end of the text is near; nil if none is needed.
+func (t *storedTerms) load(s *scene.Scene, nearEnd bool) tea.Cmd {
+	if !t.past.On() || t.req != nil || t.err != nil || t.full() || t.asked && !nearEnd {
+		return nil
+	}
+	now := time.Time{}
+	if !t.asked {
+		now = s.Now
+	}
+	t.asked = true
+	var cmd tea.Cmd
+	t.req, cmd = t.past.Terms(s.Selected, t.older, termsPage, now)
+	return cmd
+}
+
+// full reports whether no more terms are read.
+func (t *storedTerms) full() bool { return t.end || len(t.terms) >= keptTerms }
+
+// read takes the result of a request.
+func (t *storedTerms) read(msg past.TermsRead, s *scene.Scene) {
+	if msg.Of != t.req {
+		return
+	}
+	t.req, t.slow = nil, false
+	if msg.Of.Cancelled {
+		return
+	}
+	if t.err = msg.Err; t.err != nil || s.Selected == nil {
+		return
+	}
+	if t.older == "" {
+		t.gaps = msg.Gaps
+	}
+	for _, term := range msg.Page.Terms {
+		if sameElection(s.Selected, &term) {
+			t.terms = append(t.terms, term)
+		}
+	}
+	t.older, t.end = msg.Page.Older, !msg.Page.More
+}
+
+// sameElection reports whether a term with the key of the election is one of its terms.
+func sameElection(e *election.Election, t *history.Term) bool {
+	return (t.Datacenter == e.Datacenter || e.Datacenter == "") && (!e.Unaddressable || t.CreateIndex == e.Pair.CreateIndex)
+}
+
+// merged joins the terms of the snapshot with those of the history, the latest first. Of a
+// term in both, the snapshot has the present state, the history who ended it, and its
+// beginning if it is older than this process. A term whose end is not stored yet ended at
+// an unknown time before the next one.
+func (t *storedTerms) merged(e *election.Election) []history.Term {
+	all := make([]history.Term, 0, len(e.Terms)+len(t.terms))
+	stored := slices.Clone(t.terms)
+	for i := len(e.Terms) - 1; i >= 0; i-- {
+		term := history.Term{Term: e.Terms[i]}
+		n := slices.IndexFunc(stored, func(old history.Term) bool { return sameTerm(&old.Term, &term.Term) })
+		if n >= 0 {
+			term = completed(term.Term, stored[n])
+			stored = slices.Delete(stored, n, n+1)
+		}
+		if i+1 < len(e.Terms) && e.Terms[i+1].StartKnown && !term.VacancyKnown {
+			term.Vacancy, term.VacancyKnown = e.Terms[i+1].Start.Sub(term.End), true
+		}
+		all = append(all, term)
+	}
+	all = append(all, stored...)
+	slices.SortStableFunc(all, func(a, b history.Term) int { return b.Start.Compare(a.Start) })
+	for i := range all {
+		end := e.VacantSince
+		if i > 0 {
+			end = all[i-1].Start
+		}
+		if current := i == 0 && e.Exists && e.Pair.Held(); !all[i].Over() && !current && end.After(all[i].Start) {
+			all[i].End, all[i].SeenUntil = end, all[i].Start
+		}
+	}
+	return all
+}
+
+func sameTerm(a, b *election.Term) bool {
+	precedes := func(a, b *election.Term) bool { return a.Over() && a.End.Before(b.Start) }
+	return a.Session == b.Session && a.Number == b.Number && a.CreateIndex == b.CreateIndex && !precedes(a, b) && !precedes(b, a)
+}
+
+// completed is a term of the snapshot with what only the history has.
+func completed(live election.Term, stored history.Term) history.Term {
+	t := stored
+	t.Term = live
+	if !live.StartKnown && stored.Start.Before(live.Start) {
+		t.Start, t.StartKnown = stored.Start, stored.StartKnown
+	}
+	if t.Cause == "" {
+		t.Cause, t.Evidence, t.Guess = stored.Cause, stored.Evidence, stored.Guess
+	}
+	return t
+}
+
+// state describes the reads of the history, empty if all is as usual.
+func (t *storedTerms) state(sym *term.Symbols) []term.Span {
+	switch {
+	case t.err != nil:
+		return []term.Span{{term.Delay, past.Text(t.err)}}
+	case t.slow:
+		return []term.Span{{term.Quiet, "loading" + sym.Ellipsis}}
+	case t.asked && !t.end && len(t.terms) >= keptTerms:
+		return []term.Span{{term.Quiet, "Older terms: electop history --terms"}}
+	}
+	return nil
+}

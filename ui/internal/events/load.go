@@ -1,0 +1,168 @@
+package events
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/internal/history"
+	"electop/ui/internal/past"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// load starts the read that the view needs next, nil if it needs none: the first page, then
+// older events when the cursor is near the end, newer ones when it is near the beginning.
+func (m *Model) load(s *scene.Scene) tea.Cmd {
+	w := &m.stored
+	if !m.opened || !w.past.On() || w.req != nil || w.err != nil && !w.retry || w.searched >= searchLimit {
+		return nil
+	}
+	t := translate(m.filter, s.Shown)
+	q, near := t.EventQuery, 2*max(1, m.rect.H)
+	q.Since, q.Limit = w.since, pageSize
+	if t.rest {
+		q.Limit = searchSize
+	}
+	w.newer = false
+	switch {
+	case t.none:
+		w.nothing()
+	case w.outdated:
+		q.Until = w.from
+		w.asked, w.oldestLive = s.Now, s.LiveSince()
+		return w.read(q, s.Now)
+	case !w.end && m.at.Index+near >= len(m.lines):
+		q.Before = w.pages[len(w.pages)-1].older
+		return w.read(q, time.Time{})
+	case !w.joined && m.at.Index < near, w.slid(s):
+		return m.loadNewer(q, s)
+	}
+	return nil
+}
+
+// loadNewer reads the page before the first one.
+func (m *Model) loadNewer(q history.EventQuery, s *scene.Scene) tea.Cmd {
+	w := &m.stored
+	if len(w.pages) == 0 || w.pages[0].newer == "" {
+		w.restart(time.Time{})
+		return m.load(s)
+	}
+	q.After, w.newer, w.oldestLive = w.pages[0].newer, true, s.LiveSince()
+	return w.read(q, time.Time{})
+}
+
+// slid reports whether events may be missing between the snapshot, which has only the
+// latest, and the first page.
+func (w *stored) slid(s *scene.Scene) bool {
+	from := s.LiveSince()
+	return w.joined && from.After(w.liveFrom) && (len(w.pages) == 0 || from.After(w.pages[0].newest))
+}
+
+// nothing ends the reads: no stored event can match.
+func (w *stored) nothing() {
+	w.outdated, w.pages, w.gaps, w.end, w.joined = false, nil, nil, true, true
+}
+
+// read takes the result of a request.
+func (m *Model) read(msg past.EventsRead, s *scene.Scene) {
+	w := &m.stored
+	if msg.Of != w.req {
+		return
+	}
+	w.req = nil
+	if msg.Of.Cancelled {
+		return
+	}
+	if w.err = msg.Err; w.err != nil {
+		w.slow = false
+		return
+	}
+	if w.outdated {
+		w.readAt = w.asked
+	}
+	if w.add(msg, m.keep, len(translate(m.filter, s.Shown).Causes) > 0); w.joined {
+		w.liveFrom = w.oldestLive
+	}
+	m.refresh(s)
+}
+
+// rows is the number of lines that fit.
+func (m Model) rows(s *scene.Scene) int {
+	n := m.rect.H - 1
+	if n > 1 && len(m.status(s)) > 0 {
+		n--
+	}
+	return n
+}
+
+// status describes the reads of the history, empty if all is as usual.
+func (m Model) status(s *scene.Scene) []term.Span {
+	w := &m.stored
+	atEnd := m.at.Index+1 >= len(m.lines)
+	switch {
+	case !w.past.On():
+		return nil
+	case w.err != nil:
+		return []term.Span{{term.Delay, past.Text(w.err)}, {term.Quiet, "   G retries"}}
+	case w.slow && m.filter.Empty():
+		return []term.Span{{term.Quiet, "loading" + s.Sym.Ellipsis}}
+	case w.slow:
+		return []term.Span{{term.Quiet, "searching" + s.Sym.Ellipsis + m.reached(s)}}
+	case w.req == nil && w.searched >= searchLimit && !m.complete():
+		return []term.Span{{term.Text, "Searched " + term.Thousands(int64(w.searched)) + " events" + m.reached(s)}, {term.Quiet, "   G continues"}}
+	case w.end && !w.outdated && atEnd && len(m.lines) > 0:
+		return []term.Span{{term.Quiet, m.beginning(s)}}
+	}
+	return nil
+}
+
+// reached is how far back the history was read.
+func (m Model) reached(s *scene.Scene) string {
+	n := len(m.stored.pages)
+	if m.stored.outdated || n == 0 || m.stored.pages[n-1].oldest.IsZero() {
+		return ""
+	}
+	return ", back to " + term.Dated(m.stored.pages[n-1].oldest, s.Now, true)
+}
+
+func (m Model) beginning(s *scene.Scene) string {
+	if at := m.stored.since; !at.IsZero() {
+		return "Limited to events since " + term.Dated(at, s.Now, true) + "; :since all shows older ones."
+	}
+	if !m.filter.Empty() {
+		return "No older event matches."
+	}
+	return "The history begins here."
+}
+
+// reportLimit is the maximum number of elections of a report.
+const reportLimit = 20
+
+// report requests a report about the elections of the lines, since the oldest of them or
+// since the limit of the list.
+func (m *Model) report() scene.Action {
+	var keys []string
+	since := m.stored.since
+	for _, l := range m.lines {
+		if l.Ev.Key == "" {
+			continue
+		}
+		if !slices.Contains(keys, l.Ev.Key) {
+			keys = append(keys, l.Ev.Key)
+		}
+		if m.stored.since.IsZero() {
+			since = scene.Earlier(since, l.Ev.Time)
+		}
+	}
+	switch n := len(keys); {
+	case n == 0:
+		return scene.Say{Role: term.Delay, Text: "No election is listed to report on."}
+	case n > reportLimit:
+		return scene.Say{Role: term.Delay, Text: "A report covers at most " + term.Plural(reportLimit, "election") +
+			", " + term.Plural(n, "election") + " are listed: filter them first (/)."}
+	}
+	slices.Sort(keys)
+	return scene.WriteReport{Keys: keys, Since: since}
+}

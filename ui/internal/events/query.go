@@ -1,0 +1,107 @@
+package events
+
+import (
+	"slices"
+	"strings"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/scene"
+)
+
+func eventTypes() []election.EventType {
+	return []election.EventType{
+		election.Elected, election.Vacated, election.Updated, election.Overwritten, election.Deleted, election.Missed,
+		election.Explained, election.Unreadable, election.Readable, election.Entered, election.Left,
+		election.ConnectionLost, election.ConnectionRestored,
+	}
+}
+
+func causes() []election.Cause {
+	return []election.Cause{
+		election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
+		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy, election.Unknown,
+	}
+}
+
+// translation is the part of a filter that the history answers.
+type translation struct {
+	history.EventQuery
+	// rest is set if each event must be compared with the filter, none if no stored event
+	// can match.
+	rest, none bool
+}
+
+// translate translates a filter without a change of meaning. A plain word is not
+// translated: it may occur in any text.
+func translate(f scene.Filter, board *election.Snapshot) translation {
+	var t translation
+	types := eventTypes()
+	for _, w := range f.Words {
+		switch {
+		case w.Field == "state":
+			t.none = t.none || !w.Not
+		case w.Field == "type":
+			types = slices.DeleteFunc(types, func(e election.EventType) bool { return strings.HasPrefix(string(e), w.Value) == w.Not })
+		case w.Field == "cause" && !w.Not && len(t.Causes) == 0:
+			t.Causes = withPrefix(causes(), w.Value)
+			t.none = t.none || len(t.Causes) == 0
+		case w.Field == "election" && !w.Not && len(t.Names) == 0:
+			t.Names = named(w, board)
+		default:
+			t.rest = true
+		}
+	}
+	t.none = t.none || len(types) == 0
+	t.Types = complete(types)
+	if len(t.Causes) > 0 {
+		t.Types = nil // only explanations have a cause
+	}
+	return t
+}
+
+// complete adds to the ends of terms their explanations, which share a line.
+func complete(types []election.EventType) []election.EventType {
+	switch ends, why := slices.Contains(types, election.Vacated), slices.Contains(types, election.Explained); {
+	case ends && why && len(types) == len(eventTypes()):
+		return nil
+	case ends && !why:
+		return append(types, election.Explained)
+	case why && !ends:
+		return append(types, election.Vacated)
+	}
+	return types
+}
+
+func withPrefix(all []election.Cause, prefix string) (found []election.Cause) {
+	for _, c := range all {
+		if strings.HasPrefix(string(c), prefix) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// named lists the names on the board that a word means: the history distinguishes upper
+// and lower case. Without any it is the word.
+func named(w scene.FilterWord, board *election.Snapshot) []string {
+	var names []string
+	for _, e := range board.Elections {
+		switch {
+		case strings.EqualFold(e.Key(), w.Value):
+			return []string{e.Key()}
+		case strings.EqualFold(e.Name, w.Value) && !slices.Contains(names, e.Name):
+			names = append(names, e.Name)
+		}
+	}
+	if len(names) == 0 {
+		return []string{w.Value}
+	}
+	return names
+}
+
+// isAboutEvents reports whether a filter selects types or causes: then it hides the times
+// without an observer.
+func isAboutEvents(f scene.Filter) bool {
+	return slices.ContainsFunc(f.Words, func(w scene.FilterWord) bool { return w.Field == "type" || w.Field == "cause" })
+}

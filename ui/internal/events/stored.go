@@ -1,0 +1,230 @@
+package events
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/past"
+	"electop/ui/internal/scene"
+)
+
+const (
+	// pageSize is the size of a page, searchSize that of a page of which most events may
+	// not match.
+	pageSize, searchSize = 200, 1000
+	// searchLimit bounds the events that are read after a key press: 50 pages, one or two
+	// seconds from a file.
+	searchLimit = 50_000
+	// keptLines is how many stored lines stay in memory.
+	keptLines = 4000
+	// keptOpen limits the explanations that wait for the event that they explain.
+	keptOpen = 64
+	// storeDelay is how long an event may take to reach the history.
+	storeDelay = time.Second
+)
+
+// stored is a part of the history without holes, in pages, newest first.
+type stored struct {
+	past  past.Reader
+	pages []page
+	gaps  []history.Range
+	open  []*election.Event
+
+	// outdated is set if the pages are those of an earlier filter, or there are none yet.
+	outdated bool
+	// joined is set if no event between the live ones and the first page is missing, end
+	// if the last page has the oldest event.
+	joined, end bool
+
+	req *past.Request
+	// newer is the direction of the request. slow is set if it lasts, or if others
+	// lasted before it.
+	newer, slow bool
+	searched    int
+	err         error
+	// retry is set by a key press after an error.
+	retry bool
+
+	// since limits the list; from is where it begins, zero for the newest event.
+	since, from time.Time
+	// readAt is when the first page was requested, liveFrom the oldest live event when
+	// the newest page was; asked and oldestLive are those of the request.
+	readAt, liveFrom, asked, oldestLive time.Time
+}
+
+// page is a part of the list as it was read.
+type page struct {
+	lines          []scene.EventLine // those that match
+	newer, older   history.Cursor
+	newest, oldest time.Time
+}
+
+// restart discards the pages when the next one is read. It begins at a moment, or with the
+// newest event.
+func (w *stored) restart(from time.Time) {
+	if w.req != nil {
+		w.req.Cancel()
+	}
+	w.outdated, w.from, w.err, w.slow = true, from, nil, false
+	w.pressed()
+}
+
+// pressed lets the view read again as much as a key press allows.
+func (w *stored) pressed() { w.searched, w.retry = 0, true }
+
+// narrow removes the lines that do not match.
+func (w *stored) narrow(keep func(scene.EventLine) bool) {
+	pages := make([]page, 0, len(w.pages))
+	for _, p := range w.pages {
+		p.lines = slices.DeleteFunc(slices.Clone(p.lines), func(l scene.EventLine) bool { return !keep(l) })
+		pages = append(pages, p)
+	}
+	w.pages = pages
+}
+
+// lines are all lines of the pages.
+func (w *stored) lines() []scene.EventLine {
+	var lines []scene.EventLine
+	for i := range w.pages {
+		lines = append(lines, w.pages[i].lines...)
+	}
+	return lines
+}
+
+// within is the range of time that the pages cover.
+func (w *stored) within() history.Range {
+	r := history.Range{Since: w.since}
+	if n := len(w.pages); n > 0 && !w.end {
+		r.Since = w.pages[n-1].oldest
+	}
+	if len(w.pages) > 0 && !w.joined {
+		r.Until = w.pages[0].newest
+	}
+	return r
+}
+
+// read starts a read. now is not zero for the first page.
+func (w *stored) read(q history.EventQuery, now time.Time) tea.Cmd {
+	var cmd tea.Cmd
+	w.retry = false
+	w.req, cmd = w.past.Events(q, now)
+	return cmd
+}
+
+// add takes the page of a request.
+func (w *stored) add(msg past.EventsRead, keep func(scene.EventLine) bool, alone bool) {
+	first := w.outdated
+	if first {
+		w.outdated, w.pages, w.open, w.gaps = false, nil, nil, msg.Gaps
+		w.end, w.joined = false, w.from.IsZero()
+	}
+	w.searched += len(msg.Page.Events)
+	p := page{newer: msg.Page.Newer, older: msg.Page.Older, lines: w.sift(msg.Page.Events, keep, alone)}
+	if n := len(msg.Page.Events); n > 0 {
+		p.newest, p.oldest = msg.Page.Events[0].Time, msg.Page.Events[n-1].Time
+	}
+	switch {
+	case w.newer && !first:
+		w.joined = !msg.Page.More
+		w.attach()
+		w.pages = append([]page{p}, w.pages...)
+	default:
+		w.end = !msg.Page.More
+		w.pages = append(w.pages, p)
+	}
+	w.pages = compact(w.pages)
+	w.trim()
+}
+
+// compact joins pages without events, or without lines, with their neighbours.
+func compact(pages []page) []page {
+	var kept []page
+	for _, p := range pages {
+		n := len(kept) - 1
+		switch {
+		case p.newest.IsZero() && len(pages) > 1:
+		case n >= 0 && len(p.lines) == 0:
+			kept[n].older, kept[n].oldest = p.older, p.oldest
+		case n >= 0 && len(kept[n].lines) == 0:
+			p.newer, p.newest = kept[n].newer, kept[n].newest
+			kept[n] = p
+		default:
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// trim drops pages far from the latest one while there are too many lines.
+func (w *stored) trim() {
+	n := 0
+	for i := range w.pages {
+		n += len(w.pages[i].lines)
+	}
+	for n > keptLines {
+		last := len(w.pages) - 1
+		if w.newer {
+			n -= len(w.pages[last].lines)
+			w.pages, w.end, w.open = w.pages[:last:last], false, nil
+			continue
+		}
+		n -= len(w.pages[0].lines)
+		w.pages, w.joined = w.pages[1:], false
+	}
+}
+
+// sift returns the lines of a page that match. An explanation is newer than the event that
+// it explains, which may be on the next page. alone makes it a line of its own.
+func (w *stored) sift(events []election.Event, keep func(scene.EventLine) bool, alone bool) []scene.EventLine {
+	var lines []scene.EventLine
+	for i := range events {
+		line := scene.EventLine{Ev: &events[i]}
+		switch {
+		case alone:
+		case line.Ev.Type == election.Explained:
+			why := events[i]
+			w.open = append(w.open[max(0, len(w.open)-keptOpen+1):], &why)
+			continue
+		case line.Ev.Type == election.Vacated:
+			line.Why = w.explanation(line.Ev)
+		}
+		if keep(line) {
+			own := events[i] // the array of the page is not kept
+			line.Ev = &own
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// explanation removes the explanation of an event from those that wait for theirs.
+func (w *stored) explanation(ev *election.Event) (why *election.Event) {
+	id := scene.TermOf(ev)
+	open := w.open[:0]
+	for _, x := range w.open {
+		switch {
+		case scene.TermOf(x) != id:
+			open = append(open, x)
+		case why == nil: // a later explanation is better
+			why = x
+		}
+	}
+	w.open = open
+	return why
+}
+
+// attach gives the explanations of a newer page to the events of the first page.
+func (w *stored) attach() {
+	if len(w.pages) == 0 {
+		return
+	}
+	for i, l := range w.pages[0].lines {
+		if l.Ev.Type == election.Vacated && l.Why == nil {
+			w.pages[0].lines[i].Why = w.explanation(l.Ev)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package past
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+const (
+	// reportPeriod is how far back the report on the selected election begins.
+	reportPeriod = 24 * time.Hour
+	// reportTime is the timeout of a report.
+	reportTime = time.Minute
+)
+
+// WriteReport is the type of ui.Options.Report.
+type WriteReport func(ctx context.Context, keys []string, since time.Time) (file string, err error)
+
+// Reporter writes incident reports, one at a time. Only the event loop may use it.
+type Reporter struct {
+	ctx     context.Context
+	write   WriteReport
+	writing bool
+}
+
+// NewReporter binds reports to the program's context. write may be nil.
+func NewReporter(ctx context.Context, write WriteReport) *Reporter {
+	return &Reporter{ctx: ctx, write: write}
+}
+
+// Reported is the message that ends a report.
+type Reported struct {
+	file string
+	err  error
+}
+
+// Start returns what to say now and the command that writes the report.
+func (r *Reporter) Start(a scene.WriteReport) scene.Action {
+	switch {
+	case r.write == nil:
+		return scene.Say{Role: term.Delay, Text: "No report: it is made from the history, and this dashboard has none (--history)."}
+	case r.writing:
+		return scene.Say{Role: term.Delay, Text: "A report is being written."}
+	}
+	r.writing = true
+	return scene.All{
+		scene.Say{Role: term.Quiet, Text: "Writing a report about " + term.Plural(len(a.Keys), "election") + " since " + a.Since.Format("Jan 02 15:04") + "."},
+		scene.Run{Cmd: func() tea.Msg {
+			ctx, cancel := context.WithTimeout(r.ctx, reportTime)
+			defer cancel()
+			file, err := r.write(ctx, a.Keys, a.Since)
+			return Reported{file, err}
+		}},
+	}
+}
+
+// Ended returns the result of a report as a note.
+func (r *Reporter) Ended(msg Reported) scene.Action {
+	r.writing = false
+	if msg.err != nil {
+		return scene.Say{Role: term.Bad, Text: "The report was not written: " + scene.Clean(msg.err.Error())}
+	}
+	return scene.Say{Role: term.Led, Text: "Wrote " + scene.Clean(msg.file)}
+}
+
+// ReportOn requests a report about an election, nil for none. since is as typed, empty for
+// a day.
+func ReportOn(e *election.Election, since string, now time.Time) scene.Action {
+	at := now.Add(-reportPeriod)
+	if since != "" {
+		var err error
+		if at, err = history.ParseMoment(since, now); err != nil {
+			return notAMoment(":report", err)
+		}
+	}
+	if e == nil {
+		return scene.Say{Role: term.Delay, Text: "There is no election to report on."}
+	}
+	return scene.WriteReport{Keys: []string{e.Key()}, Since: at}
+}
+
+// ShowSince requests the events since a moment, as it was typed: "" and "all" show all.
+func ShowSince(text string, now time.Time) scene.Action {
+	if text == "" || text == "all" {
+		return scene.ShowSince{}
+	}
+	at, err := history.ParseMoment(text, now)
+	if err != nil {
+		return notAMoment(":since", err)
+	}
+	return scene.ShowSince{At: at}
+}
+
+func notAMoment(command string, err error) scene.Action {
+	return scene.Say{Role: term.Delay, Text: command + ": " + err.Error() + "."}
+}

@@ -1,0 +1,176 @@
+package uitest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/scene"
+)
+
+// Past is a history in memory.
+type Past struct {
+	// Recorded are the events, oldest first; Held the terms, latest first.
+	Recorded []election.Event
+	Held     []history.Term
+	Observed []history.Observation
+	// Err is the error of every read.
+	Err error
+	// Queries are those of events that were answered.
+	Queries []history.EventQuery
+}
+
+// Events gives a page of events. A cursor is the number of events that are older.
+func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	p.Queries = append(p.Queries, q)
+	page := history.EventPage{Newer: q.After, Older: q.Before}
+	if err := p.failure(ctx); err != nil {
+		return page, err
+	}
+	from, to := 0, len(p.Recorded)
+	if q.Before != "" {
+		to, _ = strconv.Atoi(string(q.Before))
+	}
+	if q.After != "" {
+		from, _ = strconv.Atoi(string(q.After))
+	}
+	var found []int
+	for i := from; i < to; i++ {
+		if ev := &p.Recorded[i]; in(q.Range, ev.Time) && chosen(q.Types, ev.Type) && chosen(q.Causes, ev.Cause) && named(q.Names, ev) {
+			found = append(found, i)
+		}
+	}
+	if page.More = len(found) > q.Limit; page.More && q.After != "" {
+		found = found[:q.Limit]
+	} else if page.More {
+		found = found[len(found)-q.Limit:]
+	}
+	for _, i := range slices.Backward(found) {
+		page.Events = append(page.Events, p.Recorded[i])
+	}
+	if n := len(found); n > 0 {
+		page.Older, page.Newer = history.Cursor(strconv.Itoa(found[0])), history.Cursor(strconv.Itoa(found[n-1]+1))
+	}
+	return page, nil
+}
+
+func (p *Past) failure(ctx context.Context) error {
+	if p.Err != nil {
+		return p.Err
+	}
+	return ctx.Err()
+}
+
+func in(r history.Range, at time.Time) bool {
+	return !at.Before(r.Since) && (r.Until.IsZero() || !at.After(r.Until))
+}
+
+func chosen[T comparable](all []T, one T) bool { return len(all) == 0 || slices.Contains(all, one) }
+
+func named(names []string, ev *election.Event) bool {
+	return len(names) == 0 || slices.Contains(names, ev.Election) || slices.Contains(names, ev.Key)
+}
+
+// Terms gives a page of terms. A cursor is the number of terms before it.
+func (p *Past) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
+	if err := p.failure(ctx); err != nil {
+		return history.TermPage{}, err
+	}
+	from, _ := strconv.Atoi(string(q.Before))
+	var page history.TermPage
+	for i := from; i < len(p.Held) && !page.More; i++ {
+		switch t := p.Held[i]; {
+		case !slices.Contains(q.Names, t.Key):
+		case len(page.Terms) == q.Limit:
+			page.More = true
+		default:
+			page.Terms, page.Older = append(page.Terms, t), history.Cursor(strconv.Itoa(i+1))
+		}
+	}
+	return page, nil
+}
+
+// Observations lists the periods of observation.
+func (p *Past) Observations(ctx context.Context, _ history.Range) ([]history.Observation, error) {
+	return p.Observed, p.failure(ctx)
+}
+
+// Stats are empty.
+func (p *Past) Stats(context.Context, history.Filter) (history.Stats, error) {
+	return history.Stats{}, p.Err
+}
+
+// State is empty.
+func (p *Past) State(context.Context, history.StateQuery) (history.State, error) {
+	return history.State{}, p.Err
+}
+
+// Actions are empty.
+func (p *Past) Actions(context.Context, history.Range) ([]history.Action, error) { return nil, p.Err }
+
+// Close does nothing.
+func (p *Past) Close() error { return nil }
+
+// Yesterday is a history of the elections of [Mixed]: billing moved several times yesterday
+// and earlier, and no observer was running during the night.
+func Yesterday() *Past {
+	p := &Past{}
+	night := ago(18 * time.Hour)
+	p.Observed = []history.Observation{
+		{Observer: "ana@bastion", Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: ago(240 * time.Hour), To: night},
+		{Observer: "ana@bastion", Datacenter: "dc1", Patterns: []string{"service/*/leader"}, From: ago(time.Hour), To: Now(), Lasting: true},
+	}
+	for i := range 5 {
+		start := ago(time.Duration(120-20*i) * time.Hour)
+		p.addTerm("billing", i, start, start.Add(19*time.Hour+59*time.Minute+58*time.Second))
+	}
+	last := &p.Held[0]
+	last.By, last.Cause, last.Evidence = "ana@bastion", election.OperatorRelease, "released with electop by ana@bastion"
+	p.Recorded[len(p.Recorded)-1].Cause, p.Recorded[len(p.Recorded)-1].Evidence = last.Cause, last.Evidence
+	return p
+}
+
+// addTerm adds a term with its events.
+func (p *Past) addTerm(name string, k int, start, end time.Time) {
+	leader, node := fmt.Sprintf("%s-%d", name, k%3+1), fmt.Sprintf("node-%d", k%3+1)
+	e := election.Event{
+		Time: start, Type: election.Elected, Election: name, Key: "service/" + name + "/leader", Datacenter: "dc1", Term: uint64(k + 3),
+		CreateIndex: 40, ModifyIndex: uint64(100 + 10*k), Leader: leader, Session: SessionID(500 + k), Node: node,
+		Vacancy: 2 * time.Second, VacancyKnown: k > 0,
+	}
+	lost, why := e, e
+	lost.Type, lost.Time, lost.Held, lost.HeldKnown, lost.VacancyKnown = election.Vacated, end, end.Sub(start), true, false
+	why.Type, why.Time, why.Cause, why.Evidence = election.Explained, end.Add(300*time.Millisecond), election.CheckCritical, "service:"+leader+" on "+node+": HTTP GET http://10.0.0.5/health: 503"
+	p.Recorded = append(p.Recorded, e, lost, why)
+	p.Held = append([]history.Term{{
+		Term: election.Term{
+			Number: e.Term, CreateIndex: 40, Session: e.Session, Leader: leader, Node: node, Start: start, StartKnown: k > 0, End: end,
+			Cause: why.Cause, Evidence: why.Evidence,
+		},
+		Election: name, Key: e.Key, Datacenter: "dc1", Vacancy: 2 * time.Second, VacancyKnown: k < 4,
+	}}, p.Held...)
+}
+
+// Answer runs the read of the history that an action requests, and returns its message, nil
+// for none.
+func Answer(a scene.Action) tea.Msg {
+	switch a := a.(type) {
+	case scene.All:
+		for _, one := range a {
+			if msg := Answer(one); msg != nil {
+				return msg
+			}
+		}
+	case scene.Run:
+		if batch, ok := a.Cmd().(tea.BatchMsg); ok {
+			return batch[0]() // the other is the tick of past.Slow
+		}
+	}
+	return nil
+}
