@@ -210,3 +210,23 @@ func TestAStateRestoredWithoutAnObserverIsStored(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", list(got), list(want))
 	}
 }
+
+// TestAnObserverThatBeginsAtTheEndOfATermAddsNothing lets an observer read a key
+// just before its release, and store that after the release was stored.
+func TestAnObserverThatBeginsAtTheEndOfATermAddsNothing(t *testing.T) {
+	a, b := newObserver(t, start()), newObserver(t, start())
+	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
+	a.read(led)
+	a.after(time.Minute).read(free)
+	b.after(time.Minute + 5*time.Millisecond).read(led)
+	b.after(time.Millisecond).read(free)
+	a.after(time.Minute)
+	b.after(time.Minute)
+	alone, path := newPath(t), newPath(t)
+	record(t, alone, a.events)
+	record(t, path, a.events)
+	record(t, path, b.events)
+	if got, want := stored(t, path), stored(t, alone); len(got) != len(want) || len(termsIn(t, path)) != len(termsIn(t, alone)) {
+		t.Errorf("%d terms:\n%s\nwant %d:\n%s", len(termsIn(t, path)), list(got), len(termsIn(t, alone)), list(want))
+	}
+}

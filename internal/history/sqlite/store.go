@@ -19,8 +19,9 @@ type store struct {
 	db       *sql.DB
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
-	// observation is the ID of the current period, 0 if there is none.
-	observation int64
+	// observation is the ID of the current period, 0 if there is none; latest is that of the
+	// last period of this process.
+	observation, latest int64
 }
 
 func openStore(ctx context.Context, path string) (*store, error) {

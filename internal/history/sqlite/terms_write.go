@@ -196,8 +196,8 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		}
 		_, err := s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
-	case nanos(e.Time) <= t.ended.Int64:
-		return nil // another observer saw it end after this initial event
+	case nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && nanos(e.Time) <= t.ended.Int64+readWithin:
+		return nil // read before the end that another observer saw
 	default:
 		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
 			return err

@@ -273,10 +273,10 @@ func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
 
 // transaction runs a transaction of the store. If it fails, it restores the store's state in memory.
 func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
-	before := w.store.observation
+	before, latest := w.store.observation, w.store.latest
 	err := w.store.transaction(ctx, f)
 	if err != nil {
-		w.store.observation = before
+		w.store.observation, w.store.latest = before, latest
 	}
 	return err
 }
