@@ -281,3 +281,26 @@ func TestASessionWithoutAnIDIsNoSession(t *testing.T) {
 		}
 	})
 }
+
+func TestAForeignResponseToAReadEndsNoCampaign(t *testing.T) {
+	for _, body := range []string{"null", "{}", `{"Results":[]}`} {
+		t.Run(body, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				agent := memconsul.New(memconsul.Config{})
+				defer agent.Close()
+				f := &foreign{to: agent, path: "/v1/txn", status: http.StatusOK, body: body}
+				f.on.Store(true)
+				time.AfterFunc(time.Minute, func() { f.on.Store(false) })
+				c := New(over(t, f), Options{Key: "k"})
+				began := time.Now()
+				l, err := c.Campaign(t.Context())
+				if err != nil || time.Since(began) < time.Minute || l.Err() != nil {
+					t.Errorf("after %s: %v", time.Since(began), err)
+				}
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
