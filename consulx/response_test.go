@@ -69,6 +69,23 @@ func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
 	}
 }
 
+func TestA403ThatNamesNoPermissionShowsItsOrigin(t *testing.T) {
+	for body, want := range map[string]string{
+		"<html>Forbidden</html>":               "Consul answered 403: <html>Forbidden</html>",
+		"Endpoint is blocked by configuration": "Consul answered 403: Endpoint is blocked by configuration",
+		"Permission denied: lacks 'key:read'":  "Permission denied: lacks 'key:read'",
+		"":                                     "permission denied",
+	} {
+		err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, body)
+		}))
+		if !errors.Is(err, ErrDenied) || Describe(err) != want {
+			t.Errorf("%q: %v, want %q", body, err, want)
+		}
+	}
+}
+
 func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 	for body, want := range map[string]string{
 		"[corrupt": "the response of Consul at consul.test is not valid JSON: ",
