@@ -292,7 +292,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	}
 	err = w.transaction(ctx, func(ctx context.Context) error {
 		for i := range events {
-			if err := w.one(ctx, &events[i]); err != nil {
+			if err := w.one(ctx, events[i:]); err != nil {
 				return err
 			}
 		}
@@ -321,15 +321,17 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// one stores an event and updates the period of observation, which lasts while the connection does.
-func (w *Writer) one(ctx context.Context, e *election.Event) error {
+// one stores the first of several events and updates the period of observation, which lasts while the connection
+// does.
+func (w *Writer) one(ctx context.Context, events []election.Event) error {
+	e := &events[0]
 	lost := e.Type == election.ConnectionLost
 	if w.store.observation == 0 && !lost {
 		if err := w.store.observe(ctx, w.o, e.Datacenter, e.Time); err != nil {
 			return err
 		}
 	}
-	if err := w.store.event(ctx, e); err != nil {
+	if err := w.store.event(ctx, events); err != nil {
 		return err
 	}
 	if lost {
