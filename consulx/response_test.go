@@ -1,12 +1,14 @@
 package consulx
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -133,4 +135,32 @@ func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
 			t.Errorf("%q is a denial: %t, want %t", text, got, want)
 		}
 	}
+}
+
+func TestTheBufferOfALargeResponseIsFreed(t *testing.T) {
+	const size = 64 << 20
+	allocated := func() uint64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Consul-Index", "7")
+		space := bytes.Repeat([]byte(" "), 1<<20)
+		for range size / len(space) {
+			_, _ = w.Write(space)
+		}
+		_, _ = io.WriteString(w, "[]")
+	}))
+	defer server.Close()
+	client := newClient(t, Config{Address: server.Listener.Addr().String()})
+	before := allocated()
+	if _, _, err := client.KeyNames("", client.Read(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if after := allocated(); after > before+size/2 {
+		t.Errorf("%d MB are in use after a response of %d MB", (after-before)>>20, size>>20)
+	}
+	runtime.KeepAlive(client)
 }
