@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
 	"electop/internal/memconsul"
@@ -303,4 +305,36 @@ func TestAForeignResponseToAReadEndsNoCampaign(t *testing.T) {
 			})
 		})
 	}
+}
+
+// silencing is a network on which the blocking queries get no response.
+type silencing struct{ to http.RoundTripper }
+
+func (s silencing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Query().Has("index") {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return s.to.RoundTrip(r)
+}
+
+func TestALossIsNoticedOnASilentConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := memconsul.New(memconsul.Config{})
+		defer agent.Close()
+		c := New(over(t, silencing{agent}), Options{Key: "k"})
+		l := campaign(t, c)
+		blocking.Sleep(context.Background(), time.Second)
+		began := time.Now()
+		if _, _, err := over(t, agent).API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
+			t.Fatal(err)
+		}
+		<-l.Lost()
+		if late := time.Since(began); late > 12*time.Second {
+			t.Errorf("noticed after %s", late)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
