@@ -64,10 +64,14 @@ func (s *store) notMissed(ctx context.Context, sub subject, e *election.Event) e
 		AND type IN ('updated', 'overwritten', 'missed') AND type = 'missed'`
 	at := []any{sub.id, sub.epoch, index(e.CreateIndex), index(e.ModifyIndex)}
 	number := index(e.Term)
-	if _, err := s.exec(ctx, "UPDATE events SET count = count - 1 WHERE "+counted+" AND ? > 0 AND ? BETWEEN term - count AND term",
-		append(at, number, number)...); err != nil {
+	r, err := s.exec(ctx, "UPDATE events SET count = count - 1 WHERE "+counted+" AND ? > 0 AND ? BETWEEN term - count AND term",
+		append(at, number, number)...)
+	if err != nil {
 		return err
 	}
-	_, err := s.exec(ctx, "DELETE FROM events WHERE "+counted+" AND count = 0", at...)
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	_, err = s.exec(ctx, "DELETE FROM events WHERE "+counted+" AND count = 0", at...)
 	return err
 }
