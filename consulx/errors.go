@@ -1,7 +1,6 @@
 package consulx
 
 import (
-	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"context"
@@ -155,8 +154,10 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	switch {
 	case kind != nil:
 		return text, kind
+	case s.Code == http.StatusForbidden && text != "": // of a proxy, or an endpoint that the agent blocks
+		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:
-		return cmp.Or(text, "permission denied"), ErrDenied
+		return "permission denied", ErrDenied
 	case s.Code == http.StatusTooManyRequests:
 		return "Consul refuses further connections from this host (429): " + text, nil
 	case s.Code >= 300 && s.Code < 400:

@@ -39,6 +39,10 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 	return meta, nil
 }
 
+// keptBody is the size up to which a buffer is reused: several times the list of 10,000
+// elections. The buffer of a hostile response may have half a gigabyte.
+const keptBody = 16 << 20
+
 // post sends a request that Consul's library can send as PUT only.
 func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
@@ -71,7 +75,11 @@ func (c *Client) request(
 	if !ok {
 		body = new(bytes.Buffer)
 	}
-	defer c.bodies.Put(body)
+	defer func() {
+		if body.Cap() <= keptBody {
+			c.bodies.Put(body)
+		}
+	}()
 	body.Reset()
 	if _, err := body.ReadFrom(response.Body); err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
 package consulx
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -69,6 +71,23 @@ func TestResponsesThatAreNotConsulsAreErrors(t *testing.T) {
 	}
 }
 
+func TestA403ThatNamesNoPermissionShowsItsOrigin(t *testing.T) {
+	for body, want := range map[string]string{
+		"<html>Forbidden</html>":               "Consul answered 403: <html>Forbidden</html>",
+		"Endpoint is blocked by configuration": "Consul answered 403: Endpoint is blocked by configuration",
+		"Permission denied: lacks 'key:read'":  "Permission denied: lacks 'key:read'",
+		"":                                     "permission denied",
+	} {
+		err := lookThrough(t, probes(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, body)
+		}))
+		if !errors.Is(err, ErrDenied) || Describe(err) != want {
+			t.Errorf("%q: %v, want %q", body, err, want)
+		}
+	}
+}
+
 func TestResponsesThatAreNotJSONAreErrors(t *testing.T) {
 	for body, want := range map[string]string{
 		"[corrupt": "the response of Consul at consul.test is not valid JSON: ",
@@ -116,4 +135,32 @@ func TestDenialsAreNotFoundInTheNamesOfKeys(t *testing.T) {
 			t.Errorf("%q is a denial: %t, want %t", text, got, want)
 		}
 	}
+}
+
+func TestTheBufferOfALargeResponseIsFreed(t *testing.T) {
+	const size = 64 << 20
+	allocated := func() uint64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Consul-Index", "7")
+		space := bytes.Repeat([]byte(" "), 1<<20)
+		for range size / len(space) {
+			_, _ = w.Write(space)
+		}
+		_, _ = io.WriteString(w, "[]")
+	}))
+	defer server.Close()
+	client := newClient(t, Config{Address: server.Listener.Addr().String()})
+	before := allocated()
+	if _, _, err := client.KeyNames("", client.Read(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if after := allocated(); after > before+size/2 {
+		t.Errorf("%d MB are in use after a response of %d MB", (after-before)>>20, size>>20)
+	}
+	runtime.KeepAlive(client)
 }

@@ -24,6 +24,10 @@ const (
 	vanishTries = 8
 )
 
+// withoutLeader describes a foreign response: every read-only transaction names Consul's
+// leader.
+const withoutLeader = "a transaction without X-Consul-Knownleader"
+
 // ErrPartly is returned with a response that lacks unreadable parts.
 var ErrPartly = errors.New("not all readable with this token")
 
@@ -82,8 +86,7 @@ func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []elect
 		case err != nil:
 			return nil, nil, c.Wrap(err)
 		case ok && len(answer.Results) == 0 && !meta.KnownLeader && !q.AllowStale:
-			// Every read-only transaction names Consul's leader.
-			return nil, nil, c.Wrap(transport.NotConsul("a transaction without X-Consul-Knownleader"))
+			return nil, nil, c.Wrap(transport.NotConsul(withoutLeader))
 		case ok:
 			return txnPairs(answer.Results), keys, nil
 		}
@@ -170,10 +173,12 @@ func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 // unreadable. It uses a transaction because Consul normalizes keys in URLs.
 func (c *Client) ReadKey(ctx context.Context, key string) (*election.Pair, error) {
 	ops := api.TxnOps{{KV: c.kvOp(api.KVGet, key)}}
-	ok, answer, _, err := c.api.Txn().Txn(ops, c.Consistent(ctx))
+	ok, answer, meta, err := c.api.Txn().Txn(ops, c.Consistent(ctx))
 	switch {
 	case err != nil:
 		return nil, c.Wrap(err)
+	case ok && len(answer.Results) == 0 && !meta.KnownLeader:
+		return nil, c.Wrap(transport.NotConsul(withoutLeader))
 	case !ok:
 		return nil, c.readKeyError(answer.Errors)
 	case len(answer.Results) == 0 || answer.Results[0].KV == nil:

@@ -97,18 +97,18 @@ func (c *Candidate) tryWith(ctx context.Context, lease *lease) (*Leadership, err
 
 // awaitFree waits until no session holds the key.
 func (c *Candidate) awaitFree(ctx context.Context) error {
-	c.follow(ctx, func(p election.Pair) bool { return p.Held() })
+	c.follow(ctx, blocking.DefaultWait, func(p election.Pair) bool { return p.Held() })
 	return ctx.Err()
 }
 
 // follow reports the key now and after each change, until ctx ends or onChange returns false.
-func (c *Candidate) follow(ctx context.Context, onChange func(election.Pair) bool) {
+func (c *Candidate) follow(ctx context.Context, wait time.Duration, onChange func(election.Pair) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := blocking.NewEpochs(ctx)
 	defer r.Stop()
 	q := &keyPoller{c: c, onChange: onChange, stop: cancel}
-	l := &blocking.Loop{Poller: q, Wait: blocking.DefaultWait, Epochs: r, Client: c.client, Consistent: true}
+	l := &blocking.Loop{Poller: q, Wait: wait, Epochs: r, Client: c.client, Consistent: true}
 	l.Run(ctx)
 }
 

@@ -106,9 +106,13 @@ func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	}
 }
 
+// guardWait is the wait of a leader's query. If its connection is silent, a release by
+// another client is noticed within 10 s.
+const guardWait = 5 * time.Second
+
 // guard ends a term when its session no longer holds the key or no longer exists.
 func (c *Candidate) guard(ctx context.Context, l *Leadership) {
-	c.follow(ctx, func(p election.Pair) bool {
+	c.follow(ctx, guardWait, func(p election.Pair) bool {
 		if p.Session == l.session {
 			return true
 		}

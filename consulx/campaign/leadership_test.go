@@ -7,10 +7,13 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
@@ -203,4 +206,135 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 			})
 		})
 	}
+}
+
+// foreign answers requests to one endpoint in place of Consul while on is set.
+type foreign struct {
+	to     http.RoundTripper
+	path   string
+	status int
+	body   string
+	on     atomic.Bool
+}
+
+func (f *foreign) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !f.on.Load() || !strings.HasPrefix(r.URL.Path, f.path) {
+		return f.to.RoundTrip(r)
+	}
+	return &http.Response{
+		StatusCode: f.status, Status: http.StatusText(f.status), Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(f.body)), ContentLength: int64(len(f.body)),
+	}, nil
+}
+
+func TestAForeignResponseToARenewalEndsNoTerm(t *testing.T) {
+	for name, f := range map[string]*foreign{
+		"404":          {status: http.StatusNotFound, body: "<html>404 Not Found</html>"},
+		"null":         {status: http.StatusOK, body: "null"},
+		"[]":           {status: http.StatusOK, body: "[]"},
+		"no ID":        {status: http.StatusOK, body: "[{}]"},
+		"502":          {status: http.StatusBadGateway, body: "<html>502 Bad Gateway</html>"},
+		"another JSON": {status: http.StatusOK, body: `{"error":"not found"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				agent := memconsul.New(memconsul.Config{})
+				defer agent.Close()
+				f.to, f.path = agent, "/v1/session/renew/"
+				c := New(over(t, f), Options{Key: "k"})
+				l := campaign(t, c)
+				f.on.Store(true)
+				blocking.Sleep(context.Background(), 9*time.Second)
+				if l.Err() != nil || l.Remaining() > 9*time.Second {
+					t.Errorf("after 9 s without a renewal: %v, remaining %s", l.Err(), l.Remaining())
+				}
+				f.on.Store(false)
+				blocking.Sleep(context.Background(), time.Hour)
+				if l.Err() != nil {
+					t.Errorf("after an hour: %v", l.Err())
+				}
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestASessionWithoutAnIDIsNoSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := memconsul.New(memconsul.Config{})
+		defer agent.Close()
+		f := &foreign{to: agent, path: "/v1/session/create", status: http.StatusOK, body: "null"}
+		f.on.Store(true)
+		c := New(over(t, f), Options{Key: "k"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := c.Campaign(ctx); err == nil || ctx.Err() != nil {
+			t.Errorf("the first campaign: %v", err)
+		}
+		f.on.Store(false)
+		l := campaign(t, c)
+		if l.Session() == "" || l.Err() != nil {
+			t.Errorf("%q leads, %v", l.Session(), l.Err())
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAForeignResponseToAReadEndsNoCampaign(t *testing.T) {
+	for _, body := range []string{"null", "{}", `{"Results":[]}`} {
+		t.Run(body, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				agent := memconsul.New(memconsul.Config{})
+				defer agent.Close()
+				f := &foreign{to: agent, path: "/v1/txn", status: http.StatusOK, body: body}
+				f.on.Store(true)
+				time.AfterFunc(time.Minute, func() { f.on.Store(false) })
+				c := New(over(t, f), Options{Key: "k"})
+				began := time.Now()
+				l, err := c.Campaign(t.Context())
+				if err != nil || time.Since(began) < time.Minute || l.Err() != nil {
+					t.Errorf("after %s: %v", time.Since(began), err)
+				}
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// silencing is a network on which the blocking queries get no response.
+type silencing struct{ to http.RoundTripper }
+
+func (s silencing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Query().Has("index") {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return s.to.RoundTrip(r)
+}
+
+func TestALossIsNoticedOnASilentConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := memconsul.New(memconsul.Config{})
+		defer agent.Close()
+		c := New(over(t, silencing{agent}), Options{Key: "k"})
+		l := campaign(t, c)
+		blocking.Sleep(context.Background(), time.Second)
+		began := time.Now()
+		if _, _, err := over(t, agent).API().KV().Release(&api.KVPair{Key: "k", Session: l.Session()}, nil); err != nil {
+			t.Fatal(err)
+		}
+		<-l.Lost()
+		if late := time.Since(began); late > 12*time.Second {
+			t.Errorf("noticed after %s", late)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

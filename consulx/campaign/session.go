@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
+	"electop/consulx/internal/transport"
 	"electop/election"
 )
 
@@ -131,6 +136,9 @@ func (c *Candidate) ensureLease(ctx context.Context) (*lease, error) {
 	if _, err := c.client.API().Raw().Write("/v1/session/create", c.o.Session.body(), &made, c.client.Write(calls)); err != nil {
 		return nil, c.client.Wrap(err)
 	}
+	if made.ID == "" {
+		return nil, c.client.Wrap(transport.NotConsul("a new session without an ID"))
+	}
 	l = &lease{id: made.ID, hold: c.o.Session.Hold(), confirmed: sent}
 	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(c.life))
 	c.mu.Lock()
@@ -209,12 +217,19 @@ func (c *Candidate) renew(l *lease) {
 	}
 }
 
+// renewOnce renews once. Only Consul's own 404, which names the session, says that it no
+// longer exists: a proxy's 404 must not end a term, nor may a foreign 200 prolong it.
 func (c *Candidate) renewOnce(l *lease, limit time.Duration) (exists bool, err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, limit)
 	defer cancel()
-	entry, _, err := c.client.API().Session().Renew(l.id, c.client.Write(ctx))
-	if err != nil {
-		return false, c.client.Wrap(err)
+	var renewed []struct{ ID string }
+	_, err = c.client.API().Raw().Write("/v1/session/renew/"+l.id, nil, &renewed, c.client.Write(ctx))
+	var status api.StatusError
+	switch {
+	case errors.As(err, &status) && status.Code == http.StatusNotFound && strings.Contains(status.Body, l.id):
+		return false, nil
+	case err == nil && (len(renewed) == 0 || renewed[0].ID != l.id):
+		err = transport.NotConsul("a renewal of another session or of none")
 	}
-	return entry != nil, nil
+	return err == nil, c.client.Wrap(err)
 }

@@ -95,12 +95,25 @@ func TestObserverFollowsARestore(t *testing.T) {
 	_, _ = board.event(n, election.Vacated, key)
 }
 
-// A restore between two queries wakes neither of them: the second waits for an index that the store no longer has.
+// A restore between two queries wakes neither of them: the second waits for an index that the
+// store no longer has.
 func TestARestoreBetweenTwoQueriesIsDetected(t *testing.T) {
+	t.Run("one pattern", func(t *testing.T) { restoreBetweenTwoQueries(t, "service/*/leader") })
+	t.Run("the first pattern is not readable", func(t *testing.T) {
+		restoreBetweenTwoQueries(t, "another/*/leader", "service/*/leader")
+	})
+}
+
+func restoreBetweenTwoQueries(t *testing.T, patterns ...string) {
+	t.Helper()
 	b, key, one, restore := beforeRestore(t)
 	held, restored := make(chan struct{}, 1), make(chan struct{})
 	consul := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: b.client.Address()})
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/kv/another/") {
+			http.Error(w, "Permission denied", http.StatusForbidden)
+			return
+		}
 		if r.URL.Query().Has("index") && strings.HasPrefix(r.URL.Path, "/v1/kv/") {
 			select {
 			case held <- struct{}{}:
@@ -115,7 +128,7 @@ func TestARestoreBetweenTwoQueriesIsDetected(t *testing.T) {
 		consul.ServeHTTP(w, r)
 	}))
 	defer proxy.Close()
-	board := observe(t, newClient(t, consulx.Config{Address: proxy.Listener.Addr().String()}))
+	board := observe(t, newClient(t, consulx.Config{Address: proxy.Listener.Addr().String()}), patterns...)
 	_, n := board.event(0, election.Elected, key)
 	<-held
 	restore()

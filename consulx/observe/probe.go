@@ -36,6 +36,7 @@ type prober struct {
 	epochs  *blocking.Epochs
 	err     error
 	index   uint64        // of Consul's keys at the latest probe
+	pattern int           // whose prefix the probe reads
 	latency time.Duration // latest published value
 }
 
@@ -71,12 +72,16 @@ func (p *prober) restored(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	before := p.index
-	index, err := p.o.client.Urgent().KeyIndex(ctx, p.o.patterns[0].Prefix())
-	if err != nil {
-		return false // without the permission, the query notices when its wait ends
+	for range 2 {
+		index, err := p.o.client.Urgent().KeyIndex(ctx, p.o.patterns[p.pattern].Prefix())
+		if err == nil {
+			p.index = index
+			return index < before
+		}
+		// Another prefix may be readable. If none is, a query notices when its wait ends.
+		p.pattern = (p.pattern + 1) % len(p.o.patterns)
 	}
-	p.index = index
-	return index < before
+	return false
 }
 
 // atFullSecond shortens a pause so that it ends with a full second, when the clock on the

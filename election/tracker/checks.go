@@ -12,7 +12,7 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	at := wall(o.At)
 	read := election.NodeChecks{At: at, Checks: o.Checks, Partial: o.Partial}
 	if o.Err != "" {
-		read = t.checks[o.Node].Outdated(t.currentUntil(t.checks[o.Node], at))
+		read = t.checks[o.Node].Outdated(t.currentUntil(checksOf(o.Node), t.checks[o.Node].At, at))
 		read.Err = o.Err
 	}
 	t.checks[o.Node] = read
@@ -31,21 +31,29 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 		delete(t.checks, node)
 		return
 	}
-	known = known.Outdated(t.currentUntil(known, at))
+	known = known.Outdated(t.currentUntil(checksOf(node), known.At, at))
 	known.Err = ""
 	t.checks[node] = known
 }
 
-// currentUntil is when checks whose watch ends at a time were last known to be current:
-// Consul may have been silent before that.
-func (t *Tracker) currentUntil(known election.NodeChecks, at time.Time) time.Time {
-	if contact := wall(t.conn.LastContact); !contact.IsZero() && contact.Before(at) {
-		at = contact
+func checksOf(node string) election.Part { return election.Part{Kind: election.PartChecks, Node: node} }
+
+// currentUntil is when a part that was read, and whose watch ends at a time, was last known
+// to be current: Consul, or only the source of the part, may have been silent before that.
+func (t *Tracker) currentUntil(part election.Part, read, at time.Time) time.Time {
+	until := at
+	if contact := wall(t.conn.LastContact); !contact.IsZero() && contact.Before(until) {
+		until = contact
 	}
-	if at.Before(known.At) {
-		return known.At
+	for _, lost := range t.links {
+		if lost.Part == part && lost.Since.Before(until) {
+			until = lost.Since
+		}
 	}
-	return at
+	if until.Before(read) {
+		return read
+	}
+	return until
 }
 
 // outdateChecks marks all checks as not observed since then.

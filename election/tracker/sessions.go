@@ -43,7 +43,7 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 func (t *Tracker) sessionListFailed(at time.Time, err string) {
 	failed := election.SessionList{At: at, Until: at}
 	if t.sessionList != nil {
-		failed = t.sessionList.Outdated(at)
+		failed = t.sessionList.Outdated(t.listedUntil(at))
 	}
 	failed.Err = err
 	t.sessionList = &failed
@@ -52,9 +52,13 @@ func (t *Tracker) sessionListFailed(at time.Time, err string) {
 func (t *Tracker) sessionListUnwatched(at time.Time) {
 	t.listed = 0
 	if t.sessionList != nil {
-		unwatched := t.sessionList.Outdated(at)
+		unwatched := t.sessionList.Outdated(t.listedUntil(at))
 		t.sessionList = &unwatched
 	}
+}
+
+func (t *Tracker) listedUntil(at time.Time) time.Time {
+	return t.currentUntil(election.Part{Kind: election.PartSessions}, t.sessionList.At, at)
 }
 
 // noteSeen records when sessions were first reported.

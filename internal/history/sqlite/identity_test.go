@@ -210,3 +210,116 @@ func TestAStateRestoredWithoutAnObserverIsStored(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", list(got), list(want))
 	}
 }
+
+// TestAnObserverThatBeginsAtTheEndOfATermAddsNothing lets an observer read a key
+// just before its release, and store that after the release was stored.
+func TestAnObserverThatBeginsAtTheEndOfATermAddsNothing(t *testing.T) {
+	a, b := newObserver(t, start()), newObserver(t, start())
+	led, free := pair("s1", 10, 5, 50), pair("", 10, 5, 55)
+	a.read(led)
+	a.after(time.Minute).read(free)
+	b.after(time.Minute + 5*time.Millisecond).read(led)
+	b.after(time.Millisecond).read(free)
+	a.after(time.Minute)
+	b.after(time.Minute)
+	alone, path := newPath(t), newPath(t)
+	record(t, alone, a.events)
+	record(t, path, a.events)
+	record(t, path, b.events)
+	if got, want := stored(t, path), stored(t, alone); len(got) != len(want) || len(termsIn(t, path)) != len(termsIn(t, alone)) {
+		t.Errorf("%d terms:\n%s\nwant %d:\n%s", len(termsIn(t, path)), list(got), len(termsIn(t, alone)), list(want))
+	}
+}
+
+// TestATermThatIsStoredLateIsNotMissed lets an observer begin while the latest terms
+// still wait in the queue of another.
+func TestATermThatIsStoredLateIsNotMissed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		found []election.Pair // what the second observer finds
+		want  uint64          // terms that neither saw
+	}{
+		"all are stored later":  {[]election.Pair{pair("s3", 10, 8, 80)}, 0},
+		"some are stored later": {[]election.Pair{pair("s3", 10, 10, 100)}, 1},
+		"vacant":                {[]election.Pair{pair("", 10, 8, 85)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, path := newObserver(t, start()), newObserver(t, start().Add(time.Minute)), newPath(t)
+			a.read(pair("s1", 10, 5, 50))
+			first := len(a.events)
+			for i := range uint64(3) {
+				a.after(time.Second).read(pair("", 10, 5+i, 55+10*i))
+				a.after(time.Second).read(pair("s3", 10, 6+i, 60+10*i))
+			}
+			b.read(tt.found...)
+			record(t, path, a.events[:first])
+			record(t, path, b.events)
+			record(t, path, a.events[first:])
+			var missed uint64
+			for _, e := range stored(t, path) {
+				missed += e.Count
+			}
+			if missed != tt.want {
+				t.Errorf("%d missed, want %d:\n%s", missed, tt.want, list(stored(t, path)))
+			}
+		})
+	}
+}
+
+// TestATermThatAnotherObserverSawIsNotMissed lets the second observer see fewer terms.
+func TestATermThatAnotherObserverSawIsNotMissed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		last election.Pair // what the second observer reads after term 5
+		want uint64        // terms that neither saw
+	}{
+		"held":                {pair("s3", 10, 8, 80), 0},
+		"held, much later":    {pair("s3", 10, 11, 110), 2},
+		"vacant":              {pair("", 10, 8, 85), 0},
+		"vacant, much later":  {pair("", 10, 11, 115), 3},
+		"one term, held":      {pair("s3", 10, 7, 70), 0},
+		"one term, vacant":    {pair("", 10, 6, 65), 0},
+		"nothing missed":      {pair("s3", 10, 6, 60), 0},
+		"nothing, and vacant": {pair("", 10, 5, 55), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, path := newObserver(t, start()), newObserver(t, start()), newPath(t)
+			both(a, b, 0, pair("s1", 10, 5, 50))
+			for i := range uint64(3) {
+				a.after(time.Second).read(pair("", 10, 5+i, 55+10*i))
+				a.after(time.Second).read(pair("s3", 10, 6+i, 60+10*i))
+			}
+			a.after(time.Second).read(pair("", 10, 8, 85))
+			b.after(time.Minute).read(tt.last)
+			record(t, path, a.events)
+			record(t, path, b.events)
+			var missed uint64
+			for _, e := range stored(t, path) {
+				missed += e.Count
+			}
+			if missed != tt.want {
+				t.Errorf("%d missed, want %d:\n%s", missed, tt.want, list(stored(t, path)))
+			}
+		})
+	}
+}
+
+// TestMissedTermsCountFromTheLatestReset repeats numbers of terms without another observer.
+func TestMissedTermsCountFromTheLatestReset(t *testing.T) {
+	a, path := newObserver(t, start()), newPath(t)
+	for i := range uint64(5) {
+		a.after(time.Second).read(pair("s1", 10, 1+i, 20+10*i))
+		a.after(time.Second).read(pair("", 10, 1+i, 25+10*i))
+	}
+	written := pair("", 10, 0, 75)
+	written.Value = []byte("x")
+	a.after(time.Second).read(written)
+	a.after(time.Second).read(pair("s1", 10, 1, 80))
+	a.after(time.Second).read(pair("s1", 10, 4, 90))
+	record(t, path, a.events)
+	var missed uint64
+	for _, e := range stored(t, path) {
+		missed += e.Count
+	}
+	if missed != 2 {
+		t.Errorf("%d missed, want 2:\n%s", missed, list(stored(t, path)))
+	}
+}

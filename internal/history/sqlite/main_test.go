@@ -105,7 +105,7 @@ func startWriter(t *testing.T, path string, o sqlite.WriterOptions) *writer {
 func (w *writer) store(events []election.Event) {
 	w.t.Helper()
 	w.Record(events)
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
 	defer cancel()
 	for n := 0; n < len(events); {
 		select {

@@ -26,6 +26,7 @@ func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string,
 		return err
 	}
 	s.observation, err = r.LastInsertId()
+	s.latest = s.observation
 	return err
 }
 
@@ -46,12 +47,13 @@ func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) 
 	return err
 }
 
-// noteDropped adds to the number of events that were not stored.
+// noteDropped counts events that were not stored, in the current period or, if the
+// connection was lost meanwhile, in the one before.
 func (s *store) noteDropped(ctx context.Context, n uint64) error {
-	if n == 0 || s.observation == 0 {
+	if n == 0 || s.latest == 0 {
 		return nil
 	}
-	_, err := s.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(n), s.observation)
+	_, err := s.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(n), s.latest)
 	return err
 }
 

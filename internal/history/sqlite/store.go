@@ -19,8 +19,9 @@ type store struct {
 	db       *sql.DB
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
-	// observation is the ID of the current period, 0 if there is none.
-	observation int64
+	// observation is the ID of the current period, 0 if there is none; latest is that of the
+	// last period of this process.
+	observation, latest int64
 }
 
 func openStore(ctx context.Context, path string) (*store, error) {
@@ -153,8 +154,9 @@ func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	return err
 }
 
-// event stores one event, unless it is already stored, and its consequences for the terms.
-func (s *store) event(ctx context.Context, e *election.Event) error {
+// event stores the first of several events, unless it is already stored, and its consequences for the terms.
+func (s *store) event(ctx context.Context, events []election.Event) error {
+	e := &events[0]
 	sub, err := s.subjectOf(ctx, e)
 	if err != nil {
 		return err
@@ -176,6 +178,8 @@ func (s *store) event(ctx context.Context, e *election.Event) error {
 		if err := s.relabel(ctx, sub, e); err != nil {
 			return err
 		}
+	case election.Missed:
+		return s.unseen(ctx, sub, e, len(events) > 1 && begins(&events[1], e))
 	case election.Entered, election.Left:
 		return s.slot(ctx, sub, e)
 	case election.Unreadable, election.Readable:

@@ -134,8 +134,10 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 		return nil, err
 	}
 	t := &termRow{session: e.Session, leader: e.Leader, node: e.Node}
-	t.id, err = r.LastInsertId()
-	return t, err
+	if t.id, err = r.LastInsertId(); err != nil {
+		return nil, err
+	}
+	return t, s.notMissed(ctx, sub, e)
 }
 
 // endUnobserved ends the terms that must have ended before an event because the event shows another holder or none.
@@ -196,8 +198,8 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		}
 		_, err := s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
-	case nanos(e.Time) <= t.ended.Int64:
-		return nil // another observer saw it end after this initial event
+	case nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && nanos(e.Time) <= t.ended.Int64+readWithin:
+		return nil // read before the end that another observer saw
 	default:
 		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
 			return err
@@ -229,27 +231,6 @@ func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event)
 		return nil
 	}
 	return s.insert(ctx, sub, nil, e)
-}
-
-// missed counts the unobserved terms since the latest known one, from LockIndex.
-func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held bool) error {
-	var latest sql.NullInt64
-	if _, err := s.row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
-		AND epoch = ? AND first_index <= ? ORDER BY number DESC LIMIT 1`,
-		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &latest); err != nil {
-		return err
-	}
-	count := index(e.Term) - latest.Int64
-	if held {
-		count--
-	}
-	if !latest.Valid || count <= 0 {
-		return nil
-	}
-	m := *e
-	m.Type, m.Initial, m.Count, m.Gap = election.Missed, false, uint64(count), true
-	m.Leader, m.Session, m.Node = "", "", ""
-	return s.insert(ctx, sub, nil, &m)
 }
 
 // relabel stores the new label of a holder that changed its value.

@@ -273,10 +273,10 @@ func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
 
 // transaction runs a transaction of the store. If it fails, it restores the store's state in memory.
 func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
-	before := w.store.observation
+	before, latest := w.store.observation, w.store.latest
 	err := w.store.transaction(ctx, f)
 	if err != nil {
-		w.store.observation = before
+		w.store.observation, w.store.latest = before, latest
 	}
 	return err
 }
@@ -292,7 +292,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	}
 	err = w.transaction(ctx, func(ctx context.Context) error {
 		for i := range events {
-			if err := w.one(ctx, &events[i]); err != nil {
+			if err := w.one(ctx, events[i:]); err != nil {
 				return err
 			}
 		}
@@ -321,15 +321,17 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// one stores an event and updates the period of observation, which lasts while the connection does.
-func (w *Writer) one(ctx context.Context, e *election.Event) error {
+// one stores the first of several events and updates the period of observation, which lasts while the connection
+// does.
+func (w *Writer) one(ctx context.Context, events []election.Event) error {
+	e := &events[0]
 	lost := e.Type == election.ConnectionLost
 	if w.store.observation == 0 && !lost {
 		if err := w.store.observe(ctx, w.o, e.Datacenter, e.Time); err != nil {
 			return err
 		}
 	}
-	if err := w.store.event(ctx, e); err != nil {
+	if err := w.store.event(ctx, events); err != nil {
 		return err
 	}
 	if lost {

@@ -79,6 +79,29 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 	}
 }
 
+func TestDropsAreCountedWhenTheConnectionIsLostMeanwhile(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.observe(election.LinkUp{At: o.now, Source: "keys"})
+	o.read(pair("s1", 10, 1, 20))
+	o.after(time.Minute).observe(election.LinkLost{At: o.now, Source: "keys", Error: "refused"})
+	kept := len(o.events)
+	o.after(time.Minute).observe(election.LinkUp{At: o.now, Source: "keys"})
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Queue: kept, Patterns: patterns(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Record(o.events)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	all, err := open(t, path).Observations(t.Context(), history.Range{})
+	if err != nil || len(all) != 1 || all[0].Ending != "connection_lost" || all[0].Dropped != uint64(len(o.events)-kept) {
+		t.Errorf("%v, %+v of %d events, %d kept", err, all, len(o.events), kept)
+	}
+}
+
 func TestPeriodsOfObservationEndWithTheConnection(t *testing.T) {
 	o, path := newObserver(t, start()), newPath(t)
 	o.observe(election.LinkUp{At: o.now, Source: "keys"})
