@@ -40,22 +40,27 @@ func (p *Past) Events(ctx context.Context, q history.EventQuery) (history.EventP
 	if q.After != "" {
 		from, _ = strconv.Atoi(string(q.After))
 	}
-	var found []int
-	for i := from; i < to; i++ {
+	var found []int // the newest first, or those nearest to the cursor
+	for n := 0; n < to-from && len(found) <= q.Limit; n++ {
+		i := to - 1 - n
+		if q.After != "" {
+			i = from + n
+		}
 		if ev := &p.Recorded[i]; in(q.Range, ev.Time) && chosen(q.Types, ev.Type) && chosen(q.Causes, ev.Cause) && named(q.Names, ev) {
 			found = append(found, i)
 		}
 	}
-	if page.More = len(found) > q.Limit; page.More && q.After != "" {
+	if page.More = len(found) > q.Limit; page.More {
 		found = found[:q.Limit]
-	} else if page.More {
-		found = found[len(found)-q.Limit:]
 	}
-	for _, i := range slices.Backward(found) {
+	if q.After != "" {
+		slices.Reverse(found)
+	}
+	for _, i := range found {
 		page.Events = append(page.Events, p.Recorded[i])
 	}
 	if n := len(found); n > 0 {
-		page.Older, page.Newer = history.Cursor(strconv.Itoa(found[0])), history.Cursor(strconv.Itoa(found[n-1]+1))
+		page.Newer, page.Older = history.Cursor(strconv.Itoa(found[0]+1)), history.Cursor(strconv.Itoa(found[n-1]))
 	}
 	return page, nil
 }
