@@ -12,6 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/uitest"
 )
 
 // runIn runs the dashboard without a terminal and returns its output.
@@ -81,4 +83,22 @@ func TestRunRestoresAfterAPanic(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	restored(t, out.String())
+}
+
+func TestTheFirstFrameHasTheHistory(t *testing.T) {
+	snapshots := make(chan *election.Snapshot, 3)
+	live := emptySnapshot(false) // Consul may answer before the history is read
+	live.Loaded = false
+	snapshots <- live
+	snapshots <- uitest.Recorded()
+	snapshots <- live
+	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots}); snap != nil {
+		t.Error("it waited without a history")
+	}
+	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap == nil || snap.RecordedUntil.IsZero() {
+		t.Errorf("the first snapshot is %+v", snap)
+	}
+	if snap := awaitFirst(t.Context(), Options{Snapshots: snapshots, History: struct{ history.Source }{}}); snap != live { // no other comes
+		t.Errorf("%+v", snap)
+	}
 }

@@ -45,12 +45,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 		return nil, err
 	}
 	took := time.Since(start)
-	ids := make([]string, 0, len(reads))
-	for _, read := range reads {
-		ids = appendHolders(ids, read.Pairs)
-	}
-	slices.Sort(ids)
-	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
+	sessions, err := readHolders(ctx, c, reads)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +55,17 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 		t.Observe(past)
 	}
 	return foldLook(t, reads, sessions, took), nil
+}
+
+// readHolders reads the sessions that hold the keys.
+func readHolders(ctx context.Context, c *consulx.Client, reads []election.KeysRead) ([]*election.Session, error) {
+	var ids []string
+	for _, read := range reads {
+		ids = appendHolders(ids, read.Pairs)
+	}
+	slices.Sort(ids)
+	sessions, _, err := c.SessionsByID(ctx, slices.Compact(ids))
+	return sessions, err
 }
 
 // readOnce reads the keys of one shard.

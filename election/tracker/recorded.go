@@ -54,8 +54,13 @@ func (t *Tracker) addRecorded() {
 	}
 	slices.SortStableFunc(all, election.Compare)
 	t.elections, t.lent = all, false
+	t.recount()
+}
+
+// recount counts the elections that were deleted or are unreadable.
+func (t *Tracker) recount() {
 	t.gone, t.unreadable = 0, 0
-	for _, e := range all {
+	for _, e := range t.elections {
 		if !e.Exists {
 			t.gone++
 		}
