@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -78,6 +79,48 @@ func checkHistoryURL(cmd *cobra.Command, url string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "electop: warning: --history uses http, so the token and the history are not encrypted; use https")
 	}
 	return nil
+}
+
+const (
+	// recorderEvery is the time between two checks of the recorder while the dashboard is open.
+	recorderEvery = 10 * time.Second
+	// recorderTimeout bounds a check.
+	recorderTimeout = 5 * time.Second
+)
+
+// watchRecorder sends a line when the recorder cannot be used, and an empty one when it can
+// be used again, until ctx ends.
+func watchRecorder(ctx context.Context, source history.Source, lines chan<- string) error {
+	tick := time.NewTicker(recorderEvery)
+	defer tick.Stop()
+	for shown := ""; ; {
+		if line := checkRecorder(ctx, source); line != shown && ctx.Err() == nil {
+			select {
+			case lines <- line:
+				shown = line
+			case <-ctx.Done():
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// checkRecorder returns a line that says why the recorder cannot be used, empty if it can.
+func checkRecorder(ctx context.Context, source history.Source) string {
+	ctx, cancel := context.WithTimeout(ctx, recorderTimeout)
+	defer cancel()
+	recent, err := source.Observations(ctx, history.Range{Since: time.Now().Add(-time.Hour)})
+	switch {
+	case err != nil:
+		return historyError(err)
+	case !slices.ContainsFunc(recent, func(o history.Observation) bool { return o.Lasting }):
+		return "history: the recorder does not observe Consul at present"
+	}
+	return ""
 }
 
 const (

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -143,7 +144,24 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	w.acquire("service/web/leader", w.session(nil), "a")
 	r := recordOn(w, "--metrics", "ADDRESS")
 	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
+	source, err := (&options{history: r.url}).historyClient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	warnings, watched := make(chan string), make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { watched <- watchRecorder(ctx, source, warnings) }()
+	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
 	agent()
+	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {
+		t.Error(line)
+	}
+	cancel()
+	if err := await(t, "end", watched); err != nil {
+		t.Error(err)
+	}
 	eventually(t, "unhealthy recorder", func() bool {
 		code, text := r.get("/healthz")
 		return code == 503 && strings.HasPrefix(text, "the connection to Consul is lost since 20") && strings.Count(text, "\n") == 1

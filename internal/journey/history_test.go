@@ -102,31 +102,39 @@ func TestFirstFrameOfADashboardThatIsOpenedDuringAnOutage(t *testing.T) {
 			if address == "" {
 				address = s.agent.Addr()
 			}
-			term := openShell(t)
-			term.line("clear; " + program + " --http-addr " + address + " -k '" + s.prefix + "/*/leader' --history " + file + "; echo left with $?")
-			screen := term.await("Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed")
+			screen := outage(t, s, address, file)
 			if address == "127.0.0.1:1" && !strings.Contains(screen, "From the history, observed until") {
 				t.Errorf("the board does not say that it is from the history:\n%s", screen)
 			}
-			term.keys("q")
-			term.await("left with 0")
-			raw, err := os.ReadFile(term.raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, first, _ := strings.Cut(string(raw), "ELECTION")
-			for _, want := range []string{"No leader for", " ago", "Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed"} {
-				if !strings.Contains(first, want) {
-					t.Errorf("no %q on the screen: %q", want, first)
-				}
-			}
-			for _, empty := range []string{"Elections appear here", "Cannot reach Consul"} {
-				if strings.Contains(string(raw), empty) {
-					t.Errorf("a frame without the history shows %q", empty)
-				}
-			}
 		})
 	}
+}
+
+// outage opens the dashboard with a history in which web lost its leader, and checks its
+// first frame.
+func outage(t *testing.T, s *stage, address, history string) (screen string) {
+	t.Helper()
+	term := openShell(t)
+	term.line("clear; " + program + " --http-addr " + address + " -k '" + s.prefix + "/*/leader' --history " + history + "; echo left with $?")
+	screen = term.await("Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed")
+	term.keys("q")
+	term.await("left with 0")
+	raw, err := os.ReadFile(term.raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first, _ := strings.Cut(string(raw), "ELECTION")
+	for _, want := range []string{"No leader for", " ago", "Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q on the screen: %q", want, first)
+		}
+	}
+	for _, empty := range []string{"Elections appear here", "Cannot reach Consul"} {
+		if strings.Contains(string(raw), empty) {
+			t.Errorf("a frame without the history shows %q", empty)
+		}
+	}
+	return screen
 }
 
 func TestDashboardContinuesTheHistory(t *testing.T) {

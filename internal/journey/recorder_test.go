@@ -109,11 +109,22 @@ func TestDashboardUsesARecordersHistory(t *testing.T) {
 func TestDashboardContinuesWithoutItsRecorder(t *testing.T) {
 	s := newStage(t)
 	term := s.open(120, 36, "--history", "http://127.0.0.1:1")
-	term.await("1 led", "web-a")
+	term.await("1 led", "web-a", "! history at http://127.0.0.1:1: connection refused")
 	term.keys("r")
 	term.await("Release web", "y release")
 	term.keys("y")
 	term.await("1 vacant", "no leader")
 	term.keys("q")
 	term.await("left with 0", "is not in the history: history at http")
+}
+
+func TestFirstFrameFromARecorderDuringAnOutage(t *testing.T) {
+	s, file := newStage(t), token(t)
+	r := s.record(file)
+	if _, err := s.agent.Client().Session().Destroy(s.a, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitTerms("session_expired_or_destroyed")
+	outage(t, s, s.agent.Addr(), r.url)
+	outage(t, s, "127.0.0.1:1", r.url)
 }

@@ -131,7 +131,7 @@ func writeError(w http.ResponseWriter, code int, e errorJSON) {
 
 func queryOf(r *http.Request) *query {
 	values, err := url.ParseQuery(r.URL.RawQuery)
-	q := &query{values: values, now: time.Now()}
+	q := &query{values: values, now: time.Now().UTC()}
 	if err != nil {
 		q.fail(queryErrorf("invalid parameters"))
 	}

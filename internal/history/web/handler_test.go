@@ -111,6 +111,8 @@ func TestAccess(t *testing.T) {
 		"invalid window":            {open, "/v1/state?window=x", nil, 400},
 		"no such election":          {open, "/v1/terms?name=none", nil, 404},
 		"invalid escape":            {open, "/v1/events?since=%zz", nil, 400},
+		"days":                      {open, "/v1/events?since=7d", nil, 200},
+		"time without a zone":       {open, "/v1/events?since=2026-11-20T03:00", nil, 200},
 		"durations":                 {open, "/v1/events?since=99999h&until=0s", nil, 200},
 		"parameters that are empty": {open, "/v1/events?since=&limit=", nil, 200},
 	} {

@@ -43,20 +43,17 @@ func (q *query) fail(err error) {
 	}
 }
 
-// time reads a moment: RFC 3339, or a duration before now.
+// time reads a moment. A time without a zone is UTC.
 func (q *query) time(name string) time.Time {
 	text := q.get(name)
 	if text == "" {
 		return time.Time{}
 	}
-	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return at
+	at, err := history.ParseMoment(text, q.now)
+	if err != nil {
+		q.fail(queryErrorf("%s %q: %v", name, sanitize.Line(text, 40), err))
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		q.fail(queryErrorf("%s %q: want a time in RFC 3339 or a duration before now such as 24h", name, sanitize.Line(text, 40)))
-	}
-	return q.now.Add(-d)
+	return at
 }
 
 func (q *query) span() history.Range {
