@@ -26,12 +26,13 @@ $(NPM): Makefile
 		consul@0.40.0 papi@0.29.1 || echo "npm failed to install the consul package"
 	@test ! -e $@ || touch $@
 
-# Missing dependencies of internal/holders. Its tests skip without them, and fail if CI=true.
+# Missing dependencies of tests, which skip without them, and fail if CI=true.
 LEFT_OUT = $(strip $(shell \
 	command -v patroni >/dev/null && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 \
 		&& /usr/bin/python3 -c 'import consul' 2>/dev/null \
 		|| echo "Patroni (Debian: apt-get install patroni postgresql python3-consul)"; \
-	command -v node >/dev/null && test -e $(NPM) || echo "npm's consul package (Debian: apt-get install nodejs npm)"))
+	command -v node >/dev/null && test -e $(NPM) || echo "npm's consul package (Debian: apt-get install nodejs npm)"; \
+	command -v prometheus >/dev/null && command -v promtool >/dev/null || echo "Prometheus (Debian: apt-get install prometheus)"))
 
 # The race detector needs cgo. Without cgo, the same tests run without it.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)

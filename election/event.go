@@ -28,6 +28,22 @@ const (
 	ConnectionRestored EventType = "connection_restored"
 )
 
+// EventTypes lists all types.
+func EventTypes() []EventType {
+	return []EventType{
+		Elected, Vacated, Updated, Overwritten, Deleted, Missed, Explained, Unreadable, Readable, Entered, Left,
+		ConnectionLost, ConnectionRestored,
+	}
+}
+
+// Causes lists all causes.
+func Causes() []Cause {
+	return []Cause{
+		Released, CheckCritical, CheckGone, NodeGone, SessionDestroyed, SessionExpiredOrDestroyed, KeyDeleted,
+		OperatorRelease, OperatorDestroy, Unknown,
+	}
+}
+
 // Cause is the reason why a term ended.
 type Cause string
 

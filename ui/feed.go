@@ -19,6 +19,26 @@ type feed struct {
 	now         time.Time
 	// latency changes only with the clock, so that latency alone never causes a redraw.
 	latency time.Duration
+	// warning is the newest of Options.Warnings.
+	warning string
+}
+
+// warningMsg is a line about the history, empty for none.
+type warningMsg string
+
+// nextWarning waits for the next warning; nil without warnings.
+func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
+	if warnings == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		select {
+		case line := <-warnings:
+			return warningMsg(line)
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // take stores a snapshot and shows it unless the board is paused.

@@ -94,10 +94,12 @@ type links struct {
 	wait func() tea.Msg
 	// interlude waits for the next interlude; nil without interludes.
 	interlude tea.Cmd
-	tools     dialog.Tools
-	rights    *rightsBook
-	report    *past.Reporter
-	insights  scene.InsightCache
+	// warning waits for the next warning; nil without warnings.
+	warning  tea.Cmd
+	tools    dialog.Tools
+	rights   *rightsBook
+	report   *past.Reporter
+	insights scene.InsightCache
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and
 	// WatchSessions.
 	watched, studied string
@@ -116,7 +118,7 @@ func New(ctx context.Context, opts Options) Model {
 	now, k := opts.Now(), keys.Default(opts.ASCII)
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
-		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes),
+		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes), warning: nextWarning(ctx, opts.Warnings),
 		tools:  dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
 		rights: newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
 	}
@@ -137,7 +139,7 @@ func New(ctx context.Context, opts Options) Model {
 // Init starts the clock, requests the terminal's background colour and waits for the first
 // snapshot.
 func (m Model) Init() tea.Cmd {
-	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.interlude)
+	return tea.Batch(m.out.wait, tick(m.opts.Now()), tea.RequestBackgroundColor, m.out.interlude, m.out.warning)
 }
 
 // renew rebuilds the scene.
@@ -145,7 +147,7 @@ func (m *Model) renew() {
 	f := &m.feed
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
-		Stale: f.stale(), Paused: f.paused,
+		Stale: f.stale(), Paused: f.paused, Warning: f.warning,
 		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier,

@@ -65,6 +65,8 @@ type Options struct {
 	// History is the history before and since the start, nil without one. It is read off
 	// the event loop. The caller closes it.
 	History history.Source
+	// Warnings delivers the line about the history above the body; an empty one removes it.
+	Warnings <-chan string
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
 }

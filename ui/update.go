@@ -40,6 +40,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case snapshotMsg:
 		m.feed.take(msg.snap)
 		return tea.Batch(m.changed(), m.out.wait)
+	case warningMsg:
+		m.feed.warning = string(msg)
+		return tea.Batch(m.changed(), m.out.warning)
 	case rightsMsg:
 		m.out.rights.learned(msg, m.feed.now)
 		return m.changed()

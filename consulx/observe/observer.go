@@ -101,6 +101,14 @@ func New(c *consulx.Client, o Options) *Observer {
 // one that was not received. [Observer.Run] closes the channel.
 func (o *Observer) Snapshots() <-chan *election.Snapshot { return o.publisher.snapshots }
 
+// Snapshot returns the present state, also with Options.EventsOnly. Its cost grows with the number of
+// elections that change between two calls.
+func (o *Observer) Snapshot() *election.Snapshot {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tracker.Snapshot(time.Now())
+}
+
 // Note reports an action of this program, so that its effect gets the right cause.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 

@@ -51,16 +51,24 @@ func onBoth(t *testing.T, test func(t *testing.T, w *testConsul)) {
 
 func onMemory(t *testing.T) *testConsul {
 	t.Helper()
+	w, _ := onMemoryThatEnds(t)
+	return w
+}
+
+// onMemoryThatEnds returns an in-process agent and a function that ends it.
+func onMemoryThatEnds(t *testing.T) (w *testConsul, end func()) {
+	t.Helper()
 	server, err := memconsul.Start(memconsul.Config{Datacenter: "dc1", NodeName: "node-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return newTestConsul(t, server.Addr())
+	t.Cleanup(end)
+	return newTestConsul(t, server.Addr()), end
 }
 
 func onReal(t *testing.T) *testConsul {

@@ -60,8 +60,7 @@ func applyConfig(cmd *cobra.Command, o *options) error {
 // warnIfReadable warns if other users can read a config file that contains a secret.
 // Shell completion prints no warning, which would appear in the command line.
 func warnIfReadable(cmd *cobra.Command, path string, settings map[string]yaml.Node) {
-	completing := cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
-	if completing || !hasSecret(settings) || runtime.GOOS == "windows" { // Windows has no mode bits
+	if completing(cmd) || !hasSecret(settings) || runtime.GOOS == "windows" { // Windows has no mode bits
 		return
 	}
 	const readableByOthers = 0o044
@@ -69,6 +68,10 @@ func warnIfReadable(cmd *cobra.Command, path string, settings map[string]yaml.No
 		name := sanitize.Line(path, 200)
 		fmt.Fprintf(cmd.ErrOrStderr(), "electop: warning: other users can read %s, which contains a token or password; run chmod 600 %s\n", name, name)
 	}
+}
+
+func completing(cmd *cobra.Command) bool {
+	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
 }
 
 // hasSecret reports whether the settings contain a token, or a password in the

@@ -45,7 +45,7 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	rec := o.record(client, ps, warnings.add)
 	err = openDashboard(ctx, d, dashboard{
 		client: client, patterns: ps, log: log, recorder: rec, history: o.historySource(client),
-		readOnly: o.readOnly, ascii: o.ascii,
+		remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii,
 	})
 	rec.finish()
 	warnings.write(d)
@@ -81,9 +81,11 @@ type dashboard struct {
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
 	history  history.Source   // nil without a history; closed with the dashboard
+	remote   bool             // the history is that of a recorder
 	readOnly bool
 	ascii    bool
 	demo     string
+	warnings chan string // about the recorder
 }
 
 // recall returns the function that reads what the history says about the elections, nil
@@ -113,6 +115,10 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	})
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
+	if b.remote && b.history != nil {
+		b.warnings = make(chan string)
+		g.Go(func() error { return watchRecorder(ctx, b.history, b.warnings) })
+	}
 	if tty, ok := d.stdin.(*os.File); ok {
 		// Bubble Tea ignores the end of its input, and SIGHUP may be ignored.
 		g.Go(func() error { return stream.AwaitHangup(ctx, tty) })
@@ -167,7 +173,7 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
 	o := ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
-		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history,
+		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history, Warnings: b.warnings,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Suspend: jobs.suspend, Interludes: jobs.next,
 	}

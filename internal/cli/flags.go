@@ -22,8 +22,10 @@ type options struct {
 	logFile  string
 	logLevel string
 	config   string
-	history  string // a file, historyOff, or "" for the default file
+	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration
+	// historyTokenFile and historyCAFile are for a recorder.
+	historyTokenFile, historyCAFile string
 }
 
 // consulFlag is a text flag that Consul's own command line has too.
@@ -60,7 +62,9 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or off (default "+defaultHistoryText+")")
+	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
+	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
+	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: those of the system)")
 	o.keep = defaultKeep
 	f.Var((*daysFlag)(&o.keep), "keep", "age at which the history is deleted, such as 90d or 12h; 0 for no limit")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")

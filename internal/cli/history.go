@@ -14,6 +14,7 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
+	"electop/internal/history/web"
 )
 
 // historyCommand holds the flags of `electop history`.
@@ -33,11 +34,11 @@ func newHistoryCommand(d deps, o *options) *cobra.Command {
 	c := &historyCommand{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:   "history [NAME…]",
-		Short: "Print events, terms and statistics from the history on disk",
+		Short: "Print events, terms and statistics from the history",
 		Long: `Print what the dashboard, watch and record stored: events, or with --terms one
 line per term, or with --stats a summary per election. The oldest comes first.
 Consul is not contacted: --history selects the file, by default that of the
-address. -k selects the elections whose keys match.
+address, or a recorder. -k selects the elections whose keys match.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone).
@@ -75,10 +76,10 @@ func (c *historyCommand) validate(now time.Time) (r history.Range, err error) {
 	case len(c.causes) > 0 && c.stats:
 		return r, usagef("--cause cannot be combined with --stats")
 	}
-	if err := wantWords("--type", c.types, eventTypes()); err != nil {
+	if err := wantWords("--type", c.types, words(election.EventTypes())); err != nil {
 		return r, err
 	}
-	if err := wantWords("--cause", c.causes, causes()); err != nil {
+	if err := wantWords("--cause", c.causes, words(election.Causes())); err != nil {
 		return r, err
 	}
 	return parseRange(c.since, c.until, now)
@@ -109,18 +110,7 @@ func wantWords(flag string, words, known []string) error {
 	return nil
 }
 
-func eventTypes() []string {
-	return words(election.Elected, election.Vacated, election.Updated, election.Overwritten, election.Deleted, election.Missed,
-		election.Explained, election.Unreadable, election.Readable, election.Entered, election.Left,
-		election.ConnectionLost, election.ConnectionRestored)
-}
-
-func causes() []string {
-	return words(election.Released, election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed,
-		election.SessionExpiredOrDestroyed, election.KeyDeleted, election.OperatorRelease, election.OperatorDestroy, election.Unknown)
-}
-
-func words[T ~string](all ...T) []string {
+func words[T ~string](all []T) []string {
 	texts := make([]string, len(all))
 	for i, v := range all {
 		texts[i] = string(v)
@@ -160,10 +150,13 @@ func (c *historyCommand) run(ctx context.Context, names []string, now time.Time)
 	return c.writeEvents(ctx, f, filter)
 }
 
-// openHistory opens the file of --history for reading.
-func (o *options) openHistory(ctx context.Context) (*sqlite.File, error) {
-	if o.history == historyOff {
+// openHistory opens the history of --history for reading.
+func (o *options) openHistory(ctx context.Context) (web.Source, error) {
+	switch {
+	case o.history == historyOff:
 		return nil, usagef("--history off: this command reads the history")
+	case isURL(o.history):
+		return o.historyClient()
 	}
 	path := o.history
 	if path == "" {
@@ -180,12 +173,15 @@ func (o *options) openHistory(ctx context.Context) (*sqlite.File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("no history in " + sanitize.Line(path, 200) + "; electop, electop watch and electop record write it")
 	}
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // historyKeys returns the keys of the elections with these names, or of those that
 // match -k; nil for all.
-func (o *options) historyKeys(ctx context.Context, f *sqlite.File, names []string) ([]string, error) {
+func (o *options) historyKeys(ctx context.Context, f web.Source, names []string) ([]string, error) {
 	if len(names) == 0 && len(o.patterns) == 0 {
 		return nil, nil
 	}
@@ -198,7 +194,7 @@ func (o *options) historyKeys(ctx context.Context, f *sqlite.File, names []strin
 		if err != nil {
 			return nil, err
 		}
-		all = slices.DeleteFunc(all, func(e sqlite.Election) bool { _, ok := ps.Match(e.Key); return !ok })
+		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
 	if len(names) == 0 && len(all) == 0 {
 		return nil, &missingError{text: "no election of the history matches -k " + sanitize.Line(strings.Join(o.patterns, ", "), 200)}
@@ -220,7 +216,7 @@ func (o *options) historyKeys(ctx context.Context, f *sqlite.File, names []strin
 }
 
 // historyKey returns the key of the one election that has the name or the key.
-func historyKey(all []sqlite.Election, name string) (string, error) {
+func historyKey(all []history.Election, name string) (string, error) {
 	var found []string
 	for _, e := range all {
 		if e.Key == strings.TrimPrefix(name, "/") {

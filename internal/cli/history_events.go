@@ -12,7 +12,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/internal/history/sqlite"
 )
 
 // historyPage is how many events or terms are read at once.
@@ -26,14 +25,14 @@ type eventWriter interface {
 
 // writeEvents writes the events page by page, so that memory does not depend on their
 // number.
-func (c *historyCommand) writeEvents(ctx context.Context, f *sqlite.File, filter history.Filter) error {
+func (c *historyCommand) writeEvents(ctx context.Context, f history.Source, filter history.Filter) error {
 	w, err := c.eventWriter(ctx, f, filter)
 	if err != nil {
 		return err
 	}
 	q := history.EventQuery{
 		Filter: filter, Types: typed[election.EventType](c.types), Causes: typed[election.Cause](c.causes),
-		After: sqlite.CursorAt(filter.Since), Limit: historyPage,
+		After: history.CursorAt(filter.Since), Limit: historyPage,
 	}
 	for {
 		page, err := f.Events(ctx, q)
@@ -51,7 +50,7 @@ func (c *historyCommand) writeEvents(ctx context.Context, f *sqlite.File, filter
 	}
 }
 
-func (c *historyCommand) eventWriter(ctx context.Context, f *sqlite.File, filter history.Filter) (eventWriter, error) {
+func (c *historyCommand) eventWriter(ctx context.Context, f history.Source, filter history.Filter) (eventWriter, error) {
 	switch c.output {
 	case "json":
 		return jsonEvents{c.d.stdout}, nil

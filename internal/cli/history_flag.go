@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"electop/consulx"
@@ -25,25 +24,23 @@ type historyFlag string
 
 func (h *historyFlag) String() string { return string(*h) }
 
-func (h *historyFlag) Type() string { return "FILE|off" }
+func (h *historyFlag) Type() string { return "FILE|URL|off" }
 
 func (h *historyFlag) Set(value string) error {
-	switch {
-	case value == "":
+	if value == "" {
 		return errors.New("the value is empty")
-	case strings.Contains(value, "://"):
-		return errors.New("URLs are not supported; want a file or off")
 	}
 	*h = historyFlag(value)
 	return nil
 }
 
-// historyPath returns the file of the history, "" if the history is off.
+// historyPath returns the file of the history, "" if the history is off or that of a
+// recorder.
 func (o *options) historyPath(client *consulx.Client) (string, error) {
-	switch o.history {
-	case historyOff:
+	switch {
+	case o.history == historyOff, isURL(o.history):
 		return "", nil
-	case "":
+	case o.history == "":
 		return sqlite.DefaultPath(clusterName(client, o.consul))
 	}
 	return o.history, nil

@@ -25,10 +25,18 @@ const (
 	recorderPatience = 10 * time.Second
 )
 
+// eventStore stores events and operators' actions: in a file, or actions at a recorder.
+type eventStore interface {
+	Record(events []election.Event)
+	RecordAction(a history.Action)
+	Run(ctx context.Context) error
+	Status() sqlite.Status
+}
+
 // historyRecorder stores events and operators' actions in the history. Its methods do
 // not block, except close. A nil historyRecorder stores nothing.
 type historyRecorder struct {
-	writer *sqlite.Writer
+	writer eventStore
 	by     string
 	warn   func(line string)
 	cancel context.CancelFunc
@@ -48,6 +56,17 @@ type historyRecorder struct {
 // are recorded as observed with these patterns. warn receives one line without a line
 // break when recording fails or works again; any goroutine may call it.
 func (o *options) record(client *consulx.Client, ps election.Patterns, warn func(line string)) *historyRecorder {
+	r := newHistoryRecorder(warn)
+	r.optional = true
+	if isURL(o.history) {
+		recorder, err := o.historyClient()
+		if err != nil {
+			warn(historyError(err) + withoutHistory)
+			return nil
+		}
+		r.start(newActionSender(recorder, warn))
+		return r
+	}
 	path, err := o.historyPath(client)
 	if err != nil {
 		warn("history: " + consulx.Describe(err) + withoutHistory)
@@ -55,8 +74,6 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 	if path == "" {
 		return nil
 	}
-	r := newHistoryRecorder(warn)
-	r.optional = true
 	r.start(sqlite.NewWriter(path, r.options(ps, o.keep)))
 	return r
 }
@@ -81,7 +98,7 @@ func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqli
 
 // start runs the writer until close. If the file cannot be used, later events are
 // dropped.
-func (r *historyRecorder) start(w *sqlite.Writer) {
+func (r *historyRecorder) start(w eventStore) {
 	r.writer = w
 	// The context does not end with that of the command: the last events are stored
 	// after the observer has ended.

@@ -21,8 +21,14 @@ type lazyHistory struct {
 	file *sqlite.File
 }
 
-// historySource returns the history for reading, nil if it is off or has no file.
+// historySource returns the history for reading, nil if it is off or cannot be used.
 func (o *options) historySource(client *consulx.Client) history.Source {
+	if isURL(o.history) {
+		if recorder, err := o.historyClient(); err == nil {
+			return recorder
+		}
+		return nil
+	}
 	path, err := o.historyPath(client)
 	if err != nil || path == "" {
 		return nil

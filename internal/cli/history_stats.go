@@ -15,11 +15,10 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/internal/history/sqlite"
 	"electop/internal/output"
 )
 
-func (c *historyCommand) writeStats(ctx context.Context, f *sqlite.File, filter history.Filter) error {
+func (c *historyCommand) writeStats(ctx context.Context, f history.Source, filter history.Filter) error {
 	st, err := f.Stats(ctx, filter)
 	if err != nil {
 		return err

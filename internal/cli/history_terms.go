@@ -13,7 +13,6 @@ import (
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/history"
-	"electop/internal/history/sqlite"
 	"electop/internal/output"
 )
 
@@ -28,7 +27,7 @@ func (t *observedTerm) held() (held time.Duration, known bool) {
 	return t.Held(t.until), t.HeldKnown() && t.Over()
 }
 
-func (c *historyCommand) writeTerms(ctx context.Context, f *sqlite.File, filter history.Filter) error {
+func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
 	terms, err := readTerms(ctx, f, history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage})
 	if err != nil {
 		return err

@@ -18,9 +18,9 @@ func newReportCommand(d deps, o *options) *cobra.Command {
 	var since, until string
 	cmd := &cobra.Command{
 		Use:   "report NAME",
-		Short: "Print an incident report in Markdown from the history on disk",
-		Long: `Print an incident report about one election in Markdown, from the history on
-disk: what happened, the terms, a timeline with causes and evidence, gaps in
+		Short: "Print an incident report in Markdown from the history",
+		Long: `Print an incident report about one election in Markdown, from the history:
+what happened, the terms, a timeline with causes and evidence, gaps in
 observation, and the operators' actions. Consul is not contacted.
 
 --since and --until take a duration before now (24h, 7d) or a time

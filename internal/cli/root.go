@@ -46,6 +46,9 @@ func newRootCommand(d deps) *cobra.Command {
 			if err := applyConfig(cmd, o); err != nil {
 				return err
 			}
+			if err := checkHistoryURL(cmd, o.history); err != nil {
+				return err
+			}
 			if _, err := o.level(); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"electop/election"
@@ -10,6 +11,12 @@ import (
 
 // ErrNoElection reports that no election of the history has the name.
 var ErrNoElection = errors.New("no such election in the history")
+
+// ErrCursor reports that a cursor is invalid.
+var ErrCursor = errors.New("history: invalid cursor")
+
+// Election identifies an election of the history.
+type Election struct{ Name, Key string }
 
 // Source is a readable history: a file, or that of a remote recorder. Its methods are safe for concurrent use.
 type Source interface {
@@ -40,6 +47,14 @@ type Filter struct {
 // Cursor is a position between two items of a list. It stays valid while items are added and deleted. An empty cursor
 // is the newest end.
 type Cursor string
+
+// CursorAt returns the cursor before the oldest event at or after a time.
+func CursorAt(t time.Time) Cursor {
+	if t.IsZero() {
+		return "0.0"
+	}
+	return Cursor(strconv.FormatInt(t.UnixNano(), 10) + ".0")
+}
 
 // EventQuery selects a page of events.
 type EventQuery struct {

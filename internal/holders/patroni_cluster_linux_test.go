@@ -49,9 +49,9 @@ type member struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	consultest.Binary(t) // skips under -short, before it looks for software
-	needsProgram(t, "patroni", installPatroni)
+	consultest.Program(t, "patroni", installPatroni)
 	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
-		leaveOut(t, "Python's module consul", installPatroni)
+		consultest.LeaveOut(t, "Python's module consul", installPatroni)
 	}
 	c := &cluster{root: t, scope: "holders", bin: postgresPrograms(t), as: unprivileged(t)}
 	c.stage = stageOn(t, consultest.Dev(t), "service/"+c.scope, "service/"+c.scope+"/leader")
@@ -71,7 +71,7 @@ func postgresPrograms(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if len(found) == 0 {
-		leaveOut(t, "PostgreSQL's server", installPatroni)
+		consultest.LeaveOut(t, "PostgreSQL's server", installPatroni)
 	}
 	slices.Sort(found)
 	return filepath.Dir(found[len(found)-1])
@@ -86,7 +86,7 @@ func unprivileged(t *testing.T) *syscall.Credential {
 	}
 	account, err := user.Lookup("postgres")
 	if err != nil {
-		leaveOut(t, "the account postgres", installPatroni)
+		consultest.LeaveOut(t, "the account postgres", installPatroni)
 	}
 	uid, err1 := strconv.ParseUint(account.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(account.Gid, 10, 32)

@@ -102,15 +102,23 @@ func TestDashboardOpenedDuringAnOutage(t *testing.T) {
 			if address == "" {
 				address = s.agent.Addr()
 			}
-			term := open(t, 120, 36, nil, program, "--http-addr", address, "-k", s.prefix+"/*/leader", "--history", file)
-			screen := term.await("No leader for", "Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed")
+			screen := outage(t, s, address, file)
 			if address == "127.0.0.1:1" && !strings.Contains(screen, "From the history, observed until") {
 				t.Errorf("the board does not say that it is from the history:\n%s", screen)
 			}
-			term.keys("q")
-			term.await("left with 0")
 		})
 	}
+}
+
+// outage opens the dashboard with a history in which web lost its leader, and checks its
+// first frame.
+func outage(t *testing.T, s *stage, address, history string) (screen string) {
+	t.Helper()
+	term := open(t, 120, 36, nil, program, "--http-addr", address, "-k", s.prefix+"/*/leader", "--history", history)
+	screen = term.await("No leader for", "Last leader", "web-a", "Lost at", "Lost because", "expired or was destroyed")
+	term.keys("q")
+	term.await("left with 0")
+	return screen
 }
 
 func TestDashboardContinuesTheHistory(t *testing.T) {

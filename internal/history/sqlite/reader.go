@@ -61,12 +61,9 @@ func scanOne[T any](rows *sql.Rows) (v T, err error) {
 	return v, err
 }
 
-// Election is an election of the history.
-type Election struct{ Name, Key string }
-
 // Elections lists the elections by key. A key that was observed in several datacenters occurs once.
-func (f *File) Elections(ctx context.Context) ([]Election, error) {
-	scan := func(rows *sql.Rows) (e Election, err error) {
+func (f *File) Elections(ctx context.Context) ([]history.Election, error) {
+	scan := func(rows *sql.Rows) (e history.Election, err error) {
 		err = rows.Scan(&e.Name, &e.Key)
 		return e, err
 	}
@@ -168,9 +165,6 @@ func cursorAt(time, id int64) history.Cursor {
 	return history.Cursor(strconv.FormatInt(time, 10) + "." + strconv.FormatInt(id, 10))
 }
 
-// CursorAt returns the cursor before the oldest event at or after a time.
-func CursorAt(t time.Time) history.Cursor { return cursorAt(nanos(t), 0) }
-
 func parseCursor(c history.Cursor) (time, id int64, err error) {
 	first, second, ok := strings.Cut(string(c), ".")
 	if ok {
@@ -179,7 +173,7 @@ func parseCursor(c history.Cursor) (time, id int64, err error) {
 		}
 	}
 	if !ok || err != nil {
-		return 0, 0, fmt.Errorf("history: invalid cursor %q", sanitize.Line(string(c), 40))
+		return 0, 0, fmt.Errorf("%w: %q", history.ErrCursor, sanitize.Line(string(c), 40))
 	}
 	return time, id, nil
 }

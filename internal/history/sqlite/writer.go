@@ -54,6 +54,8 @@ type Status struct {
 	// Stored counts the events that were written or were already in the file.
 	Stored, Dropped uint64
 	Queued          int
+	// Waiting is the time since the queue was empty or became shorter.
+	Waiting time.Duration
 	// Err is why events cannot be stored at present, nil if they can.
 	Err error
 }
@@ -76,6 +78,8 @@ type Writer struct {
 	// lost counts dropped events that are not yet recorded in the file.
 	lost   uint64
 	closed bool
+	// moved is when the queue was last empty or became shorter.
+	moved time.Time
 }
 
 // NewWriter returns a writer whose Run opens the file with the first event or action, so that a slow disk does not
@@ -119,6 +123,9 @@ func (w *Writer) Record(events []election.Event) {
 		w.lost += uint64(over)
 		events = events[:len(events)-over]
 	}
+	if len(w.events) == 0 {
+		w.moved = time.Now()
+	}
 	w.events = append(w.events, events...)
 	w.mu.Unlock()
 	w.notify()
@@ -139,7 +146,9 @@ func (w *Writer) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	st := w.status
-	st.Queued = len(w.events)
+	if st.Queued = len(w.events); st.Queued > 0 {
+		st.Waiting = time.Since(w.moved)
+	}
 	return st
 }
 
@@ -312,6 +321,7 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	}
 	w.actions = w.actions[len(actions):]
 	w.lost -= lost
+	w.moved = time.Now()
 	w.status.Stored += uint64(len(events))
 	more = len(w.events)+len(w.actions) > 0
 	w.mu.Unlock()

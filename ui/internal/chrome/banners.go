@@ -19,7 +19,7 @@ type Filtering struct {
 }
 
 // Banners returns the lines between header and body: filter, connection loss, stale keys,
-// pause, loading and demonstration. Outside a demonstration demo is empty.
+// pause, loading, history and demonstration. Outside a demonstration demo is empty.
 func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span {
 	var lines [][]term.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
@@ -51,6 +51,9 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 			text = " Loading: some elections have not been read yet. Grey rows are from the history."
 		}
 		lines = append(lines, []term.Span{{term.Delay, " " + sym.Connecting + text}})
+	}
+	if s.Warning != "" {
+		lines = append(lines, []term.Span{{term.Delay, " " + sym.Warning + " "}, {term.Text, scene.OneLine(s.Warning, 200)}})
 	}
 	if demo != "" {
 		lines = append(lines, []term.Span{{term.Accent, " " + sym.Note + " "}, {term.Quiet, scene.OneLine(demo, 200)}})

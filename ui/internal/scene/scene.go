@@ -17,6 +17,8 @@ type Scene struct {
 	// AsOf is the time that Shown describes: Now, or when the user paused or the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
+	// Warning is a line about the history, empty for none.
+	Warning string
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
 	StaleSince time.Time
 	// Latency of the connection at the last clock tick.

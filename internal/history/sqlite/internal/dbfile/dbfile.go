@@ -33,6 +33,9 @@ type Error struct {
 // Error returns the line.
 func (e *Error) Error() string { return "history " + strconv.Quote(e.Path) + ": " + reason(e.Err) }
 
+// Reason is the line without the path.
+func (e *Error) Reason() string { return reason(e.Err) }
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // reason translates SQLite errors that a user can correct.

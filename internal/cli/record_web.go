@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history/sqlite"
+	"electop/internal/history/web"
+	"electop/internal/metrics"
+)
+
+// recordWeb are the flags of the listener of record.
+type recordWeb struct {
+	metrics, listen string
+	tlsCert, tlsKey string
+	bearerTokenFile string
+
+	// validate sets these. flag is --metrics or --listen; local means that only this host
+	// can connect.
+	flag, address string
+	local         bool
+	bearerToken   string
+}
+
+func (w *recordWeb) register(f *pflag.FlagSet) {
+	f.StringVar(&w.metrics, "metrics", "", "serve Prometheus metrics, the history and /healthz on this loopback address, such as 127.0.0.1:9273 or :9273")
+	f.StringVar(&w.listen, "listen", "", "serve them on this address instead; one that other hosts reach requires --tls-cert or --bearer-token-file")
+	f.StringVar(&w.tlsCert, "tls-cert", "", "file with the certificate of the listener and its chain")
+	f.StringVar(&w.tlsKey, "tls-key", "", "file with the key of --tls-cert")
+	f.StringVar(&w.bearerTokenFile, "bearer-token-file", "", "file with the bearer token that all requests except /healthz need")
+}
+
+// validate checks the flags and reads the token.
+func (w *recordWeb) validate() (err error) {
+	switch {
+	case w.metrics != "" && w.listen != "":
+		return usagef("--metrics and --listen exclude each other: --listen serves the metrics, too")
+	case (w.tlsCert == "") != (w.tlsKey == ""):
+		return usagef("--tls-cert and --tls-key belong together")
+	case w.metrics == "" && w.listen == "" && (w.tlsCert != "" || w.bearerTokenFile != ""):
+		return usagef("--tls-cert and --bearer-token-file need --metrics or --listen")
+	}
+	if w.bearerTokenFile != "" {
+		if w.bearerToken, err = readToken(w.bearerTokenFile); err != nil {
+			return usagef("--bearer-token-file: %v", err)
+		}
+	}
+	if w.metrics != "" {
+		return w.validateMetrics()
+	}
+	return w.validateListen()
+}
+
+func (w *recordWeb) validateMetrics() error {
+	host, port, err := net.SplitHostPort(w.metrics)
+	switch {
+	case err != nil:
+		return usagef("--metrics %q: want an address such as 127.0.0.1:9273", sanitize.Line(w.metrics, 100))
+	case host == "":
+		host = "127.0.0.1"
+	case !web.Loopback(host):
+		return usagef("--metrics %q is not a loopback address; use --listen with --tls-cert and --tls-key or --bearer-token-file", sanitize.Line(w.metrics, 100))
+	}
+	w.flag, w.address, w.local = "--metrics", net.JoinHostPort(host, port), true
+	return nil
+}
+
+func (w *recordWeb) validateListen() error {
+	if w.listen == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(w.listen)
+	if err != nil {
+		return usagef("--listen %q: want an address such as 0.0.0.0:9273", sanitize.Line(w.listen, 100))
+	}
+	w.flag, w.address, w.local = "--listen", w.listen, web.Loopback(host)
+	if !w.local && w.tlsCert == "" && w.bearerToken == "" {
+		return usagef("--listen %q: other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both",
+			sanitize.Line(w.listen, 100))
+	}
+	return nil
+}
+
+// open listens at the address, so that record fails at once if it is in use.
+func (w *recordWeb) open(ctx context.Context) (*web.Listener, error) {
+	l, err := web.Listen(ctx, w.address, w.tlsCert, w.tlsKey)
+	if err != nil {
+		return nil, errors.New(w.flag + ": " + err.Error())
+	}
+	return l, nil
+}
+
+// serve handles requests until ctx ends.
+func (r *recording) serve(ctx context.Context, snapshot func() *election.Snapshot) error {
+	file, err := sqlite.OpenFile(ctx, r.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	handler := web.NewHandler(web.Options{
+		Source: file, Metrics: r.metrics.Handler(), Record: r.rec.writer.RecordAction, Token: r.web.bearerToken, Local: r.web.local,
+		Health:  func() error { return r.health(snapshot()) },
+		OnError: func(err error) { r.d.warn(historyError(err)) },
+	})
+	return r.listener.Serve(ctx, handler, func(line string) { r.log.Debug("http", "error", sanitize.Line(line, 400)) })
+}
+
+// stalledAfter is the time without progress after which a queue counts as a stalled disk.
+const stalledAfter = 30 * time.Second
+
+// health returns nil while all elections are observed and stored, otherwise the reason.
+func (r *recording) health(s *election.Snapshot) error {
+	select {
+	case <-r.rec.done:
+		return errors.New("the history cannot be written any more")
+	default:
+	}
+	switch c := s.Connection; {
+	case c.State == election.Lost:
+		return fmt.Errorf("the connection to Consul is lost since %s: %s", election.FormatTime(c.Since), c.Error)
+	case c.State != election.Live || !s.Loaded:
+		return errors.New("the elections have not been read yet")
+	case s.CountStale() > 0:
+		return fmt.Errorf("%d elections are not current: Consul does not respond to some queries", s.CountStale())
+	}
+	switch st := r.rec.writer.Status(); {
+	case st.Err != nil:
+		var e *sqlite.Error
+		if errors.As(st.Err, &e) {
+			return errors.New("events are not stored: " + e.Reason())
+		}
+		return errors.New("events are not stored")
+	case st.Waiting > stalledAfter:
+		return fmt.Errorf("%d events wait, none was stored for %s: the disk does not respond", st.Queued, st.Waiting.Round(time.Second))
+	}
+	return nil
+}
+
+// newMetrics returns the metrics of a recording.
+func (r *recording) newMetrics(snapshot func() *election.Snapshot) *metrics.Metrics {
+	return metrics.New(metrics.Options{Version: version(), Snapshot: snapshot, Store: func() metrics.Store {
+		st := r.rec.writer.Status()
+		return metrics.Store{Queued: st.Queued, Stored: st.Stored, Dropped: st.Dropped, Failing: st.Err != nil}
+	}})
+}

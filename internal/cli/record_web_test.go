@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history/sqlite"
+)
+
+// recordTest is a run of record that serves its history.
+type recordTest struct {
+	*lines
+	w    *testConsul
+	url  string
+	file string
+}
+
+// recordOn starts `record` on a free port with these flags.
+func recordOn(w *testConsul, args ...string) *recordTest {
+	w.t.Helper()
+	r := &recordTest{w: w, file: historyFile(w.t)}
+	address := freeAddress(w.t)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "ADDRESS", address)
+	}
+	r.url = "http://" + address
+	r.lines = w.follow(append([]string{"record", "--history", r.file}, args...)...)
+	eventually(w.t, "listener", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return r
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// get reads a path without a token.
+func (r *recordTest) get(path string) (int, string) {
+	r.w.t.Helper()
+	response, err := http.Get(r.url + path)
+	if err != nil {
+		r.w.t.Fatal(err)
+	}
+	r.w.t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		r.w.t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+func TestRecordServesItsHistory(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		pattern, key := p+"/*/leader", p+"/web/leader"
+		a, b := w.session(nil), w.session(nil)
+		w.acquire(key, a, "a")
+		r := recordOn(w, "--metrics", "ADDRESS", "-k", pattern)
+		eventually(t, "healthy recorder", func() bool { code, text := r.get("/healthz"); return code == 200 && text == "ok\n" })
+		w.unlock(key, a)
+		w.acquire(key, b, "b\u202e")
+		eventually(t, "explanation", func() bool {
+			_, text := r.get("/v1/events?type=explained")
+			return strings.Contains(text, `"cause":"released"`)
+		})
+		for _, args := range [][]string{
+			{"history"}, {"history", "-o", "json"}, {"history", "-o", "csv"}, {"history", "web", "--type", "elected,vacated"},
+			{"history", "web", "--terms", "-o", "csv", "--cause", "released"}, {"history", "-k", pattern, "--stats", "-o", "csv", "--until", "2200-01-01"},
+		} {
+			args = append(args, "--since", "2000-01-01T00:00:00Z")
+			local := w.run(append(args, "--history", r.file)...).must(t, exitOK)
+			remote := w.run(append(args, "--history", r.url)...).must(t, exitOK)
+			if slices.Contains(args, "--stats") { // the observed time grows
+				local.out, remote.out = strings.Join(strings.Split(local.out, ",")[:18], ","), strings.Join(strings.Split(remote.out, ",")[:18], ",")
+			}
+			if local.out != remote.out || remote.errOut != "" || len(local.out) < 8 {
+				t.Errorf("%v:\n%s\nfrom the file:\n%s%s", args, remote.out, local.out, remote.errOut)
+			}
+		}
+		has(t, w.run("report", "web", "--history", r.url).must(t, exitOK).out, "# Incident report: web", "released")
+		has(t, w.run("history", "none", "--history", r.url).must(t, exitNoElection).errOut, "no such election in the history: none")
+		r.stop()
+		has(t, r.next(), "exit code 0: electop: recording "+pattern, ", serving "+r.url)
+		r2 := w.run("history", "--history", r.url).must(t, exitFailed)
+		if want := "electop: history at " + r.url + ": connection refused\n"; r2.errOut != want {
+			t.Errorf("%q, want %q", r2.errOut, want)
+		}
+	})
+}
+
+func TestRecordExposesMetrics(t *testing.T) {
+	w := onMemory(t)
+	a, b := w.session(nil), w.session(nil)
+	w.acquire("service/web/leader", a, "a")
+	r := recordOn(w, "--metrics", "ADDRESS")
+	metrics := func(parts ...string) {
+		t.Helper()
+		eventually(t, strings.Join(parts, ", "), func() bool {
+			_, text := r.get("/metrics")
+			for _, part := range parts {
+				if !strings.Contains(text, part+"\n") {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	metrics(`electop_election_leader_info{election="web",key="service/web/leader",leader="a",node="node-1"} 1`,
+		"electop_consul_connected 1", "electop_history_stored_events_total 1", "electop_history_writable 1", `electop_terms_ended_total{cause="released"} 0`)
+	w.unlock("service/web/leader", a)
+	w.acquire("service/web/leader", b, "b")
+	metrics(`electop_election_leader_info{election="web",key="service/web/leader",leader="b",node="node-1"} 1`,
+		`electop_terms_ended_total{cause="released"} 1`, `electop_election_changes_total{election="web",key="service/web/leader"} 1`,
+		"electop_vacancy_seconds_count 1", `electop_election_has_leader{election="web",key="service/web/leader"} 1`)
+	if _, text := r.get("/metrics"); strings.Contains(text, `leader="a"`) {
+		t.Errorf("the series of the former leader is left:\n%s", text)
+	}
+}
+
+func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
+	w, agent := onMemoryThatEnds(t)
+	w.acquire("service/web/leader", w.session(nil), "a")
+	r := recordOn(w, "--metrics", "ADDRESS")
+	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
+	source, err := (&options{history: r.url}).historyClient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	warnings, watched := make(chan string), make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { watched <- watchRecorder(ctx, source, warnings) }()
+	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
+	agent()
+	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {
+		t.Error(line)
+	}
+	cancel()
+	if err := await(t, "end", watched); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "unhealthy recorder", func() bool {
+		code, text := r.get("/healthz")
+		return code == 503 && strings.HasPrefix(text, "the connection to Consul is lost since 20") && strings.Count(text, "\n") == 1
+	})
+	if _, text := r.get("/metrics"); !strings.Contains(text, "electop_consul_connected 0\n") || strings.Contains(text, "electop_election_has_leader{") {
+		t.Error(text)
+	}
+}
+
+func TestActionsAreSentToTheRecorder(t *testing.T) {
+	w := onMemory(t)
+	a := w.session(nil)
+	w.acquire("service/web/leader", a, "a")
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := recordOn(w, "--listen", "ADDRESS", "--bearer-token-file", token)
+	eventually(t, "healthy recorder", func() bool { code, _ := r.get("/healthz"); return code == 200 })
+	without := w.run("release", "web", "--yes", "--history", r.url).must(t, exitOK)
+	has(t, without.errOut, "electop: the release of service/web/leader is not in the history: history at "+r.url+": a token is required; use --history-token-file")
+	b := w.session(nil)
+	w.acquire("service/web/leader", b, "b")
+	t.Setenv(historyTokenEnv, "wrong") // the flag takes precedence
+	if with := w.run("release", "web", "--yes", "--history", r.url, "--history-token-file", token).must(t, exitOK); strings.Contains(with.errOut, "history") {
+		t.Error(with.errOut)
+	}
+	has(t, w.run("history", "--history", r.url).must(t, exitFailed).errOut, "history at "+r.url+": the token was rejected\n")
+	t.Setenv(historyTokenEnv, "secret")
+	want := "operator_release by " + userAtHost()
+	eventually(t, want, func() bool { return strings.Contains(w.run("history", "--terms", "--history", r.url).out, want) })
+}
+
+func TestWatchStoresNothingLocallyWithARecorder(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	w := led(t, 1)
+	events := w.follow("watch", "--history", "http://127.0.0.1:1")
+	events.next()
+	events.stop()
+	if got := events.next(); got != "exit code 0: " {
+		t.Error(got)
+	}
+	if files, _ := filepath.Glob(filepath.Join(state, "*")); len(files) > 0 {
+		t.Error(files)
+	}
+}
+
+func TestFlagsOfTheListener(t *testing.T) {
+	w := onMemory(t)
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args string
+		want string
+	}{
+		{"--metrics 0.0.0.0:9273", "is not a loopback address; use --listen with"},
+		{"--metrics recorder:9273", "is not a loopback address"},
+		{"--metrics 9273", "want an address such as"},
+		{"--listen 9273", "want an address such as"},
+		{"--listen :9273", "other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both"},
+		{"--listen 192.0.2.1:9273", "other hosts could read the history"},
+		{"--listen [::]:9273", "other hosts could read the history"},
+		{"--metrics :1 --listen :2", "exclude each other"},
+		{"--metrics :1 --tls-cert x", "--tls-cert and --tls-key belong together"},
+		{"--tls-cert x --tls-key y", "need --metrics or --listen"},
+		{"--bearer-token-file " + empty, "need --metrics or --listen"},
+		{"--listen :1 --bearer-token-file " + empty, "--bearer-token-file: the file is empty"},
+		{"--listen :1 --bearer-token-file /none", "no such file"},
+		{"--history https://recorder", "record writes a file, not to another recorder"},
+	} {
+		args := append([]string{"record", "--history", historyFile(t)}, strings.Fields(tt.args)...)
+		has(t, w.run(args...).must(t, exitUsage).errOut, tt.want)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	file := historyFile(t)
+	has(t, w.run("record", "--history", file, "--metrics", l.Addr().String()).must(t, exitFailed).errOut, "electop: --metrics: ", "address already in use")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("record left a file")
+	}
+	has(t, w.run("record", "--history", file, "--listen", ":0", "--tls-cert", empty, "--tls-key", empty).must(t, exitFailed).errOut, "electop: --listen: tls: ")
+}
+
+func TestURLsOfHistories(t *testing.T) {
+	w := led(t, 1)
+	for _, url := range []string{"ftp://x", "https://ana:secret@x", "https://", "https://x?token=secret"} {
+		r := w.run("list", "--history", url).must(t, exitUsage)
+		if strings.Contains(r.errOut, "secret@") {
+			t.Error(r.errOut)
+		}
+	}
+	r := w.run("list", "--history", "http://192.0.2.1:9").must(t, exitOK)
+	has(t, r.errOut, "warning: --history uses http, so the token and the history are not encrypted")
+	has(t, w.run("history", "--history", "https://127.0.0.1:1", "--history-token-file", "/none").must(t, exitFailed).errOut, "--history-token-file: open /none: no such file")
+	has(t, w.run("history", "--history", "https://127.0.0.1:1", "--history-ca-file", "/dev/null").must(t, exitFailed).errOut, "contains no PEM certificate")
+}
+
+// storeWith is a store with a fixed status.
+type storeWith struct {
+	eventStore
+	status sqlite.Status
+}
+
+func (s storeWith) Status() sqlite.Status { return s.status }
+
+func TestHealthOfARecording(t *testing.T) {
+	lost := election.Connection{State: election.Lost, Since: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), Error: "refused"}
+	stale := election.Connection{State: election.Live, Stale: []election.StalePart{{Part: election.Part{Kind: election.PartKeys}}}}
+	live := election.Connection{State: election.Live}
+	elections := []*election.Election{{Name: "web", Pair: election.Pair{Key: "service/web/leader"}}}
+	for name, tt := range map[string]struct {
+		connection election.Connection
+		loaded     bool
+		ended      bool
+		status     sqlite.Status
+		want       string
+	}{
+		"all is well":     {live, true, false, sqlite.Status{Queued: 5, Waiting: time.Second}, ""},
+		"not read yet":    {election.Connection{State: election.Connecting}, false, false, sqlite.Status{}, "the elections have not been read yet"},
+		"partly read":     {live, false, false, sqlite.Status{}, "the elections have not been read yet"},
+		"no Consul":       {lost, true, false, sqlite.Status{}, "the connection to Consul is lost since 2026-11-20T03:00:00.000Z: refused"},
+		"stale elections": {stale, true, false, sqlite.Status{}, "1 elections are not current: Consul does not respond to some queries"},
+		"a full disk":     {live, true, false, sqlite.Status{Err: &sqlite.Error{Path: "/secret", Err: errors.New("the disk\nis full")}}, "events are not stored: the disk is full"},
+		"other error":     {live, true, false, sqlite.Status{Err: errors.New("/secret")}, "events are not stored"},
+		"a stalled disk":  {live, true, false, sqlite.Status{Queued: 7, Waiting: time.Minute}, "7 events wait, none was stored for 1m0s: the disk does not respond"},
+		"ended":           {live, true, true, sqlite.Status{}, "the history cannot be written any more"},
+	} {
+		r := recording{rec: &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}}
+		if tt.ended {
+			close(r.rec.done)
+		}
+		got := ""
+		if err := r.health(&election.Snapshot{Connection: tt.connection, Loaded: tt.loaded, Elections: elections}); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

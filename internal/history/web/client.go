@@ -1,0 +1,237 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"electop/internal/history"
+)
+
+const (
+	dialTimeout = 5 * time.Second
+	// clientTimeout bounds one request with its response.
+	clientTimeout = queryTimeout + 15*time.Second
+	// maxErrorBody is how much of a rejection is read.
+	maxErrorBody = 64 << 10
+)
+
+// ClientOptions select a recorder.
+type ClientOptions struct {
+	// URL is http or https, with a path if a proxy adds one.
+	URL string
+	// Token is sent to this URL only.
+	Token string
+	// CAs verify the certificate; nil means those of the system.
+	CAs *x509.CertPool
+}
+
+// Client is a [history.Source] that reads the history of a recorder.
+type Client struct {
+	base  *url.URL
+	token string
+	http  *http.Client
+}
+
+// CheckURL reports why a text is not the URL of a recorder.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return errors.New("not a valid URL") // the error would repeat a password
+	case u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("the URL of a recorder begins with https:// or http://")
+	case u.User != nil:
+		return errors.New("a URL with a password is visible to other users; use --history-token-file")
+	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("want https://HOST:PORT or https://HOST:PORT/PATH")
+	}
+	return nil
+}
+
+// Exposed reports whether the URL sends the history and the token unencrypted over a
+// network.
+func Exposed(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "http" && !Loopback(u.Hostname())
+}
+
+// NewClient returns a client. It sends no request.
+func NewClient(o ClientOptions) (*Client, error) {
+	if err := CheckURL(o.URL); err != nil {
+		return nil, err
+	}
+	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the token of the history contains a blank or a character that is not ASCII")
+	}
+	base, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSClientConfig: &tls.Config{RootCAs: o.CAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: dialTimeout,
+		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute,
+	}
+	return &Client{base: base, token: o.Token, http: &http.Client{
+		Transport: transport, Timeout: clientTimeout,
+		// The token is for this URL only.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Close closes idle connections.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// send sends a request. The caller closes the body of the response, which is a success.
+func (c *Client) send(ctx context.Context, method, path string, v url.Values, body io.Reader) (*http.Response, error) {
+	u := *c.base
+	u.Path, u.RawPath, u.RawQuery = strings.TrimSuffix(u.Path, "/")+path, "", v.Encode()
+	if len(u.RawQuery) > maxQuery {
+		return nil, c.errorf("too many names for one request; select fewer elections")
+	}
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), body) //nolint:gosec // the operator's own flag
+	if err != nil {
+		return nil, c.errorf("invalid request")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(r) //nolint:gosec // likewise
+	if err != nil {
+		return nil, c.describe(ctx, err)
+	}
+	if response.StatusCode/100 != 2 {
+		defer response.Body.Close()
+		return nil, c.rejection(response)
+	}
+	return response, nil
+}
+
+// get reads the body of a response, of which the decompressed size is bounded.
+func (c *Client) get(ctx context.Context, path string, v url.Values) ([]byte, http.Header, error) {
+	response, err := c.send(ctx, http.MethodGet, path, v, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, nil, c.describe(ctx, err)
+	case len(text) > maxBody:
+		return nil, nil, c.errorf("the response is larger than %d MB; select a shorter time", maxBody>>20)
+	}
+	return text, response.Header, nil
+}
+
+// getObject reads one JSON object.
+func (c *Client) getObject(ctx context.Context, path string, v url.Values, into any) error {
+	text, _, err := c.get(ctx, path, v)
+	if err == nil && json.Unmarshal(text, into) != nil {
+		return c.errNotHistory()
+	}
+	return err
+}
+
+// getLines reads JSON objects, one per line.
+func getLines[T any](ctx context.Context, c *Client, path string, v url.Values, decode func([]byte) (T, error)) ([]T, http.Header, error) {
+	text, header, err := c.get(ctx, path, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []T
+	for line := range bytes.Lines(text) {
+		v, err := decode(line)
+		if err != nil {
+			return nil, nil, c.errNotHistory()
+		}
+		all = append(all, v)
+	}
+	return all, header, nil
+}
+
+// more reports whether a response announces another page.
+func more(h http.Header) bool { return h.Get("Link") != "" }
+
+// Events returns a page of events.
+func (c *Client) Events(ctx context.Context, q history.EventQuery) (history.EventPage, error) {
+	all, h, err := getLines(ctx, c, pathEvents, eventValues(q), decodeEvent)
+	return history.EventPage{
+		Events: all, More: more(h), Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer)),
+	}, err
+}
+
+// Terms returns a page of terms.
+func (c *Client) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
+	all, h, err := getLines(ctx, c, pathTerms, termValues(q), decodeTerm)
+	return history.TermPage{Terms: all, More: more(h), Older: history.Cursor(h.Get(headerOlder))}, err
+}
+
+// Stats returns statistics of terms and vacancies.
+func (c *Client) Stats(ctx context.Context, f history.Filter) (history.Stats, error) {
+	var j statsJSON
+	err := c.getObject(ctx, pathStats, filterValues(f), &j)
+	return j.decode(), err
+}
+
+// State returns the state of all elections at a moment.
+func (c *Client) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+	var j stateJSON
+	err := c.getObject(ctx, pathState, stateValues(q), &j)
+	return j.decode(), err
+}
+
+// Observations lists the periods that overlap a range of time, oldest first.
+func (c *Client) Observations(ctx context.Context, r history.Range) ([]history.Observation, error) {
+	all, _, err := getLines(ctx, c, pathObservations, rangeValues(r), decodeObservation)
+	return all, err
+}
+
+// Actions lists the operators' actions of a range of time, oldest first.
+func (c *Client) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
+	all, _, err := getLines(ctx, c, pathActions, rangeValues(r), decodeAction)
+	return all, err
+}
+
+// Elections lists the elections in the order of their keys.
+func (c *Client) Elections(ctx context.Context) ([]history.Election, error) {
+	all, _, err := getLines(ctx, c, pathElections, nil, decodeElection)
+	return all, err
+}
+
+// Record stores an action with its result.
+func (c *Client) Record(ctx context.Context, a history.Action) error {
+	text, err := encodeAction(a)
+	if err != nil {
+		return err
+	}
+	response, err := c.send(ctx, http.MethodPost, pathActions, nil, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+// errorf formats an error with the recorder's address.
+func (c *Client) errorf(format string, args ...any) error {
+	return fmt.Errorf("history at "+strings.ReplaceAll(c.base.Scheme+"://"+c.base.Host, "%", "%%")+": "+format, args...)
+}
+
+func (c *Client) errNotHistory() error { return c.errorf("the response is not that of electop record") }

@@ -1,0 +1,302 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history"
+)
+
+// Options configure the handler of a recorder.
+type Options struct {
+	Source Source
+	// Health returns nil while Consul is observed and events are stored, otherwise the reason.
+	// Every client can read it.
+	Health func() error
+	// Metrics serves Prometheus.
+	Metrics http.Handler
+	// Record stores an action of another electop.
+	Record func(history.Action)
+	// Token is the bearer token that all routes but /healthz require; empty for none.
+	Token string
+	// Local is true if only this host can connect.
+	Local bool
+	// OnError receives the errors that responses do not contain.
+	OnError func(error)
+}
+
+const (
+	// queryTimeout bounds reading the history for one response.
+	queryTimeout = 30 * time.Second
+	// maxQueries is how many responses are prepared at the same time.
+	maxQueries = 8
+)
+
+// server handles requests.
+type server struct {
+	Options
+	slots chan struct{}
+}
+
+// NewHandler returns the routes of a recorder.
+func NewHandler(o Options) http.Handler {
+	s := &server{Options: o, slots: make(chan struct{}, maxQueries)}
+	open, closed := http.NewServeMux(), http.NewServeMux()
+	open.HandleFunc("GET "+PathHealth, s.health)
+	open.Handle("/", s.authorized(http.NewCrossOriginProtection().Handler(closed)))
+	closed.Handle("GET "+PathMetrics, o.Metrics)
+	closed.HandleFunc("POST "+pathActions, s.postAction)
+	for path, serve := range map[string]func(w io.Writer, h http.Header, r *http.Request) error{
+		pathEvents: s.events, pathTerms: s.terms, pathStats: s.stats, pathState: s.state,
+		pathObservations: s.observations, pathActions: s.actions, pathElections: s.elections,
+	} {
+		closed.HandleFunc("GET "+path, s.serve(serve))
+	}
+	return withHeaders(open)
+}
+
+// health reports whether the recorder records.
+func (s *server) health(w http.ResponseWriter, _ *http.Request) {
+	text, code := "ok", http.StatusOK
+	if err := s.Health(); err != nil {
+		text, code = sanitize.Line(err.Error(), 400), http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	fmt.Fprintln(w, text) // fails if the client has gone
+}
+
+// serve prepares a whole response before it sends the first byte: an error must not
+// follow half of a response.
+func (s *server) serve(body func(w io.Writer, h http.Header, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		default:
+			w.Header().Set("Retry-After", "1")
+			writeError(w, http.StatusServiceUnavailable, errorJSON{Error: "too many requests at the same time"})
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), queryTimeout)
+		defer cancel()
+		header := http.Header{"Content-Type": {"application/x-ndjson"}}
+		var text bytes.Buffer
+		if err := body(&text, header, r.WithContext(ctx)); err != nil {
+			s.fail(w, err)
+			return
+		}
+		for name, values := range header {
+			w.Header()[name] = values
+		}
+		writeBody(w, r, sanitize.JSON(text.Bytes()))
+	}
+}
+
+// fail responds to a request that failed. Only errors of the request itself are sent: others
+// contain paths.
+func (s *server) fail(w http.ResponseWriter, err error) {
+	var invalid *queryError
+	switch {
+	case errors.As(err, &invalid):
+		writeError(w, http.StatusBadRequest, errorJSON{Error: invalid.text})
+	case errors.Is(err, history.ErrCursor):
+		writeError(w, http.StatusBadRequest, errorJSON{Error: "invalid cursor", Code: codeCursor})
+	case errors.Is(err, history.ErrNoElection):
+		writeError(w, http.StatusNotFound, errorJSON{Error: history.ErrNoElection.Error(), Code: codeNoElection})
+	default:
+		s.OnError(err)
+		writeError(w, http.StatusInternalServerError, errorJSON{Error: "the recorder cannot read its history"})
+	}
+}
+
+func writeError(w http.ResponseWriter, code int, e errorJSON) {
+	text, err := json.Marshal(e)
+	if err != nil {
+		text = []byte("{}") // two strings can be encoded
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	w.Write(append(sanitize.JSON(text), '\n')) //nolint:errcheck,gosec // the client has gone
+}
+
+func queryOf(r *http.Request) *query {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &query{values: values, now: time.Now().UTC()}
+	if err != nil {
+		q.fail(queryErrorf("invalid parameters"))
+	}
+	return q
+}
+
+// writeLines writes one JSON object per line.
+func writeLines[T any](w io.Writer, all []T, encode func(T) ([]byte, error)) error {
+	for _, v := range all {
+		text, err := encode(v)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkNext announces the next page in the direction of the query.
+func linkNext(h http.Header, path string, v url.Values) {
+	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
+}
+
+func (s *server) events(w io.Writer, h http.Header, r *http.Request) error {
+	q, err := queryOf(r).events()
+	if err != nil {
+		return err
+	}
+	page, err := s.Source.Events(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	for name, cursor := range map[string]history.Cursor{headerOlder: page.Older, headerNewer: page.Newer} {
+		if cursor != "" {
+			h.Set(name, string(cursor))
+		}
+	}
+	if page.More {
+		if q.After != "" {
+			q.After = page.Newer
+		} else {
+			q.Before = page.Older
+		}
+		linkNext(h, pathEvents, eventValues(q))
+	}
+	return writeLines(w, page.Events, encodeEvent)
+}
+
+func (s *server) terms(w io.Writer, h http.Header, r *http.Request) error {
+	q, err := queryOf(r).terms()
+	if err != nil {
+		return err
+	}
+	page, err := s.Source.Terms(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	if page.Older != "" {
+		h.Set(headerOlder, string(page.Older))
+	}
+	if page.More {
+		q.Before = page.Older
+		linkNext(h, pathTerms, termValues(q))
+	}
+	return writeLines(w, page.Terms, encodeTerm)
+}
+
+func (s *server) stats(w io.Writer, h http.Header, r *http.Request) error {
+	q := queryOf(r)
+	f := q.filter()
+	if err := q.end(); err != nil {
+		return err
+	}
+	st, err := s.Source.Stats(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	h.Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(newStatsJSON(&st))
+}
+
+func (s *server) state(w io.Writer, h http.Header, r *http.Request) error {
+	q, err := queryOf(r).state()
+	if err != nil {
+		return err
+	}
+	st, err := s.Source.State(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	h.Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(newStateJSON(&st))
+}
+
+func (s *server) observations(w io.Writer, _ http.Header, r *http.Request) error {
+	q := queryOf(r)
+	span := q.span()
+	if err := q.end(); err != nil {
+		return err
+	}
+	all, err := s.Source.Observations(r.Context(), span)
+	if err != nil {
+		return err
+	}
+	return writeLines(w, all, encodeObservation)
+}
+
+func (s *server) actions(w io.Writer, _ http.Header, r *http.Request) error {
+	q := queryOf(r)
+	span := q.span()
+	if err := q.end(); err != nil {
+		return err
+	}
+	all, err := s.Source.Actions(r.Context(), span)
+	if err != nil {
+		return err
+	}
+	return writeLines(w, all, encodeAction)
+}
+
+func (s *server) elections(w io.Writer, _ http.Header, r *http.Request) error {
+	if err := queryOf(r).end(); err != nil {
+		return err
+	}
+	all, err := s.Source.Elections(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeLines(w, all, encodeElection)
+}
+
+// postAction stores an action of another electop, with the time of the recorder's clock,
+// by which it is compared with the ends of terms.
+func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
+	if s.Token == "" && !s.Local {
+		writeError(w, http.StatusForbidden, errorJSON{Error: "a recorder without a bearer token stores no actions of other hosts"})
+		return
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
+	if err != nil {
+		writeError(w, http.StatusRequestEntityTooLarge, errorJSON{Error: "the action is too large or was cut"})
+		return
+	}
+	a, err := decodeAction(text)
+	if err != nil || !validAction(&a) {
+		writeError(w, http.StatusBadRequest, errorJSON{Error: "this is not an action"})
+		return
+	}
+	a.Time = time.Now()
+	s.Record(a)
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func validAction(a *history.Action) bool {
+	switch a.Kind {
+	case election.ActionRelease, election.ActionDestroy:
+	default:
+		return false
+	}
+	switch a.Result {
+	case history.ResultDone, history.ResultFailed, history.ResultUnconfirmed:
+	default:
+		return false
+	}
+	return a.By != "" && a.Session != "" && a.Datacenter != ""
+}

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Limits of a connection. A response takes as long as its query and its transfer.
+const (
+	headerTimeout   = 5 * time.Second
+	requestTimeout  = 10 * time.Second
+	responseTimeout = queryTimeout + 30*time.Second
+	idleTimeout     = 2 * time.Minute
+	finishWithin    = 5 * time.Second
+)
+
+// Listener is where a recorder listens.
+type Listener struct {
+	net.Listener
+	scheme string
+}
+
+// Listen listens on an address, with TLS if there is a certificate.
+func Listen(ctx context.Context, address, certFile, keyFile string) (*Listener, error) {
+	var config *tls.Config
+	if certFile != "" {
+		if _, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
+			return nil, err
+		}
+		// Certificates are renewed while the recorder runs, so each handshake reads the files.
+		config = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+			return &cert, err
+		}, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if config == nil {
+		return &Listener{l, "http"}, nil
+	}
+	return &Listener{tls.NewListener(l, config), "https"}, nil
+}
+
+// URL is the address for clients on this host.
+func (l *Listener) URL() string { return l.scheme + "://" + l.Addr().String() }
+
+// Serve handles requests until ctx ends, and then waits for those in progress. onError
+// receives a line for each failed connection.
+func (l *Listener) Serve(ctx context.Context, h http.Handler, onError func(line string)) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: responseTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxQuery + 16<<10, ErrorLog: log.New(lineWriter(onError), "", 0),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l.Listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
+	defer cancel()
+	if err := server.Shutdown(last); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// lineWriter passes each write to a function.
+type lineWriter func(line string)
+
+func (f lineWriter) Write(text []byte) (int, error) {
+	f(strings.TrimSpace(string(text)))
+	return len(text), nil
+}

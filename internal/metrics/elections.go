@@ -1,0 +1,209 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+//nolint:gochecknoglobals // descriptions of metrics are constant
+var (
+	descLeader = desc("electop_election_leader_info", "1, with the leader of the election and its node; no series without a leader.",
+		"election", "key", "leader", "node")
+	descLed = desc("electop_election_has_leader",
+		"1 if the election has a leader, otherwise 0; no series for semaphores and for keys whose state is not known.", "election", "key")
+	descChanges = desc("electop_election_changes_total", "Terms that began while the election was observed.", "election", "key")
+	descWithout = desc("electop_election_without_leader_seconds_total", "Observed time without a leader.", "election", "key")
+	descStates  = desc("electop_elections", "Elections by state.", "state")
+	descOmitted = desc("electop_elections_omitted", "Elections without their own series, because there are too many or their labels are equal.")
+	descStale   = desc("electop_elections_stale", "Elections whose state is not current.")
+
+	descConnected = desc("electop_consul_connected", "1 while electop observes Consul, otherwise 0.")
+	descContact   = desc("electop_consul_last_contact_timestamp_seconds", "When the state of all elections was last known to be current.")
+
+	descQueued   = desc("electop_history_queue_length", "Events that wait to be stored.")
+	descStored   = desc("electop_history_stored_events_total", "Events that are in the history's file.")
+	descDropped  = desc("electop_history_dropped_events_total", "Events that were not stored because too many waited.")
+	descWritable = desc("electop_history_writable", "1 while events can be stored, otherwise 0.")
+)
+
+// labelRunes limits the length of a label.
+const labelRunes = 120
+
+func label(s string) string { return sanitize.Line(s, labelRunes) }
+
+// counts are the counters of one election.
+type counts struct {
+	changes uint64
+	without time.Duration
+	vacant  bool
+	at      time.Time // until when the time without a leader was counted
+}
+
+func (c *counts) count(at time.Time, vacant bool) {
+	if at.After(c.at) {
+		if c.vacant {
+			c.without += at.Sub(c.at)
+		}
+		c.at = at
+	}
+	c.vacant = vacant
+}
+
+// elections has the counters of elections, and reads the rest from a snapshot at each
+// scrape, so that no series outlives its leader or its election.
+type elections struct {
+	Options
+	mu  sync.Mutex
+	all map[string]*counts
+}
+
+func newElections(o Options) *elections { return &elections{Options: o, all: map[string]*counts{}} }
+
+func (m *elections) events(events []election.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range events {
+		e := &events[i]
+		switch e.Type {
+		case election.Elected:
+			if c := m.counts(e.ElectionID(), e.Time); c != nil {
+				c.count(e.Time, false)
+				if !e.Initial {
+					c.changes++
+				}
+			}
+		case election.Vacated:
+			if c := m.counts(e.ElectionID(), e.Time); c != nil {
+				c.count(e.Time, true)
+			}
+		case election.ConnectionLost:
+			for _, c := range m.all {
+				c.count(e.Time, false) // until the next scrape with a connection
+			}
+		default:
+		}
+	}
+}
+
+// counts returns the counters of an election, nil if there are too many.
+func (m *elections) counts(id string, at time.Time) *counts {
+	c := m.all[id]
+	if c == nil && len(m.all) < m.Elections {
+		c = &counts{at: at}
+		m.all[id] = c
+	}
+	return c
+}
+
+// Describe lists the metrics.
+func (m *elections) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		descLeader, descLed, descChanges, descWithout, descStates, descOmitted, descStale, descConnected, descContact,
+	} {
+		ch <- d
+	}
+}
+
+// series are the values of one election.
+type series struct {
+	*election.Election
+	labels  [2]string
+	changes uint64
+	without time.Duration
+	known   bool // its state is current
+	state   election.State
+}
+
+// Collect sends the metrics of all elections.
+func (m *elections) Collect(ch chan<- prometheus.Metric) {
+	now := m.Now()
+	s, all := m.read(now)
+	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0}
+	for _, e := range s.Elections {
+		states[e.State(now)]++
+	}
+	for state, n := range states {
+		ch <- gauge(descStates, float64(n), string(state))
+	}
+	for i := range all {
+		all[i].collect(ch)
+	}
+	ch <- gauge(descOmitted, float64(len(s.Elections)-len(all)))
+	live := s.Connection.State == election.Live
+	ch <- gauge(descConnected, flag(live))
+	stale := s.CountStale()
+	if !live {
+		stale = len(s.Elections)
+	}
+	ch <- gauge(descStale, float64(stale))
+	if at := s.Connection.LastContact; !at.IsZero() {
+		ch <- gauge(descContact, float64(at.UnixMilli())/1000)
+	}
+}
+
+func (s *series) collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(descChanges, prometheus.CounterValue, float64(s.changes), s.labels[:]...)
+	ch <- prometheus.MustNewConstMetric(descWithout, prometheus.CounterValue, s.without.Seconds(), s.labels[:]...)
+	if s.known && s.state != election.OfSemaphore {
+		ch <- gauge(descLed, flag(s.state == election.Led), s.labels[:]...)
+	}
+	if s.known && s.state == election.Led {
+		ch <- gauge(descLeader, 1, s.labels[0], s.labels[1], label(s.Leader), label(nodeOf(s.Election)))
+	}
+}
+
+// read returns the newest snapshot and the series of its elections. The snapshot is taken
+// while no events are counted: it is newer than those that were.
+func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.Snapshot()
+	m.forget(s)
+	used := make(map[[2]string]bool, len(m.all))
+	all := make([]series, 0, len(m.all))
+	for _, e := range s.Elections {
+		c, labels := m.counts(e.ID(), now), [2]string{label(e.Name), label(e.Key())}
+		if c == nil || used[labels] {
+			continue
+		}
+		used[labels] = true
+		_, stale := s.StaleSince(e.Key())
+		x := series{Election: e, labels: labels, state: e.State(now), known: s.Connection.State == election.Live && !stale && !e.Unreadable}
+		c.count(now, x.known && (x.state == election.Vacant || x.state == election.InLockDelay))
+		x.changes, x.without = c.changes, c.without
+		all = append(all, x)
+	}
+	return s, all
+}
+
+// forget removes the counters of elections that no longer exist.
+func (m *elections) forget(s *election.Snapshot) {
+	if len(m.all) == 0 {
+		return
+	}
+	present := make(map[string]bool, len(s.Elections))
+	for _, e := range s.Elections {
+		present[e.ID()] = true
+	}
+	for id := range m.all {
+		if !present[id] {
+			delete(m.all, id)
+		}
+	}
+}
+
+func nodeOf(e *election.Election) string {
+	if e.Session == nil {
+		return ""
+	}
+	return e.Session.Node
+}

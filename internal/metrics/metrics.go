@@ -1,0 +1,149 @@
+// Package metrics exposes what electop observes as Prometheus metrics.
+package metrics
+
+import (
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"electop/election"
+)
+
+// DefaultElections is how many elections have their own series: each has 4.
+const DefaultElections = 2000
+
+// Options configure the metrics.
+type Options struct {
+	Version string
+	// Snapshot returns the present state.
+	Snapshot func() *election.Snapshot
+	// Store returns the state of the history.
+	Store func() Store
+	// Elections limits the elections with their own series; 0 means [DefaultElections].
+	Elections int
+	// Now is the clock, time.Now if nil.
+	Now func() time.Time
+}
+
+// Store is the state of the history's file.
+type Store struct {
+	Queued          int
+	Stored, Dropped uint64
+	// Failing is set while nothing can be stored.
+	Failing bool
+}
+
+// Metrics counts events, and reads everything else at each scrape.
+type Metrics struct {
+	registry  *prometheus.Registry
+	elections *elections
+	ended     *prometheus.CounterVec
+	vacancies prometheus.Histogram
+	missed    prometheus.Counter
+	lost      prometheus.Counter
+}
+
+// New returns metrics without events.
+func New(o Options) *Metrics {
+	if o.Elections <= 0 {
+		o.Elections = DefaultElections
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	m := &Metrics{
+		registry:  prometheus.NewRegistry(),
+		elections: newElections(o),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "electop_terms_ended_total", Help: "Terms that ended while they were observed, by cause.",
+		}, []string{"cause"}),
+		vacancies: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "electop_vacancy_seconds", Help: "Time between two terms, of vacancies that were observed from beginning to end.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600},
+		}),
+		missed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "electop_terms_missed_total", Help: "Terms that passed without being observed, counted from LockIndex.",
+		}),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "electop_consul_connection_losses_total", Help: "How often the connection to Consul was lost.",
+		}),
+	}
+	for _, cause := range election.Causes() {
+		m.ended.WithLabelValues(string(cause)) // increase() ignores the first sample of a series
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "electop_build_info", Help: "1, with the version of electop and of Go.",
+		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(m.elections, m.ended, m.vacancies, m.missed, m.lost, build, store(o.Store),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Events counts events. It does not block.
+func (m *Metrics) Events(events []election.Event) {
+	m.elections.events(events)
+	for i := range events {
+		switch e := &events[i]; e.Type {
+		case election.Elected:
+			if e.VacancyKnown && !e.Initial {
+				m.vacancies.Observe(e.Vacancy.Seconds())
+			}
+		case election.Explained:
+			m.ended.WithLabelValues(string(knownCause(e.Cause))).Inc()
+		case election.Missed:
+			m.missed.Add(float64(e.Count))
+		case election.ConnectionLost:
+			m.lost.Inc()
+		default:
+		}
+	}
+}
+
+// knownCause bounds the label.
+func knownCause(c election.Cause) election.Cause {
+	for _, known := range election.Causes() {
+		if c == known {
+			return c
+		}
+	}
+	return election.Unknown
+}
+
+// Handler serves the metrics to Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}
+
+// store reads the state of the history.
+type store func() Store
+
+func (store) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descQueued, descStored, descDropped, descWritable} {
+		ch <- d
+	}
+}
+
+func (s store) Collect(ch chan<- prometheus.Metric) {
+	st := s()
+	ch <- gauge(descQueued, float64(st.Queued))
+	ch <- prometheus.MustNewConstMetric(descStored, prometheus.CounterValue, float64(st.Stored))
+	ch <- prometheus.MustNewConstMetric(descDropped, prometheus.CounterValue, float64(st.Dropped))
+	ch <- gauge(descWritable, flag(!st.Failing))
+}
+
+func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,213 @@
+package metrics_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/election/tracker"
+	"electop/internal/consultest"
+	"electop/internal/metrics"
+)
+
+// stage is a tracker whose events and snapshots go to the metrics.
+type stage struct {
+	t       *testing.T
+	tracker *tracker.Tracker
+	metrics *metrics.Metrics
+	store   metrics.Store
+	now     time.Time
+	index   uint64
+	pairs   []election.Pair
+}
+
+func newStage(t *testing.T, limit int) *stage {
+	t.Helper()
+	ps, err := election.ParsePatterns(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, now: time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC), tracker: tracker.New(tracker.Options{Patterns: ps}), index: 100}
+	s.metrics = metrics.New(metrics.Options{
+		Version: "v1.2.3", Elections: limit, Now: func() time.Time { return s.now }, Store: func() metrics.Store { return s.store },
+		Snapshot: func() *election.Snapshot { return s.tracker.Snapshot(s.now) },
+	})
+	s.see(election.LinkUp{At: s.now, Source: "keys"})
+	s.see(election.DatacenterRead{At: s.now, Datacenter: "dc1"})
+	s.see(election.SessionsRead{At: s.now, Sessions: []*election.Session{{ID: "s1", Node: "node-1"}, {ID: "s2", Node: "node-2"}}})
+	return s
+}
+
+func (s *stage) see(o election.Observation) { s.metrics.Events(s.tracker.Observe(o)) }
+
+func (s *stage) after(d time.Duration) *stage {
+	s.now = s.now.Add(d)
+	s.see(election.Clock{At: s.now})
+	return s
+}
+
+func (s *stage) read() {
+	slices.SortFunc(s.pairs, election.ComparePairs)
+	s.see(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: slices.Clone(s.pairs)})
+}
+
+// hold gives the key of an election to a session, or to none.
+func (s *stage) hold(name, session string) {
+	key := "service/" + name + "/leader"
+	i := slices.IndexFunc(s.pairs, func(p election.Pair) bool { return p.Key == key })
+	if i < 0 {
+		i = len(s.pairs)
+		s.pairs = append(s.pairs, election.Pair{Key: key, CreateIndex: s.index})
+	}
+	p := &s.pairs[i]
+	s.index++
+	if p.Session, p.ModifyIndex = session, s.index; session != "" {
+		p.LockIndex++
+		p.Value = []byte("leader of " + session)
+	}
+	s.read()
+}
+
+// scrape returns the exposition.
+func (s *stage) scrape() string {
+	s.t.Helper()
+	w := httptest.NewRecorder()
+	s.metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		s.t.Fatal(w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// has checks that the exposition has these lines; one that begins with ! must be absent.
+func (s *stage) has(lines ...string) {
+	s.t.Helper()
+	text := s.scrape()
+	for _, line := range lines {
+		want, absent := strings.CutPrefix(line, "!")
+		if strings.Contains("\n"+text, "\n"+want) == absent {
+			s.t.Errorf("%s in\n%s", line, onlyElectop(text))
+		}
+	}
+}
+
+func onlyElectop(text string) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return !strings.HasPrefix(line, "electop_") })
+	return strings.Join(lines, "\n")
+}
+
+const web = `{election="web",key="service/web/leader"`
+
+func TestSeriesFollowTheElection(t *testing.T) {
+	s := newStage(t, 0)
+	s.hold("web", "s1")
+	s.has(`electop_election_leader_info`+web+`,leader="leader of s1",node="node-1"} 1`, `electop_election_has_leader`+web+`} 1`,
+		`electop_election_changes_total`+web+`} 0`, `electop_election_without_leader_seconds_total`+web+`} 0`,
+		`electop_elections{state="led"} 1`, `electop_elections{state="vacant"} 0`, `electop_elections{state="semaphore"} 0`,
+		`electop_build_info{goversion="go`, `electop_elections_omitted 0`, `electop_terms_ended_total{cause="check_critical"} 0`)
+	s.hold("web", "")
+	s.after(3 * time.Second)
+	s.has(`electop_election_has_leader`+web+`} 0`, `electop_election_without_leader_seconds_total`+web+`} 3`, `!electop_election_leader_info`,
+		`electop_elections{state="vacant"} 1`, `electop_terms_ended_total{cause="unknown"} 1`)
+	s.after(2*time.Second).hold("web", "s2")
+	s.after(time.Minute)
+	s.has(`electop_election_leader_info`+web+`,leader="leader of s2",node="node-2"} 1`, `!electop_election_leader_info`+web+`,leader="leader of s1"`,
+		`electop_election_changes_total`+web+`} 1`, `electop_election_without_leader_seconds_total`+web+`} 5`,
+		`electop_vacancy_seconds_bucket{le="5"} 1`, `electop_vacancy_seconds_bucket{le="2.5"} 0`, `electop_vacancy_seconds_sum 5`)
+	s.pairs = nil
+	s.read()
+	s.has(`!electop_election_leader_info`, `electop_election_has_leader`+web+`} 0`)
+}
+
+func TestSeriesEndWithTheElection(t *testing.T) {
+	s := newStage(t, 0)
+	s.hold("web", "s1")
+	s.has(`electop_election_changes_total` + web)
+	// A tracker keeps deleted elections for a while; this one has never seen web.
+	s.tracker = newStage(t, 0).tracker
+	s.has(`!electop_election_`, `electop_elections{state="led"} 0`)
+}
+
+func TestTimeWithoutObservationIsNotCounted(t *testing.T) {
+	s := newStage(t, 0)
+	s.hold("web", "s1")
+	s.hold("web", "")
+	s.after(2 * time.Second)
+	s.see(election.LinkLost{At: s.now, Source: "keys", Error: "refused"})
+	s.has(`electop_consul_connected 0`, `!electop_election_has_leader`, `electop_elections_stale 1`, `electop_consul_connection_losses_total 1`)
+	s.after(time.Hour)
+	s.has(`electop_election_without_leader_seconds_total` + web + `} 2`)
+}
+
+func TestSemaphoresHaveNoLeader(t *testing.T) {
+	s := newStage(t, 0)
+	s.pairs = []election.Pair{{
+		Key: "service/slots/leader", Flags: election.SemaphoreFlag, CreateIndex: 1, ModifyIndex: 1, Value: []byte(`{"Limit":2,"Holders":{"s1":true}}`),
+	}}
+	s.read()
+	s.has(`electop_elections{state="semaphore"} 1`, `!electop_election_has_leader`, `!electop_election_leader_info`)
+	s.after(time.Minute)
+	s.has(`electop_election_without_leader_seconds_total{election="slots",key="service/slots/leader"} 0`)
+}
+
+func TestSeriesAreBounded(t *testing.T) {
+	s := newStage(t, 3)
+	for i := range 5 {
+		s.hold("web-"+strconv.Itoa(i), "s1")
+	}
+	s.has(`electop_elections_omitted 2`, `electop_elections{state="led"} 5`)
+	if n := strings.Count(s.scrape(), "\nelectop_election_changes_total{"); n != 3 {
+		t.Errorf("%d elections", n)
+	}
+	// The events of the others still count.
+	s.hold("web-4", "s2")
+	s.after(2 * time.Second)
+	s.has(`electop_terms_ended_total{cause="unknown"} 1`)
+}
+
+func TestLabelsAreSafeAndDistinct(t *testing.T) {
+	s := newStage(t, 0)
+	long := strings.Repeat("x", 200)
+	for _, name := range []string{"a\x1b[31m\"\\", long + "1", long + "2"} {
+		s.hold(name, "s1")
+	}
+	text := s.scrape()
+	if strings.ContainsRune(text, '\x1b') || strings.Contains(text, long) {
+		t.Error(onlyElectop(text))
+	}
+	s.has(`electop_elections_omitted 1`) // the labels of two elections are equal
+}
+
+func TestStateOfTheHistory(t *testing.T) {
+	s := newStage(t, 0)
+	s.store = metrics.Store{Queued: 5, Stored: 7, Dropped: 2, Failing: true}
+	s.has(`electop_history_queue_length 5`, `electop_history_stored_events_total 7`, `electop_history_dropped_events_total 2`, `electop_history_writable 0`)
+	s.has(fmt.Sprintf(`electop_consul_last_contact_timestamp_seconds %g`, float64(s.now.Unix())))
+}
+
+// promtool runs Debian's promtool.
+func promtool(t *testing.T, stdin string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), consultest.Program(t, "promtool", "apt-get install prometheus"), args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil || strings.Contains(out.String(), "electop_") && args[1] == "metrics" {
+		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out.String())
+	}
+}
+
+func TestPromtoolAcceptsTheMetrics(t *testing.T) {
+	s := newStage(t, 0)
+	s.hold("web", "s1")
+	s.hold("mail", "")
+	promtool(t, s.scrape(), "check", "metrics")
+}
