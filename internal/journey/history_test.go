@@ -110,8 +110,7 @@ func TestDashboardOpenedDuringAnOutage(t *testing.T) {
 	}
 }
 
-// outage opens the dashboard with a history in which web lost its leader, and checks its
-// first frame.
+// outage opens the dashboard with a history in which web lost its leader.
 func outage(t *testing.T, s *stage, address, history string) (screen string) {
 	t.Helper()
 	term := open(t, 120, 36, nil, program, "--http-addr", address, "-k", s.prefix+"/*/leader", "--history", history)
