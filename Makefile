@@ -5,7 +5,7 @@ CONSUL := bin/consul
 LINT   := bin/golangci-lint
 NPM    := bin/holders/node_modules/consul/package.json
 
-.PHONY: build test faults soak lint bench bench-go demo consul holders clean
+.PHONY: build test faults soak accuracy lint bench bench-go demo consul holders clean
 
 build: ## builds bin/electop
 	$(GO) build -o bin/electop .
@@ -41,13 +41,18 @@ test: consul holders ## runs all tests, including those with a real Consul, real
 	ELECTOP_LEFT_OUT="$(LEFT_OUT)" $(GO) test $(RACE) -p 4 -timeout 15m ./...
 	@test -z "$(LEFT_OUT)" || echo "Skipped, because not installed: $(LEFT_OUT)"
 
-faults: consul ## tests all faults of internal/faults; `make test` tests only the fast ones
-	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/faults
+faults: consul ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
+	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/faults ./internal/history/sqlite
 
 SOAK ?= 30m
 
 soak: consul ## tests random faults at 20 changes per second: make soak SOAK=30m
 	SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -run '^TestSoak$$' -v ./internal/faults
+
+ACCURACY ?= 1h
+
+accuracy: consul ## compares recorded terms with a log of all writes, within 20 ms: make accuracy ACCURACY=1h
+	ACCURACY=$(ACCURACY) $(GO) test -count=1 -timeout 0 -run '^TestRecordedTermsMatchTheWrites$$' -v ./internal/faults
 
 lint: $(LINT) ## checks the format and runs vet and the linters of .golangci.yml
 	$(LINT) run ./...

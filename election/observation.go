@@ -104,8 +104,16 @@ const (
 	ActionUnconfirmed // it may have been applied
 )
 
-// OperatorAction reports an action of this process on a hold. Key is empty for a
-// destroy, which ends every hold of the session.
+// Explains reports whether an observer that does not know of an action of this kind may
+// have reported its effect as this cause.
+func (k ActionKind) Explains(seen Cause, guess bool) bool {
+	released := k == ActionRelease && seen == Released
+	destroyed := k == ActionDestroy && (seen == SessionDestroyed || seen == SessionExpiredOrDestroyed || seen == KeyDeleted)
+	return guess || seen == Unknown || released || destroyed
+}
+
+// OperatorAction reports an action on a hold, of this process or of another one. Key is
+// empty for a destroy, which ends every hold of the session.
 type OperatorAction struct {
 	At      time.Time
 	Kind    ActionKind
@@ -115,6 +123,9 @@ type OperatorAction struct {
 	// [Target]): it explains the end of no other term. 0 means unknown.
 	CreateIndex, LockIndex uint64
 	Stage                  ActionStage
+	// By is user@host of another process's action, which is known from a history after
+	// its effect was observed.
+	By string
 }
 
 // TermEvidence is the evidence for why a term ended.

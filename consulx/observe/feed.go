@@ -55,7 +55,7 @@ func (o *Observer) checkClock() (news bool) {
 func newFeed(o Options) feed {
 	tracker := tracker.New(tracker.Options{Patterns: o.Patterns})
 	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
-		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
+		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly, onLoaded: o.OnLoaded,
 	}}
 }
 
@@ -142,6 +142,7 @@ type publisher struct {
 	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
+	onLoaded   func(*election.Snapshot) // nil after the call
 
 	timer   *time.Timer
 	last    time.Time
@@ -169,7 +170,10 @@ func (p *publisher) publish() {
 	p.timer.Stop()
 	p.last, p.pending = time.Now(), false
 	snapshot := p.tracker.Snapshot(p.last)
-	p.loaded = snapshot.Loaded
+	if p.loaded = snapshot.Loaded; p.loaded && p.onLoaded != nil {
+		p.onLoaded(snapshot)
+		p.onLoaded = nil
+	}
 	select {
 	case <-p.snapshots:
 	default:

@@ -32,6 +32,9 @@ type Options struct {
 	// OnEvents receives every event, in order and one call at a time. It must neither
 	// block nor call the observer.
 	OnEvents func([]election.Event)
+	// OnLoaded receives the first complete snapshot. It must neither block nor call the
+	// observer.
+	OnLoaded func(*election.Snapshot)
 	// Logger receives failed queries at level debug; nil discards them.
 	Logger *slog.Logger
 	// Probe is the interval between polls of Consul's leader; 0 means 1 s.
@@ -76,6 +79,9 @@ type Observer struct {
 func New(c *consulx.Client, o Options) *Observer {
 	if o.OnEvents == nil {
 		o.OnEvents = func([]election.Event) {}
+	}
+	if o.OnLoaded == nil {
+		o.OnLoaded = func(*election.Snapshot) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

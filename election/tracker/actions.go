@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 )
 
-// actionMemory is how long an operator's action can explain a loss. A write times
-// out after 15 s; a change that it caused is observed within 30 s at the latest.
+// actionMemory is how long an operator's action can explain a loss: a change is observed within 30 s at the latest.
 const actionMemory = 30 * time.Second
 
-// ownAction is an action of this process on a hold.
+// ownAction is an action on a hold, of this process or of another one.
 type ownAction struct {
 	election.OperatorAction
 	// began is when the action started, zero if that is unknown: it ended no term
@@ -23,6 +23,9 @@ type ownAction struct {
 
 func (t *Tracker) operatorAction(o election.OperatorAction) {
 	o.At = wall(o.At)
+	if o.By != "" && t.attribute(ownAction{OperatorAction: o}) {
+		return
+	}
 	a := ownAction{OperatorAction: o}
 	if o.Stage == election.ActionStarted {
 		a.began = o.At
@@ -44,6 +47,24 @@ func (t *Tracker) operatorAction(o election.OperatorAction) {
 			t.explainIfKnown(p, o.At)
 		}
 	}
+}
+
+// attribute explains terms again that ended before another process's action became known, and reports whether it did.
+func (t *Tracker) attribute(a ownAction) (explained bool) {
+	for _, e := range t.elections {
+		for _, x := range e.Terms {
+			if x.Session != a.Session || x.Cause == "" || a.At.Sub(x.End) > actionMemory || !a.Kind.Explains(x.Cause, x.Guess) {
+				continue
+			}
+			p := pendingEnd{event: election.Event{Time: x.End, Election: e.Name, Key: e.Key(), Term: x.Number, CreateIndex: x.CreateIndex}}
+			p.event.Leader, p.event.Session, p.event.Node = x.Leader, x.Session, x.Node
+			if a.ends(&p) {
+				t.explain(&p, a.At, a.explanation(Explanation{}))
+				explained = true
+			}
+		}
+	}
+	return explained
 }
 
 // expireActions removes actions that are too old to explain a loss.
@@ -86,6 +107,9 @@ func (a *ownAction) explanation(found Explanation) Explanation {
 	x := Explanation{Cause: election.OperatorRelease, Evidence: "released with electop"}
 	if a.Kind == election.ActionDestroy {
 		x = Explanation{Cause: election.OperatorDestroy, Evidence: "the session was destroyed with electop", Invalidated: true}
+	}
+	if a.By != "" {
+		x.Evidence += " by " + sanitize.Line(a.By, election.LabelLength)
 	}
 	if a.Stage == election.ActionDone {
 		return x

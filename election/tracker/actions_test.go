@@ -155,3 +155,65 @@ func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 		})
 	}
 }
+
+// The action of another process becomes known after its effect was explained.
+func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
+	released := election.Evidence{SessionRead: true, SessionExists: true}
+	gone := election.Evidence{
+		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
+	}
+	for _, tt := range []struct {
+		name   string
+		action election.OperatorAction
+		found  election.Evidence
+		after  time.Duration
+		want   string
+	}{
+		{"release", election.OperatorAction{Kind: election.ActionRelease, Key: "service/web/leader"}, released, time.Second, "released operator_release"},
+		{"release of this term", election.OperatorAction{Kind: election.ActionRelease, Key: "service/web/leader", CreateIndex: 10, LockIndex: 3}, released, time.Second, "released operator_release"},
+		{"release of another term", election.OperatorAction{Kind: election.ActionRelease, Key: "service/web/leader", CreateIndex: 10, LockIndex: 2}, released, time.Second, "released"},
+		{"release of another key", election.OperatorAction{Kind: election.ActionRelease, Key: "service/mail/leader"}, released, time.Second, "released"},
+		{"release, but the session was destroyed", election.OperatorAction{Kind: election.ActionRelease, Key: "service/web/leader"}, gone, time.Second, "session_destroyed"},
+		{"destroy", election.OperatorAction{Kind: election.ActionDestroy}, gone, time.Second, "session_destroyed operator_destroy"},
+		{"destroy, but the key was released", election.OperatorAction{Kind: election.ActionDestroy}, released, time.Second, "released"},
+		{"destroy of another session", election.OperatorAction{Kind: election.ActionDestroy, Session: "b"}, gone, time.Second, "session_destroyed"},
+		{"known too late", election.OperatorAction{Kind: election.ActionDestroy}, gone, time.Minute, "session_destroyed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t)
+			s.sessions(session(nil))
+			s.read(web("a", 3, 10, 20, "v"))
+			lost := s.read(web("", 3, 10, 21, "v"))[0]
+			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: tt.found})
+			a := tt.action
+			a.At, a.Stage, a.By = s.now.Add(tt.after), election.ActionDone, "ana@bastion"
+			if a.Session == "" {
+				a.Session = "a"
+			}
+			s.observe(a)
+			s.observe(a) // a second one adds nothing
+			if got := strings.Join(s.explained(), " "); got != tt.want {
+				t.Fatalf("explained: %s", got)
+			}
+			last := s.events[len(s.events)-1]
+			term := s.web().Terms[0]
+			if strings.Contains(tt.want, "operator") && (!strings.HasSuffix(last.Evidence, "electop by ana@bastion") || term.Cause != last.Cause || last.Term != 3) {
+				t.Errorf("%+v, term %+v", last, term)
+			}
+		})
+	}
+}
+
+// One that becomes known first explains the loss at once.
+func TestAnotherProcessesActionThatIsKnownFirst(t *testing.T) {
+	s := newScene(t)
+	s.sessions(session(nil))
+	s.read(web("a", 3, 10, 20, "v"))
+	s.observe(election.OperatorAction{At: s.now, Kind: election.ActionRelease, Key: "service/web/leader", Session: "a", Stage: election.ActionDone, By: "ana@bastion"})
+	s.read(web("", 3, 10, 21, "v"))
+	s.now = s.now.Add(2 * time.Second)
+	s.observe(election.Clock{At: s.now})
+	if got := strings.Join(s.explained(), " "); got != "operator_release" {
+		t.Errorf("explained: %s", got)
+	}
+}

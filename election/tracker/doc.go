@@ -1,36 +1,25 @@
-// Package tracker folds observations of Consul's KV store into events and
-// snapshots of elections. A [Tracker] receives [election.Observation]s in the order
-// in which they were made and returns [election.Event]s; [Tracker.Snapshot] returns
-// an immutable view of the state.
+// Package tracker folds observations of Consul's KV store into events and snapshots of elections. A [Tracker] receives
+// [election.Observation]s in the order in which they were made and returns [election.Event]s; [Tracker.Snapshot]
+// returns an immutable view of the state.
 //
-// The package is pure: it does no I/O, starts no goroutine, and time is a parameter.
+// The package is pure: it does no I/O, starts no goroutine, and time is a parameter. The size of a tracker is bounded
+// by the number of keys in Consul and by the constants in prune.go.
 //
 // # Gaps
 //
-// If a key was not observed continuously since the previous read, only bounds are
-// known: vacancies are unknown, a hold lasted "at least", a term began "at the latest".
-// This applies to the first read after the connection was lost
-// ([election.KeysRead.AfterGap]), after the process or the machine was suspended
-// ([election.Gap]), and after the token regained the permission to read the key.
-// After an [election.Gap], a range counts as read only when a request that was sent
-// later is answered: the response to a pending request describes the time before.
+// If a key was not observed continuously since the previous read, only bounds are known: vacancies are unknown, a hold
+// lasted "at least", a term began "at the latest". This applies to the first read after the connection was lost
+// ([election.KeysRead.AfterGap]), after the process or the machine was suspended ([election.Gap]), and after the token
+// regained the permission to read the key. After an [election.Gap], a range counts as read only when a request that was
+// sent later is answered: the response to a pending request describes the time before.
 //
 // # Time
 //
-// A [Tracker] stores wall clock readings without the monotonic reading
-// ([time.Time.Round]): the monotonic clock stops while the machine sleeps, so a term
-// that lasted all night would appear to have lasted minutes. Consumers compute
-// durations from wall clock readings too: now minus [election.Election.Since] does
-// that because only one of the two has a monotonic reading.
-//
-// The tracker therefore needs an [election.ClockSet] when the wall clock is set: it
-// shifts every stored time, including those of events, so that durations stay correct.
-// [ClockJump] detects a clock that was set back. A clock that was set forward cannot be
-// distinguished from a machine that slept: it counts as a gap, and as elapsed time. No
-// duration is negative, even without a ClockSet.
-//
-// # Memory
-//
-// The size of a tracker is bounded by the number of keys in Consul and by the
-// constants in prune.go.
+// A [Tracker] stores wall clock readings without the monotonic reading ([time.Time.Round]): the monotonic clock stops
+// while the machine sleeps, so a term that lasted all night would appear to have lasted minutes. Consumers compute
+// durations from wall clock readings too: now minus [election.Election.Since] does that because only one of the two has
+// a monotonic reading. The tracker therefore needs an [election.ClockSet] when the wall clock is set: it shifts every
+// stored time, including those of events, so that durations stay correct. [ClockJump] detects a clock that was set
+// back. A clock that was set forward cannot be distinguished from a machine that slept: it counts as a gap, and as
+// elapsed time. No duration is negative, even without a ClockSet.
 package tracker

@@ -107,14 +107,18 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 		defer b.history.Close()
 	}
 	logEvents := eventLogger(b.log)
+	shared := newSharedActions(b.history)
 	observer := observe.New(b.client, observe.Options{
-		Patterns: b.patterns, Logger: b.log, Recall: b.recall(), OnEvents: func(events []election.Event) {
+		Patterns: b.patterns, Logger: b.log, Recall: b.recall(), OnLoaded: b.recorder.loaded(b.client, b.patterns),
+		OnEvents: func(events []election.Event) {
 			logEvents(events)
 			b.recorder.events(events)
+			shared.events(events)
 		},
 	})
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
+	g.Go(func() error { return shared.run(ctx, observer.Note) })
 	if b.remote && b.history != nil {
 		b.warnings = make(chan string)
 		g.Go(func() error { return watchRecorder(ctx, b.history, b.warnings) })

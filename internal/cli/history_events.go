@@ -89,7 +89,7 @@ type textEvents struct {
 
 func (t *textEvents) write(events []election.Event) error {
 	return writeLines(t.w, events, func(e election.Event) ([]byte, error) {
-		return append(t.gapsUntil(e.Time), eventLine(e)...), nil
+		return append(t.gapsBefore(e.Time), eventLine(e)...), nil
 	})
 }
 
@@ -97,13 +97,14 @@ func (t *textEvents) end() error {
 	if len(t.gaps) == 0 {
 		return nil
 	}
-	_, err := t.w.Write(t.gapsUntil(t.gaps[len(t.gaps)-1].Since))
+	_, err := t.w.Write(t.gapsBefore(t.gaps[len(t.gaps)-1].Until))
 	return err
 }
 
-// gapsUntil formats and removes the gaps that began until then.
-func (t *textEvents) gapsUntil(at time.Time) (lines []byte) {
-	for len(t.gaps) > 0 && !t.gaps[0].Since.After(at) {
+// gapsBefore formats and removes the gaps that began before then: a period of observation
+// includes the event with which it ends.
+func (t *textEvents) gapsBefore(at time.Time) (lines []byte) {
+	for len(t.gaps) > 0 && t.gaps[0].Since.Before(at) {
 		gap := t.gaps[0]
 		t.gaps = t.gaps[1:]
 		lines = fmt.Appendf(lines, "%s  %-16s  %-12s  %s\n", gap.Since.Local().Format(eventTime), "-", "unobserved", gapText(gap))

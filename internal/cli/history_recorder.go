@@ -37,10 +37,15 @@ type eventStore interface {
 // not block, except close. A nil historyRecorder stores nothing.
 type historyRecorder struct {
 	writer eventStore
+	path   string // of the file, "" for a recorder elsewhere
 	by     string
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
+	// reading ends, and reads has ended, before the writer does.
+	reading     context.Context
+	stopReading context.CancelFunc
+	reads       sync.WaitGroup
 	// optional is set if the command continues when the file cannot be used.
 	optional bool
 	// err and failed, which is an error before close, are valid after done is closed.
@@ -74,6 +79,7 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 	if path == "" {
 		return nil
 	}
+	r.path = path
 	r.start(sqlite.NewWriter(path, r.options(ps, o.keep)))
 	return r
 }
@@ -81,7 +87,9 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 const withoutHistory = "; continuing without history"
 
 func newHistoryRecorder(warn func(line string)) *historyRecorder {
-	return &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
+	r := &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
+	r.reading, r.stopReading = context.WithCancel(context.Background())
+	return r
 }
 
 func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqlite.WriterOptions {
@@ -196,6 +204,8 @@ func (r *historyRecorder) finish() {
 // close stores the queued events. It returns an error if events were not stored, except one that an optional recorder
 // has reported as a warning.
 func (r *historyRecorder) close() error {
+	r.stopReading()
+	r.reads.Wait()
 	r.cancel()
 	limit := time.NewTimer(recorderPatience)
 	defer limit.Stop()

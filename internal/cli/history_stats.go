@@ -42,8 +42,8 @@ func (c *historyCommand) writeStatsTable(st *history.Stats) error {
 		if s.Vacancies > 0 {
 			p50, p95, most = election.FormatDuration(s.VacancyP50), election.FormatDuration(s.VacancyP95), election.FormatDuration(s.VacancyMax)
 		}
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", name, s.Terms, s.Missed, s.Mean.Round(time.Second),
-			s.Longest.Round(time.Second), availability(s), s.Vacancies, p50, p95, most, causeCounts(s.Causes))
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", name, s.Terms, s.Missed, rounded(s.Mean),
+			rounded(s.Longest), availability(s), s.Vacancies, p50, p95, most, causeCounts(s.Causes))
 	}
 	for i := range st.Elections {
 		row(sanitize.Line(st.Elections[i].Election, 80), &st.Elections[i])
@@ -57,6 +57,14 @@ func (c *historyCommand) writeStatsTable(st *history.Stats) error {
 	_, err := fmt.Fprintf(c.d.stdout, "Observed for %s of %s; longest gap between two observations %s.\n", st.Observed.Round(time.Second),
 		st.Until.Sub(st.Since).Round(time.Second), st.LongestGap.Round(time.Second))
 	return err
+}
+
+// rounded formats a duration to seconds, or to milliseconds if it is short.
+func rounded(d time.Duration) string {
+	if d < time.Minute {
+		return election.FormatDuration(d)
+	}
+	return d.Round(time.Second).String()
 }
 
 func availability(s *history.Summary) string {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bytes"
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -189,20 +192,36 @@ func TestHistoryUsageErrors(t *testing.T) {
 	has(t, r.errOut, "electop: no history in ", "electop record write it")
 }
 
-func TestWatchContinuesWithoutAHistoryThatCannotBeWritten(t *testing.T) {
+func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 	w := led(t, 1)
-	file := filepath.Join(t.TempDir(), "h.db")
-	if err := os.WriteFile(file, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
+	foreign := filepath.Join(t.TempDir(), "h.db")
+	if err := os.WriteFile(foreign, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	events := w.follow("watch", "-o", "json", "--history", file)
-	events.until("elected")
-	w.acquire("service/later/leader", w.session(nil), "x")
-	events.until("elected")
-	events.stop()
-	want := fmt.Sprintf("exit code 0: electop: history %q: not a history of electop", file)
-	if got := events.next(); !strings.HasPrefix(got, want) || strings.Count(got, "electop:") != 1 {
-		t.Errorf("%q, want %q", got, want)
+	damaged := historyFile(t)
+	watched(w, damaged, 4, failover(w))
+	file, err := os.OpenFile(damaged, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = file.WriteAt(bytes.Repeat([]byte("damage"), 20_000), 8192)
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ file, want string }{
+		{foreign, "not a history of electop"},
+		{damaged, "the file is damaged"},
+		{filepath.Join(foreign, "h.db"), "not a directory"},
+	} {
+		events := w.follow("watch", "-o", "json", "--history", tt.file)
+		events.until("elected")
+		events.stop()
+		got := events.next()
+		for !strings.HasPrefix(got, "exit code") {
+			got = events.next()
+		}
+		if !strings.HasPrefix(got, fmt.Sprintf("exit code 0: electop: history %q: ", tt.file)) || !strings.Contains(got, tt.want) || strings.Count(got, "electop:") != 1 {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
 	}
 }
 
@@ -260,4 +279,32 @@ func TestActionsAreRecordedAndExplainTheLoss(t *testing.T) {
 	}
 	r := w.run("history", "--terms", "--history", file).must(t, exitOK)
 	has(t, r.out, "operator_release by "+userAtHost(), "operator_destroy by "+userAtHost())
+}
+
+// A gap follows the last event before it.
+func TestHistoryPrintsGapsBetweenEvents(t *testing.T) {
+	w := onMemory(t)
+	file := historyFile(t)
+	watched(w, file, 4, failover(w))
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// The first observation was an hour ago and was killed after its last event.
+	_, err = db.ExecContext(t.Context(), `UPDATE events SET time = time - 3600000000000;
+		UPDATE observations SET started = started - 3600000000000, ended = NULL, ending = NULL, seen = (SELECT max(time) FROM events)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched(w, file, 3, func() { w.client.KV().Delete("service/web/leader", nil) })
+	r := w.run("history", "--since", "2h", "--history", file).must(t, exitOK)
+	var types []string
+	for line := range strings.Lines(r.out) {
+		types = append(types, strings.Fields(line)[3])
+	}
+	// explained may precede elected
+	if got := strings.Join(types, " "); !strings.HasPrefix(got, "DETAIL unobserved elected vacated e") || !strings.Contains(got, "ed unobserved vacated deleted") {
+		t.Errorf("%s\n%s", got, r.out)
+	}
 }

@@ -88,6 +88,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 		defer r.listener.Close()
 	}
 	r.rec = newHistoryRecorder(r.d.warn)
+	r.rec.path = r.path
 	w, err := sqlite.OpenWriter(ctx, r.path, r.rec.options(r.patterns, r.o.keep))
 	if err != nil {
 		return err
@@ -110,7 +111,8 @@ func (r *recording) observe(ctx context.Context) error {
 		r.metrics = r.newMetrics(snapshot)
 	}
 	observer = observe.New(r.client, observe.Options{
-		Patterns: r.patterns, Logger: r.log, EventsOnly: true, OnEvents: func(events []election.Event) {
+		Patterns: r.patterns, Logger: r.log, EventsOnly: true, OnLoaded: r.rec.loaded(r.client, r.patterns),
+		OnEvents: func(events []election.Event) {
 			logEvents(events)
 			r.rec.events(events)
 			queue.push(events)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/sanitize"
@@ -39,7 +41,8 @@ func newWatchCommand(d deps, o *options) *cobra.Command {
 
 The first events are the current state of each election ("initial": true): one
 event per election, and for a semaphore one entered event per holder. A vacated
-event does not wait for its cause: an explained event follows within a second.
+event does not wait for its cause: an explained event follows within a second,
+and another one if the history shows that electop released or destroyed elsewhere.
 
 The events are also stored in the history; see electop history.
 
@@ -101,19 +104,31 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer closeLog()
+	return w.follow(ctx, names, client, ps, log)
+}
+
+// follow observes and writes events until ctx ends or the output is closed.
+func (w *watch) follow(ctx context.Context, names []string, client *consulx.Client, ps election.Patterns, log *slog.Logger) error {
 	rec := w.o.record(client, ps, w.d.warn)
 	defer rec.finish()
+	source := w.o.historySource(client)
+	if source != nil {
+		defer source.Close()
+	}
+	shared := newSharedActions(source)
 	queue := newEventQueue()
 	logEvents := eventLogger(log)
 	observer := observe.New(client, observe.Options{
-		Patterns: ps, Logger: log, EventsOnly: true, OnEvents: func(events []election.Event) {
+		Patterns: ps, Logger: log, EventsOnly: true, OnLoaded: rec.loaded(client, ps), OnEvents: func(events []election.Event) {
 			logEvents(events)
 			rec.events(events)
+			shared.events(events)
 			queue.push(events)
 		},
 	})
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(gctx) })
+	g.Go(func() error { return shared.run(gctx, observer.Note) })
 	g.Go(func() error { return stream.AwaitReader(gctx, w.d.stdout) })
 	execQueue := newEventQueue()
 	if w.exec != "" {

@@ -18,10 +18,10 @@ type eventFilter struct {
 }
 
 func (f *eventFilter) flags(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.types, "type", nil, "only events of these types, separated by commas: "+strings.Join(eventTypes(), ", "))
+	cmd.Flags().StringSliceVar(&f.types, "type", nil, "only events of these types, separated by commas: "+strings.Join(words(election.EventTypes()), ", "))
 	cmd.Flags().BoolVar(&f.noInitial, "no-initial", false, "omit the events that describe the state at the start")
 	// This fails only for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(eventTypes(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(words(election.EventTypes()), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // validate rejects unknown types and an empty list, which an unset shell variable causes.
@@ -29,7 +29,7 @@ func (f *eventFilter) validate(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("type") && len(f.types) == 0 {
 		return usagef("--type is empty")
 	}
-	return wantWords("--type", f.types, eventTypes())
+	return wantWords("--type", f.types, words(election.EventTypes()))
 }
 
 // selected returns the events that pass the filter, in order.

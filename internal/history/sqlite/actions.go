@@ -56,7 +56,7 @@ func (s *store) action(ctx context.Context, a *history.Action) error {
 		return err
 	}
 	for i := range all {
-		if err := s.attribute(ctx, all[i].sub, all[i].term, &all[i].e, a.By); err != nil {
+		if err := s.attribute(ctx, all[i].sub, all[i].term, &all[i].e, a); err != nil {
 			return err
 		}
 	}
@@ -64,20 +64,20 @@ func (s *store) action(ctx context.Context, a *history.Action) error {
 }
 
 // attribute stores who ended a term. The observer of the same process may have explained it already, without a name.
-func (s *store) attribute(ctx context.Context, sub subject, term int64, e *election.Event, by string) error {
+func (s *store) attribute(ctx context.Context, sub subject, term int64, e *election.Event, a *history.Action) error {
 	t, err := s.term(ctx, "WHERE id = ?", term)
 	if err != nil || t == nil {
 		return err
 	}
-	if !mayBe(e.Cause, election.Cause(t.cause), t.guess) {
-		return nil // another cause ended the term before
-	}
-	if t.cause == string(e.Cause) && !t.guess {
+	switch {
+	case t.cause == string(e.Cause) && !t.guess:
 		// The term's event shares its evidence.
-		_, err := s.exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", by, e.Evidence, term)
+		_, err := s.exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", a.By, e.Evidence, term)
 		return err
+	case a.Kind.Explains(election.Cause(t.cause), t.guess):
+		return s.explain(ctx, sub, t, e, a.By)
 	}
-	return s.explain(ctx, sub, t, e, by)
+	return nil // the term ended before, for another reason
 }
 
 // Actions lists the recorded actions in a range of time, oldest first.

@@ -169,7 +169,7 @@ func TestInitialEventsAreStoredOnlyIfTheyAreNew(t *testing.T) {
 		"the next term":            {[]election.Pair{led}, []election.Pair{pair("s2", 10, 6, 60)}, []election.EventType{election.Elected}, 2, 0},
 		"terms passed":             {[]election.Pair{led}, []election.Pair{pair("s2", 10, 9, 90)}, []election.EventType{election.Missed, election.Elected}, 2, 3},
 		"terms passed, now vacant": {[]election.Pair{led}, []election.Pair{pair("", 10, 9, 95)}, []election.EventType{election.Missed, election.Vacated}, 1, 4},
-		"created again":            {[]election.Pair{led}, []election.Pair{pair("s2", 80, 3, 90)}, []election.EventType{election.Elected}, 2, 0},
+		"created again":            {[]election.Pair{led}, []election.Pair{pair("s2", 80, 3, 90)}, []election.EventType{election.Missed, election.Elected}, 2, 2},
 		"the term without lock":    {[]election.Pair{led}, []election.Pair{pair("s1", 10, 0, 60)}, nil, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -321,5 +321,69 @@ func TestMissedTermsCountFromTheLatestReset(t *testing.T) {
 	}
 	if missed != 2 {
 		t.Errorf("%d missed, want 2:\n%s", missed, list(stored(t, path)))
+	}
+}
+
+// Observers that take turns know more together than each of them.
+func TestAnotherObserverCompletesTermsAndVacancies(t *testing.T) {
+	path := newPath(t)
+	began := time.Now().Add(time.Hour).UTC() // heartbeats have the time of the clock
+	first := newObserver(t, began)
+	first.session("s1", "node-1")
+	first.read(pair("", 10, 0, 11))
+	first.after(time.Minute).read(pair("s1", 10, 1, 20))
+	record(t, path, first.events)
+	second := newObserver(t, began.Add(time.Hour))
+	second.session("s1", "node-1")
+	second.read(pair("s1", 10, 1, 20))
+	second.after(time.Minute).read(pair("", 10, 1, 30))
+	second.after(time.Minute)
+	record(t, path, second.events)
+	third := newObserver(t, began.Add(2*time.Hour))
+	third.read(pair("", 10, 1, 30))
+	third.after(time.Minute).read(pair("s1", 10, 2, 40))
+	record(t, path, third.events)
+	for _, e := range stored(t, path) {
+		switch {
+		case e.Type == election.Vacated && e.Term == 1 && (!e.HeldKnown || e.Held != time.Hour):
+			t.Errorf("held for %v, %v: another observer saw the beginning", e.Held, e.HeldKnown)
+		case e.Type == election.Elected && e.Term == 2 && (!e.VacancyKnown || e.Vacancy != time.Hour):
+			t.Errorf("a vacancy of %v, %v: another observer saw the beginning", e.Vacancy, e.VacancyKnown)
+		}
+	}
+	if terms := termsIn(t, path); len(terms) != 2 || terms[1].Vacancy != time.Hour || !terms[1].VacancyKnown {
+		t.Errorf("%+v", terms)
+	}
+}
+
+// Terms that passed in several gaps are counted once, also those of a key that was
+// created meanwhile.
+func TestMissedTermsAreCountedOnce(t *testing.T) {
+	began := time.Now().Add(time.Hour).UTC()
+	for name, tt := range map[string]struct {
+		found []election.Pair // by one observer after another
+		want  uint64
+	}{
+		"none":                                {[]election.Pair{pair("s1", 10, 1, 20), pair("s1", 10, 1, 20)}, 0},
+		"before the first observation":        {[]election.Pair{pair("s1", 10, 5, 20), pair("", 10, 5, 30)}, 0},
+		"between two leaders":                 {[]election.Pair{pair("s1", 10, 1, 20), pair("s1", 10, 4, 40)}, 2},
+		"in three gaps":                       {[]election.Pair{pair("", 10, 1, 20), pair("", 10, 2, 30), pair("", 10, 4, 50), pair("s1", 10, 6, 70)}, 4},
+		"of a key without a term before":      {[]election.Pair{pair("", 10, 0, 10), pair("", 10, 3, 30)}, 3},
+		"of a key created since, now vacant":  {[]election.Pair{pair("s1", 10, 1, 20), pair("", 50, 3, 60)}, 3},
+		"of a key created since, now held":    {[]election.Pair{pair("s1", 10, 1, 20), pair("s1", 50, 3, 60)}, 2},
+		"of a key that was hidden until then": {[]election.Pair{pair("s1", 10, 1, 20), pair("s1", 5, 3, 60)}, 0},
+	} {
+		path, got := newPath(t), uint64(0)
+		for i, p := range tt.found {
+			o := newObserver(t, began.Add(time.Duration(i)*time.Hour))
+			o.read(p)
+			record(t, path, o.events)
+		}
+		for _, e := range stored(t, path) {
+			got += e.Count
+		}
+		if got != tt.want {
+			t.Errorf("%s: %d terms, want %d: %+v", name, got, tt.want, stored(t, path))
+		}
 	}
 }

@@ -22,8 +22,13 @@ const (
 	startEnv  = "ELECTOP_TEST_START"
 )
 
-// kills is the number of times that the recorder is killed.
-const kills = 100
+// killings is the number of times that the recorder is killed.
+func killings() int {
+	if os.Getenv("ELECTOP_FAULTS") == "all" {
+		return 100
+	}
+	return 10
+}
 
 // recordUntilKilled records 50 changes a second and prints the index of each stored event. It ends only after an
 // error.
@@ -64,9 +69,9 @@ func recordUntilKilled(path, from string) int {
 
 func TestStoredEventsSurviveAKill(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts 100 processes")
+		t.Skip("starts many processes")
 	}
-	path := newPath(t)
+	path, kills := newPath(t), killings()
 	acknowledged := map[string]bool{}
 	next := uint64(1)
 	for range kills {

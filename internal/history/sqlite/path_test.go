@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,6 +128,46 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	}
 	if st := w.Status(); st.Stored != uint64(len(o.events)) || st.Dropped != 0 || st.Err != nil {
 		t.Errorf("%+v", st)
+	}
+}
+
+// A copy of a history, such as one in a backup, is readable where nothing can be
+// written.
+func TestAFileInAReadOnlyFolderIsReadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	path := newPath(t)
+	record(t, path, incident(t).events)
+	if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Dir(path), 0o700)
+	if len(stored(t, path)) == 0 {
+		t.Error("no events")
+	}
+}
+
+func TestEventsThatAFullDiskKeepsOutAreCountedInOneLine(t *testing.T) {
+	path := newPath(t)
+	record(t, path, decade(t).events)
+	w, err := sqlite.OpenWriter(t.Context(), path, sqlite.WriterOptions{Patterns: patterns(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.LimitPages(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	o := newObserver(t, start())
+	for i := range uint64(1000) {
+		o.read(pair([]string{"", "s1"}[i%2], 77, i, 100_000+i))
+	}
+	w.Record(o.events)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	want := fmt.Sprintf("history %q: %d events not stored: the disk is full", path, len(o.events))
+	if err := w.Run(ctx); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

@@ -156,7 +156,8 @@ func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 
 // event stores the first of several events, unless it is already stored, and its consequences for the terms.
 func (s *store) event(ctx context.Context, events []election.Event) error {
-	e := &events[0]
+	own := events[0] // it may be completed; the queue keeps what was observed
+	e := &own
 	sub, err := s.subjectOf(ctx, e)
 	if err != nil {
 		return err
@@ -184,6 +185,10 @@ func (s *store) event(ctx context.Context, events []election.Event) error {
 		return s.slot(ctx, sub, e)
 	case election.Unreadable, election.Readable:
 		return s.permission(ctx, sub, e)
+	case election.Deleted:
+		if err := s.endDeleted(ctx, sub, e); err != nil {
+			return err
+		}
 	default:
 	}
 	return s.insert(ctx, sub, nil, e)

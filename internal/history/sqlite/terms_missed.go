@@ -7,25 +7,59 @@ import (
 	"electop/election"
 )
 
-// missed counts the unobserved terms since the latest known one, from LockIndex.
+// missed counts the terms that passed while no observer was running, from LockIndex.
 func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held bool) error {
-	var latest sql.NullInt64
-	if _, err := s.row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
-		AND epoch = ? AND first_index <= ? ORDER BY number DESC LIMIT 1`,
-		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &latest); err != nil {
+	latest, known, err := s.latestNumber(ctx, sub, e)
+	if err != nil || !known {
 		return err
 	}
-	count := index(e.Term) - latest.Int64
+	count := index(e.Term) - latest
 	if held {
 		count--
 	}
-	if !latest.Valid || count <= 0 {
+	if count <= 0 {
 		return nil
 	}
 	m := *e
 	m.Type, m.Initial, m.Count, m.Gap = election.Missed, false, uint64(count), true
 	m.Leader, m.Session, m.Node = "", "", ""
 	return s.insert(ctx, sub, nil, &m)
+}
+
+// latestNumber returns the LockIndex up to which the terms of a key are recorded or counted, 0 if the key was created
+// since. known is false if the history does not say that.
+func (s *store) latestNumber(ctx context.Context, sub subject, e *election.Event) (number int64, known bool, err error) {
+	var term, event sql.NullInt64
+	if _, err := s.row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
+		AND epoch = ? AND first_index <= ? ORDER BY number DESC LIMIT 1`,
+		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &term); err != nil {
+		return 0, false, err
+	}
+	// A vacant state that an observer found, or counted up to, has an event but no term.
+	if _, err := s.row(ctx, `SELECT term FROM events INDEXED BY events_by_election WHERE election = ? AND create_index = ? AND epoch = ?
+		AND modify_index <= ? AND type IN ('elected', 'vacated', 'missed') ORDER BY time DESC, id DESC LIMIT 1`,
+		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &event); err != nil {
+		return 0, false, err
+	}
+	if term.Valid || event.Valid {
+		return max(term.Int64, event.Int64), true, nil
+	}
+	known, err = s.createdUnobserved(ctx, e)
+	return 0, known, err
+}
+
+// createdUnobserved reports whether a key was created while no observer was running: after everything that earlier
+// observers of this key recorded.
+func (s *store) createdUnobserved(ctx context.Context, e *election.Event) (bool, error) {
+	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, nanos(e.Time))
+	if err != nil || seen == 0 {
+		return false, err
+	}
+	var newest int64
+	found, err := s.row(ctx, `SELECT v.modify_index FROM events v CROSS JOIN elections e ON e.id = v.election
+		WHERE e.datacenter = ? AND v.observation IS NOT ? AND v.modify_index > 0 ORDER BY v.time DESC, v.id DESC LIMIT 1`,
+		[]any{e.Datacenter, s.observation}, &newest)
+	return found && index(e.CreateIndex) > newest, err
 }
 
 // begins reports whether an event begins the term that an observer read when it missed

@@ -111,6 +111,9 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 	if err := s.endUnobserved(ctx, sub, e); err != nil {
 		return err
 	}
+	if err := s.measureVacancy(ctx, sub, e); err != nil {
+		return err
+	}
 	if e.VacancyKnown {
 		if _, err := s.exec(ctx, `UPDATE terms SET vacancy = ? WHERE vacancy IS NULL AND id =
 			(SELECT id FROM terms WHERE election = ? AND started <= ? AND ended IS NOT NULL ORDER BY started DESC, id DESC LIMIT 1)`,
@@ -123,6 +126,22 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 		return err
 	}
 	return s.insert(ctx, sub, t, e)
+}
+
+// measureVacancy completes the event of a term if another observer saw the previous one end. LockIndex shows that no
+// term passed between.
+func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Event) error {
+	if e.VacancyKnown || e.Initial || e.Gap || e.Term == 0 {
+		return nil
+	}
+	before, err := s.term(ctx, `INDEXED BY terms_by_number WHERE election = ? AND create_index = ? AND number = ? AND epoch = ?
+		AND ended <= ? AND seen_until IS NULL ORDER BY started DESC LIMIT 1`,
+		sub.id, index(e.CreateIndex), index(e.Term)-1, sub.epoch, nanos(e.Time))
+	if err != nil || before == nil {
+		return err
+	}
+	e.Vacancy, e.VacancyKnown = duration(nanos(e.Time)-before.ended.Int64), true
+	return nil
 }
 
 func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, started time.Time, known bool) (*termRow, error) {
@@ -158,6 +177,22 @@ func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Even
 	return err
 }
 
+// endDeleted ends the term that lasts according to the file although its key was deleted: no observer was running
+// when it ended.
+func (s *store) endDeleted(ctx context.Context, sub subject, e *election.Event) error {
+	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND create_index = ? AND started <= ? LIMIT 1",
+		sub.id, index(e.CreateIndex), nanos(e.Time))
+	if err != nil || open == nil {
+		return err
+	}
+	seen, err := s.lastObserved(ctx, e.Datacenter, e.Key, nanos(e.Time))
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, "UPDATE terms SET ended = ?, seen_until = max(started, ?) WHERE id = ?", nanos(e.Time), seen, open.id)
+	return err
+}
+
 // vacated ends a term, unless its end is already known.
 func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) error {
 	t, err := s.termOf(ctx, sub, e)
@@ -180,7 +215,18 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 	if err := s.name(ctx, t, e, false); err != nil {
 		return err
 	}
+	measureHeld(t, e)
 	return s.insert(ctx, sub, t, e)
+}
+
+// measureHeld completes the event of a term of which another observer saw more.
+func measureHeld(t *termRow, e *election.Event) {
+	end := nanos(e.Time)
+	if !e.SeenUntil.IsZero() {
+		end = nanos(e.SeenUntil)
+	}
+	e.Held = max(e.Held, duration(end-t.started))
+	e.HeldKnown = e.HeldKnown || t.startKnown && e.SeenUntil.IsZero()
 }
 
 // foundLed handles an initial event of a key with a holder. It is stored only if the history does not contain this
@@ -266,87 +312,4 @@ func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed
 	t.leader, t.node = leader, node
 	_, err := s.exec(ctx, "UPDATE terms SET leader = ?, node = ?, relabeled = relabeled OR ? WHERE id = ?", leader, node, relabeled, t.id)
 	return err
-}
-
-// explained stores why a term ended, unless the stored explanation is at least as certain.
-func (s *store) explained(ctx context.Context, sub subject, e *election.Event) error {
-	t, err := s.termOf(ctx, sub, e)
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		return s.insert(ctx, sub, nil, e)
-	}
-	x, by, err := s.byOperator(ctx, e)
-	if err != nil {
-		return err
-	}
-	return s.explain(ctx, sub, t, x, by)
-}
-
-func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *election.Event, by string) error {
-	if certainty(e.Cause, e.Guess) <= certainty(election.Cause(t.cause), t.guess) {
-		return nil
-	}
-	if t.cause != "" { // the earlier explanation keeps its evidence
-		if _, err := s.exec(ctx, "UPDATE events SET evidence = ? WHERE term_id = ? AND type = 'explained' AND evidence IS NULL",
-			t.evidence, t.id); err != nil {
-			return err
-		}
-	}
-	t.evidence = e.Evidence
-	if _, err := s.exec(ctx, `UPDATE terms SET explained = ifnull(explained, ?), cause = ?, guess = ?, evidence = ?, by = ?,
-		lock_delay_until = ifnull(?, lock_delay_until) WHERE id = ?`,
-		nanos(e.Time), string(e.Cause), e.Guess, e.Evidence, null(by), null(nanos(e.LockDelayUntil)), t.id); err != nil {
-		return err
-	}
-	return s.insert(ctx, sub, t, e)
-}
-
-// certainty orders explanations; of two, the more certain one is kept.
-func certainty(c election.Cause, guess bool) int {
-	switch {
-	case c == "":
-		return 0
-	case c == election.Unknown:
-		return 1
-	case guess:
-		return 2
-	case c == election.OperatorRelease || c == election.OperatorDestroy:
-		return 4
-	}
-	return 3
-}
-
-// byOperator returns the recorded action that ended the term of an explained event, and its operator.
-func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.Event, by string, err error) {
-	var kind string
-	found, err := s.row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)
-		AND (create_index = 0 OR create_index = ?) AND (term = 0 OR term = ?) AND time BETWEEN ? AND ? ORDER BY time DESC LIMIT 1`,
-		[]any{e.Session, e.Key, index(e.CreateIndex), index(e.Term), nanos(e.Time) - actionReach, nanos(e.Time) + actionReach}, &kind, &by)
-	if err != nil || !found {
-		return e, "", err
-	}
-	c := *e
-	c.Guess = false
-	c.Cause, c.Evidence = operatorCause(kind, by)
-	if !mayBe(c.Cause, e.Cause, e.Guess) {
-		return e, "", nil
-	}
-	return &c, by, nil
-}
-
-// mayBe reports whether an observer without the record of an operator's action may report its effect as this cause.
-func mayBe(operator, seen election.Cause, guess bool) bool {
-	released := operator == election.OperatorRelease && seen == election.Released
-	destroyed := operator == election.OperatorDestroy &&
-		(seen == election.SessionDestroyed || seen == election.SessionExpiredOrDestroyed || seen == election.KeyDeleted)
-	return guess || seen == election.Unknown || seen == operator || released || destroyed
-}
-
-func operatorCause(kind, by string) (cause election.Cause, evidence string) {
-	if kind == string(election.ActionDestroy) {
-		return election.OperatorDestroy, "the session was destroyed with electop by " + by
-	}
-	return election.OperatorRelease, "released with electop by " + by
 }

@@ -214,3 +214,57 @@ func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 		}
 	}
 }
+
+func TestAKeyThatWasDeletedUnobservedEndsItsTerm(t *testing.T) {
+	began := time.Now().Add(time.Hour).UTC() // heartbeats have the time of the clock
+	o, path := newObserver(t, began), newPath(t)
+	o.session("s1", "node-1")
+	o.read(pair("s1", 10, 1, 20))
+	record(t, path, o.events)
+	found := election.Event{
+		Time: began.Add(time.Hour), Type: election.Deleted, Election: "web", Key: "service/web/leader", Datacenter: "dc1", CreateIndex: 10, Gap: true,
+	}
+	for range 2 { // two observers that start at the same time
+		record(t, path, []election.Event{found})
+	}
+	terms := termsIn(t, path)
+	if len(terms) != 1 || !terms[0].End.Equal(found.Time) || !terms[0].SeenUntil.Equal(began) {
+		t.Errorf("%+v", terms)
+	}
+	if n := len(stored(t, path)); n != 2 {
+		t.Errorf("%d events, want 2: elected and deleted", n)
+	}
+	st, err := open(t, path).State(t.Context(), history.StateQuery{At: found.Time.Add(time.Second)})
+	if err != nil || len(st.Elections) != 1 || st.Elections[0].Exists || st.Elections[0].Leader != "" {
+		t.Errorf("%v %+v", err, st.Elections)
+	}
+	// A deletion that another observer reports late does not end the term after it.
+	again := newObserver(t, began.Add(2*time.Hour))
+	again.read(pair("s1", 99, 1, 100))
+	record(t, path, append(again.events, found))
+	if terms = termsIn(t, path); len(terms) != 2 || terms[0].Over() {
+		t.Errorf("%+v", terms)
+	}
+}
+
+func TestObservationOfNoElectionIsAPeriod(t *testing.T) {
+	path := newPath(t)
+	record(t, path, []election.Event{sqlite.Observing("dc1", start())})
+	all, err := open(t, path).Observations(t.Context(), history.Range{})
+	if err != nil || len(all) != 1 || !all[0].From.Equal(start()) || all[0].Datacenter != "dc1" || len(stored(t, path)) != 0 {
+		t.Errorf("%v %+v", err, all)
+	}
+}
+
+// A reader must not see an event at a time at which no observer was running.
+func TestAPeriodOfObservationReachesItsLastEvent(t *testing.T) {
+	o, path := newObserver(t, time.Now().Add(time.Hour)), newPath(t)
+	w := startWriter(t, path, sqlite.WriterOptions{})
+	defer w.stop()
+	w.store(o.read(pair("s1", 10, 1, 20)))
+	w.store(o.after(time.Minute).read(pair("", 10, 1, 21)))
+	all, err := open(t, path).Observations(t.Context(), history.Range{})
+	if last := o.events[len(o.events)-1].Time; err != nil || len(all) != 1 || all[0].To.Before(last) {
+		t.Errorf("%v %+v, want an end not before %v", err, all, last)
+	}
+}

@@ -163,11 +163,22 @@ func causeSpans(s *scene.Scene, t *election.Term) []term.Span {
 	if t.Cause == "" && s.AsOf.Sub(t.End) < causeWait {
 		return []term.Span{{term.Quiet, "(cause not yet known)"}}
 	}
+	if by := scene.Operator(t.Cause, t.Evidence); by != "" {
+		return operatorSpans(by, t.Cause)
+	}
 	spans := []term.Span{{term.Text, scene.CauseWords(t.Cause)}}
 	if t.Evidence != "" && !scene.ByOperator(t.Cause) {
 		spans = append(spans, term.Span{term.Quiet, ": " + scene.OneLine(t.Evidence, 300)})
 	}
 	return spans
+}
+
+// operatorSpans say what an operator did.
+func operatorSpans(by string, c election.Cause) []term.Span {
+	if c == election.OperatorDestroy {
+		return []term.Span{{term.Text, by + " destroyed its session with electop"}}
+	}
+	return []term.Span{{term.Text, by + " released it with electop"}}
 }
 
 // valueLines limits the lines of a value in the detail; the Raw page shows all.

@@ -123,14 +123,11 @@ func termLines(d *term.Page, s *scene.Scene, t *history.Term) {
 
 // lossSpans say why a term ended, and who ended it.
 func lossSpans(s *scene.Scene, t *history.Term) []term.Span {
-	switch by := scene.Clean(t.By); {
-	case by == "" || !scene.ByOperator(t.Cause):
+	by := scene.Clean(t.By)
+	if by == "" || !scene.ByOperator(t.Cause) {
 		return causeSpans(s, &t.Term)
-	case t.Cause == election.OperatorDestroy:
-		return []term.Span{{term.Text, by + " destroyed its session with electop"}}
-	default:
-		return []term.Span{{term.Text, by + " released it with electop"}}
 	}
+	return operatorSpans(by, t.Cause)
 }
 
 func eventsOfElection(d *term.Page, s *scene.Scene, e *election.Election) {

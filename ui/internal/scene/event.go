@@ -1,7 +1,6 @@
 package scene
 
 import (
-	"strings"
 	"time"
 
 	"electop/ui/internal/term"
@@ -142,11 +141,11 @@ func vacatedSpans(sym *term.Symbols, ev *election.Event) []term.Span {
 // WhySpans shows the cause in an explanation.
 func WhySpans(sym *term.Symbols, ev *election.Event) []term.Span {
 	spans := []term.Span{{term.Quiet, " " + sym.Dot + " "}, {term.Text, CauseLabel(ev.Cause)}}
-	switch _, who, named := strings.Cut(ev.Evidence, " with electop by "); {
-	case !ByOperator(ev.Cause) && ev.Evidence != "":
+	switch by := Operator(ev.Cause, ev.Evidence); {
+	case by != "":
+		spans = append(spans, term.Span{term.Quiet, " (" + by + ")"})
+	case ev.Evidence != "" && !ByOperator(ev.Cause):
 		spans = append(spans, term.Span{term.Quiet, ": " + OneLine(ev.Evidence, 240)})
-	case named: // the history names the operator
-		spans = append(spans, term.Span{term.Quiet, " (" + OneLine(who, 80) + ")"})
 	}
 	return spans
 }

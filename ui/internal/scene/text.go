@@ -2,6 +2,7 @@ package scene
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"electop/election/sanitize"
@@ -92,6 +93,15 @@ func CauseLabel(c election.Cause) string {
 // ByOperator reports whether electop caused the end, which needs no further evidence.
 func ByOperator(c election.Cause) bool {
 	return c == election.OperatorRelease || c == election.OperatorDestroy
+}
+
+// Operator returns user@host of the operator who ended a term with electop, empty if the evidence names nobody.
+func Operator(c election.Cause, evidence string) string {
+	_, by, named := strings.Cut(evidence, " with electop by ")
+	if !named || !ByOperator(c) {
+		return ""
+	}
+	return OneLine(by, 80)
 }
 
 // TermNumber formats a term number, "?" for 0: the key was written without the lock before

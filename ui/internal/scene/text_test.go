@@ -39,3 +39,19 @@ func TestTermOfAnElectionWithoutATerm(t *testing.T) {
 		t.Errorf("an election without a term shows the term %q", got)
 	}
 }
+
+func TestOperatorOfAnEnd(t *testing.T) {
+	for _, tt := range []struct {
+		cause          election.Cause
+		evidence, want string
+	}{
+		{election.OperatorRelease, "released with electop", ""},
+		{election.OperatorRelease, "released with electop by ana@bastion", "ana@bastion"},
+		{election.OperatorDestroy, "the session was destroyed with electop by ana\x1b@bastion", "ana\u241b@bastion"},
+		{election.CheckCritical, "stopped with electop by ana@bastion", ""},
+	} {
+		if got := scene.Operator(tt.cause, tt.evidence); got != tt.want {
+			t.Errorf("%s, %q: %q, want %q", tt.cause, tt.evidence, got, tt.want)
+		}
+	}
+}

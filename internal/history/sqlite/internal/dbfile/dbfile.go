@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -100,8 +101,9 @@ func prepareFile(path string) error {
 // and the longest step of retention.
 const busyTimeout = 5000
 
-func openDB(path, mode string, pragmas ...string) (*sql.DB, error) {
-	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}}
+func openDB(path string, mode url.Values, pragmas ...string) (*sql.DB, error) {
+	query := url.Values{"_txlock": {"immediate"}}
+	maps.Copy(query, mode)
 	for _, p := range append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeout)}, pragmas...) {
 		query.Add("_pragma", p)
 	}
@@ -119,7 +121,7 @@ func OpenForWriting(ctx context.Context, path string) (*sql.DB, error) {
 	if err := prepareFile(path); err != nil {
 		return nil, Wrap(path, err)
 	}
-	db, err := openDB(path, "rw", "synchronous(FULL)")
+	db, err := openDB(path, url.Values{"mode": {"rw"}}, "synchronous(FULL)")
 	if err != nil {
 		return nil, Wrap(path, err)
 	}
@@ -185,14 +187,30 @@ func OpenForReading(ctx context.Context, path string) (*sql.DB, error) {
 }
 
 func openReadOnly(ctx context.Context, path string, newest int) (*sql.DB, int, error) {
-	db, err := openDB(path, "ro", "query_only(1)")
+	db, version, err := openMode(ctx, path, url.Values{"mode": {"ro"}}, newest)
+	var e *sqlite.Error
+	if !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_CANTOPEN && e.Code()&0xff != sqlite3.SQLITE_READONLY {
+		return db, version, Wrap(path, err)
+	}
+	// In WAL mode SQLite creates files beside a file that it reads. In a folder that is
+	// read-only it can do without them, if no process writes to the file.
+	if _, noWAL := os.Stat(path + "-wal"); errors.Is(noWAL, os.ErrNotExist) {
+		if db, version, err := openMode(ctx, path, url.Values{"mode": {"ro"}, "immutable": {"1"}}, newest); err == nil {
+			return db, version, nil
+		}
+	}
+	return nil, 0, Wrap(path, err)
+}
+
+func openMode(ctx context.Context, path string, mode url.Values, newest int) (*sql.DB, int, error) {
+	db, err := openDB(path, mode, "query_only(1)")
 	if err != nil {
-		return nil, 0, Wrap(path, err)
+		return nil, 0, err
 	}
 	version, err := schemaVersion(ctx, db, newest)
 	if err != nil {
 		db.Close() //nolint:gosec // the first error is the one to report
-		return nil, 0, Wrap(path, err)
+		return nil, 0, err
 	}
 	return db, version, nil
 }

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+)
+
+const (
+	// After a loss, the actions of the latest minute are read for as long as another
+	// process takes to store its action.
+	actionsEvery  = 500 * time.Millisecond
+	actionsFor    = 5 * time.Second
+	actionsWithin = time.Minute
+)
+
+// sharedActions finds the actions of other processes in a history after a leader was lost,
+// so that the observer can say who released or destroyed. A nil sharedActions finds none.
+type sharedActions struct {
+	source history.Source
+	lost   chan struct{}
+}
+
+// newSharedActions returns nil without a history.
+func newSharedActions(source history.Source) *sharedActions {
+	if source == nil {
+		return nil
+	}
+	return &sharedActions{source: source, lost: make(chan struct{}, 1)}
+}
+
+// events starts a search if an operator may have caused one of the events. It never blocks.
+func (s *sharedActions) events(events []election.Event) {
+	if s == nil || !slices.ContainsFunc(events, func(e election.Event) bool {
+		return e.Type == election.Explained && (election.ActionRelease.Explains(e.Cause, e.Guess) || election.ActionDestroy.Explains(e.Cause, e.Guess))
+	}) {
+		return
+	}
+	select {
+	case s.lost <- struct{}{}:
+	default:
+	}
+}
+
+// run passes each action that it finds to note, until ctx ends.
+func (s *sharedActions) run(ctx context.Context, note func(election.OperatorAction)) error {
+	if s == nil {
+		return nil
+	}
+	var known []history.Action
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.lost:
+		}
+		tick := time.NewTicker(actionsEvery)
+		for until := time.Now().Add(actionsFor); time.Now().Before(until) && ctx.Err() == nil; {
+			known = s.read(ctx, known, note)
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
+		tick.Stop()
+	}
+}
+
+// read notes the latest actions that are not known yet, and returns all of them. The
+// history reports its errors where it is shown.
+func (s *sharedActions) read(ctx context.Context, known []history.Action, note func(election.OperatorAction)) []history.Action {
+	now := time.Now()
+	found, err := s.source.Actions(ctx, history.Range{Since: now.Add(-actionsWithin)})
+	if err != nil {
+		return known
+	}
+	for _, a := range found {
+		if a.Result == history.ResultDone && !slices.Contains(known, a) {
+			note(election.OperatorAction{
+				At: now, Kind: a.Kind, Key: a.Key, Session: a.Session, CreateIndex: a.CreateIndex, LockIndex: a.Term,
+				Stage: election.ActionDone, By: a.By,
+			})
+		}
+	}
+	return found
+}

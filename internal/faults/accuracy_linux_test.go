@@ -1,0 +1,359 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+const (
+	// accuracyElections fail over at the same time, each about every two seconds.
+	accuracyElections = 20
+	// accurate is how much the history may differ from the log of the writes.
+	accurate = 20 * time.Millisecond
+)
+
+// loggedTerm is a term as those who write the key know it.
+type loggedTerm struct {
+	key, session string
+	number       uint64
+	// began and ended are when the response to the write arrived, or, if Consul itself
+	// ended the term, when a query for the key alone returned.
+	began, ended time.Time
+	how          string
+}
+
+type termKey struct {
+	key, session string
+	number       uint64
+}
+
+// TestRecordedTermsMatchTheWrites lets elections fail over in all ways for a time:
+// `make accuracy ACCURACY=1h`. Every term is recorded or counted as missed. Differences
+// in time are reported, and fail the test only if a time was given.
+func TestRecordedTermsMatchTheWrites(t *testing.T) {
+	t.Parallel()
+	length, asked := 5*time.Second, os.Getenv("ACCURACY")
+	if asked != "" {
+		var err error
+		if length, err = time.ParseDuration(asked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agent := consultest.Server(t)
+	file := filepath.Join(t.TempDir(), "h.db")
+	r := record(t, file, "--http-addr", agent.Addr())
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	var all sync.WaitGroup
+	var stalls stallLog
+	all.Go(func() { stalls.run(ctx) })
+	elections := make([]*failovers, accuracyElections)
+	for i := range elections {
+		f := newFailovers(t, agent.Client(), i)
+		elections[i] = f
+		all.Go(func() { f.run(ctx) })
+	}
+	all.Wait()
+	var logged []loggedTerm
+	for _, f := range elections {
+		logged = append(logged, f.terms...)
+	}
+	awaitRecorded(t, file, logged)
+	r.stop()
+	compareTimes(t, file, logged, &stalls, asked != "")
+}
+
+// failovers is one election with a candidate that fails constantly, in random ways.
+type failovers struct {
+	t      *testing.T
+	client *api.Client
+	rng    *rand.Rand
+	key    string
+	node   string
+	terms  []loggedTerm
+}
+
+func newFailovers(t *testing.T, client *api.Client, n int) *failovers {
+	return &failovers{
+		t: t, client: client, rng: rand.New(rand.NewPCG(uint64(n), 7)),
+		key: fmt.Sprintf("service/accuracy-%02d/leader", n), node: fmt.Sprintf("node-of-%02d", n),
+	}
+}
+
+// run begins and ends terms until ctx ends. The last one has ended then.
+func (f *failovers) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		how := f.chooseEnding()
+		term, ok := f.acquire(ctx, f.open(how))
+		if !ok {
+			break
+		}
+		term.how = how
+		if how != "ttl" {
+			f.pause(ctx, 150*time.Millisecond, 3*time.Second)
+		}
+		f.end(&term)
+		f.terms = append(f.terms, term)
+		f.pause(ctx, 0, time.Second)
+	}
+}
+
+// chooseEnding is how the next term ends. A TTL expires after twice its length, 20 s.
+func (f *failovers) chooseEnding() string {
+	switch n := f.rng.IntN(40); {
+	case n == 0:
+		return "ttl"
+	case n < 14:
+		return "release"
+	case n < 24:
+		return "destroy"
+	case n < 34:
+		return "critical"
+	case n < 37:
+		return "deregister"
+	}
+	return "delete"
+}
+
+func (f *failovers) must(err error) {
+	if err != nil {
+		f.t.Error(err)
+	}
+}
+
+func (f *failovers) pause(ctx context.Context, least, most time.Duration) {
+	timer := time.NewTimer(least + time.Duration(f.rng.Int64N(int64(most-least))))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// register gives the node a check of this status.
+func (f *failovers) register(status string) {
+	_, err := f.client.Catalog().Register(&api.CatalogRegistration{
+		Node: f.node, Address: "127.0.0.1", Check: &api.AgentCheck{Node: f.node, CheckID: "alive", Name: "alive", Status: status},
+	}, nil)
+	f.must(err)
+}
+
+// open makes a session of which the election can be lost in this way.
+func (f *failovers) open(how string) string {
+	s := &api.SessionEntry{Name: f.key, Node: f.node, NodeChecks: []string{"alive"}, LockDelay: time.Millisecond}
+	if f.rng.IntN(10) == 0 {
+		s.LockDelay = time.Second
+	}
+	if how == "ttl" {
+		s.TTL = "10s"
+	}
+	f.register(api.HealthPassing)
+	id, _, err := f.client.Session().Create(s, nil)
+	f.must(err)
+	return id
+}
+
+// acquire begins a term, after the lock-delay of the one before it.
+func (f *failovers) acquire(ctx context.Context, session string) (loggedTerm, bool) {
+	for ctx.Err() == nil && session != "" {
+		ok, response, _, err := f.client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{
+			Verb: api.KVLock, Key: f.key, Session: session, Value: []byte(session),
+		}}}, nil)
+		at := time.Now()
+		f.must(err)
+		if ok {
+			return loggedTerm{key: f.key, session: session, number: response.Results[0].KV.LockIndex, began: at}, true
+		}
+		f.pause(ctx, time.Millisecond, 20*time.Millisecond)
+	}
+	return loggedTerm{}, false
+}
+
+// end ends a term and notes when the response arrived.
+func (f *failovers) end(t *loggedTerm) {
+	var err error
+	switch t.how {
+	case "release":
+		_, _, err = f.client.KV().Release(&api.KVPair{Key: t.key, Session: t.session, Value: []byte("x")}, nil)
+	case "destroy":
+		_, err = f.client.Session().Destroy(t.session, nil)
+	case "critical":
+		f.register(api.HealthCritical)
+	case "deregister":
+		_, err = f.client.Catalog().Deregister(&api.CatalogDeregistration{Node: f.node}, nil)
+	case "delete":
+		_, err = f.client.KV().Delete(t.key, nil)
+	case "ttl":
+		err = f.awaitEnd(t.key)
+	}
+	t.ended = time.Now()
+	f.must(err)
+}
+
+// awaitEnd waits until Consul has released the key.
+func (f *failovers) awaitEnd(key string) error {
+	options := &api.QueryOptions{WaitTime: 30 * time.Second}
+	for range 10 {
+		pair, meta, err := f.client.KV().Get(key, options)
+		if err != nil || pair == nil || pair.Session == "" {
+			return err
+		}
+		options.WaitIndex = meta.LastIndex
+	}
+	return errors.New("the session did not expire")
+}
+
+// awaitRecorded waits until the history has the end of the latest term of each key.
+func awaitRecorded(t *testing.T, file string, logged []loggedTerm) {
+	t.Helper()
+	last := map[string]termKey{}
+	for _, l := range logged {
+		last[l.key] = termKey{l.key, l.session, l.number}
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); ; <-tick.C {
+		waiting := len(last)
+		for _, r := range recordedTerms(t, file) {
+			if last[r.Key] == (termKey{r.Key, r.Session, r.Term}) && !r.To.IsZero() && r.Cause != "" {
+				waiting--
+			}
+		}
+		if waiting == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the ends of %d elections are not recorded", waiting)
+		}
+	}
+}
+
+// compareTimes compares the history with the log.
+func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallLog, strict bool) {
+	t.Helper()
+	recorded := map[termKey][]recordedTerm{}
+	for _, r := range recordedTerms(t, file) {
+		k := termKey{r.Key, r.Session, r.Term}
+		recorded[k] = append(recorded[k], r)
+	}
+	missed := uint64(0)
+	for _, e := range historyLines[struct{ Count uint64 }](t, file, "--type", "missed") {
+		missed += e.Count
+	}
+	var calm, stalled [3]differences
+	unrecorded := uint64(0)
+	for i := range logged {
+		l := &logged[i]
+		same := recorded[termKey{l.key, l.session, l.number}]
+		switch len(same) {
+		case 0:
+			unrecorded++
+			continue
+		case 1:
+		default:
+			t.Errorf("%d records of %+v", len(same), l)
+		}
+		to := &calm
+		if stalls.within(l.began) || stalls.within(l.ended) {
+			to = &stalled
+		}
+		r := &same[0]
+		to[0].add(r.From.Sub(l.began), l)
+		to[1].add(r.To.Sub(l.ended), l)
+		if next := nextOf(logged, i); next != nil && r.VacancyMS != nil {
+			if stalls.within(next.began) {
+				to = &stalled
+			}
+			to[2].add(time.Duration(*r.VacancyMS)*time.Millisecond-next.began.Sub(l.ended), l)
+		}
+		delete(recorded, termKey{l.key, l.session, l.number})
+	}
+	if unrecorded > missed {
+		t.Errorf("%d terms are not recorded, %d are counted as missed", unrecorded, missed)
+	}
+	for k := range recorded {
+		t.Errorf("recorded but not in the log: %+v", k)
+	}
+	t.Logf("%d terms in the log, %d not recorded, %d counted as missed", len(logged), unrecorded, missed)
+	for i, what := range []string{"begin", "end", "vacancy"} {
+		t.Logf("%-8s %s", what, calm[i].String())
+		t.Logf("%-8s %s (this process was not scheduled for 10 ms or more at that time)", what, stalled[i].String())
+		if strict && calm[i].most > accurate {
+			t.Errorf("%s: a difference above %s: %+v", what, accurate, calm[i].worst)
+		}
+	}
+}
+
+// nextOf is the next term of the same key, nil if there is none. The terms of a key
+// are together.
+func nextOf(logged []loggedTerm, i int) *loggedTerm {
+	if i+1 < len(logged) && logged[i+1].key == logged[i].key {
+		return &logged[i+1]
+	}
+	return nil
+}
+
+// differences between history and log, without signs.
+type differences struct {
+	all   []time.Duration
+	most  time.Duration
+	worst *loggedTerm
+}
+
+func (d *differences) add(by time.Duration, of *loggedTerm) {
+	by = by.Abs()
+	if by > d.most {
+		d.most, d.worst = by, of
+	}
+	d.all = append(d.all, by)
+}
+
+func (d *differences) String() string {
+	above := 0
+	for _, by := range d.all {
+		if by > accurate {
+			above++
+		}
+	}
+	return fmt.Sprintf("p50 %v, p99 %v, max %v; %d of %d above %v", part(d.all, 50), part(d.all, 99), part(d.all, 100), above, len(d.all), accurate)
+}
+
+// stallLog notes when this process was not scheduled: then the times of the log
+// are wrong.
+type stallLog struct{ all []period }
+
+func (s *stallLog) run(ctx context.Context) {
+	const every, late = 2 * time.Millisecond, 10 * time.Millisecond
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for before := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := time.Now()
+		if now.Sub(before) > late {
+			s.all = append(s.all, period{start: before, end: now})
+		}
+		before = now
+	}
+}
+
+// within reports that the process did not run shortly before or after a moment.
+func (s *stallLog) within(at time.Time) bool {
+	const reach = 20 * time.Millisecond
+	return slices.ContainsFunc(s.all, func(p period) bool { return at.After(p.start.Add(-reach)) && at.Before(p.end.Add(reach)) })
+}

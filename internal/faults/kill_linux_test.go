@@ -1,0 +1,269 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/election"
+	"electop/internal/consultest"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+// killed is a history whose recorder is killed again and again, beside writers that
+// change elections 50 times a second.
+type killed struct {
+	t    *testing.T
+	file string
+	args []string
+	rng  *rand.Rand
+	// seen are the events that a reader found in the file before a kill.
+	seen  map[string]bool
+	kills []period // from the kill to the start of the next recorder
+}
+
+// TestNoStoredEventIsLostByKills kills `electop record` 5 times, or 100 times with
+// `make faults`.
+func TestNoStoredEventIsLostByKills(t *testing.T) {
+	t.Parallel()
+	times := 5
+	if os.Getenv("ELECTOP_FAULTS") == "all" {
+		times = 100
+	}
+	agent := consultest.Shared(t)
+	k := &killed{
+		t: t, file: filepath.Join(t.TempDir(), "h.db"), rng: rand.New(rand.NewPCG(1, 1)), seen: map[string]bool{},
+		args: []string{"--http-addr", agent.Addr(), "-k", "killed/*/leader"},
+	}
+	r := record(t, k.file, k.args...) // terms before the first observation are unknown
+	log, stop := writeConstantly(t, agent, "killed")
+	for range times {
+		k.once(r)
+		r = record(t, k.file, k.args...)
+		k.kills[len(k.kills)-1].end = time.Now()
+	}
+	stop()
+	k.awaitEnd(log)
+	r.stop()
+	k.checkEvents()
+	k.checkGaps()
+	k.checkTerms(log)
+}
+
+// writeConstantly makes 50 changes a second until stop is called.
+func writeConstantly(t *testing.T, agent *consultest.Agent, prefix string) (log *truth, stop func()) {
+	const writers, keys, pause = 5, 12, 100 * time.Millisecond
+	ctx, cancel := context.WithCancel(context.Background())
+	var writing sync.WaitGroup
+	log = newTruth()
+	for i := range writers {
+		var own []string
+		for j := range keys {
+			own = append(own, fmt.Sprintf("%s/%d-%02d/leader", prefix, i, j))
+		}
+		w := newWriter(fmt.Sprintf("w%d", i), uint64(i), log, []*api.Client{agent.Client()}, own...)
+		writing.Go(func() { w.run(ctx, pause) })
+	}
+	stop = func() { cancel(); writing.Wait() }
+	t.Cleanup(stop)
+	return log, stop
+}
+
+// once kills the recorder after a while and checks the file.
+func (k *killed) once(r *recording) {
+	f := k.open()
+	defer f.Close()
+	for until := time.Now().Add(time.Duration(200+k.rng.IntN(1300)) * time.Millisecond); time.Now().Before(until); {
+		k.read(f)
+	}
+	r.kill()
+	k.kills = append(k.kills, period{start: time.Now()})
+	k.checkFile()
+	wait := time.NewTimer(time.Duration(k.rng.IntN(1500)) * time.Millisecond)
+	defer wait.Stop()
+	<-wait.C
+}
+
+func (k *killed) open() *sqlite.File {
+	f, err := sqlite.OpenFile(k.t.Context(), k.file)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return f
+}
+
+// read notes the latest events that are in the file.
+func (k *killed) read(f *sqlite.File) {
+	page, err := f.Events(k.t.Context(), history.EventQuery{Limit: 200})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for i := range page.Events {
+		k.seen[identity(&page.Events[i])] = true
+	}
+}
+
+// identity distinguishes all events that happened.
+func identity(e *election.Event) string {
+	return fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause, e.Initial)
+}
+
+func (k *killed) checkFile() {
+	db, err := sql.Open("sqlite", "file:"+k.file)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer db.Close()
+	var verdict string
+	if err := db.QueryRowContext(k.t.Context(), "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
+		k.t.Fatalf("%v: %s", err, verdict)
+	}
+}
+
+// awaitEnd waits until the history shows each key as the log has it.
+func (k *killed) awaitEnd(log *truth) {
+	f := k.open()
+	defer f.Close()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var wrong []string
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
+		st, err := f.State(k.t.Context(), history.StateQuery{At: time.Now()})
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		leaders := map[string]string{}
+		for _, e := range st.Elections {
+			leaders[e.Key()] = e.Leader
+		}
+		wrong = nil
+		for key, k := range log.keys {
+			want := ""
+			if k.held {
+				want = k.terms[len(k.terms)-1].id
+			}
+			if leaders[key] != want {
+				wrong = append(wrong, fmt.Sprintf("%s: %q leads, want %q", key, leaders[key], want))
+			}
+		}
+		if len(wrong) == 0 {
+			return
+		}
+	}
+	k.t.Fatalf("not recorded:\n%s", strings.Join(wrong, "\n"))
+}
+
+// checkEvents checks that every event that was seen is stored, and no event twice.
+func (k *killed) checkEvents() {
+	f := k.open()
+	defer f.Close()
+	page, err := f.Events(k.t.Context(), history.EventQuery{Limit: 1 << 20})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	stored := map[string]int{}
+	for i := range page.Events {
+		what := identity(&page.Events[i])
+		if stored[what]++; stored[what] == 2 {
+			k.t.Errorf("stored twice: %s", what)
+		}
+	}
+	for what := range k.seen {
+		if stored[what] == 0 {
+			k.t.Errorf("lost: %s", what)
+		}
+	}
+	k.t.Logf("%d kills, %d events seen before one, %d stored", len(k.kills), len(k.seen), len(page.Events))
+}
+
+// checkGaps checks that no period of observation contains a kill, and that the file says
+// that each ended without notice. A recorder that is killed before its first write leaves
+// no period.
+func (k *killed) checkGaps() {
+	f := k.open()
+	defer f.Close()
+	all, err := f.Observations(k.t.Context(), history.Range{})
+	if err != nil || len(all) < 2 || len(all) > len(k.kills)+1 {
+		k.t.Fatalf("%v: %d periods of observation after %d kills", err, len(all), len(k.kills))
+	}
+	var early []time.Duration
+	for i, o := range all[:len(all)-1] {
+		n := slices.IndexFunc(k.kills, func(p period) bool { return p.start.After(o.From) })
+		if n < 0 || o.Ending != "" || o.To.After(k.kills[n].start) || !all[i+1].From.After(k.kills[n].start) {
+			k.t.Errorf("no gap between %+v and %+v", o, all[i+1])
+			continue
+		}
+		early = append(early, k.kills[n].start.Sub(o.To))
+	}
+	k.t.Logf("%d periods of observation; a gap begins before the kill by p50 %v, at most %v", len(all), part(early, 50), part(early, 100))
+}
+
+// checkTerms checks that each term of the log is recorded once, counted as missed, or
+// happened in a gap, and that no other is recorded.
+func (k *killed) checkTerms(log *truth) {
+	recorded := map[string]int{}
+	for _, r := range recordedTerms(k.t, k.file) {
+		recorded[fmt.Sprint(r.Key, r.CreateIndex, " ", r.Term, " ", r.Session, " ", r.Leader)]++
+	}
+	missed := map[string]int{}
+	for _, e := range historyLines[election.Event](k.t, k.file, "--type", "missed") {
+		missed[fmt.Sprint(e.Key, e.CreateIndex)] += int(e.Count)
+	}
+	terms, found, counted, inGaps := 0, len(recorded), 0, 0
+	for key, truth := range log.keys {
+		unrecorded := map[uint64][]term{}
+		for _, t := range truth.terms {
+			terms++
+			what := fmt.Sprint(key, t.create, " ", t.lock, " ", t.session, " ", t.id)
+			if recorded[what] == 0 {
+				unrecorded[t.create] = append(unrecorded[t.create], t)
+			}
+			if recorded[what] > 1 {
+				k.t.Errorf("recorded %d times: %s", recorded[what], what)
+			}
+			delete(recorded, what)
+		}
+		for create, all := range unrecorded {
+			n := missed[fmt.Sprint(key, create)]
+			counted += n
+			if n > len(all) || n < len(all) && !truth.uncountable[create] {
+				k.t.Errorf("%s: %d terms are not recorded, %d are counted as missed: %+v", key, len(all), n, all)
+			}
+			for _, t := range all[min(n, len(all)):] {
+				if inGaps++; !k.hidden(t) {
+					k.t.Errorf("%s: neither recorded nor in a gap: %+v", key, t)
+				}
+			}
+		}
+	}
+	for what := range recorded {
+		k.t.Errorf("recorded but not in the log: %s", what)
+	}
+	k.t.Logf("%d terms in the log: %d recorded, %d counted as missed, %d of keys that were deleted in a gap", terms, found, counted, inGaps)
+}
+
+// hidden reports that a term of a deleted key happened in a gap, or was so short that
+// a recorder that waits for a processor does not see it.
+func (k *killed) hidden(t term) bool {
+	const short = time.Second
+	if !t.ending.IsZero() && t.ending.Sub(t.asked) < short {
+		return true
+	}
+	for _, p := range k.kills {
+		if t.asked.Before(p.end.Add(short)) && (t.ending.IsZero() || t.ending.After(p.start.Add(-short))) {
+			return true
+		}
+	}
+	return false
+}

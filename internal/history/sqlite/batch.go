@@ -1,0 +1,95 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"electop/election"
+)
+
+// transaction runs a transaction of the store. If it fails, it restores the store's state in memory.
+func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
+	before, latest := w.store.observation, w.store.latest
+	err := w.store.transaction(ctx, f)
+	if err != nil {
+		w.store.observation, w.store.latest = before, latest
+	}
+	return err
+}
+
+// batch stores the oldest part of the queue. Events stay in the queue until they are on disk. more reports whether
+// the queue contains more.
+func (w *Writer) batch(ctx context.Context) (more bool, err error) {
+	w.mu.Lock()
+	events, actions, lost := w.events[:min(len(w.events), batchSize)], w.actions, w.lost
+	w.mu.Unlock()
+	if len(events)+len(actions) == 0 && lost == 0 {
+		return false, nil
+	}
+	err = w.transaction(ctx, func(ctx context.Context) error {
+		for i := range events {
+			if err := w.one(ctx, events[i:]); err != nil {
+				return err
+			}
+		}
+		if n := len(events); n > 0 && w.store.observation != 0 {
+			if err := w.store.beat(ctx, events[n-1].Time); err != nil {
+				return err
+			}
+		}
+		for i := range actions {
+			if err := w.store.action(ctx, &actions[i]); err != nil {
+				return err
+			}
+		}
+		return w.store.noteDropped(ctx, lost)
+	})
+	if err != nil {
+		return false, err
+	}
+	w.mu.Lock()
+	if w.events = w.events[len(events):]; len(w.events) == 0 {
+		w.events = nil // the queue would keep the memory of the largest backlog
+	}
+	w.actions = w.actions[len(actions):]
+	w.lost -= lost
+	w.moved = time.Now()
+	w.status.Stored += uint64(len(events))
+	more = len(w.events)+len(w.actions) > 0
+	w.mu.Unlock()
+	if len(events) > 0 {
+		w.o.OnStored(events)
+	}
+	return more, nil
+}
+
+// one stores the first of several events and updates the period of observation, which lasts while the connection
+// does.
+func (w *Writer) one(ctx context.Context, events []election.Event) error {
+	e := &events[0]
+	lost := e.Type == election.ConnectionLost
+	if w.store.observation == 0 && !lost {
+		if err := w.store.observe(ctx, w.o, e.Datacenter, e.Time); err != nil {
+			return err
+		}
+	}
+	if e.Type == "" { // see Observing
+		return nil
+	}
+	if err := w.store.event(ctx, events); err != nil {
+		return err
+	}
+	if lost {
+		return w.store.stopObserving(ctx, e.Time, endedLost)
+	}
+	return nil
+}
+
+func (w *Writer) drain(ctx context.Context) error {
+	for {
+		more, err := w.batch(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
