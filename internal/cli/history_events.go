@@ -33,7 +33,7 @@ func (c *historyCommand) writeEvents(ctx context.Context, f *sqlite.File, filter
 	}
 	q := history.EventQuery{
 		Filter: filter, Types: typed[election.EventType](c.types), Causes: typed[election.Cause](c.causes),
-		After: sqlite.CursorAt(filter.Since), Limit: historyPage,
+		After: history.CursorAt(filter.Since), Limit: historyPage,
 	}
 	for {
 		page, err := f.Events(ctx, q)

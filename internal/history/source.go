@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"electop/election"
@@ -41,7 +42,15 @@ type Filter struct {
 // is the newest end.
 type Cursor string
 
-// EventQuery selects a page of events.
+// CursorAt is the cursor before the oldest event that is not older than a moment.
+func CursorAt(t time.Time) Cursor {
+	if t.IsZero() {
+		return "0.0"
+	}
+	return Cursor(strconv.FormatInt(t.UnixNano(), 10) + ".0")
+}
+
+// EventQuery chooses a page of events.
 type EventQuery struct {
 	Filter
 	// Types and Causes limit the events to these; none means all.

@@ -168,9 +168,6 @@ func cursorAt(time, id int64) history.Cursor {
 	return history.Cursor(strconv.FormatInt(time, 10) + "." + strconv.FormatInt(id, 10))
 }
 
-// CursorAt returns the cursor before the oldest event at or after a time.
-func CursorAt(t time.Time) history.Cursor { return cursorAt(nanos(t), 0) }
-
 func parseCursor(c history.Cursor) (time, id int64, err error) {
 	first, second, ok := strings.Cut(string(c), ".")
 	if ok {
