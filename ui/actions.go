@@ -23,7 +23,21 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return m.showElection(a.ID)
 	case scene.Zoom:
 		m.focus.zoom = true
+	case scene.Visit:
+		m.feed.visit(a.Past)
+		if m.note.role != term.Bad { // it is about the moment that was shown
+			m.note = note{quitUntil: m.note.quitUntil}
+		}
+		cmd := m.changed()
+		if a.Cursor != "" {
+			cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
+		}
+		return cmd
+	case scene.ShowLanes:
+		m.feed.lanes = a.Lanes
+		m.renew()
 	case scene.Ask:
+		m.out.travel.Cancel() // a dialog is about the present
 		d := dialog.New(a, m.out.tools, m.scene)
 		m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
 		return m.toDialog(scene.Changed{Before: m.scene})
@@ -140,6 +154,10 @@ func (m *Model) showElection(id string) tea.Cmd {
 
 // pause freezes the board, or resumes it with the newest snapshot.
 func (m *Model) pause(on bool) tea.Cmd {
+	if m.feed.past != nil {
+		m.say(term.Delay, "This is the past, which does not change. Press esc to return to now.")
+		return nil
+	}
 	m.feed.pause(on)
 	return m.changed()
 }

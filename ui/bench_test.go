@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/uitest"
 )
@@ -23,7 +24,31 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// This benchmark handles a new snapshot of 10,000 elections without a change, such as after a probe.
+// A frame whose lanes show 30 days with 200 terms of each election.
+func BenchmarkFrameWithHistory(b *testing.B) {
+	snap := crowd(10_000)
+	d := drive(b, snap, 200, 50)
+	lanes := &scene.Lanes{At: testNow(), Window: 30 * 24 * time.Hour, Terms: map[string][]election.Term{}, Observed: map[string]history.Periods{}}
+	observed := history.Periods{{Since: ago(20 * 24 * time.Hour), Until: ago(9 * 24 * time.Hour)}, {Since: ago(8 * 24 * time.Hour), Until: testNow()}}
+	for _, e := range snap.Elections {
+		terms := make([]election.Term, 200)
+		for i := range terms {
+			start := ago(time.Duration(200-i) * 3 * time.Hour)
+			terms[i] = election.Term{Number: uint64(i), Session: sessionID(i), Start: start, StartKnown: true, End: start.Add(2 * time.Hour)}
+		}
+		lanes.Terms[e.ID()], lanes.Observed[e.ID()] = terms, observed
+	}
+	d.m.do(scene.ShowLanes{Lanes: lanes})
+	d.keys("-", "-", "-", "-", "-")
+	b.ReportAllocs()
+	for b.Loop() {
+		if d.m.View().Content == "" {
+			b.Fatal("nothing drawn")
+		}
+	}
+}
+
+// A new snapshot of 10,000 elections without a change: a probe of the link.
 func BenchmarkSnapshot(b *testing.B) {
 	snap := crowd(10_000)
 	d := drive(b, snap, 200, 50)

@@ -12,7 +12,7 @@ import (
 )
 
 // commandNames lists the commands for the error message of an unknown one.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :help"
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :help"
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -41,6 +41,8 @@ func (m *Model) command(text string) tea.Cmd {
 			return send(m, &m.events, scene.Report{})
 		}
 		return m.do(past.ReportOn(m.scene.Selected, rest, m.scene.Now))
+	case "at":
+		return m.do(m.out.travel.Jump(rest, m.scene, m.board.Window()))
 	case "pause":
 		return m.pause(!m.feed.paused)
 	case "wide":

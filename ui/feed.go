@@ -7,16 +7,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/scene"
 )
 
 // feed holds the snapshots and the time.
 type feed struct {
 	// live is the newest snapshot. shown is the displayed one: older while the board is
-	// paused.
+	// paused, and that of past in the past. The board is never both.
 	live, shown *election.Snapshot
 	paused      bool
 	pausedAt    time.Time
-	now         time.Time
+	past        *scene.Past
+	// lanes is what the history knows of the period before now, nil for nothing.
+	lanes *scene.Lanes
+	now   time.Time
 	// latency changes only with the clock, so that latency alone never causes a redraw.
 	latency time.Duration
 	// warning is the newest of Options.Warnings.
@@ -41,20 +45,37 @@ func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
 	}
 }
 
-// take stores a snapshot and shows it unless the board is paused.
+// take stores a snapshot and shows it unless the board is paused or in the past.
 func (f *feed) take(snap *election.Snapshot) {
 	f.live = snap
 	if f.latency == 0 {
 		f.latency = snap.Connection.Latency
 	}
-	if !f.paused {
+	if !f.paused && f.past == nil {
 		f.shown = snap
 	}
 }
 
-// stale reports whether nothing of the snapshot is known to be current.
+// visit shows a moment of the past, or the present for nil. It ends a pause.
+func (f *feed) visit(p *scene.Past) {
+	f.paused, f.past, f.shown = false, p, f.live
+	if p != nil {
+		f.shown = p.Snapshot
+	}
+}
+
+// shownLanes is what the history adds to the lanes of the shown snapshot.
+func (f *feed) shownLanes() *scene.Lanes {
+	if f.past != nil {
+		return f.past.Lanes
+	}
+	return f.lanes
+}
+
+// stale reports whether nothing of the shown snapshot is known to be current. A moment of the
+// past does not become stale.
 func (f *feed) stale() bool {
-	return f.live.Connection.State == election.Lost || f.recorded()
+	return f.past == nil && (f.live.Connection.State == election.Lost || f.recorded())
 }
 
 // recorded reports whether all is known from the history only.
@@ -64,7 +85,7 @@ func (f *feed) recorded() bool {
 
 // pause freezes the board, or resumes it with the newest snapshot.
 func (f *feed) pause(on bool) {
-	if on == f.paused {
+	if on == f.paused || f.past != nil {
 		return
 	}
 	f.pausedAt = f.asOf()
@@ -74,11 +95,13 @@ func (f *feed) pause(on bool) {
 	}
 }
 
-// asOf is the time for which the shown snapshot is valid. It stops while the board is
-// paused or the link is lost, and begins with the end of the history.
+// asOf is the time for which the shown snapshot is valid. It stops while the board is in the
+// past or paused, or the link is lost, and begins with the end of the history.
 func (f *feed) asOf() time.Time {
 	c := f.live.Connection
 	switch {
+	case f.past != nil:
+		return f.past.At
 	case f.paused:
 		return f.pausedAt
 	case f.recorded() && f.live.RecordedUntil.Before(f.now):

@@ -85,7 +85,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		"delay":           board("j", "j"),
 		"overwritten":     board("j"),
 		"history":         board("k", "tab"),
-		"raw":             board("k", "["),
+		"raw":             board("k", "shift+tab"),
 		"zoom":            board("k", "enter"),
 		"wide":            board("w"),
 		"help":            board("?"),
@@ -357,7 +357,7 @@ func TestColoursDoNotChangeTheText(t *testing.T) {
 }
 
 func TestASCIIDrawsOnlyASCII(t *testing.T) {
-	for _, keys := range [][]string{{}, {"k"}, {"k", "tab"}, {"["}, {"?"}, {"2"}, {"k", "x"}, {"p"}, {"/"}, {"c"}, {"tab"}, {"3"}, {"3", "enter"}, {"3", "x"}, {"g", "j", "j"}, {"g", "j", "j", "j"}} {
+	for _, keys := range [][]string{{}, {"k"}, {"k", "tab"}, {"shift+tab"}, {"?"}, {"2"}, {"k", "x"}, {"p"}, {"/"}, {"c"}, {"tab"}, {"3"}, {"3", "enter"}, {"3", "x"}, {"g", "j", "j"}, {"g", "j", "j", "j"}} {
 		d := drive(t, studiedSnapshot("service/mail/leader"), 120, 36, searches, func(o *Options) { o.ASCII = true; o.Demo = "a demonstration" })
 		d.keys(keys...)
 		for i, r := range d.text() {

@@ -85,8 +85,14 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.show(viewSessions), true
 	case key.Matches(msg, k.Pause):
 		return m.pause(!m.feed.paused), true
+	case key.Matches(msg, k.Earlier):
+		return m.do(m.out.travel.Step(-1, m.scene, m.board.Listed(), m.board.Window())), true
+	case key.Matches(msg, k.Later):
+		return m.do(m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window())), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
+	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
+		return m.do(m.out.travel.Leave()), true
 	case key.Matches(msg, k.Back) && m.focus.zoom: // esc undoes only the latest step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true
@@ -141,6 +147,9 @@ func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	case "o":
 		return m.copyText("node", scene.NodeOf(e))
 	case "v":
+		if m.scene.Past != nil {
+			return m.do(scene.Say{Role: term.Delay, Text: "The history does not store values."})
+		}
 		return m.copyText("value", string(e.Pair.Value))
 	}
 	return nil

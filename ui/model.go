@@ -18,6 +18,7 @@ import (
 	"electop/ui/internal/scene"
 	"electop/ui/internal/sessions"
 	"electop/ui/internal/term"
+	"electop/ui/internal/travel"
 )
 
 // Model is the dashboard. It is a [tea.Model].
@@ -99,6 +100,7 @@ type links struct {
 	tools    dialog.Tools
 	rights   *rightsBook
 	report   *past.Reporter
+	travel   *travel.Traveler
 	insights scene.InsightCache
 	// watched, studied and listing are the latest arguments of WatchChecks, Study and
 	// WatchSessions.
@@ -121,6 +123,7 @@ func New(ctx context.Context, opts Options) Model {
 		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes), warning: nextWarning(ctx, opts.Warnings),
 		tools:  dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
 		rights: newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
+		travel: travel.New(ctx, opts.History, opts.Patterns),
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
@@ -147,7 +150,7 @@ func (m *Model) renew() {
 	f := &m.feed
 	s := &scene.Scene{
 		Shown: f.shown, Live: f.live, AsOf: f.asOf(), Now: f.now, Latency: f.latency, Sym: m.look.painter.Sym,
-		Stale: f.stale(), Paused: f.paused, Warning: f.warning,
+		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
 		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
 		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier,

@@ -116,6 +116,11 @@ func (p *prompt) draw(pt *term.Painter, width int, view view, result string) str
 			hint = result
 		}
 	}
+	if p.kind == promptCommand { // as many as fit
+		for hint != "" && l.Room() <= term.Width(hint)+3 {
+			hint = hint[:max(0, strings.LastIndex(hint, "  "))]
+		}
+	}
 	if n := term.Width(hint); l.Room() > n+3 {
 		l.To(width - n - 1)
 		l.Text(term.Quiet, hint)

@@ -72,7 +72,7 @@ func sgrLength(s string) int {
 // states are key sequences that select the different modes of the screen.
 func states() [][]string {
 	return [][]string{
-		{}, {"k"}, {"k", "tab"}, {"k", "["}, {"enter"}, {"w"}, {"?"}, {"2"}, {"c"}, {"/", "'世\u0301 !x"}, {":", "'so"},
+		{}, {"k"}, {"k", "tab"}, {"k", "shift+tab"}, {"enter"}, {"w"}, {"?"}, {"2"}, {"c"}, {"/", "'世\u0301 !x"}, {":", "'so"},
 		{"g", "r"}, {"g", "x"}, {"g", "space", "space", "space", "space", "x"}, {"p"}, {"2", "/", "'zz", "enter"}, {"s"},
 		{"tab"}, {"g", "tab"}, {"g", "j", "j"}, {"g", "j", "j", "tab"}, {"3"}, {"3", "enter"}, {"3", "w", "s", "s", "S"}, {"3", "x"},
 		{"3", "space", "space", "x", "f"}, {"3", "/", "'node:n !世"}, {"g", "x", "f", "j"},

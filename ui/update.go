@@ -7,6 +7,7 @@ import (
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
+	"electop/ui/internal/travel"
 )
 
 // Update handles a message.
@@ -16,8 +17,10 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	before := m.scene
 	cmd := m.update(msg)
 	laid := m.layOut(before)
-	m.tell()
-	return m, tea.Batch(cmd, m.askRights(), laid)
+	if m.scene.Past == nil {
+		m.tell()
+	}
+	return m, tea.Batch(cmd, m.askRights(), laid, m.out.travel.Lanes(m.scene, m.board.Window()))
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -46,6 +49,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case rightsMsg:
 		m.out.rights.learned(msg, m.feed.now)
 		return m.changed()
+	case travel.Arrived:
+		return m.do(m.out.travel.Arrived(msg))
+	case travel.LanesRead:
+		return m.do(m.out.travel.LanesArrived(msg))
 	case results.Answered:
 		return tea.Batch(send(m, &m.log, msg), m.changed())
 	case past.EventsRead:

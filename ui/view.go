@@ -105,7 +105,7 @@ func (m *Model) list() list {
 // body draws the lines between the banners and the footer.
 func (m *Model) body() []string {
 	p, s, sc := *m.look.painter, m.scene, m.window.screen
-	if s.Stale {
+	if s.Stale || s.Past.Unobserved() {
 		p.Tone = term.Stale
 	}
 	switch {
@@ -146,6 +146,8 @@ func (m *Model) footer() string {
 	var said []term.Span
 	if s.Now.Before(m.note.until) {
 		said = []term.Span{{m.note.role, m.note.text}}
+	} else if m.out.travel.Busy() {
+		said = []term.Span{{term.Accent, "Reading the history"}}
 	} else if text := m.log.Pending(s); text != "" && m.focus.mode != modeResults {
 		said = []term.Span{{term.Accent, text}}
 	}
@@ -168,6 +170,8 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.keys.HelpPage()
 	case m.focus.mode == modeResults:
 		return m.log.Keys(m.keys)
+	case m.scene.Past != nil:
+		return m.keys.Past()
 	case m.focus.view == viewEvents:
 		return m.keys.EventList()
 	case m.focus.view == viewSessions:

@@ -83,7 +83,7 @@ func TestSemaphoresAreNoProblem(t *testing.T) {
 		}
 	}
 	d.open("service/jobs/leader")
-	d.keys("[", "[")
+	d.keys("shift+tab", "shift+tab")
 	d.wants("A semaphore has no terms")
 }
 

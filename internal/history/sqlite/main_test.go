@@ -11,6 +11,7 @@ import (
 
 	"electop/election"
 	"electop/election/tracker"
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(recordEnv); path != "" {
 		os.Exit(recordUntilKilled(path, os.Getenv(startEnv)))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(consultest.Wrap(m))
 }
 
 // start is the first observed time in the tests.

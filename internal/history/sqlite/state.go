@@ -1,9 +1,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"electop/election"
@@ -27,67 +31,151 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 	if err != nil {
 		return st, err
 	}
-	if err := f.termsAt(ctx, q, elections); err != nil {
+	err = errors.Join(f.termsAt(ctx, q, elections), f.latestAt(ctx, q.At, elections), f.permissionsAt(ctx, q.At, elections))
+	if err != nil {
 		return st, err
 	}
 	for id, r := range elections {
 		if err := f.settle(ctx, q.At, id, r); err != nil {
 			return st, err
 		}
-		st.Elections = append(st.Elections, r.e)
 	}
-	slices.SortFunc(st.Elections, election.Compare)
+	st.Elections = listed(elections, q.At)
 	return st, nil
 }
 
 // rebuilt is an election while its state is read from the file.
 type rebuilt struct {
-	e         *election.Election
-	first     int64 // when the election was first observed
-	change    string
-	last      election.EventType // the latest event except explanations
+	e *election.Election
+	// first is when the election was first seen; firstKnown says that its state began then.
+	first      int64
+	firstKnown bool
+	// last is the type of the latest event but explanations, with its time and term.
+	last     election.EventType
+	lastTime int64
+	lastTerm uint64
+	// slots is the latest change of a semaphore's holders, 0 for none; limit is 0 if the
+	// key is no semaphore any more.
+	slotsTime int64
+	limit     int
+	// readable is the latest change of the permission to read the key, empty for none.
+	readable     election.EventType
+	readableTime int64
+	// overwritten is when a client last wrote the held key without the lock.
+	overwritten int64
+	// missed is when terms were last missed, missedGap says that they may have been earlier.
+	missed    int64
+	missedGap bool
 	relabeled bool
-	delays    map[int]time.Time // by index of the term
+	// delays are the lock-delays by index of the term, explained is when that of the last
+	// became known.
+	delays    map[int]time.Time
+	explained int64
 }
 
-// electionsAt lists the elections that were known at the moment, with the latest event that shows whether the key
-// exists, is readable, or is a semaphore.
+// selectElectionsAt reads of each election its first event, the latest until a moment, and
+// the latest about a semaphore's holders and about permissions.
+const selectElectionsAt = `SELECT e.id, e.name, e.key, e.datacenter,
+	ifnull(a.time, 0), a.initial IS NULL AND a.gap IS NULL,
+	ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0),
+	ifnull(z.type, ''), ifnull(z.time, 0), ifnull(z.term, 0), ifnull(z.create_index, 0), ifnull(z.modify_index, 0),
+	ifnull(s.time, 0), ifnull(s.slots, 0), ifnull(r.type, ''), ifnull(r.time, 0)
+	FROM elections e
+	LEFT JOIN events a ON a.id = (SELECT id FROM events WHERE election = e.id ORDER BY time, id LIMIT 1)
+	LEFT JOIN events z ON z.id = (SELECT id FROM events WHERE election = e.id AND time <= ?1 AND type <> 'explained' ORDER BY time DESC, id DESC LIMIT 1)
+	LEFT JOIN events s ON s.id = (SELECT id FROM events WHERE election = e.id AND time <= ?1
+		AND type IN ` + dbfile.StateTypes + ` AND type IN ('entered', 'left') ORDER BY time DESC, id DESC LIMIT 1)
+	LEFT JOIN events r ON r.id = (SELECT id FROM events WHERE election = e.id AND time <= ?1
+		AND type IN ` + dbfile.StateTypes + ` AND type IN ('unreadable', 'readable') ORDER BY time DESC, id DESC LIMIT 1)
+	WHERE e.key <> ''`
+
+// electionsAt lists the elections that were known at the moment.
 func (f *File) electionsAt(ctx context.Context, q history.StateQuery) (map[int64]*rebuilt, error) {
-	//nolint:gosec // StateTypes is a constant
-	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
-		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0) AS event,
-		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0) AS term,
-		ifnull((SELECT type FROM events WHERE election = e.id AND time <= ?1
-			AND type IN `+dbfile.StateTypes+` ORDER BY time DESC, id DESC LIMIT 1), ''),
-		ifnull(l.type, ''), ifnull(l.create_index, 0), ifnull(l.modify_index, 0)
-		FROM elections e LEFT JOIN events l ON l.id = (SELECT id FROM events
-			WHERE election = e.id AND time <= ?1 AND type <> 'explained' ORDER BY time DESC, id DESC LIMIT 1)
-		WHERE e.key <> ''`, nanos(q.At))
+	rows, err := f.db.QueryContext(ctx, selectElectionsAt, nanos(q.At))
 	if err != nil {
 		return nil, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
 	all := map[int64]*rebuilt{}
 	for rows.Next() {
-		var id, event, term, create, modify int64
-		r := &rebuilt{e: &election.Election{Exists: true}, delays: map[int]time.Time{}}
-		if err := rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &event, &term, &r.change, &r.last, &create, &modify); err != nil {
+		id, r, err := scanRebuilt(rows)
+		if err != nil {
 			return nil, dbfile.Wrap(f.path, err)
 		}
-		if r.first = event; event == 0 || term != 0 && term < event {
-			r.first = term
+		if r.first != 0 && r.first <= nanos(q.At) {
+			all[id] = r
 		}
-		if r.first == 0 || r.first > nanos(q.At) {
-			continue
-		}
-		r.e.Pair.CreateIndex, r.e.Pair.ModifyIndex = unsigned(create), unsigned(modify)
-		r.e.Unaddressable = !election.Addressable(r.e.Pair.Key)
-		all[id] = r
 	}
 	return all, dbfile.Wrap(f.path, rows.Err())
 }
 
-// termsAt adds the terms of the window, and the latest two of each election, as they were known at the moment.
+func scanRebuilt(rows *sql.Rows) (id int64, r *rebuilt, err error) {
+	var term, lastTerm, create, modify int64
+	r = &rebuilt{e: &election.Election{Exists: true}, delays: map[int]time.Time{}}
+	err = rows.Scan(&id, &r.e.Name, &r.e.Pair.Key, &r.e.Datacenter, &r.first, &r.firstKnown, &term, &r.last, &r.lastTime, &lastTerm, &create, &modify,
+		&r.slotsTime, &r.limit, &r.readable, &r.readableTime)
+	if r.first == 0 || term != 0 && term < r.first {
+		r.first, r.firstKnown = term, false
+	}
+	r.lastTerm, r.e.Pair.CreateIndex, r.e.Pair.ModifyIndex = unsigned(lastTerm), unsigned(create), unsigned(modify)
+	r.e.Unaddressable = !election.Addressable(r.e.Pair.Key)
+	return id, r, err
+}
+
+// latestAt adds when held keys were last written without the lock, and terms last missed.
+func (f *File) latestAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
+	type latest struct {
+		election, at int64
+		kind         election.EventType
+		gap          bool
+	}
+	scan := func(rows *sql.Rows) (l latest, err error) {
+		err = rows.Scan(&l.kind, &l.election, &l.at, &l.gap)
+		return l, err
+	}
+	// The last condition of each part selects the index events_by_type.
+	all, err := list(ctx, f, scan, `SELECT type, election, max(time), gap IS NOT NULL FROM events
+		WHERE type = 'overwritten' AND session IS NOT NULL AND time <= ?1 AND type NOT IN ('elected', 'vacated', 'explained') GROUP BY election
+		UNION ALL SELECT type, election, max(time), gap IS NOT NULL FROM events
+		WHERE type = 'missed' AND time <= ?1 AND type NOT IN ('elected', 'vacated', 'explained') GROUP BY election`, nanos(at))
+	for _, l := range all {
+		switch r := elections[l.election]; {
+		case r == nil:
+		case l.kind == election.Missed:
+			r.missed, r.missedGap = l.at, l.gap
+		default:
+			r.overwritten = l.at
+		}
+	}
+	return err
+}
+
+// permissionsAt applies the events that say that all keys under a prefix became unreadable
+// or readable at once.
+func (f *File) permissionsAt(ctx context.Context, at time.Time, elections map[int64]*rebuilt) error {
+	type turn struct {
+		kind               election.EventType
+		at                 int64
+		datacenter, prefix string
+	}
+	scan := func(rows *sql.Rows) (x turn, err error) {
+		err = rows.Scan(&x.kind, &x.at, &x.datacenter, &x.prefix)
+		return x, err
+	}
+	all, err := list(ctx, f, scan, `SELECT v.type, v.time, e.datacenter, ifnull(v.prefix, '') FROM elections e JOIN events v ON v.election = e.id
+		WHERE e.key = '' AND v.type IN `+dbfile.StateTypes+` AND v.type IN ('unreadable', 'readable') AND v.time <= ? ORDER BY v.time, v.id`, nanos(at))
+	for _, x := range all {
+		for _, r := range elections {
+			if x.at >= max(r.first, r.readableTime) && r.e.Datacenter == x.datacenter && strings.HasPrefix(r.e.Key(), x.prefix) {
+				r.readable, r.readableTime = x.kind, x.at
+			}
+		}
+	}
+	return err
+}
+
+// termsAt adds the terms that overlap the window and of each election the two that
+// began last, as they were known at the moment.
 func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[int64]*rebuilt) error {
 	rows, err := f.db.QueryContext(ctx, selectTermsAt, nanos(q.At), nanos(q.At.Add(-q.Window)))
 	if err != nil {
@@ -112,7 +200,7 @@ func (f *File) termsAt(ctx context.Context, q history.StateQuery, elections map[
 			t.Cause, t.Evidence, t.Guess, t.LockDelayUntil = "", "", false, time.Time{}
 		}
 		r.e.Terms = append(r.e.Terms, t.Term)
-		r.delays[len(r.e.Terms)-1] = t.LockDelayUntil
+		r.delays[len(r.e.Terms)-1], r.explained = t.LockDelayUntil, explained
 		r.relabeled = relabeled
 	}
 	return dbfile.Wrap(f.path, rows.Err())
@@ -123,45 +211,101 @@ const selectTermsAt = `SELECT t.id, '', '', '', t.number, t.create_index, t.sess
 	ifnull(t.lock_delay_until, 0), t.election, ifnull(t.explained, 0), t.relabeled
 	FROM terms t WHERE t.id IN (
 		SELECT id FROM terms WHERE started BETWEEN ?2 AND ?1
+		UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started < ?2 ORDER BY started DESC, id DESC LIMIT 1) FROM elections e
 		UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?1 ORDER BY started DESC, id DESC LIMIT 1) FROM elections e
 		UNION SELECT (SELECT id FROM terms WHERE election = e.id AND started <= ?1 ORDER BY started DESC, id DESC LIMIT 1 OFFSET 1) FROM elections e)
 	ORDER BY t.election, t.started, t.id`
 
-// settle completes an election from its terms and its latest change.
+// A live board keeps elections whose key was deleted for a day, and at most a thousand of
+// them (package tracker).
+const (
+	keepDeleted = 24 * time.Hour
+	maxDeleted  = 1000
+)
+
+// listed gives the elections that a live board showed, in order.
+func listed(all map[int64]*rebuilt, at time.Time) []*election.Election {
+	elections, deleted := make([]*election.Election, 0, len(all)), []*rebuilt(nil)
+	for _, r := range all {
+		switch {
+		case r.e.Exists:
+			elections = append(elections, r.e)
+		case at.Sub(moment(r.lastTime)) <= keepDeleted:
+			deleted = append(deleted, r)
+		}
+	}
+	slices.SortFunc(deleted, func(a, b *rebuilt) int { return cmp.Compare(b.lastTime, a.lastTime) })
+	for _, r := range deleted[:min(len(deleted), maxDeleted)] {
+		elections = append(elections, r.e)
+	}
+	slices.SortFunc(elections, election.Compare)
+	return elections
+}
+
+// settle completes an election from its terms and its latest events.
 func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) error {
 	e := r.e
-	switch last := len(e.Terms) - 1; {
-	case last >= 0 && !e.Terms[last].Over():
-		t := &e.Terms[last]
-		e.Leader, e.Term, e.Since, e.SinceKnown = t.Leader, t.Number, t.Start, t.StartKnown
-		e.Pair.Session, e.Pair.LockIndex, e.Pair.CreateIndex = t.Session, t.Number, t.CreateIndex
-		if r.relabeled {
-			if err := f.labelAt(ctx, at, id, t); err != nil {
-				return err
-			}
-			e.Leader = t.Leader
-		}
-	case last >= 0:
-		t := &e.Terms[last]
-		if e.Term = t.Number; r.last != election.Overwritten { // that write reset LockIndex
-			e.Pair.LockIndex = t.Number
-		}
-		e.VacantSince, e.VacantSinceKnown = t.End, t.SeenUntil.IsZero()
-		e.LockDelayUntil, e.LockDelayDoubtful = r.delays[last], t.Guess
-	default:
-		e.VacantSince = moment(r.first)
+	last := len(e.Terms) - 1
+	e.Exists = r.last != election.Deleted
+	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // later events show that it was read
+	if last >= 0 && !e.Terms[last].Over() {
+		return f.settleLed(ctx, at, id, r)
 	}
-	switch election.EventType(r.change) {
-	case election.Deleted:
-		e.Exists = e.Leader != ""
-	case election.Unreadable:
-		e.Unreadable = true
-	case election.Entered, election.Left:
-		if e.Leader == "" {
-			return f.semaphoreAt(ctx, at, id, e)
-		}
-	default: // readable, or no event
+	r.settleVacant()
+	if r.slotsTime <= nanos(e.VacantSince) && last >= 0 || r.slotsTime == 0 {
+		return nil
 	}
+	e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
+	if r.limit == 0 || !e.Exists {
+		e.VacantSince, e.VacantSinceKnown = moment(r.slotsTime), true
+		return nil
+	}
+	return f.semaphoreAt(ctx, at, id, e)
+}
+
+// settleVacant completes an election that has no leader.
+func (r *rebuilt) settleVacant() {
+	e, last := r.e, len(r.e.Terms)-1
+	if e.Term = r.lastTerm; r.last != election.Overwritten { // that write reset LockIndex
+		e.Pair.LockIndex = e.Term
+	}
+	e.VacantSince, e.VacantSinceKnown = moment(r.first), r.firstKnown
+	if last < 0 {
+		return
+	}
+	t := &e.Terms[last]
+	e.VacantSince, e.VacantSinceKnown = t.End, t.SeenUntil.IsZero()
+	if e.LockDelayUntil = r.delays[last]; !e.LockDelayUntil.IsZero() {
+		e.LockDelayDoubtful = t.Guess || t.Cause == election.Unknown || !t.SeenUntil.IsZero()
+	}
+	if r.last == "" {
+		e.Term, e.Pair.LockIndex, e.Pair.CreateIndex = t.Number, t.Number, t.CreateIndex
+	}
+	if r.missed < nanos(t.End) {
+		return
+	}
+	e.VacantSince, e.VacantSinceKnown = moment(r.missed), !r.missedGap // the vacancy follows the missed terms
+	if r.explained < r.missed {
+		e.LockDelayUntil, e.LockDelayDoubtful = time.Time{}, false
+	}
+}
+
+// settleLed completes an election that has a leader.
+func (f *File) settleLed(ctx context.Context, at time.Time, id int64, r *rebuilt) error {
+	e := r.e
+	t := &e.Terms[len(e.Terms)-1]
+	e.Exists = true
+	e.Term, e.Since, e.SinceKnown = t.Number, t.Start, t.StartKnown
+	e.Pair.Session, e.Pair.LockIndex, e.Pair.CreateIndex = t.Session, t.Number, t.CreateIndex
+	if r.overwritten >= nanos(t.Start) {
+		e.Pair.LockIndex = 0
+	}
+	if r.relabeled {
+		if err := f.labelAt(ctx, at, id, t); err != nil {
+			return err
+		}
+	}
+	e.Leader = t.Leader
 	return nil
 }
 

@@ -175,7 +175,7 @@ func (s *store) event(ctx context.Context, events []election.Event) error {
 		return s.vacated(ctx, sub, e)
 	case election.Explained:
 		return s.explained(ctx, sub, e)
-	case election.Updated:
+	case election.Updated, election.Overwritten:
 		if err := s.relabel(ctx, sub, e); err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error 
 func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	found, err := s.row(ctx, `SELECT type FROM events
-		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('unreadable', 'readable') AND ifnull(prefix, '') = ? ORDER BY time DESC, id DESC LIMIT 1`,
+		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('unreadable', 'readable', 'deleted') AND ifnull(prefix, '') = ? ORDER BY time DESC, id DESC LIMIT 1`,
 		[]any{sub.id, e.Prefix}, &before)
 	if err != nil || found && before == string(e.Type) {
 		return err

@@ -144,8 +144,13 @@ func TestRetentionKeepsThePresent(t *testing.T) {
 	if oldest := terms[len(terms)-2]; oldest.Key == "service/web/leader" && time.Since(oldest.Start) > 12*24*time.Hour {
 		t.Errorf("an old term remains: %+v", oldest)
 	}
-	st, err := open(t, path).State(t.Context(), history.StateQuery{At: time.Now()})
-	if err != nil || len(st.Elections) != 2 || st.Elections[0].Exists || st.Elections[1].State(time.Now()) != election.Vacant {
+	f := open(t, path)
+	st, err := f.State(t.Context(), history.StateQuery{At: time.Now()})
+	if err != nil || len(st.Elections) != 1 || st.Elections[0].State(time.Now()) != election.Vacant {
+		t.Errorf("%v: %+v", err, st.Elections)
+	}
+	st, err = f.State(t.Context(), history.StateQuery{At: old.now.Add(time.Hour)})
+	if i := slices.IndexFunc(st.Elections, func(e *election.Election) bool { return e.Name == "gone" }); err != nil || i < 0 || st.Elections[i].Exists {
 		t.Errorf("%v: %+v", err, st.Elections)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-func (m Model) drawRow(l *term.Line, e *election.Election, r row, columns []column, asOf time.Time, selected bool) {
+func (m Model) drawRow(l *term.Line, e *election.Election, r row, columns []column, s *scene.Scene, selected bool) {
 	switch {
 	case m.marks[e.ID()]:
 		l.Fill(term.Accent, l.Sym.Mark, 1)
@@ -23,12 +23,12 @@ func (m Model) drawRow(l *term.Line, e *election.Election, r row, columns []colu
 	x := term.LeadIn
 	for _, c := range columns {
 		l.To(x)
-		m.drawCell(l, e, &r, c, asOf)
+		m.drawCell(l, e, &r, c, s)
 		x += c.width + term.ColumnGap
 	}
 }
 
-func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, asOf time.Time) {
+func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, s *scene.Scene) {
 	switch c.id {
 	case colElection:
 		l.Fill(r.signRole, r.sign, 1)
@@ -45,9 +45,9 @@ func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, as
 	case colSession:
 		l.Cell(r.session.Role, r.session.Text, c.width)
 	case colChecks:
-		drawChecks(l, r, c.width, asOf)
+		drawChecks(l, r, c.width, s.AsOf)
 	case colLane:
-		drawLane(l, e, c.width, asOf, m.window)
+		drawLane(l, e, c.width, m.Window(), s)
 	case colChanges:
 		drawChanges(l, r.changes, c.width)
 	default:
@@ -119,13 +119,13 @@ func drawChanges(l *term.Line, n, width int) {
 	l.Right(role, strconv.Itoa(n), width)
 }
 
-func drawLane(l *term.Line, e *election.Election, width int, asOf time.Time, window time.Duration) {
+func drawLane(l *term.Line, e *election.Election, width int, window time.Duration, s *scene.Scene) {
 	if e.IsSemaphore() && len(e.Terms) == 0 {
 		l.Fill(term.Faint, l.Sym.Dash, 1)
 		l.Gap(width - 1)
 		return
 	}
-	writeLane(l, lane(width, e, asOf, window))
+	writeLane(l, lane(width, e, s.AsOf, window, s.Lanes))
 }
 
 // writeTally draws "✓ 1 ! 1" into exactly n cells.

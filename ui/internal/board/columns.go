@@ -1,7 +1,6 @@
 package board
 
 import (
-	"strconv"
 	"time"
 
 	"electop/ui/internal/term"
@@ -67,9 +66,10 @@ func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
-// columns selects the columns for a table width and distributes the space.
-func (m Model) columns(width int) []column {
-	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide), m.window)
+// columns selects the columns for a table width and distributes the space. In the past there
+// are no checks: they are not stored.
+func (m Model) columns(width int, past bool) []column {
+	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, past), m.Window())
 }
 
 // setLaneTitle sets the title of the lane column, which shows the time window.
@@ -78,29 +78,32 @@ func setLaneTitle(columns []column, window time.Duration) []column {
 		if columns[i].id != colLane {
 			continue
 		}
-		minutes := strconv.Itoa(max(1, int(window/time.Minute))) + " MIN"
-		columns[i].title = "LAST " + minutes
+		period := windowText(window)
+		columns[i].title = "LAST " + period
 		if columns[i].width < len(columns[i].title) {
-			columns[i].title = minutes
+			columns[i].title = period
 		}
 	}
 	return columns
 }
 
-func chooseColumns(width int, c extent, wide bool) []column {
+func chooseColumns(width int, c extent, wide, past bool) []column {
 	b := columnBounds(c, wide)
 	shown := [columnCount]bool{}
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for id := range columnCount {
-		shown[id] = true
-		room -= b[id].least + term.ColumnGap
+		if shown[id] = id != colChecks || !past; shown[id] {
+			room -= b[id].least + term.ColumnGap
+		}
 	}
 	for _, id := range leastImportant() {
 		if room >= 0 {
 			break
 		}
-		shown[id] = false
-		room += b[id].least + term.ColumnGap
+		if shown[id] {
+			shown[id] = false
+			room += b[id].least + term.ColumnGap
+		}
 	}
 	widths := [columnCount]int{}
 	for id := range columnCount {

@@ -1,23 +1,14 @@
 package board
 
 import (
+	"slices"
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
-
-// laneWindow is the period that the lanes show: 15 minutes, or less while electop has observed
-// less, so that the lanes are full from the start.
-func laneWindow(seen time.Duration) time.Duration {
-	switch {
-	case seen <= time.Minute:
-		return time.Minute
-	case seen <= 5*time.Minute:
-		return 5 * time.Minute
-	}
-	return 15 * time.Minute
-}
 
 // laneKind is the state during one cell's part of the window.
 type laneKind uint8
@@ -36,52 +27,141 @@ type laneCell struct {
 	odd  bool // alternates the colour of neighbouring terms
 }
 
+// span is the period that a lane shows, divided into cells.
+type span struct {
+	from time.Time
+	step time.Duration
+	asOf time.Time
+}
+
 // lane returns the terms in the window before asOf as n cells, at least one. The window moves
 // by whole cells, so that all lanes of a table move together.
-func lane(n int, e *election.Election, asOf time.Time, window time.Duration) []laneCell {
+func lane(n int, e *election.Election, asOf time.Time, window time.Duration, lanes *scene.Lanes) []laneCell {
 	cells := make([]laneCell, n)
 	step := window / time.Duration(n)
-	from := asOf.Truncate(step).Add(step - window)
-	seen := cellAt(seenSince(e, asOf), from, step)
+	s := span{from: asOf.Truncate(step).Add(step - window), step: step, asOf: asOf}
+	stored, observed, known := lanes.Of(e)
+	older, newer := mergeTerms(stored, e.Terms)
+	seen := s.cell(seenSince(e, asOf, older, newer))
 	for i := range cells {
-		cells[i] = laneCell{kind: laneGap}
-		if i < seen {
+		if cells[i].kind = laneGap; i < seen || known && s.unobserved(i, observed, lanes.At) {
 			cells[i].kind = laneUnseen
 		}
 	}
-	for _, t := range e.Terms {
-		drawTerm(cells, t, from, step)
+	for _, terms := range [][]election.Term{older, newer} {
+		for i := range terms {
+			if t := &terms[i]; !t.Over() || !t.End.Before(s.from) {
+				s.drawTerm(cells, t)
+			}
+		}
 	}
 	return cells
 }
 
 // seenSince is the start of the observation of an election.
-func seenSince(e *election.Election, asOf time.Time) time.Time {
-	switch {
-	case len(e.Terms) > 0:
-		return e.Terms[0].Start
-	case !e.VacantSince.IsZero():
+func seenSince(e *election.Election, asOf time.Time, terms ...[]election.Term) time.Time {
+	for _, part := range terms {
+		if len(part) > 0 {
+			return part[0].Start
+		}
+	}
+	if !e.VacantSince.IsZero() {
 		return e.VacantSince
 	}
 	return asOf
 }
 
-// cellAt is the index of the cell that contains t; it may be out of range.
-func cellAt(t, from time.Time, step time.Duration) int {
-	d := t.Sub(from)
+// mergeTerms divides the terms, oldest first, into those that only the history has, which are
+// many and not copied, and the others. A live term may have been found after it began: then
+// the history has its beginning.
+func mergeTerms(stored, live []election.Term) (older, newer []election.Term) {
+	if len(stored) == 0 || len(live) == 0 {
+		return stored, live
+	}
+	n := len(stored)
+	for n > 0 && (!stored[n-1].Over() || stored[n-1].End.After(live[0].Start)) {
+		n--
+	}
+	rest := slices.Clone(stored[n:])
+	newer = make([]election.Term, 0, len(live)+len(rest))
+	for _, t := range live {
+		if i := slices.IndexFunc(rest, func(s election.Term) bool { return sameTerm(s, t) }); i >= 0 {
+			if !t.StartKnown {
+				t.Start, t.StartKnown = rest[i].Start, rest[i].StartKnown
+			}
+			rest = slices.Delete(rest, i, i+1)
+		}
+		newer = append(newer, t)
+	}
+	for _, t := range rest {
+		if !t.Over() { // the live board does not show this leader any more
+			t.End = latest(t.Start, live[0].Start)
+		}
+		newer = append(newer, t)
+	}
+	if len(rest) > 0 {
+		slices.SortStableFunc(newer, func(a, b election.Term) int { return a.Start.Compare(b.Start) })
+	}
+	return stored[:n:n], newer
+}
+
+// sameTerm reports whether two observations show one term: a session holds a key once at a
+// time.
+func sameTerm(a, b election.Term) bool {
+	return a.Session == b.Session && a.CreateIndex == b.CreateIndex &&
+		(!a.Over() || b.Start.Before(a.End)) && (!b.Over() || a.Start.Before(b.End))
+}
+
+// cell is the index of the cell that contains t; it may be out of range.
+func (s span) cell(t time.Time) int {
+	d := t.Sub(s.from)
 	if d < 0 {
 		return -1
 	}
-	return int(d / step)
+	return int(d / s.step)
 }
 
-func drawTerm(cells []laneCell, t election.Term, from time.Time, step time.Duration) {
+// unobserved reports whether less than half of a cell was observed. After until, this
+// process observes.
+func (s span) unobserved(i int, observed history.Periods, until time.Time) bool {
+	from := s.from.Add(time.Duration(i) * s.step)
+	to := from.Add(s.step)
+	if to.After(s.asOf) {
+		to = s.asOf
+	}
+	stored := to
+	if stored.After(until) {
+		stored = until
+	}
+	seen := max(0, to.Sub(latest(from, until)))
+	if stored.After(from) {
+		seen += observed.Within(from, stored)
+	}
+	return 2*seen < to.Sub(from)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (s span) drawTerm(cells []laneCell, t *election.Term) {
 	last := len(cells) - 1
-	first, end := cellAt(t.Start, from, step), last+1
+	first, end := s.cell(t.Start), last+1
 	if t.Over() {
-		end = cellAt(t.End, from, step)
+		end = s.cell(t.End)
+	}
+	unseen := end // the first cell in which the term may have ended unobserved
+	if !t.SeenUntil.IsZero() {
+		unseen = min(end, s.cell(t.SeenUntil)+1)
 	}
 	for i := max(0, first); i <= min(end, last); i++ {
+		if i >= unseen && i != end {
+			cells[i] = laneCell{}
+			continue
+		}
 		cells[i] = laneCell{
 			kind: termCell(cells[i].kind, i == first && t.StartKnown, i == end),
 			odd:  (t.Number+t.CreateIndex)%2 == 1,

@@ -20,8 +20,8 @@ type Model struct {
 	keys   keys.Map
 	rect   term.Rect
 	totals totals
-	// window is the period that the lanes show.
-	window time.Duration
+	// window is the period that the lanes show unless the user selected zoom.
+	window, zoom time.Duration
 
 	at     scene.Cursor
 	order  []*election.Election // filtered and sorted
@@ -143,6 +143,18 @@ func (m *Model) back(s *scene.Scene) scene.Action {
 		return scene.Pass{}
 	}
 	return nil
+}
+
+// Listed returns the keys of the elections that the filter shows, nil without a filter.
+func (m Model) Listed() []string {
+	if m.filter.Empty() {
+		return nil
+	}
+	keys := make([]string, 0, len(m.order))
+	for _, e := range m.order {
+		keys = append(keys, e.Key())
+	}
+	return keys
 }
 
 // Selected is the election under the cursor, nil for none.

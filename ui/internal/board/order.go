@@ -25,7 +25,7 @@ func (m *Model) refresh(s *scene.Scene) {
 		}
 	}
 	m.marks = maps.Clone(m.marks)
-	maps.DeleteFunc(m.marks, func(id string, _ bool) bool { return s.Shown.Find(id) == nil })
+	maps.DeleteFunc(m.marks, func(id string, _ bool) bool { return s.Live.Find(id) == nil })
 	m.relocate()
 }
 

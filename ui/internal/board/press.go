@@ -24,8 +24,14 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 		return m.jump(-1, s)
 	case key.Matches(msg, k.Open) && m.Selected() != nil:
 		return scene.Zoom{}
+	case key.Matches(msg, k.Mark) && s.Past != nil:
+		return scene.Say{Role: term.Delay, Text: "This is the past: marks are disabled, as they are for actions. Press esc to return to now."}
 	case key.Matches(msg, k.Mark):
 		m.mark()
+	case key.Matches(msg, k.ShorterLane):
+		return m.zoomLanes(false)
+	case key.Matches(msg, k.LongerLane):
+		return m.zoomLanes(true)
 	case key.Matches(msg, k.Sort):
 		return m.setSort(sorting{key: (m.sort.key + 1) % sortKeyCount}, s)
 	case key.Matches(msg, k.Reverse):
@@ -116,7 +122,7 @@ func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 
 func (m *Model) clickedHead(x int, s *scene.Scene) scene.Action {
 	at := term.LeadIn
-	for _, c := range m.columns(m.rect.W) {
+	for _, c := range m.columns(m.rect.W, s.Past != nil) {
 		if x >= at && x < at+c.width {
 			return m.sortByColumn(c.id, s)
 		}

@@ -75,11 +75,10 @@ func (r *row) describeLed(e *election.Election, c rowContext) {
 	r.since = term.Span{term.Text, term.AtLeast(c.sym, term.Duration(c.asOf.Sub(e.Since)), e.SinceKnown)}
 	r.session = term.Span{term.Quiet, scene.SessionText(e.Pair.Session, c.fullID)}
 	r.node = term.Span{term.Quiet, "?"}
-	if n := len(e.Terms); e.Recorded() && n > 0 {
-		r.node.Text = scene.Clean(e.Terms[n-1].Node)
+	if node := scene.NodeOf(e); node != "" {
+		r.node = term.Span{term.Text, scene.Clean(node)}
 	}
 	if e.Session != nil {
-		r.node = term.Span{term.Text, scene.Clean(e.Session.Node)}
 		r.checks, r.checksKnown = scene.TallyChecks(e.Session, c.checks), true
 		r.checksUnread = c.checks[e.Session.Node].Err != ""
 		r.warn(c.sym)

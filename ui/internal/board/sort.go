@@ -106,8 +106,8 @@ func rank(e *election.Election, k sortKey, s *scene.Scene) ranked {
 	case byLeader:
 		r.text = e.Leader
 	case byNode:
-		if e.Session != nil {
-			r.text = e.Session.Node
+		if e.Pair.Held() {
+			r.text = scene.NodeOf(e)
 		}
 	case byFor:
 		since := e.Since

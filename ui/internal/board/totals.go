@@ -30,7 +30,7 @@ func computeTotals(snap *election.Snapshot, asOf time.Time) totals {
 			c.counts.AddRisk(scene.TallyChecks(e.Session, snap.Checks))
 		}
 		c.widths.measure(e)
-		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}))
+		c.earliest = scene.Earlier(c.earliest, seenSince(e, time.Time{}, e.Terms))
 	}
 	return c
 }
@@ -66,10 +66,8 @@ func (c *extent) measure(e *election.Election) {
 		number++ // the overwritten mark
 	}
 	c.term = max(c.term, number)
-	if e.Session != nil {
-		c.node = max(c.node, term.Width(scene.Clean(e.Session.Node)))
-	} else if n := len(e.Terms); e.Recorded() && n > 0 {
-		c.node = max(c.node, term.Width(scene.Clean(e.Terms[n-1].Node))+2)
+	if node := scene.NodeOf(e); node != "" && e.Pair.Held() {
+		c.node = max(c.node, term.Width(scene.Clean(node)))
 	} else if last := e.LastTerm(); last != nil {
 		c.node = max(c.node, term.Width(scene.Clean(last.Node))+2)
 	}

@@ -13,7 +13,7 @@ import (
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r := m.rect
 	lines := make([]string, 0, r.H)
-	columns := m.columns(r.W)
+	columns := m.columns(r.W, s.Past != nil)
 	lines = append(lines, m.head(p, columns, r.W))
 	l := term.NewLine(p, r.W)
 	ctx := rowContext{sym: p.Sym, checks: s.Shown.Checks, fullID: m.wide}
@@ -30,7 +30,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 		}
 		l.Reset(ground)
 		ctx.asOf, ctx.stale = s.AsOf, s.PartStale()
-		m.drawRow(l, e, describe(e, ctx), columns, s.AsOf, selected)
+		m.drawRow(l, e, describe(e, ctx), columns, s, selected)
 		lines = append(lines, l.Done())
 	}
 	switch {

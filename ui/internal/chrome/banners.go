@@ -18,15 +18,17 @@ type Filtering struct {
 	Typing bool
 }
 
-// Banners returns the lines between header and body: filter, connection loss, stale keys,
+// Banners returns the lines between header and body: past, filter, connection loss, stale keys,
 // pause, loading, history and demonstration. Outside a demonstration demo is empty.
 func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span {
 	var lines [][]term.Span
 	sym, hasBoard := s.Sym, len(s.Shown.Elections) > 0
 	if f.Typing {
 		lines = append(lines, nil)
-	} else if !f.Empty() {
-		lines = append(lines, filterBanner(sym, f))
+	}
+	lines = append(lines, pastBanners(s, width)...)
+	if !f.Typing && !f.Empty() {
+		lines = append(lines, filterBanner(s, f))
 	}
 	switch lost := s.Live.Connection.State == election.Lost; {
 	case !s.Stale || !hasBoard:
@@ -35,7 +37,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 	default:
 		lines = append(lines, []term.Span{{term.Alarm, recordedText(s)}, {term.Text, " Connecting to Consul" + sym.Ellipsis}})
 	}
-	if b := staleBanner(s, width); b != nil {
+	if b := staleBanner(s, width); b != nil && s.Past == nil {
 		lines = append(lines, b)
 	}
 	if s.Paused {
@@ -45,7 +47,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 			{term.Quiet, "   p continues"},
 		})
 	}
-	if hasBoard && !s.Live.Loaded && !s.Stale {
+	if hasBoard && !s.Live.Loaded && !s.Stale && s.Past == nil {
 		text := " Loading: some elections have not been read yet."
 		if !s.Live.RecordedUntil.IsZero() {
 			text = " Loading: some elections have not been read yet. Grey rows are from the history."
@@ -68,10 +70,13 @@ func recordedText(s *scene.Scene) string {
 }
 
 // filterBanner shows the filter, its result and the number of hidden marks.
-func filterBanner(sym *term.Symbols, f Filtering) []term.Span {
+func filterBanner(s *scene.Scene, f Filtering) []term.Span {
 	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + f.Result}}
 	if f.Hidden > 0 {
-		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, sym.Mark + hiddenMarks(f.Hidden)})
+		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
+	}
+	if s.Past != nil { // there, esc returns to now
+		return b
 	}
 	return append(b, term.Span{term.Quiet, "   esc clears"})
 }

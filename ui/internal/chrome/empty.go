@@ -21,6 +21,8 @@ func TooSmall(p *term.Painter, text string, width, height int) []string {
 func Empty(p *term.Painter, s *scene.Scene, at Place, width, height int) []string {
 	d := &term.Page{Width: min(width-4, 84), Sym: p.Sym}
 	switch {
+	case s.Past != nil:
+		nothingThen(d, s)
 	case s.Stale:
 		unreachable(d, s, at.Address)
 	case !s.Live.Loaded:

@@ -118,7 +118,9 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 		{label("Lane"), {term.TermA, sym.LaneLed}, {term.Text, " led   "}, {term.Vacant, sym.LaneLost},
 			{term.Text, " lost   "}, {term.Vacant, sym.LaneGap}, {term.Text, " no leader   "}, {term.Vacant, sym.LaneWon},
 			{term.Text, " elected   "}, {term.Vacant, sym.LaneChange}, {term.Text, " another leader   "},
-			{term.Faint, sym.LaneUnseen}, {term.Text, " not seen"}},
+			{term.Faint, sym.LaneUnseen}, {term.Text, " not observed   "}, {term.Key, "+"}, {term.Text, " 5 minutes ... "}, {term.Key, "-"}, {term.Text, " 30 days"}},
+		{label("Past"), {term.Key, "["}, {term.Text, " and "}, {term.Key, "]"}, {term.Text, " step through events   :at 03:12   :at -2h   :at 2026-11-20T03:12   "},
+			{term.Key, "esc"}, {term.Text, " returns to now"}},
 		{label("Marks"), {term.Text, sym.AtLeast + " at least: start unknown   " + sym.Tilde +
 			" estimate   ! written without lock   (node) of last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
 		{label("Events"), {term.Text, "newest first. At the top ("}, {term.Key, "g"}, {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},

@@ -10,6 +10,10 @@ import (
 // candidatesDoc lists the probable candidates, each with the reason.
 func candidatesDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	in := s.Insight(e)
+	if s.Past != nil {
+		d.Para(term.Quiet, "Candidates are "+scene.NotStored+": they are inferred from sessions, which the history does not have.")
+		return
+	}
 	if scene.DisplayStateOf(e, s.AsOf) == scene.StateSemaphore {
 		d.Para(term.Quiet, "A semaphore records its contenders: nothing here is inferred.")
 		d.Blank()

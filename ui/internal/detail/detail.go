@@ -21,7 +21,7 @@ func detailDoc(d *term.Page, s *scene.Scene, e *election.Election) {
 	case scene.StateUnreadable:
 		d.Para(term.Delay, "This token can no longer read the key: this data is stale.")
 		d.Field("Last read", append([]term.Span{{term.Text, e.Leader}}, termSpans(d.Sym, e)...)...)
-		valueDetail(d, e)
+		valueDetail(d, s, e)
 	case scene.StateSemaphore:
 		semaphoreDetail(d, s, e)
 	default:
@@ -45,7 +45,7 @@ func ledDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	d.Field("Since", since...)
 	sessionDetail(d, s, e)
 	nextDetail(d, s, e)
-	valueDetail(d, e)
+	valueDetail(d, s, e)
 	if last := e.LastTerm(); last != nil {
 		d.Head("Before")
 		lastTermDetail(d, s, last)
@@ -65,7 +65,7 @@ func unseenText(e *election.Election) string {
 }
 
 func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
-	if e.Recorded() {
+	if e.Recorded() || s.Past != nil {
 		recordedSession(d, e)
 		return
 	}
@@ -87,10 +87,11 @@ func sessionDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 
 // recordedSession shows what the history knows of the holder's session.
 func recordedSession(d *term.Page, e *election.Election) {
-	d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Quiet, "  settings are not stored"})
-	if n := len(e.Terms); n > 0 && e.Terms[n-1].Node != "" {
-		d.Field("Node", term.Span{term.Text, scene.Clean(e.Terms[n-1].Node)})
+	d.Field("Session", term.Span{term.Text, scene.Clean(e.Pair.Session)}, term.Span{term.Quiet, "  settings " + scene.NotStored})
+	if node := scene.NodeOf(e); node != "" {
+		d.Field("Node", term.Span{term.Text, scene.Clean(node)})
 	}
+	d.Field("Checks", term.Span{term.Quiet, scene.NotStored})
 }
 
 // sessionWait is the longest expected time to read the session of a new leader.
@@ -121,13 +122,16 @@ func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 	nextDetail(d, s, e)
 	if e.Exists {
-		valueDetail(d, e)
+		valueDetail(d, s, e)
 	}
 }
 
 // whyVacant explains a vacancy with the same text as `electop show`.
 func whyVacant(s *scene.Scene, e *election.Election) string {
 	link := s.Live.Connection
+	if s.Past != nil {
+		link = election.Connection{State: election.Live}
+	}
 	// The silence counts up to the present, everything else up to AsOf.
 	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
 	if s.Live.Connection.LastContact.IsZero() {
@@ -184,11 +188,12 @@ func operatorSpans(by string, c election.Cause) []term.Span {
 // valueLines limits the lines of a value in the detail; the Raw page shows all.
 const valueLines = 24
 
-func valueDetail(d *term.Page, e *election.Election) {
+func valueDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	v := e.Pair.Value
 	switch {
-	case e.Recorded():
-		return // the history has no values
+	case e.Recorded(), s.Past != nil:
+		d.Field("Value", term.Span{term.Quiet, scene.NotStored})
+		return
 	case len(v) == 0:
 		d.Field("Value", term.Span{term.Quiet, "empty"})
 		return

@@ -106,7 +106,7 @@ func TestScrolledHistoryKeepsItsPosition(t *testing.T) {
 
 func TestAnotherElectionIsShownFromItsBeginning(t *testing.T) {
 	d := drive(t, storied(40), billing)
-	d.keys("[", "[", "G") // History
+	d.keys("shift+tab", "shift+tab", "G") // History
 	top := d.lines()[1]
 	d.show(storied(40), "service/auth/leader")
 	d.show(storied(40), billing)
@@ -140,7 +140,7 @@ func TestRawBinary(t *testing.T) {
 	e := s.Find(billing)
 	e.Pair.Value, e.Pair.Flags = []byte("\x00\x01\xfe\xffABCDEFGHIJKLMNOPQ"), election.LockFlag
 	d := drive(t, s, billing)
-	d.keys("[")
+	d.keys("shift+tab")
 	d.wants("00000000  00 01 fe ff 41 42", "|....ABCDEFGHIJKL|", "00000010", "flag value of api.Lock", "21 bytes  binary")
 }
 

@@ -14,7 +14,7 @@ import (
 // historyDoc lists the terms, latest first, with the vacancies and the gaps in observation
 // between them, and then, below all terms, the events.
 func historyDoc(d *term.Page, s *scene.Scene, e *election.Election, stored *storedTerms) {
-	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.merged(e)
+	state, terms := scene.DisplayStateOf(e, s.AsOf), stored.merged(e, s.Past)
 	switch {
 	case len(terms) > 0:
 	case state == scene.StateSemaphore:
@@ -92,6 +92,9 @@ func vacancyLine(d *term.Page, length time.Duration, known, lasting bool) {
 
 func termLines(d *term.Page, s *scene.Scene, t *history.Term) {
 	end, sign, r := "now", d.Sym.Led, term.Led
+	if s.Past != nil {
+		end = dated(d, s, s.Past.At)
+	}
 	if t.Over() {
 		end, sign, r = dated(d, s, t.End), d.Sym.Dot, term.Quiet
 	}

@@ -59,6 +59,9 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	case scene.Opened, scene.Back:
 		m.offset = 0
 	case scene.Changed:
+		if msg.Before.Past != s.Past {
+			m.stored.forget(m.of)
+		}
 		m.keepHistory(msg.Before, s)
 	case scene.Wheeled:
 		m.scroll(msg.Step)
@@ -134,7 +137,7 @@ func (m *Model) settle(s *scene.Scene) {
 	case m.tab != tabRaw:
 		m.raw = rawText{}
 	case m.raw.of != e || m.raw.width != width:
-		m.raw = rawText{of: e, width: width, lines: rawLines(e, s.Sym, width)}
+		m.raw = rawText{of: e, width: width, lines: rawLines(s, e, width)}
 	}
 	if m.offset != 0 && m.rect.H > 1 {
 		text, _ := m.lines(s, e, width)
@@ -155,7 +158,7 @@ func (m Model) lines(s *scene.Scene, e *election.Election, width int) (lines [][
 		if m.raw.of == e && m.raw.width == width {
 			return m.raw.lines, 0
 		}
-		return rawLines(e, s.Sym, width), 0
+		return rawLines(s, e, width), 0
 	default:
 		detailDoc(d, s, e)
 	}

@@ -21,10 +21,17 @@ type rawText struct {
 	lines [][]term.Span
 }
 
-func rawLines(e *election.Election, sym *term.Symbols, width int) [][]term.Span {
+func rawLines(s *scene.Scene, e *election.Election, width int) [][]term.Span {
+	sym := s.Sym
 	d := &term.Page{Width: width, Sym: sym}
 	p := e.Pair
 	d.Field("Key", term.Span{term.Text, sanitize.Text(p.Key)})
+	if s.Past != nil {
+		d.Field("Indexes", term.Span{term.Text, fmt.Sprintf("lock %d %s create %d", p.LockIndex, sym.Dot, p.CreateIndex)})
+		d.Field("Session", term.Span{term.Text, scene.Clean(p.Session)})
+		d.Field("Value", term.Span{term.Quiet, scene.NotStored + ", as are flags"})
+		return d.Lines
+	}
 	d.Field("Flags", term.Span{term.Text, scene.Number(p.Flags)}, term.Span{term.Quiet, flagsWords(p.Flags)})
 	d.Field("Indexes", term.Span{term.Text, fmt.Sprintf("lock %d %s modify %d %s create %d",
 		p.LockIndex, sym.Dot, p.ModifyIndex, sym.Dot, p.CreateIndex)})

@@ -13,7 +13,7 @@ func semaphoreDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	sem := s.Insight(e).Semaphore
 	if sem == nil {
 		d.Para(term.Delay, "A semaphore, which has holders and no leader; its value cannot be read.")
-		valueDetail(d, e)
+		valueDetail(d, s, e)
 		return
 	}
 	spans := []term.Span{{term.Strong, strconv.Itoa(len(sem.Holders)) + " of " + term.Plural(sem.Limit, "slot") + " taken"}}

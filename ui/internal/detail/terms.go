@@ -53,7 +53,7 @@ func (t *storedTerms) load(s *scene.Scene, nearEnd bool) tea.Cmd {
 	}
 	t.asked = true
 	var cmd tea.Cmd
-	t.req, cmd = t.past.Terms(s.Selected, t.older, termsPage, now)
+	t.req, cmd = t.past.Terms(s.Selected, s.Past.Moment(), t.older, termsPage, now)
 	return cmd
 }
 
@@ -91,15 +91,18 @@ func sameElection(e *election.Election, t *history.Term) bool {
 // merged joins the terms of the snapshot with those of the history, the latest first. Of a
 // term in both, the snapshot has the present state, the history who ended it, and its
 // beginning if it is older than this process. A term whose end is not stored yet ended at
-// an unknown time before the next one.
-func (t *storedTerms) merged(e *election.Election) []history.Term {
+// an unknown time before the next one. In the past, what the history has of a term is as of
+// today: the snapshot has its state at the moment.
+func (t *storedTerms) merged(e *election.Election, at *scene.Past) []history.Term {
 	all := make([]history.Term, 0, len(e.Terms)+len(t.terms))
-	stored := slices.Clone(t.terms)
+	stored := slices.DeleteFunc(slices.Clone(t.terms), func(old history.Term) bool { return at != nil && old.Start.After(at.At) })
 	for i := len(e.Terms) - 1; i >= 0; i-- {
 		term := history.Term{Term: e.Terms[i]}
 		n := slices.IndexFunc(stored, func(old history.Term) bool { return sameTerm(&old.Term, &term.Term) })
 		if n >= 0 {
-			term = completed(term.Term, stored[n])
+			if at == nil || term.Cause != "" {
+				term = completed(term.Term, stored[n])
+			}
 			stored = slices.Delete(stored, n, n+1)
 		}
 		if i+1 < len(e.Terms) && e.Terms[i+1].StartKnown && !term.VacancyKnown {

@@ -90,10 +90,13 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 		m.rect = msg.Rect
 	case scene.Opened:
 		if m.opened = true; m.follow {
-			m.stored.restart(time.Time{})
+			m.stored.restart(s.Past.Moment())
 		}
 		m.refresh(s)
 	case scene.Changed:
+		if msg.Before.Past != s.Past {
+			m.newest(s)
+		}
 		if msg.Before.Shown != s.Shown || !scene.SameSlice(msg.Before.Actions, s.Actions) {
 			m.refresh(s)
 		}
@@ -182,7 +185,7 @@ func (m *Model) from(s *scene.Scene) time.Time {
 	case ev == nil:
 		return m.stored.from
 	case m.follow, m.isLive(ev, s):
-		return time.Time{}
+		return s.Past.Moment()
 	}
 	return ev.Time.Add(2 * time.Second)
 }
@@ -199,11 +202,11 @@ func (m *Model) setSince(at time.Time, s *scene.Scene) {
 	m.newest(s)
 }
 
-// newest moves to the newest event.
+// newest moves to the newest event, in the past to the newest one at that moment.
 func (m *Model) newest(s *scene.Scene) {
 	w := &m.stored
-	w.restart(time.Time{})
-	w.pages, w.joined = nil, true
+	w.restart(s.Past.Moment())
+	w.pages, w.joined = nil, s.Past == nil
 	m.moveTo(0)
 	m.refresh(s)
 }
@@ -301,7 +304,10 @@ func (m Model) title(s *scene.Scene, p *term.Painter) string {
 		text += " since " + term.Dated(at, s.Now, true)
 	}
 	state := []term.Span{{term.Quiet, "follows the newest"}}
-	if !m.follow {
+	switch {
+	case s.Past != nil:
+		state = []term.Span{{term.Quiet, "until the moment shown"}}
+	case !m.follow:
 		state = []term.Span{{term.Accent, "g follows the newest"}}
 	}
 	return p.Rule(m.rect.W, []term.Span{{term.Strong, "Events"}, {term.Quiet, text + ", newest first"}}, state)

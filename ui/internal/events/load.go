@@ -36,7 +36,7 @@ func (m *Model) load(s *scene.Scene) tea.Cmd {
 	case !w.end && m.at.Index+near >= len(m.lines):
 		q.Before = w.pages[len(w.pages)-1].older
 		return w.read(q, time.Time{})
-	case !w.joined && m.at.Index < near, w.slid(s):
+	case !w.joined && m.at.Index < near && s.Past == nil, w.slid(s):
 		return m.loadNewer(q, s)
 	}
 	return nil
@@ -46,7 +46,7 @@ func (m *Model) load(s *scene.Scene) tea.Cmd {
 func (m *Model) loadNewer(q history.EventQuery, s *scene.Scene) tea.Cmd {
 	w := &m.stored
 	if len(w.pages) == 0 || w.pages[0].newer == "" {
-		w.restart(time.Time{})
+		w.restart(s.Past.Moment())
 		return m.load(s)
 	}
 	q.After, w.newer, w.oldestLive = w.pages[0].newer, true, s.LiveSince()

@@ -13,6 +13,7 @@ type Map struct {
 	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
 	Release, Destroy, Results, Scan, Report                   key.Binding
 	Elections, Events, Sessions                               key.Binding
+	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Help, Suspend, Quit                                       key.Binding
 }
 
@@ -34,7 +35,7 @@ func Default(ascii bool) Map {
 		Top:      bind("g", "first", "g", "home"), Bottom: bind("G", "last", "G", "end"),
 		NextTrouble: bind("n", "next problem", "n"), PrevTrouble: bind("N", "previous problem", "N"),
 		Open: bind(enter, "open", "enter"), Back: bind("esc", "back", "esc"),
-		NextTab: bind("tab", "next page", "tab", "]"), PrevTab: bind("[", "previous page", "shift+tab", "["),
+		NextTab: bind("tab", "next page", "tab"), PrevTab: bind("S-tab", "previous page", "shift+tab"),
 		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane", "J", "shift+down"),
 		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
@@ -45,7 +46,9 @@ func Default(ascii bool) Map {
 		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
-		Help:     bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+		Earlier:  bind("[", "the event before", "["), Later: bind("]", "the event after", "]"),
+		ShorterLane: bind("+", "shorter lanes", "+", "="), LongerLane: bind("-", "longer lanes", "-"),
+		Help: bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
 	}
 }
 
@@ -63,13 +66,21 @@ func (k Map) Board() []key.Binding {
 	}
 }
 
+// Past lists the keys of the footer in the past.
+func (k Map) Past() []key.Binding {
+	return []key.Binding{
+		says(k.Back, "now"), says(k.Earlier, "earlier"), says(k.Later, "later"), k.Down, k.Open, k.Filter, k.LongerLane, k.ShorterLane, k.Sort, says(k.NextTab, "page"),
+		k.Events, k.Help, k.Quit,
+	}
+}
+
 // All lists all keys in groups: moving, viewing, acting.
 func (k Map) All() [][]key.Binding {
 	move := k.Down
 	move.SetHelp("j k", "down and up, arrows too")
 	return [][]key.Binding{
 		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
-		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause},
+		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause, k.Earlier, k.Later, k.ShorterLane, k.LongerLane},
 		{k.Release, k.Destroy, k.Results, k.Report, k.Mark, k.Scan, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
 	}
 }

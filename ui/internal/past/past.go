@@ -86,11 +86,11 @@ func (r Reader) Events(q history.EventQuery, now time.Time) (*Request, tea.Cmd) 
 	})
 }
 
-// Terms reads a page of the terms of one election. If now is not zero, it also reads the
-// gaps in its observation until then.
-func (r Reader) Terms(of *election.Election, before history.Cursor, limit int, now time.Time) (*Request, tea.Cmd) {
+// Terms reads a page of the terms of one election that began until a moment, zero for all.
+// If now is not zero, it also reads the gaps in its observation until then.
+func (r Reader) Terms(of *election.Election, until time.Time, before history.Cursor, limit int, now time.Time) (*Request, tea.Cmd) {
 	key, datacenter := of.Key(), of.Datacenter
-	q := history.TermQuery{Filter: history.Filter{Names: []string{key}}, Before: before, Limit: limit}
+	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Before: before, Limit: limit}
 	return r.read(func(ctx context.Context, of *Request) tea.Msg {
 		msg := TermsRead{Of: of}
 		msg.Page, msg.Err = r.source.Terms(ctx, q)

@@ -182,7 +182,9 @@ func (l Log) Events(s *scene.Scene) []scene.EventLine {
 	var lines []scene.EventLine
 	for _, b := range l.batches {
 		for _, a := range b {
-			lines = append(lines, scene.EventLine{Ev: a.event(s)})
+			if ev := a.event(s); s.Past == nil || !ev.Time.After(s.Past.At) {
+				lines = append(lines, scene.EventLine{Ev: ev})
+			}
 		}
 	}
 	return lines

@@ -61,6 +61,16 @@ type WriteReport struct {
 // ShowSince shows the events since a moment, all for the zero time.
 type ShowSince struct{ At time.Time }
 
+// Visit shows a moment of the past, nil for the present. Cursor is the ID of the election to
+// select, empty to keep the selection.
+type Visit struct {
+	Past   *Past
+	Cursor string
+}
+
+// ShowLanes draws the lanes with what the history knows.
+type ShowLanes struct{ Lanes *Lanes }
+
 // Quit ends the program. While a write runs, only a second Quit does.
 type Quit struct{}
 
@@ -90,6 +100,8 @@ func (Close) isAction()        {}
 func (Run) isAction()          {}
 func (WriteReport) isAction()  {}
 func (ShowSince) isAction()    {}
+func (Visit) isAction()        {}
+func (ShowLanes) isAction()    {}
 func (Quit) isAction()         {}
 func (Pass) isAction()         {}
 func (All) isAction()          {}

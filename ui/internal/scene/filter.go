@@ -98,6 +98,9 @@ func NodeOf(e *election.Election) string {
 	if e.Session != nil {
 		return e.Session.Node
 	}
+	if n := len(e.Terms); n > 0 && e.Pair.Held() {
+		return e.Terms[n-1].Node
+	}
 	if last := e.LastTerm(); last != nil && e.Leader == "" {
 		return last.Node
 	}

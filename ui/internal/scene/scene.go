@@ -6,19 +6,25 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/internal/history"
 	"electop/ui/internal/term"
 )
 
 // Scene is the state to display. The program creates one after every update; components
 // neither modify nor keep it.
 type Scene struct {
-	// Shown is drawn; Live is the newest snapshot. Shown is older while paused.
+	// Shown is drawn; Live is the newest snapshot. Shown is older while paused, and that of
+	// Past in the past.
 	Shown, Live *election.Snapshot
 	// AsOf is the time that Shown describes: Now, or when the user paused or the connection was lost.
 	AsOf, Now     time.Time
 	Stale, Paused bool
 	// Warning is a line about the history, empty for none.
 	Warning string
+	// Past is the moment that is shown, nil for the present.
+	Past *Past
+	// Lanes is what the history adds to the lanes, nil for nothing.
+	Lanes *Lanes
 	// StaleSince is set by [Scene.Of] if the drawn election is stale and others are not.
 	StaleSince time.Time
 	// Latency of the connection at the last clock tick.
@@ -47,7 +53,11 @@ type Scene struct {
 
 // Look computes the assessment of the selected election before the scene is drawn.
 func (s *Scene) Look(c *InsightCache) {
-	if e := s.Selected; e != nil {
+	switch e := s.Selected; {
+	case e == nil:
+	case s.Past != nil: // candidates and advice need what is not stored
+		s.insight, s.insightOf = &Assessment{Semaphore: election.ReadSemaphore(e, nil)}, e
+	default:
 		part := s.Of(e)
 		s.insight, s.insightOf = c.Look(e, s.around(e), s.Shown.Elections, part.AsOf), e
 	}
@@ -74,7 +84,7 @@ func (s *Scene) around(e *election.Election) *election.Surroundings {
 // Of returns the scene for drawing an election: if only that part is stale, or known from
 // the history, as of the time when it was last current.
 func (s *Scene) Of(e *election.Election) *Scene {
-	if e == nil || !e.Recorded() && (s.Stale || len(s.Live.Connection.Stale) == 0) {
+	if e == nil || s.Past != nil || !e.Recorded() && (s.Stale || len(s.Live.Connection.Stale) == 0) {
 		return s
 	}
 	since, stale := e.RecordedUntil, true
@@ -94,8 +104,12 @@ func (s *Scene) Of(e *election.Election) *Scene {
 	return &part
 }
 
-// LiveSince is the time of the oldest event of the snapshot, zero for none.
+// LiveSince is the time of the oldest event of the snapshot, zero for none. In the past all
+// events are from the history, and none is later than the moment.
 func (s *Scene) LiveSince() time.Time {
+	if s.Past != nil {
+		return s.Past.At
+	}
 	if len(s.Shown.Events) == 0 {
 		return time.Time{}
 	}
@@ -109,6 +123,8 @@ func (s *Scene) PartStale() bool { return !s.StaleSince.IsZero() }
 func (s *Scene) Refusal(kind election.ActionKind) string {
 	word := string(kind)
 	switch c := s.Live.Connection; {
+	case s.Past != nil:
+		return "This is the past: " + word + " is disabled. Press esc to return to now."
 	case s.ReadOnly:
 		return "Read-only: " + word + " is disabled (--read-only)."
 	case !s.CanAct:
@@ -128,3 +144,55 @@ func StaleText(c election.Connection) string {
 	}
 	return "Unavailable while Consul is unreachable: this data is stale."
 }
+
+// Past is a moment of the past as the history knows it. It is immutable.
+type Past struct {
+	At       time.Time
+	Snapshot *election.Snapshot
+	// Event is the one that led here, nil for none. More is how many others happened at
+	// exactly the same time.
+	Event *election.Event
+	More  int
+	// Observed says that an observer was running. If not, Gap is the time without one
+	// around At; a limit is zero if there was none before it, or none until now.
+	Observed bool
+	Gap      history.Range
+	// Begins is the oldest stored event. It is only set if no election was known at At.
+	Begins time.Time
+	Lanes  *Lanes
+}
+
+// Moment is the time of the past, zero for the present.
+func (p *Past) Moment() time.Time {
+	if p == nil {
+		return time.Time{}
+	}
+	return p.At
+}
+
+// Unobserved reports whether no observer was running at the moment.
+func (p *Past) Unobserved() bool { return p != nil && !p.Observed }
+
+// Lanes is what the history knows about the period that the lanes show. It is immutable.
+type Lanes struct {
+	// At is the end of the period, Window its length.
+	At     time.Time
+	Window time.Duration
+	// Terms and Observed are by [election.Election.ID].
+	Terms    map[string][]election.Term
+	Observed map[string]history.Periods
+}
+
+// Of returns the terms of an election and when it was observed until At. known is false if
+// the history does not have the election.
+func (l *Lanes) Of(e *election.Election) (terms []election.Term, observed history.Periods, known bool) {
+	if l == nil {
+		return nil, nil, false
+	}
+	id := e.ID()
+	observed, known = l.Observed[id]
+	return l.Terms[id], observed, known
+}
+
+// NotStored is the text in the past for data that the history does not store.
+const NotStored = "not stored"

@@ -14,9 +14,26 @@ import (
 
 // Update handles a message and returns an action for the program.
 func (v Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	if s.Past != nil {
+		return v, v.updatePast(msg, s)
+	}
 	action := v.update(msg, s)
 	v.scroll(s)
 	return v, action
+}
+
+// updatePast handles a message in the past, of which no sessions are stored. The list stays
+// as it was in the present.
+func (v *Model) updatePast(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case scene.Resized, scene.Searched, scene.SearchTick, scene.Unmark:
+		return v.update(msg, s)
+	case scene.Choose:
+		return scene.Say{Role: term.Delay, Text: s.Refusal(msg.Kind)}
+	case scene.Back:
+		return scene.Pass{}
+	}
+	return nil
 }
 
 func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
@@ -204,7 +221,9 @@ func (v *Model) searched(msg scene.Searched, s *scene.Scene) {
 	}
 	msg.Of.Ended(msg)
 	v.scan.ended()
-	v.refresh(s.Shown)
+	if s.Past == nil {
+		v.refresh(s.Shown)
+	}
 }
 
 // toggleScan starts or stops a scan of the store for keys of all listed sessions.

@@ -68,6 +68,11 @@ func (v *Model) widths(width int) [columns]int {
 
 // View draws the list or the open session in the area set by [scene.Resized].
 func (v Model) View(s *scene.Scene, p *term.Painter) []string {
+	if s.Past != nil {
+		title := p.Rule(v.rect.W, []term.Span{{term.Strong, "Sessions"}}, nil)
+		text := term.Span{term.Quiet, " Sessions are " + scene.NotStored + " in the history."}
+		return p.Pad([]string{title, p.Draw(v.rect.W), p.Draw(v.rect.W, text)}, v.rect.W, v.rect.H)
+	}
 	if r := v.selected(); v.open && r != nil {
 		return v.drawOpen(p, s, r, v.rect.W, v.rect.H)
 	}

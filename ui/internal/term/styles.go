@@ -27,6 +27,7 @@ const (
 	Key
 	Badge
 	Alarm
+	Past
 	Button
 	ButtonOn
 	roleCount
@@ -160,7 +161,7 @@ func roleStyle(t theme, d depth, r Role) lipgloss.Style {
 // terminal's reverse video.
 func blockStyle(t theme, d depth, r Role) lipgloss.Style {
 	s := lipgloss.NewStyle()
-	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, ButtonOn: t.accent, Button: t.faint}[r]
+	ground := map[Role]color.Color{Badge: t.accent, Alarm: t.vacant, Past: t.delay, ButtonOn: t.accent, Button: t.faint}[r]
 	switch {
 	case ground == nil:
 		return s

@@ -11,7 +11,7 @@ type Symbols struct {
 	bottomRight, Cursor, Mark, Up, Down       string
 	Ellipsis, Dot, Live, Connecting, Lost     string
 	Paused, AtLeast, Tilde, Arrow, more       string
-	KeyMove, Note, Urgent, Idle               string
+	KeyMove, Note, Urgent, Idle, Past         string
 }
 
 // Unicode returns the symbols for terminals with a common font.
@@ -23,7 +23,7 @@ func Unicode() *Symbols {
 		rule: "─", Bar: "│", topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯",
 		Cursor: "▌", Mark: "▎", Up: "▲", Down: "▼", Ellipsis: "…", Dot: "·",
 		Live: "●", Connecting: "◌", Lost: "✗", Paused: "‖", AtLeast: "≥", Tilde: "~", Arrow: "→",
-		more: "↓", KeyMove: "↑↓", Note: "▸", Urgent: "⚑", Idle: "·",
+		more: "↓", KeyMove: "↑↓", Note: "▸", Urgent: "⚑", Idle: "·", Past: "«",
 	}
 }
 
@@ -36,6 +36,6 @@ func ASCII() *Symbols {
 		rule: "-", Bar: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
 		Cursor: ">", Mark: "+", Up: "^", Down: "v", Ellipsis: "~", Dot: "-",
 		Live: "*", Connecting: ".", Lost: "x", Paused: "=", AtLeast: ">=", Tilde: "~", Arrow: "->",
-		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Idle: "-",
+		more: "v", KeyMove: "j/k", Note: ">", Urgent: "#", Idle: "-", Past: "<<",
 	}
 }

@@ -16,6 +16,9 @@ func Press(name string) tea.KeyPressMsg {
 	if code, ok := special[name]; ok {
 		return tea.KeyPressMsg{Code: code}
 	}
+	if name == "shift+tab" {
+		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
+	}
 	if name == "space" {
 		return tea.KeyPressMsg{Code: ' ', Text: " "}
 	}

@@ -1,0 +1,335 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+// row is what the board shows of an election, as far as the history stores it.
+func row(e *election.Election, at time.Time) string {
+	node := ""
+	if n := len(e.Terms); n > 0 {
+		node = e.Terms[n-1].Node
+	}
+	text := fmt.Sprintf("%s (%s, %s) %s exists %t leader %q on %q term %d since %s %t vacant %s %t delay %s %t changes %d overwritten %t unreadable %t",
+		e.Name, e.Key(), e.Datacenter, e.State(at), e.Exists, e.Leader, node, e.Term, election.FormatTime(e.Since), e.SinceKnown,
+		election.FormatTime(e.VacantSince), e.VacantSinceKnown, election.FormatTime(e.LockDelayUntil), e.LockDelayDoubtful,
+		e.Changes(at, time.Hour), e.Overwritten(), e.Unreadable)
+	if slots, ok := e.Pair.Slots(); ok && e.State(at) == election.OfSemaphore {
+		text += fmt.Sprint(" slots ", slots)
+	}
+	if last := e.LastTerm(); last != nil && e.State(at) != election.Led {
+		text += fmt.Sprintf(" last %s on %s, %d, held %s %t, %q %q %t", last.Leader, last.Node, last.Number,
+			last.Held(at), last.HeldKnown(), last.Cause, last.Evidence, last.Guess)
+	}
+	for _, t := range e.Terms {
+		if !t.Over() || t.End.After(at.Add(-time.Hour)) {
+			text += fmt.Sprintf("; term %d of %s %s to %s %s %q", t.Number, t.Leader, election.FormatTime(t.Start), election.FormatTime(t.End), election.FormatTime(t.SeenUntil), t.Cause)
+		}
+	}
+	return text
+}
+
+// board is what a live board showed at one moment.
+type board struct {
+	at   time.Time
+	rows []string
+}
+
+func boardOf(elections []*election.Election, at time.Time) board {
+	b := board{at: at}
+	for _, e := range elections {
+		b.rows = append(b.rows, row(e, at))
+	}
+	return b
+}
+
+// expectBoards rebuilds each moment from the file and compares it with the live board.
+func expectBoards(t *testing.T, path string, live []board) {
+	t.Helper()
+	f := open(t, path)
+	for _, want := range live {
+		st, err := f.State(t.Context(), history.StateQuery{At: want.at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := boardOf(st.Elections, want.at)
+		if slices.Equal(got.rows, want.rows) {
+			continue
+		}
+		t.Errorf("at %s\n got %s\nwant %s", want.at.Format(time.StampNano), difference(got.rows, want.rows), difference(want.rows, got.rows))
+		return // what follows differs for the same reason
+	}
+}
+
+// difference is what is in one board and not in the other.
+func difference(a, b []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(a), func(r string) bool { return slices.Contains(b, r) }), "\n     ")
+}
+
+// consul is a KV store with sessions that a test changes.
+type consul struct {
+	index    uint64
+	pairs    map[string]election.Pair
+	sessions map[string]*election.Session
+	hidden   []string
+}
+
+func newConsul() *consul {
+	return &consul{pairs: map[string]election.Pair{}, sessions: map[string]*election.Session{}}
+}
+
+func (c *consul) write(key string, change func(*election.Pair)) {
+	c.index++
+	p, exists := c.pairs[key]
+	if !exists {
+		p = election.Pair{Key: key, CreateIndex: c.index}
+	}
+	change(&p)
+	p.ModifyIndex = c.index
+	c.pairs[key] = p
+}
+
+func (c *consul) acquire(key, session, value string) {
+	if c.pairs[key].Held() && c.pairs[key].Session != session {
+		return
+	}
+	c.write(key, func(p *election.Pair) {
+		if !p.Held() {
+			p.LockIndex++
+		}
+		p.Session, p.Value = session, []byte(value)
+	})
+}
+
+func (c *consul) free(key string) {
+	if c.pairs[key].Held() {
+		c.write(key, func(p *election.Pair) { p.Session = "" })
+	}
+}
+
+func (c *consul) overwrite(key, value string) {
+	c.write(key, func(p *election.Pair) { p.LockIndex, p.Value = 0, []byte(value) })
+}
+
+func (c *consul) read(o *observer, afterGap bool) {
+	o.now = o.now.Add(3 * time.Millisecond) // no two reads at one time
+	r := election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), AfterGap: afterGap, Hidden: c.hidden}
+	for key, p := range c.pairs {
+		if !slices.Contains(c.hidden, key) {
+			r.Pairs = append(r.Pairs, p)
+		}
+	}
+	slices.SortFunc(r.Pairs, election.ComparePairs)
+	for _, e := range o.observe(r) {
+		if e.Type == election.Vacated && !e.Initial {
+			c.explain(o, e)
+		}
+	}
+}
+
+// explain gives the evidence for the end of a term a moment after it.
+func (c *consul) explain(o *observer, vacated election.Event) {
+	o.now = o.now.Add(7 * time.Millisecond)
+	o.observe(election.TermEvidence{At: o.now, Event: vacated, Outcome: election.Evidence{
+		SessionRead: true, SessionExists: c.sessions[vacated.Session] != nil, SessionsIndex: c.index, ChecksRead: true, NodeExists: true, ChecksIndex: 1,
+	}})
+}
+
+// failures is a random story: services whose leaders change, and what a live board
+// showed meanwhile.
+type failures struct {
+	*consul
+	o    *observer
+	r    *rand.Rand
+	live []board
+	made int
+	// fresh are keys whose count of terms restarted since the latest read. If more
+	// happens to them before the next one, there may be no event.
+	fresh map[string]bool
+}
+
+func newFailures(t *testing.T, seed uint64) *failures {
+	f := &failures{consul: newConsul(), o: newObserver(t, start()), r: rand.New(rand.NewPCG(seed, 1)), fresh: map[string]bool{}}
+	f.index = 10
+	f.o.observe(election.LinkUp{At: f.o.now, Source: "probe"})
+	return f
+}
+
+func (f *failures) key() string { return fmt.Sprintf("service/web-%d/leader", f.r.IntN(8)) }
+
+func (f *failures) session() string {
+	f.made++
+	s := &election.Session{
+		ID: fmt.Sprintf("%08x-0000-0000-0000-000000000000", f.made), Name: fmt.Sprint("session-", f.made), Node: fmt.Sprint("node-", f.r.IntN(4)),
+		LockDelay: time.Duration(f.r.IntN(3)) * 15 * time.Second, Behavior: election.BehaviorRelease, CreateIndex: f.index,
+	}
+	f.sessions[s.ID] = s
+	f.o.observe(election.SessionsRead{At: f.o.now, Sessions: []*election.Session{s}})
+	return s.ID
+}
+
+// lose ends a session with all its locks.
+func (f *failures) lose(id string) {
+	delete(f.sessions, id)
+	for key, p := range f.pairs {
+		if p.Session == id {
+			f.free(key)
+		}
+	}
+}
+
+// step changes one thing in Consul.
+func (f *failures) step() {
+	key := f.key()
+	held := f.pairs[key].Session
+	if f.fresh[key] {
+		return
+	}
+	switch n := f.r.IntN(20); {
+	case n < 7 && held == "":
+		f.fresh[key] = f.fresh[key] || f.pairs[key].CreateIndex == 0
+		f.acquire(key, f.session(), fmt.Sprint("web-", f.r.IntN(3)))
+	case n < 3:
+		f.acquire(key, held, fmt.Sprint("renamed-", f.made, f.index)) // another value
+	case n < 10:
+		f.free(key)
+	case n < 14 && held != "":
+		f.lose(held)
+	case n < 16 && f.pairs[key].CreateIndex > 0:
+		f.fresh[key] = true
+		f.overwrite(key, fmt.Sprint("overwritten-", f.index))
+	case n < 17:
+		f.index++
+		delete(f.pairs, key)
+	case n < 18 && len(f.hidden) == 0:
+		for key := range f.pairs {
+			if !f.fresh[key] {
+				f.hidden = append(f.hidden, key)
+			}
+		}
+		slices.Sort(f.hidden)
+		f.hidden = f.hidden[:f.r.IntN(len(f.hidden)+1)]
+	default:
+		f.hidden = nil
+	}
+}
+
+// wait moves the clock and notes the board.
+func (f *failures) wait(d time.Duration) {
+	f.o.after(d)
+	f.note()
+}
+
+func (f *failures) note() {
+	f.live = append(f.live, boardOf(f.o.tracker.Snapshot(f.o.now).Elections, f.o.now))
+}
+
+func (f *failures) interrupt() {
+	f.o.observe(election.LinkLost{At: f.o.now, Source: "probe", Error: "connection refused", RetryAt: f.o.now})
+	for range f.r.IntN(4) {
+		f.step()
+	}
+	f.wait(time.Duration(f.r.IntN(200)) * time.Second)
+	f.o.observe(election.LinkUp{At: f.o.now, Source: "probe"})
+	f.look(true)
+}
+
+// look lets the observer read everything, and notes the board.
+func (f *failures) look(afterGap bool) {
+	f.read(f.o, afterGap)
+	maps.DeleteFunc(f.fresh, func(key string, _ bool) bool { return !slices.Contains(f.hidden, key) })
+	f.note()
+}
+
+func TestTheStateAtAnyMomentIsThatOfTheLiveBoard(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			f := newFailures(t, seed)
+			for range 5 {
+				f.step()
+			}
+			f.look(false)
+			for range 120 {
+				if f.r.IntN(25) == 0 {
+					f.interrupt()
+					continue
+				}
+				for range 1 + f.r.IntN(3) {
+					f.step()
+				}
+				f.look(false)
+				f.wait(time.Duration(f.r.IntN(3000)) * time.Millisecond)
+				f.wait(time.Duration(f.r.IntN(600)) * time.Second)
+				if f.r.IntN(40) == 0 {
+					f.wait(9 * time.Hour)
+				}
+			}
+			path := newPath(t)
+			w := startWriter(t, path, sqlite.WriterOptions{})
+			w.store(f.o.events)
+			expectBoards(t, path, f.live)
+			w.stop()
+		})
+	}
+}
+
+// observed lets an observer read what changes step by step, and compares the boards.
+func observed(t *testing.T, f *failures, steps ...func()) {
+	t.Helper()
+	for _, step := range steps {
+		step()
+		f.look(false)
+		f.wait(700 * time.Millisecond)
+		f.wait(5 * time.Minute)
+	}
+	path := newPath(t)
+	record(t, path, f.o.events)
+	expectBoards(t, path, f.live)
+}
+
+func TestTheStateOfASemaphore(t *testing.T) {
+	f := newFailures(t, 1)
+	const key = "service/jobs/leader"
+	slots := func(holders string) func() {
+		return func() {
+			f.write(key, func(p *election.Pair) {
+				p.Flags, p.Value = election.SemaphoreFlag, []byte(`{"Limit":2,"Holders":{`+holders+`}}`)
+			})
+		}
+	}
+	observed(t, f,
+		slots(`"s1":true,"s2":true`), slots(`"s2":true`), slots(``), slots(`"s3":true`),
+		func() { f.hidden = []string{key} }, func() { f.hidden = nil }, // unreadable for a while
+		func() { f.index++; delete(f.pairs, key) }, slots(`"s4":true`),
+		func() { f.write(key, func(p *election.Pair) { p.Flags, p.Value = 0, nil }) }, // no semaphore any more
+		func() { f.acquire(key, f.session(), "jobs-1") }, func() { f.free(key) }, slots(`"s5":true`),
+	)
+}
+
+func TestTheStateWhileATokenReadsNothing(t *testing.T) {
+	f := newFailures(t, 1)
+	led := func(i int) string { return fmt.Sprintf("service/web-%d/leader", i) }
+	observed(t, f,
+		func() {
+			for i := range 20 {
+				f.acquire(led(i), f.session(), "web")
+			}
+		},
+		func() { f.hidden = slices.Sorted(maps.Keys(f.pairs)) },
+		func() { f.hidden = nil },
+		func() { f.free(led(3)) },
+		func() { f.hidden = slices.Sorted(maps.Keys(f.pairs)) },
+		func() { f.hidden = f.hidden[5:] },
+	)
+}

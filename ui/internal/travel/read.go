@@ -1,0 +1,239 @@
+package travel
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+	"electop/internal/history"
+	"electop/ui/internal/scene"
+)
+
+const (
+	// shownEvents is how many events a snapshot of the past has, as many as the strip and
+	// the Events view can show at first.
+	shownEvents = 300
+	// stepPage is how many events are read at a time in search of the next one of the board.
+	stepPage = 100
+	// maxNames limits the names in a query; more are filtered here.
+	maxNames = 100
+)
+
+// reader reads the history of what the board shows.
+type reader struct {
+	source   history.Source
+	patterns election.Patterns
+}
+
+// moment reads a moment, or the event next to it.
+func (r reader) moment(ctx context.Context, q *request) Arrived {
+	at, ev := q.at, q.event
+	if q.step != 0 {
+		var err error
+		if ev, err = r.neighbour(ctx, q); err != nil || ev == nil {
+			return Arrived{of: q, err: err}
+		}
+		at = ev.Time
+	}
+	past, err := r.read(ctx, q, at, ev)
+	return Arrived{of: q, past: past, err: err}
+}
+
+// neighbour finds the event before or after the moment, nil for none. Events at one time are
+// one step.
+func (r reader) neighbour(ctx context.Context, q *request) (*election.Event, error) {
+	query := q.query()
+	for {
+		page, err := r.source.Events(ctx, query)
+		if errors.Is(err, history.ErrNoElection) && query.Names != nil { // one of them is not stored yet
+			query.Names = nil
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if q.step > 0 {
+			slices.Reverse(page.Events)
+		}
+		i := slices.IndexFunc(page.Events, func(ev election.Event) bool { return r.shows(ev.Datacenter, ev.Key, q) && q.matches(&ev) })
+		switch {
+		case i >= 0:
+			return &page.Events[i], nil
+		case !page.More:
+			return nil, nil
+		}
+		if query.Before, query.After = page.Older, ""; q.step > 0 {
+			query.Before, query.After = "", page.Newer
+		}
+	}
+}
+
+// query asks for the events next to the moment.
+func (q *request) query() history.EventQuery {
+	query := history.EventQuery{Limit: stepPage}
+	if q.step < 0 {
+		query.Until = q.at.Add(-1)
+	} else {
+		query.After = history.CursorAt(q.at.Add(1))
+	}
+	if len(q.keys) <= maxNames {
+		query.Names = q.keys
+	}
+	return query
+}
+
+// matches reports whether an event is of an election that the filter shows.
+func (q *request) matches(ev *election.Event) bool {
+	return q.keys == nil || slices.Contains(q.keys, ev.Key)
+}
+
+// shows reports whether a key belongs to the board: a history may have other datacenters and
+// patterns. The empty key is that of the connection.
+func (r reader) shows(datacenter, key string, q *request) bool {
+	if q.datacenter != "" && datacenter != "" && datacenter != q.datacenter {
+		return false
+	}
+	_, ok := r.patterns.Match(key)
+	return ok || key == "" || len(r.patterns) == 0
+}
+
+// read reads what was known at a moment, to which an event led.
+func (r reader) read(ctx context.Context, q *request, at time.Time, ev *election.Event) (*scene.Past, error) {
+	st, err := r.state(ctx, q, at)
+	if err != nil {
+		return nil, err
+	}
+	events, err := r.events(ctx, q, at)
+	if err != nil {
+		return nil, err
+	}
+	past := &scene.Past{
+		At: at.In(q.now.Location()), Event: ev, Observed: st.observed, Gap: st.gap, Lanes: st.lanes,
+		Snapshot: &election.Snapshot{
+			At: at, Datacenter: q.datacenter, Elections: st.elections, Events: events, Loaded: true,
+			Connection: election.Connection{State: election.Live, Since: at, LastContact: at},
+		},
+	}
+	for i := len(events) - 1; i >= 0 && ev != nil && events[i].Time.Equal(at); i-- {
+		past.More = len(events) - 1 - i
+	}
+	if len(st.elections) == 0 {
+		past.Begins, err = r.begins(ctx)
+	}
+	return past, err
+}
+
+// events are the latest of the board until a moment, oldest first.
+func (r reader) events(ctx context.Context, q *request, at time.Time) ([]election.Event, error) {
+	page, err := r.source.Events(ctx, history.EventQuery{Filter: history.Filter{Range: history.Range{Until: at}}, Limit: shownEvents})
+	slices.Reverse(page.Events)
+	return slices.DeleteFunc(page.Events, func(ev election.Event) bool { return !r.shows(ev.Datacenter, ev.Key, q) }), err
+}
+
+// begins is when the oldest stored event happened, zero for none.
+func (r reader) begins(ctx context.Context) (time.Time, error) {
+	page, err := r.source.Events(ctx, history.EventQuery{After: history.CursorAt(time.Time{}), Limit: 1})
+	if err != nil || len(page.Events) == 0 {
+		return time.Time{}, err
+	}
+	return page.Events[0].Time, nil
+}
+
+// state is what the history knows about the elections of the board at a moment.
+type state struct {
+	elections []*election.Election
+	observed  bool
+	gap       history.Range
+	lanes     *scene.Lanes
+}
+
+// leastWindow is what [election.Election.Changes] needs.
+const leastWindow = scene.ChangesWindow
+
+func (r reader) state(ctx context.Context, q *request, at time.Time) (state, error) {
+	stored, err := r.source.State(ctx, history.StateQuery{At: at, Window: max(q.window, leastWindow)})
+	if err != nil {
+		return state{}, err
+	}
+	all := history.Range{Since: at.Add(-q.window)}
+	if last := stored.LastObserved; !last.IsZero() && last.Before(all.Since) {
+		all.Since = last
+	}
+	observed, err := r.observations(ctx, q, all)
+	if err != nil {
+		return state{}, err
+	}
+	elections := r.shown(stored.Elections, q)
+	st := state{elections: elections, lanes: lanesOf(elections, observed, at, q.window)}
+	st.gap, st.observed = gapAt(observed, all.Since, at, q.now)
+	return st, nil
+}
+
+// shown are the elections that the board shows, with their names there.
+func (r reader) shown(stored []*election.Election, q *request) []*election.Election {
+	elections := make([]*election.Election, 0, len(stored))
+	for _, e := range stored {
+		if !r.shows(e.Datacenter, e.Key(), q) {
+			continue
+		}
+		if name, ok := r.patterns.Match(e.Key()); ok {
+			e.Name = name
+		}
+		e.Leader = sanitize.Line(e.Leader, election.LabelLength) // the text is from a file or another host
+		for i := range e.Terms {
+			e.Terms[i].Leader = sanitize.Line(e.Terms[i].Leader, election.LabelLength)
+		}
+		elections = append(elections, e)
+	}
+	return elections
+}
+
+// observations are those of the board's datacenter.
+func (r reader) observations(ctx context.Context, q *request, all history.Range) ([]history.Observation, error) {
+	observed, err := r.source.Observations(ctx, all)
+	observed = slices.DeleteFunc(observed, func(o history.Observation) bool { return q.datacenter != "" && o.Datacenter != q.datacenter })
+	for i := range observed {
+		if observed[i].Lasting { // its latest heartbeat is some seconds old
+			observed[i].To = q.now
+		}
+	}
+	return observed, err
+}
+
+// gapAt is the time without an observer around a moment, unless there was one. The end of an
+// observer that was killed is known to some seconds only.
+func gapAt(observed []history.Observation, since, at, now time.Time) (gap history.Range, wasObserved bool) {
+	if len(observed) == 0 {
+		return gap, false
+	}
+	for _, gap := range history.NewCoverage(observed, history.Range{Since: since, Until: now}).Gaps() {
+		if at.Before(gap.Since) || !at.Before(gap.Until) {
+			continue
+		}
+		if gap.Since.Equal(since) && !slices.ContainsFunc(observed, func(o history.Observation) bool { return !o.To.After(at) }) {
+			gap.Since = time.Time{} // nothing was observed before
+		} else if at.Sub(gap.Since) < history.AliveWithin {
+			return history.Range{}, true
+		}
+		if gap.Until.Equal(now) {
+			gap.Until = time.Time{}
+		}
+		return gap, false
+	}
+	return history.Range{}, true
+}
+
+func lanesOf(elections []*election.Election, observed []history.Observation, at time.Time, window time.Duration) *scene.Lanes {
+	l := &scene.Lanes{
+		At: at, Window: window, Terms: make(map[string][]election.Term, len(elections)), Observed: make(map[string]history.Periods, len(elections)),
+	}
+	coverage := history.NewCoverage(observed, history.Range{Since: at.Add(-window), Until: at})
+	for _, e := range elections {
+		id := e.ID()
+		l.Terms[id], l.Observed[id] = e.Terms, coverage.Of(e.Datacenter, e.Key())
+	}
+	return l
+}

@@ -1,0 +1,176 @@
+// Package travel reads moments of the past, and what the lanes show, from the history. It
+// reads in commands: a slow disk or network must not delay the screen.
+package travel
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// readTime is the timeout of a read. 30 days of a large history take some seconds.
+const readTime = 30 * time.Second
+
+// Traveler moves the board through the history. It reads one moment at a time: of the
+// requests made meanwhile, only the latest is carried out. Only the event loop may use it.
+type Traveler struct {
+	reader reader
+	ctx    context.Context
+	// current is the request that is being read, next the one to read after it.
+	current, next *request
+	cancel        context.CancelFunc
+	lanes         laneReads
+}
+
+// New returns a traveler whose reads end with ctx. source is nil without a history.
+func New(ctx context.Context, source history.Source, patterns []string) *Traveler {
+	ps, err := election.ParsePatterns(patterns)
+	if err != nil {
+		ps = nil // the caller has parsed them before
+	}
+	return &Traveler{ctx: ctx, reader: reader{source: source, patterns: ps}}
+}
+
+// request is a moment to read.
+type request struct {
+	// step moves to the nearest event before (-1) or after (1) the moment.
+	step int
+	at   time.Time
+	// keys limit the events to these elections; nil is all.
+	keys       []string
+	window     time.Duration
+	now        time.Time
+	datacenter string
+	// event is the one that led to the moment, nil for none.
+	event *election.Event
+}
+
+// Arrived is the message that ends a read.
+type Arrived struct {
+	of   *request
+	past *scene.Past // nil if there is no event to step to
+	err  error
+}
+
+// Step moves to the event before (-1) or after (1) the moment that is shown. keys are those of
+// the elections that the filter shows, nil without a filter.
+func (t *Traveler) Step(step int, s *scene.Scene, keys []string, window time.Duration) scene.Action {
+	switch {
+	case keys != nil && len(keys) == 0:
+		return say("No election matches the filter, so there is no event to step to.")
+	case step > 0 && s.Past == nil && t.current == nil:
+		return say("This is now: there is no later event.")
+	}
+	q := newRequest(s, window)
+	q.step, q.at, q.keys = step, s.AsOf, keys
+	return t.ask(q)
+}
+
+// Jump moves to a moment, as the user typed it.
+func (t *Traveler) Jump(text string, s *scene.Scene, window time.Duration) scene.Action {
+	if text == "now" {
+		return t.Leave()
+	}
+	at, err := parse(text, s.Now)
+	if err != nil {
+		return say(err.Error() + ".")
+	}
+	q := newRequest(s, window)
+	q.at = at
+	return t.ask(q)
+}
+
+func newRequest(s *scene.Scene, window time.Duration) *request {
+	return &request{window: window, now: s.Now, datacenter: s.Live.Datacenter}
+}
+
+// Leave returns to the present.
+func (t *Traveler) Leave() scene.Action {
+	t.Cancel()
+	return scene.Visit{}
+}
+
+// Cancel ends a read that is under way.
+func (t *Traveler) Cancel() {
+	if t.cancel != nil {
+		t.cancel()
+	}
+	t.current, t.next, t.cancel = nil, nil, nil
+}
+
+// Busy reports whether a moment is being read.
+func (t *Traveler) Busy() bool { return t.current != nil }
+
+func (t *Traveler) ask(q *request) scene.Action {
+	switch {
+	case t.reader.source == nil:
+		return say("Time travel needs a history (--history).")
+	case t.current != nil:
+		t.next = q
+		return nil
+	}
+	return t.start(q)
+}
+
+func (t *Traveler) start(q *request) scene.Action {
+	ctx, cancel := context.WithTimeout(t.ctx, readTime)
+	t.current, t.cancel = q, cancel
+	read := t.reader
+	return scene.Run{Cmd: func() tea.Msg {
+		defer cancel()
+		return read.moment(ctx, q)
+	}}
+}
+
+// Arrived returns the action that shows the moment, and starts the request that waited.
+func (t *Traveler) Arrived(msg Arrived) scene.Action {
+	if msg.of != t.current {
+		return nil // cancelled
+	}
+	next := t.next
+	t.Cancel()
+	var all scene.All
+	switch {
+	case msg.err != nil:
+		all = append(all, scene.Say{Role: term.Bad, Text: errorText(msg.err)})
+	case msg.past == nil:
+		all = append(all, say(noEvent(msg.of)))
+	default:
+		visit := scene.Visit{Past: msg.past}
+		if msg.of.step != 0 && msg.past.Event.Key != "" { // not an event of the connection
+			visit.Cursor = msg.past.Event.ElectionID()
+		}
+		all = append(all, visit)
+	}
+	switch {
+	case next == nil:
+	case next.step == 0:
+		all = append(all, t.start(next))
+	case msg.past != nil:
+		next.at = msg.past.At
+		all = append(all, t.start(next))
+	}
+	return all
+}
+
+func noEvent(q *request) string {
+	of := ""
+	if q.keys != nil {
+		of = " of the elections that the filter shows"
+	}
+	if q.step < 0 {
+		return "This is the oldest stored event" + of + "."
+	}
+	return "This is the newest stored event" + of + ". Press esc to return to now."
+}
+
+// errorText is an error of the history in one line.
+func errorText(err error) string { return "The history cannot be read: " + scene.Clean(err.Error()) }
+
+func say(text string) scene.Action { return scene.Say{Role: term.Delay, Text: text} }

@@ -1,0 +1,350 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/internal/history"
+	"electop/ui/internal/past"
+	"electop/ui/internal/travel"
+	"electop/ui/internal/uitest"
+)
+
+// recall shows the mixed board with a history, after its lanes were read.
+func recall(t *testing.T, source history.Source, w, h int, change ...func(*Options)) *driver {
+	t.Helper()
+	closed := make(chan *election.Snapshot)
+	close(closed)
+	d := drive(t, nil, w, h, append(change, func(o *Options) { o.History, o.Snapshots = source, closed })...)
+	d.run(d.send(snapshotMsg{mixedSnapshot()}))
+	return d
+}
+
+// run carries out the reads among commands, and those that follow from them.
+func (d *driver) run(cmd tea.Cmd) {
+	d.t.Helper()
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.run(c)
+		}
+	case travel.Arrived, travel.LanesRead, past.EventsRead, past.TermsRead:
+		d.run(d.send(msg))
+	}
+}
+
+// travels presses keys one by one, and waits for the history each time.
+func (d *driver) travels(names ...string) {
+	d.t.Helper()
+	for _, name := range names {
+		d.run(d.keys(name))
+	}
+}
+
+// at types a moment.
+func (d *driver) at(text string) { d.travels(":", "'at "+text, "enter") }
+
+func inThePast(w, h int, change ...func(*Options)) func(*testing.T, ...string) *driver {
+	return func(t *testing.T, names ...string) *driver {
+		d := recall(t, uitest.Incident(), w, h, change...)
+		for _, name := range names {
+			if text, ok := strings.CutPrefix(name, "at "); ok {
+				d.at(text)
+				continue
+			}
+			d.travels(name)
+		}
+		return d
+	}
+}
+
+// pastScenes are screens of the past.
+func pastScenes() map[string][]string {
+	return map[string][]string{
+		"past":            {"at 03:12:06"},
+		"past-step":       {"at 03:12:20", "[", "["},
+		"past-led":        {"at 03:15", "]", "["},
+		"past-gap":        {"at 03:45"},
+		"past-before":     {"at 2026-11-19"},
+		"past-filter":     {"/", "'billing", "enter", "at 03:12:06"},
+		"past-typing":     {"at 03:12:06", ":", "'at 03:1"},
+		"past-zoom":       {"at 03:12:06", "enter"},
+		"past-raw":        {"at 03:12:25", "shift+tab"},
+		"past-candidates": {"at 03:12:25", "tab"},
+		"past-sessions":   {"at 03:12:25", "3"},
+		"past-events":     {"at 03:12:21", "2"},
+		"past-history":    {"at 03:12:06", "n", "tab", "tab"},
+		"past-lanes":      {"at 04:30", "-", "-", "-"},
+		"lanes":           {"-", "-"},
+	}
+}
+
+func TestScreensOfThePast(t *testing.T) {
+	for name, keys := range pastScenes() {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			for _, s := range sizes() {
+				b.WriteString("=== " + fmt.Sprintf("%dx%d", s[0], s[1]) + "\n")
+				b.WriteString(trimLines(inThePast(s[0], s[1])(t, keys...).text()) + "\n")
+			}
+			golden(t, name, b.String())
+		})
+	}
+}
+
+// The past must be marked without colours and with ASCII characters, too.
+func TestThePastIsMarkedWithoutColours(t *testing.T) {
+	for _, size := range sizes() {
+		d := inThePast(size[0], size[1], asciiOnly)(t, "at 03:12:06")
+		d.m.look = d.m.look.on(true, "Ascii")
+		line := strings.Split(d.m.View().Content, "\n")[1]
+		if !strings.Contains(line, "PAST") || !strings.Contains(line, "20 03:12:06") || !strings.Contains(line, "esc") {
+			t.Errorf("%v: %q", size, line)
+		}
+		if !strings.HasPrefix(line, "\x1b[") || !strings.Contains(line[:8], "7") {
+			t.Errorf("%v: the banner is not in reverse video: %q", size, line)
+		}
+		for i, r := range d.text() {
+			if r > 0x7e {
+				t.Errorf("%v: %q at byte %d", size, r, i)
+				break
+			}
+		}
+	}
+}
+
+func TestThePastShowsAgesAsOfTheMoment(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:12:06", "n")
+	d.wants("PAST  2026-11-20 03:12:06 · 8h49m ago", "lock-delay ~15s", "0s ago", "≥1h12m", "check of its session went critical", "not stored")
+	d.lacks("Likely next", "Port", "Advice")
+	if c := d.m.board.Counts(); c.Led != 3 || c.Delay != 1 {
+		t.Errorf("%+v", c)
+	}
+	d.at("03:12:18")
+	d.wants("lock-delay ~3s", "12s ago")
+	d.at("25:00")
+	d.wants("Not a moment")
+	d.at("-8h48m")
+	d.wants("2026-11-20 03:13:09", "billing-3", "48s")
+}
+
+func TestStepsFollowEvents(t *testing.T) {
+	d := inThePast(160, 45)(t)
+	var seen []string
+	for range 6 {
+		d.travels("[")
+		seen = append(seen, d.m.feed.past.At.Format("15:04:05.000")+" "+d.m.scene.Selected.Name)
+	}
+	want := []string{"03:20:00.000 shop", "03:12:20.300 billing", "03:12:05.180 billing", "03:12:05.120 billing", "02:00:00.000 shop", "02:00:00.000 shop"}
+	if !slices.Equal(seen, want) {
+		t.Errorf("%q", seen)
+	}
+	d.wants("This is the oldest stored event.")
+	d.travels("]", "]")
+	d.wants("03:12:05.180", "billing", "explained")
+	d.travels("]", "]", "]")
+	d.wants("03:20:00.000", "and 1 other event", "This is the newest stored event. Press esc to return to now.")
+	d.travels("esc", "]")
+	d.wants("This is now: there is no later event.")
+}
+
+func TestStepsFollowTheFilter(t *testing.T) {
+	d := inThePast(160, 45)(t, "/", "'billing", "enter", "[")
+	d.wants("03:12:20.300", "elected", "1 of 4 elections")
+	d.travels("]")
+	d.wants("newest stored event of the elections that the filter shows")
+	d.travels("esc", "/", "ctrl+u", "'zebra", "enter", "[")
+	d.wants("No election matches the filter, so there is no event to step to.")
+}
+
+func TestActionsAreDisabledInThePast(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"release is disabled": {"r"}, "destroy is disabled": {"x"}, "marks are disabled": {"space"}, "does not change": {"p"},
+		"release is disabled ": {":", "'release", "enter"}, "destroy is disabled ": {"3", ":", "'destroy", "enter"},
+	} {
+		d := inThePast(160, 45)(t, append([]string{"at 03:12:25"}, keys...)...)
+		d.wants(strings.TrimSpace(name), "sc to return to now")
+		if d.m.dialog != nil || d.m.feed.paused || d.marks() > 0 {
+			t.Errorf("%v did something", keys)
+		}
+	}
+	d := inThePast(160, 45)(t, "at 03:12:25", "c", "v")
+	d.wants("The history does not store values.")
+}
+
+func TestEscReturnsToNowAtOnce(t *testing.T) {
+	for _, keys := range [][]string{{}, {"enter"}, {"/", "'billing", "enter"}, {"2"}, {"3"}, {"tab"}} {
+		d := inThePast(160, 45)(t, append([]string{"at 03:12:25"}, keys...)...)
+		d.wants("PAST")
+		d.travels("r", "esc")
+		d.lacks("PAST", "This is the past")
+		if d.m.scene.Shown != d.m.feed.live || !d.m.scene.AsOf.Equal(d.now) {
+			t.Errorf("%v: not now", keys)
+		}
+	}
+}
+
+func TestTheFeedContinuesInThePast(t *testing.T) {
+	d := inThePast(160, 45)(t, "g", "space", "at 03:12:25")
+	before := d.m.scene.Shown
+	d.now = d.now.Add(time.Minute)
+	d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+	if d.m.scene.Shown != before {
+		t.Error("the board in the past changed")
+	}
+	d.wants("8h49m ago", "billing-3")
+	d.travels("esc")
+	d.wants("billing-9")
+	if d.marks() != 1 {
+		t.Errorf("%d marks", d.marks())
+	}
+}
+
+func TestALostConnectionIsShownBesideThePast(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:12:25")
+	d.send(snapshotMsg{lostSnapshot()})
+	d.wants("PAST", "✗ lost")
+	d.lacks("The board is", "unreachable")
+	d.travels("esc")
+	d.wants("Consul is unreachable")
+}
+
+// slowHistory counts reads that are under way.
+type slowHistory struct {
+	*uitest.Moments
+	asked int
+}
+
+func (h *slowHistory) State(ctx context.Context, q history.StateQuery) (history.State, error) {
+	h.asked++
+	return h.Moments.State(ctx, q)
+}
+
+func TestAHeldKeyQueuesOneStep(t *testing.T) {
+	h := &slowHistory{Moments: uitest.Incident()}
+	d := recall(t, h, 120, 36)
+	h.asked = 0
+	first := d.keys("[")
+	for range 50 {
+		if d.keys("[") != nil {
+			t.Fatal("another read began before the first one ended")
+		}
+	}
+	d.wants("Reading the history")
+	d.run(first)
+	if h.asked != 2 || d.m.feed.past.At.Format("15:04:05") != "03:12:20" {
+		t.Errorf("%d reads, at %s", h.asked, d.m.feed.past.At)
+	}
+}
+
+func TestTheLatestRequestWins(t *testing.T) {
+	d := recall(t, uitest.Incident(), 120, 36)
+	first := d.keys("[")
+	d.keys("[", ":", "'at 03:12:06", "enter")
+	d.run(first)
+	d.wants("2026-11-20 03:12:06")
+}
+
+func TestEscAndDialogsCancelARead(t *testing.T) {
+	for _, name := range []string{"esc", "r"} {
+		d := recall(t, uitest.Incident(), 120, 36)
+		d.keys("k")
+		read := d.keys("[")
+		d.keys(name)
+		d.run(read)
+		if d.m.feed.past != nil {
+			t.Errorf("%s: the past came after all", name)
+		}
+	}
+}
+
+func TestAHistoryThatCannotBeRead(t *testing.T) {
+	h := uitest.Incident()
+	h.Err = errors.New("history /x.db: disk I/O error\x1b[2J")
+	d := recall(t, h, 160, 45)
+	d.travels("[")
+	d.wants("The history cannot be read: history /x.db: disk I/O error")
+	if d.m.feed.past != nil || d.m.out.travel.Busy() {
+		t.Error("in the past")
+	}
+	d = drive(t, mixedSnapshot(), 160, 45)
+	d.travels("[")
+	d.wants("Time travel needs a history (--history).")
+	d.at("03:12")
+	d.wants("Time travel needs a history (--history).")
+}
+
+// The lanes must not be read with every change.
+func TestLanesAreReadAtAMeasuredPace(t *testing.T) {
+	h := uitest.Incident()
+	d := recall(t, h, 160, 45)
+	for range 180 {
+		d.now = d.now.Add(time.Second)
+		d.run(d.send(tea.ResumeMsg{}))
+	}
+	if h.Reads < 2 || h.Reads > 4 {
+		t.Errorf("%d reads in three minutes", h.Reads)
+	}
+	reads := h.Reads
+	d.travels("-")
+	if h.Reads != reads+1 {
+		t.Errorf("another window: %d reads", h.Reads-reads)
+	}
+	d.wants("LAST 1 H")
+	h.Err = errors.New("history: no route to host")
+	d.travels("-")
+	d.wants("The lanes show only what this run observed: history: no route to host")
+	for range 20 {
+		d.now = d.now.Add(time.Second)
+		d.run(d.send(tea.ResumeMsg{}))
+	}
+	if more := h.Reads - reads; more > 4 {
+		t.Errorf("%d reads that failed in 20 s", more)
+	}
+}
+
+func TestEventsOfOtherClustersAreSkipped(t *testing.T) {
+	h := uitest.Incident()
+	for _, change := range []func(*election.Event){
+		func(e *election.Event) { e.Datacenter = "dc2" }, func(e *election.Event) { e.Key = "vault/core/lock" },
+	} {
+		ev := h.All[len(h.All)-1]
+		ev.Time = ev.Time.Add(time.Hour)
+		change(&ev)
+		h.All = append(h.All, ev)
+	}
+	d := recall(t, h, 160, 45)
+	d.travels("[")
+	d.wants("03:20:00.000")
+	d.at("11:00")
+	if n := len(d.m.scene.Shown.Elections); n != 4 {
+		t.Errorf("%d elections", n)
+	}
+}
+
+// The Events view and the terms of an election end with the moment.
+func TestListsOfThePastEndWithTheMoment(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:12:06", "2")
+	d.wants("03:12:05  billing  vacated", "until the moment shown")
+	d.lacks("billing-3", "shop-3")
+	d.travels("G", "g", "/", "'billing", "enter")
+	d.lacks("billing-3")
+	d.travels("esc")
+	d.wants("billing-3", "shop-3")
+	d = inThePast(160, 45)(t, "at 03:12:06", "n", "tab", "tab")
+	d.wants("term 16", "no leader for 880ms so far")
+	d.lacks("term 17", "billing-3")
+	d.travels("]")
+	d.wants("term 17")
+}
