@@ -109,7 +109,7 @@ func TestThePastIsMarkedWithoutColours(t *testing.T) {
 		d := inThePast(size[0], size[1], asciiOnly)(t, "at 03:12:06")
 		d.m.look = d.m.look.on(true, "Ascii")
 		line := strings.Split(d.m.View().Content, "\n")[1]
-		if !strings.Contains(line, "2026-11-20 03:12:06") || !strings.Contains(line, "esc") {
+		if !strings.Contains(line, "PAST") || !strings.Contains(line, "20 03:12:06") || !strings.Contains(line, "esc") {
 			t.Errorf("%v: %q", size, line)
 		}
 		if !strings.HasPrefix(line, "\x1b[") || !strings.Contains(line[:8], "7") {
@@ -331,4 +331,20 @@ func TestEventsOfOtherClustersAreSkipped(t *testing.T) {
 	if n := len(d.m.scene.Shown.Elections); n != 4 {
 		t.Errorf("%d elections", n)
 	}
+}
+
+// The Events view and the terms of an election end with the moment.
+func TestListsOfThePastEndWithTheMoment(t *testing.T) {
+	d := inThePast(160, 45)(t, "at 03:12:06", "2")
+	d.wants("03:12:05  billing  vacated", "until the moment shown")
+	d.lacks("billing-3", "shop-3")
+	d.travels("G", "g", "/", "'billing", "enter")
+	d.lacks("billing-3")
+	d.travels("esc")
+	d.wants("billing-3", "follows the newest")
+	d = inThePast(160, 45)(t, "at 03:12:06", "n", "tab", "tab")
+	d.wants("term 16", "no leader for 880ms so far")
+	d.lacks("term 17", "billing-3")
+	d.travels("]")
+	d.wants("term 17")
 }

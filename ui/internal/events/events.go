@@ -304,7 +304,10 @@ func (m Model) title(s *scene.Scene, p *term.Painter) string {
 		text += " since " + term.Dated(at, s.Now, true)
 	}
 	state := []term.Span{{term.Quiet, "follows the newest"}}
-	if !m.follow {
+	switch {
+	case s.Past != nil:
+		state = []term.Span{{term.Quiet, "until the moment shown"}}
+	case !m.follow:
 		state = []term.Span{{term.Accent, "g follows the newest"}}
 	}
 	return p.Rule(m.rect.W, []term.Span{{term.Strong, "Events"}, {term.Quiet, text + ", newest first"}}, state)
