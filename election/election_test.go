@@ -31,7 +31,7 @@ func TestListJSON(t *testing.T) {
 	want = `{"election":"web","key":"k","datacenter":"dc1","state":"lock_delay","value_base64":"/w==","flags":"0","term":0,` +
 		`"create_index":0,"modify_index":0,"vacant_since":"2026-11-20T12:01:07.120Z","vacancy_ms":500,"last_leader":"web-1",` +
 		`"lock_delay_until":"2026-11-20T12:01:08.120Z"}`
-	if got, err := vacant.JSON(at); err != nil || string(got) != want {
+	if got, err := vacant.JSON(at.Add(500 * time.Millisecond)); err != nil || string(got) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 }

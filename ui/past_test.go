@@ -341,7 +341,7 @@ func TestListsOfThePastEndWithTheMoment(t *testing.T) {
 	d.travels("G", "g", "/", "'billing", "enter")
 	d.lacks("billing-3")
 	d.travels("esc")
-	d.wants("billing-3", "shop-3")
+	d.wants("billing-3", "follows the newest")
 	d = inThePast(160, 45)(t, "at 03:12:06", "n", "tab", "tab")
 	d.wants("term 16", "no leader for 880ms so far")
 	d.lacks("term 17", "billing-3")
