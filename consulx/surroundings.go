@@ -147,3 +147,20 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	}
 	return read
 }
+
+// Nodes lists the names of all nodes. With ErrIncomplete the token cannot read all of
+// them.
+func Nodes(ctx context.Context, c *Client) ([]string, error) {
+	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
+	if err != nil {
+		return nil, c.Wrap(err)
+	}
+	names := make([]string, len(all))
+	for i, node := range all {
+		names[i] = node.Node
+	}
+	if meta.ResultsFilteredByACLs || len(all) == 0 {
+		return names, Fail(ErrIncomplete, "may be incomplete: this token cannot read all nodes")
+	}
+	return names, nil
+}
