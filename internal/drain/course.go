@@ -285,8 +285,12 @@ func (c *course) result(p *policy) Result {
 		t.Node = cmp.Or(t.Node, p.sessions[t.Session])
 		r.Leader = insight.Outcome{Target: t}.Old()
 	}
-	if c.status == Failed {
+	switch c.status {
+	case Skipped:
+		r.Failure = c.item.Failure
+	case Failed:
 		r.Failure = cmp.Or(c.outcome.Kind, insight.OutcomeFailed)
+	default:
 	}
 	return r
 }

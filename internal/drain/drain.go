@@ -49,7 +49,8 @@ type Result struct {
 	// reports whether all of it was observed.
 	Vacancy      time.Duration
 	VacancyKnown bool
-	// Failure is the kind of the outcome of a failed action, empty otherwise.
+	// Failure is the kind of the outcome of a failed action, or why the drain skips an
+	// election that the node goes on leading. Empty otherwise.
 	Failure insight.OutcomeKind
 	// Reason is one line: why the election did not move. It may be empty.
 	Reason string

@@ -132,10 +132,10 @@ type Item struct {
 	Around election.Surroundings
 	// Effect is that of a release, Last that of a destroy.
 	Effect, Last insight.Effect
-	// Skip is why the drain does not act, empty if it does. Refused is set if the
-	// election stays led on the node because electop refuses to release it.
+	// Skip is why the drain does not act, empty if it does. Failure is the kind of the
+	// reason if the node therefore goes on leading an election of the drain.
 	Skip    string
-	Refused bool
+	Failure insight.OutcomeKind
 }
 
 // Plan is the elections of a drain, by key.
@@ -161,7 +161,7 @@ func NewPlan(
 		item := newItem(e, f.Nodes, board, &surroundings)
 		item.Watched = f.Snapshot.Find(e.ID()) != nil
 		if text := excluded(e); text != "" {
-			item.Skip, item.Refused = text, false
+			item.Skip, item.Failure = text, ""
 		}
 		p.Items = append(p.Items, item)
 	}
@@ -192,7 +192,9 @@ func (i *Item) skip() {
 		i.Skip = "a semaphore has slots and no leader; end its holder, or destroy the holder's session"
 	case i.Effect.Refusal != "":
 		i.Skip = i.Effect.Refusal
-		i.Refused = i.Effect.Kind != insight.HolderPatroniMember
+		if i.Effect.Kind != insight.HolderPatroniMember {
+			i.Failure = insight.OutcomeRefused
+		}
 	}
 }
 
