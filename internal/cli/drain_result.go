@@ -153,7 +153,7 @@ func (v *drainView) finish(ctx context.Context, results []drain.Result) error {
 			count.skipped, count.releases, elapsed.Milliseconds(),
 		}))
 	}
-	fmt.Fprintf(v.d.stderr, "electop: %s: %s of %s; %s in %s\n", v.verdict(ctx, results), count.text(), countElections(count.elections),
+	fmt.Fprintf(v.d.stderr, "electop: %s (%s: %s; %s in %s)\n", v.verdict(ctx, results), countElections(count.elections), count.text(),
 		releaseCount(count.releases), election.FormatDuration(elapsed))
 	return cmp.Or(drainExit(results), v.written)
 }

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 // node registers a node, on which sessions can be created.
@@ -27,8 +31,12 @@ func (w *testConsul) sessionOn(node string) string {
 	return w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, 10*time.Millisecond })
 }
 
-// candidate is a polling candidate of an election.
-type candidate struct{ key, session, value string }
+// candidate is a polling candidate of an election. While paused is set, it does not
+// compete.
+type candidate struct {
+	key, session, value string
+	paused              *atomic.Bool
+}
 
 // pollers starts candidates that try to acquire their keys at an interval, in an order
 // that repeats, as cron jobs and simple clients do.
@@ -48,8 +56,9 @@ func pollers(t *testing.T, w *testConsul, all []candidate, interval time.Duratio
 			tick := time.NewTicker(interval)
 			defer tick.Stop()
 			for {
-				// An error ends with the test.
-				_, _, _ = w.client.KV().Acquire(&api.KVPair{Key: c.key, Value: []byte(c.value), Flags: 7, Session: c.session}, (&api.WriteOptions{}).WithContext(ctx))
+				if c.paused == nil || !c.paused.Load() { // an error ends with the test
+					_, _, _ = w.client.KV().Acquire(&api.KVPair{Key: c.key, Value: []byte(c.value), Flags: 7, Session: c.session}, (&api.WriteOptions{}).WithContext(ctx))
+				}
 				select {
 				case <-ctx.Done():
 					return
@@ -132,7 +141,7 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 		if w.get(p+"/chat/leader").ModifyIndex != chat {
 			t.Error("an election on another node was touched")
 		}
-		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain: 3 moved of 3 elections; 3 releases in ")
+		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ")
 		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // nothing is left
 		has(t, r.errOut, "0 elections to move, 0 skipped", " leads no election of the drain")
 	})
@@ -146,7 +155,7 @@ func TestDrainEndsWithoutALeaderOnTheNode(t *testing.T) {
 		for i := range 7 {
 			key := fmt.Sprintf("%s/web%d/leader", p, i)
 			for j, node := range []string{a, a, b, c} {
-				all = append(all, candidate{key, w.sessionOn(node), fmt.Sprintf("web%d-%d", i, j)})
+				all = append(all, candidate{key, w.sessionOn(node), fmt.Sprintf("web%d-%d", i, j), nil})
 			}
 			w.acquire(key, all[len(all)-4].session, "first")
 		}
@@ -228,7 +237,7 @@ func TestDrainSkipsPatroniAndSemaphores(t *testing.T) {
 	if summary.Skipped != 4 || summary.Elections != 0 { // the leader, two members, one slot
 		t.Errorf("%s", r.out)
 	}
-	has(t, r.errOut, "Skipped db: Patroni names its leader", "  better    patronictl switchover db", "a semaphore has slots and no leader", "still leads 1 election")
+	has(t, r.errOut, "Skipped db: Patroni names its leader", "  better    patronictl switchover db", "no leader; end its holder", "still leads 1 election")
 	if w.get("service/db/leader").Session != leader {
 		t.Error("Patroni's key was released")
 	}
@@ -336,12 +345,17 @@ func TestDrainWatchKeepsTheNodeFree(t *testing.T) {
 func TestDrainIsRecordedInTheHistory(t *testing.T) {
 	w := onMemory(t)
 	a, b, _ := threeNodes(t, w)
-	file := t.TempDir() + "/history.db"
+	file := historyFile(t)
 	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
 	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
 	w.run("drain", a, "--yes", "--settle", "10ms", "--history", file).must(t, exitOK)
-	r := w.run("history", "--history", file, "-o", "json")
-	if r.code != exitOK || !strings.Contains(r.out+r.errOut, "release") {
-		t.Logf("%s%s", r.out, r.errOut)
+	f, err := sqlite.OpenFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	actions, err := f.Actions(t.Context(), history.Range{})
+	if err != nil || len(actions) != 1 || actions[0].Key != "service/web/leader" || actions[0].Result != history.ResultDone {
+		t.Errorf("%v %+v", err, actions)
 	}
 }
