@@ -33,11 +33,29 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 // CreateIndex, LockIndex); otherwise ErrMoved, nothing written. The session stays, without
 // a lock-delay. ErrRefused protects some keys; after ErrUnknown the result is unconfirmed.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
-	var released Released
+	return op.releaseSeen(ctx, t, nil)
+}
+
+// ReleaseObserved releases the hold of an observed election, with one request if the key has
+// not changed since. The session says that it is not Patroni's; a large value is read again.
+func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) (Released, error) {
+	seen := &e.Pair
+	if e.Unaddressable || len(seen.Value) > 4<<10 || e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
+		seen = nil
+	}
+	return op.releaseSeen(ctx, e.Target(), seen)
+}
+
+func (op *Operator) releaseSeen(ctx context.Context, t election.Target, seen *election.Pair) (released Released, err error) {
 	a := election.OperatorAction{
 		Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex,
 	}
-	err := op.act(a, func() (err error) {
+	err = op.act(a, func() (err error) {
+		if seen != nil {
+			if released, err = op.client.release(ctx, seen); !errors.Is(err, ErrMoved) {
+				return err
+			}
+		}
 		released, err = op.release(ctx, t)
 		return err
 	})

@@ -148,8 +148,7 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	return read
 }
 
-// Nodes lists the names of all nodes. With ErrIncomplete the token cannot read all of
-// them.
+// Nodes lists all nodes. With ErrIncomplete the token cannot read all of them.
 func Nodes(ctx context.Context, c *Client) ([]string, error) {
 	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
 	if err != nil {

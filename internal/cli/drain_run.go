@@ -70,7 +70,7 @@ func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, view *dr
 	})
 	ps := r.patternsToWatch()
 	observer := observe.New(r.client, observe.Options{Patterns: ps, OnEvents: runner.Observe})
-	operator.Operator = consulx.NewOperator(r.client, observer.Note)
+	operator.Operator, operator.find = consulx.NewOperator(r.client, observer.Note), observer.Election
 	// The observer outlives an interruption until the writes in progress have ended.
 	octx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
@@ -160,16 +160,24 @@ func (r *drainRun) admit(ctx context.Context, s *election.Snapshot, e *election.
 // drainOperator writes to Consul and records each action.
 type drainOperator struct {
 	*consulx.Operator
+	find     func(key string) *election.Election
 	client   *consulx.Client
 	recorder *historyRecorder
 	planned  map[string]bool
 }
 
-// Release unlocks the key of one hold.
+// Release unlocks the key of one hold. It uses what was just observed, because every further
+// request gives the candidates on the drained node more time to win again.
 func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	released, err := o.Operator.Release(ctx, t)
+	var released consulx.Released
+	var err error
+	if e := o.find(t.Key); e != nil && t.SameHold(e.Pair) {
+		released, err = o.ReleaseObserved(ctx, e)
+	} else {
+		released, err = o.Operator.Release(ctx, t)
+	}
 	outcome := withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
 	o.recorder.action(outcome)
 	return outcome
