@@ -234,7 +234,7 @@ func TestAnInterruptedDrainLeavesNothingHalfDone(t *testing.T) {
 	s := realStage(t)
 	for range few(4, 50) {
 		s.reset()
-		after := rand.N(800 * time.Millisecond) //nolint:gosec // not a secret
+		after := rand.N(800 * time.Millisecond)
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		r := s.drain(ctx, "--settle", "200ms")
 		cancel()

@@ -35,6 +35,7 @@ func drainText(r drain.Result) string {
 		text = string(r.Status)
 	}
 	switch {
+	case r.Status == drain.Stayed: // the reason has the count
 	case r.Rounds > 0 && r.Destroyed:
 		text += fmt.Sprintf(", %s and a destroy", releaseCount(r.Rounds))
 	case r.Rounds > 0:
@@ -124,6 +125,20 @@ func (c *drainCounts) text() string {
 	return strings.Join(texts, ", ")
 }
 
+type drainSummaryJSON struct {
+	Summary    bool     `json:"summary"`
+	Nodes      []string `json:"nodes"`
+	Elections  int      `json:"elections"`
+	Moved      int      `json:"moved"`
+	Stayed     int      `json:"stayed"`
+	Vacant     int      `json:"vacant"`
+	Failed     int      `json:"failed"`
+	Unfinished int      `json:"unfinished"`
+	Skipped    int      `json:"skipped"`
+	Releases   int      `json:"releases"`
+	ElapsedMS  int64    `json:"elapsed_ms"`
+}
+
 // finish reports the elections that are not at rest and the summary, and returns the
 // error with the exit code.
 func (v *drainView) finish(ctx context.Context, results []drain.Result) error {
@@ -136,19 +151,7 @@ func (v *drainView) finish(ctx context.Context, results []drain.Result) error {
 	}
 	elapsed := time.Since(v.started)
 	if v.json {
-		v.written = cmp.Or(v.written, writeJSONLine(v.d.stdout, struct {
-			Summary    bool     `json:"summary"`
-			Nodes      []string `json:"nodes"`
-			Elections  int      `json:"elections"`
-			Moved      int      `json:"moved"`
-			Stayed     int      `json:"stayed"`
-			Vacant     int      `json:"vacant"`
-			Failed     int      `json:"failed"`
-			Unfinished int      `json:"unfinished"`
-			Skipped    int      `json:"skipped"`
-			Releases   int      `json:"releases"`
-			ElapsedMS  int64    `json:"elapsed_ms"`
-		}{
+		v.written = cmp.Or(v.written, writeJSONLine(v.d.stdout, drainSummaryJSON{
 			true, v.nodes, count.elections, count.moved, count.stayed, count.vacant, count.failed, count.unfinished,
 			count.skipped, count.releases, elapsed.Milliseconds(),
 		}))

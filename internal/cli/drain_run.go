@@ -39,21 +39,19 @@ func (r *drainRun) patternsToWatch() election.Patterns {
 // execute carries out the plan and reports every election.
 func (r *drainRun) execute(ctx context.Context) error {
 	view := newDrainView(r)
-	results := make([]drain.Result, 0, len(r.plan.Items))
 	if len(r.plan.Planned()) == 0 && !r.watch {
-		results = drain.NewRunner(r.plan, nil, drain.Options{OnResult: view.changed}).Run(ctx)
+		results := drain.NewRunner(r.plan, nil, drain.Options{OnResult: view.changed}).Run(ctx)
 		view.flush()
-	} else {
-		recorder := r.o.record(r.client, nil, r.d.warn)
-		recorder.observes(r.snapshot.Datacenter)
-		stop := view.start()
-		var err error
-		results, err = r.move(ctx, recorder, view)
-		stop()
-		recorder.finish()
-		if err != nil {
-			return err
-		}
+		return view.finish(ctx, results)
+	}
+	recorder := r.o.record(r.client, nil, r.d.warn)
+	recorder.observes(r.snapshot.Datacenter)
+	stop := view.start()
+	results, err := r.move(ctx, recorder, view)
+	stop()
+	recorder.finish()
+	if err != nil {
+		return err
 	}
 	return view.finish(ctx, results)
 }
@@ -103,36 +101,51 @@ func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, view *dr
 // verify reads the holders again: a session on a drained node may have won a key after
 // the last observation, and the exit code must be right.
 func (r *drainRun) verify(ctx context.Context, results []drain.Result, view *drainView) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	var keys []string
-	for _, result := range results {
-		if result.Status == drain.Moved || result.Status == drain.Vacant {
-			keys = append(keys, result.Item.Target.Key)
-		}
-	}
-	holders, err := consulx.Holders(ctx, r.client, keys)
+	holders, err := r.holdersHere(ctx, results)
 	if err != nil {
 		r.d.warn("the result was not verified: " + consulx.Describe(err))
-		return
-	}
-	sessions, err := consulx.Sessions(ctx, r.client)
-	if err != nil && !errors.Is(err, consulx.ErrIncomplete) {
-		r.d.warn("the result was not verified: " + consulx.Describe(err))
-		return
 	}
 	for i, result := range results {
-		holder := holders[result.Item.Target.Key]
-		at := slices.IndexFunc(sessions, func(s *election.Session) bool { return s.ID == holder && slices.Contains(r.plan.Nodes, s.Node) })
-		if at < 0 || !result.Status.Final() || result.Status == drain.Skipped || result.Here {
+		session := holders[result.Item.Target.Key]
+		if session == nil || result.Here || result.Status == drain.Skipped {
 			continue
 		}
-		result.Status, result.Here = drain.Stayed, true
-		result.Leader = insight.Outcome{Target: election.Target{Session: holder, Node: sessions[at].Node, Leader: election.LeaderLabel(election.Pair{}, sessions[at])}}.Old()
+		t := election.Target{Session: session.ID, Node: session.Node, Leader: election.LeaderLabel(election.Pair{}, session)}
+		result.Status, result.Here, result.Leader = drain.Stayed, true, insight.Outcome{Target: t}.Old()
 		result.Reason = "it returned when the drain ended"
 		results[i] = result
 		view.changed(result)
 	}
+}
+
+// holdersHere returns the sessions on the drained nodes that hold elections of the drain,
+// by key.
+func (r *drainRun) holdersHere(ctx context.Context, results []drain.Result) (map[string]*election.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	keys := make([]string, len(results))
+	for i, result := range results {
+		keys[i] = result.Item.Target.Key
+	}
+	holders, err := consulx.Holders(ctx, r.client, keys)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := consulx.Sessions(ctx, r.client)
+	if err != nil && !errors.Is(err, consulx.ErrIncomplete) {
+		return nil, err
+	}
+	onNode := map[string]*election.Session{}
+	for _, s := range sessions {
+		if slices.Contains(r.plan.Nodes, s.Node) {
+			onNode[s.ID] = s
+		}
+	}
+	here := map[string]*election.Session{}
+	for key, holder := range holders {
+		here[key] = onNode[holder]
+	}
+	return here, nil
 }
 
 // admit plans an election that a drained node won during --watch.

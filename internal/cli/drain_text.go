@@ -34,18 +34,10 @@ func (r *drainRun) writePlan() error {
 // planText writes the elections as a table, then the effects and the skipped ones.
 func (r *drainRun) planText(w io.Writer, width int) error {
 	var b strings.Builder
-	planned, skipped := r.plan.Planned(), len(r.plan.Items)-len(r.plan.Planned())
-	fmt.Fprintf(&b, "Drain %s: %s to move, %d skipped.\n", nodeNames(r.plan.Nodes), countElections(len(planned)), skipped)
-	if len(planned) > 0 {
-		table := output.NewTable(&b)
-		fmt.Fprintln(table, "  ELECTION\tLEADER\tNODE\tNEXT, ON OTHER NODES")
-		for _, item := range planned {
-			t := item.Target
-			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", itemName(item), election.ShortLeader(t.Leader), sanitize.Line(t.Node, 60), nextElsewhere(item))
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
+	planned := r.plan.Planned()
+	fmt.Fprintf(&b, "Drain %s: %s to move, %d skipped.\n", nodeNames(r.plan.Nodes), countElections(len(planned)), len(r.plan.Items)-len(planned))
+	if err := planTable(&b, planned); err != nil {
+		return err
 	}
 	for _, line := range r.planNotes(planned) {
 		if !strings.HasPrefix(line, commandLabel) {
@@ -55,6 +47,19 @@ func (r *drainRun) planText(w io.Writer, width int) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func planTable(w io.Writer, planned []*drain.Item) error {
+	if len(planned) == 0 {
+		return nil
+	}
+	table := output.NewTable(w)
+	fmt.Fprintln(table, "  ELECTION\tLEADER\tNODE\tNEXT, ON OTHER NODES")
+	for _, item := range planned {
+		t := item.Target
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", itemName(item), election.ShortLeader(t.Leader), sanitize.Line(t.Node, 60), nextElsewhere(item))
+	}
+	return table.Flush()
 }
 
 // itemName is the name of an election, marked if no pattern matches its key.
@@ -68,28 +73,38 @@ func itemName(item *drain.Item) string {
 
 // nextElsewhere names the likely candidates on other nodes in one line.
 func nextElsewhere(item *drain.Item) string {
-	var text string
+	rivals := election.Plural(uint64(item.Rivals), "candidate") + " on the drained node" //nolint:gosec // not negative
 	switch unread := item.Around.Unread(); {
 	case len(item.Next) > 0:
-		names := make([]string, 0, nextShown)
-		for _, c := range item.Next[:min(len(item.Next), nextShown)] {
-			name := election.ShortLeader(c.Name)
-			if c.Session.Node != "" && !election.NamesNode(name, c.Session.Node) {
-				name += " on " + sanitize.Line(c.Session.Node, 60)
-			}
-			names = append(names, name+" ("+reason(c)+")")
+		text := candidateNames(item.Next)
+		if item.Rivals > 0 {
+			text += "; " + rivals
 		}
-		text = strings.Join(names, ", ")
-		if more := len(item.Next) - len(names); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
+		return text
 	case len(unread) > 0:
-		text = "unknown: " + strings.Join(unread, "; ")
-	default:
-		text = "no candidate was seen: it will stay vacant"
+		return "unknown: " + strings.Join(unread, "; ")
+	case item.Rivals > 0:
+		return "none was seen: it may stay (" + rivals + ")"
 	}
-	if item.Rivals > 0 {
-		text += fmt.Sprintf("; %s on the drained node", election.Plural(uint64(item.Rivals), "candidate")) //nolint:gosec // not negative
+	return "none was seen: it will stay vacant"
+}
+
+// candidateNames names the first candidates and counts the others.
+func candidateNames(all []insight.Candidate) string {
+	names := make([]string, 0, nextShown)
+	for _, c := range all[:min(len(all), nextShown)] {
+		name := election.ShortLeader(c.Name)
+		if c.Session.Node != "" && !election.NamesNode(name, c.Session.Node) {
+			name += " on " + sanitize.Line(c.Session.Node, 60)
+		}
+		if c.Weak {
+			name = "perhaps " + name
+		}
+		names = append(names, name)
+	}
+	text := strings.Join(names, ", ")
+	if more := len(all) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
@@ -106,10 +121,22 @@ func (r *drainRun) planNotes(planned []*drain.Item) []string {
 		lines = append(lines, effectLines(names, releases)...)
 	}
 	if len(planned) > 0 && r.destroy {
-		lines = append(lines, fmt.Sprintf("After %s without success, the leader's session is destroyed:", election.Plural(uint64(r.rounds), "release"))) //nolint:gosec // not negative
+		lines = append(lines, "After "+releaseCount(r.rounds)+" without success, the leader's session is destroyed:")
 		lines = append(lines, effectLines(names, destroys)...)
 	}
-	for _, item := range r.plan.Items {
+	lines = append(lines, skippedLines(r.plan.Items)...)
+	if r.noScan {
+		lines = append(lines, "Keys that match no pattern were not searched (--no-scan).")
+	}
+	if r.incomplete != "" {
+		lines = append(lines, r.incomplete)
+	}
+	return lines
+}
+
+// skippedLines say why the drain skips elections, and what to do instead.
+func skippedLines(all []*drain.Item) (lines []string) {
+	for _, item := range all {
 		if item.Skip == "" {
 			continue
 		}
@@ -117,12 +144,6 @@ func (r *drainRun) planNotes(planned []*drain.Item) []string {
 		if item.Effect.Better != "" && item.Failure == insight.OutcomeRefused {
 			lines = append(lines, commandLabel+item.Effect.Better)
 		}
-	}
-	if r.noScan {
-		lines = append(lines, "Keys that match no pattern were not searched (--no-scan).")
-	}
-	if r.incomplete != "" {
-		lines = append(lines, r.incomplete)
 	}
 	return lines
 }

@@ -232,6 +232,7 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 			reason = c.outcome.Reason
 		}
 		return c.rest(now, c.actedAt.Add(p.Wait), Failed, reason)
+	default:
 	}
 	if c.outcome.Action == election.ActionDestroy {
 		c.set(Stayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.outcome.Reason))
