@@ -149,17 +149,13 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 }
 
 // Nodes lists all nodes. With ErrIncomplete the token cannot read all of them.
-func Nodes(ctx context.Context, c *Client) ([]string, error) {
+func Nodes(ctx context.Context, c *Client) (names []string, err error) {
 	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
-	if err != nil {
-		return nil, c.Wrap(err)
+	for _, node := range all {
+		names = append(names, node.Node)
 	}
-	names := make([]string, len(all))
-	for i, node := range all {
-		names[i] = node.Node
+	if err == nil && (meta.ResultsFilteredByACLs || len(all) == 0) {
+		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all nodes")
 	}
-	if meta.ResultsFilteredByACLs || len(all) == 0 {
-		return names, Fail(ErrIncomplete, "may be incomplete: this token cannot read all nodes")
-	}
-	return names, nil
+	return names, c.Wrap(err)
 }

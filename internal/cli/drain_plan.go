@@ -23,7 +23,7 @@ func countElections(n int) string {
 
 // makePlan reads everything that the plan needs.
 func (r *drainRun) makePlan(ctx context.Context, nodes []string) error {
-	f := drain.Facts{Nodes: nodes, Snapshot: r.snapshot}
+	f := drain.Facts{Nodes: nodes, Patterns: r.patterns, Snapshot: r.snapshot}
 	if err := r.readSessions(ctx, &f); err != nil {
 		return err
 	}

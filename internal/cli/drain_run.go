@@ -162,7 +162,7 @@ func (r *drainRun) admit(ctx context.Context, s *election.Snapshot, e *election.
 	}
 	one := *s
 	one.Elections = []*election.Election{e}
-	f := drain.Facts{Nodes: r.plan.Nodes, Snapshot: &one, Sessions: sessions}
+	f := drain.Facts{Nodes: r.plan.Nodes, Patterns: r.patterns, Snapshot: &one, Sessions: sessions}
 	plan := drain.NewPlan(f, map[string]election.Surroundings{e.Key(): around}, r.selected.excluded)
 	if len(plan.Items) == 0 {
 		return nil

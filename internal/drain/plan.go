@@ -12,6 +12,7 @@ import (
 // Facts are what was read before a plan.
 type Facts struct {
 	Nodes    []string
+	Patterns election.Patterns
 	Snapshot *election.Snapshot
 	// Sessions are all sessions that the token can read.
 	Sessions []*election.Session
@@ -72,7 +73,7 @@ func (f *Facts) Elections() []*election.Election {
 	}
 	for _, p := range f.Held {
 		if session := here[p.Session]; session != nil && !seen[p.Key] && !seen[lockOf(p)] {
-			all = append(all, unwatched(p, session, f.Snapshot.Datacenter))
+			all = append(all, f.found(p, session))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) })
@@ -107,10 +108,15 @@ func lockOf(p election.Pair) string {
 	return folder + "/.lock"
 }
 
-// unwatched is the election of a key that no pattern matches.
-func unwatched(p election.Pair, session *election.Session, datacenter string) *election.Election {
+// found is the election of a key that only the search of the store found: no pattern matches
+// it, or it was acquired after the snapshot.
+func (f *Facts) found(p election.Pair, session *election.Session) *election.Election {
+	name, matched := f.Patterns.Match(p.Key)
+	if !matched {
+		name = p.Key
+	}
 	return &election.Election{
-		Name: p.Key, Datacenter: datacenter, Pair: p, Exists: true, Session: session, Term: p.LockIndex,
+		Name: name, Datacenter: f.Snapshot.Datacenter, Pair: p, Exists: true, Session: session, Term: p.LockIndex,
 		Leader: election.LeaderLabel(p, session), Unaddressable: !election.Addressable(p.Key),
 	}
 }
@@ -159,7 +165,7 @@ func NewPlan(
 	for _, e := range f.Elections() {
 		surroundings := around[e.Key()]
 		item := newItem(e, f.Nodes, board, &surroundings)
-		item.Watched = f.Snapshot.Find(e.ID()) != nil
+		_, item.Watched = f.Patterns.Match(e.Key())
 		if text := excluded(e); text != "" {
 			item.Skip, item.Failure = text, ""
 		}

@@ -28,8 +28,12 @@ func facts() drain.Facts {
 	leader.Value = []byte("pg1")
 	slot := pair("gpu/m1", "m1")
 	slot.Flags = election.SemaphoreFlag
+	ps, err := election.ParsePatterns([]string{"service/*/leader"})
+	if err != nil {
+		panic(err)
+	}
 	return drain.Facts{
-		Nodes: []string{"node-2"},
+		Nodes: []string{"node-2"}, Patterns: ps,
 		Snapshot: &election.Snapshot{Elections: []*election.Election{
 			ledBy(leader, db), ledBy(pair("service/elsewhere/leader", "w2"), web2), ledBy(pair("service/free/leader", ""), nil),
 			ledBy(pair("service/web/leader", "w1"), nil),
@@ -118,6 +122,17 @@ func TestPlanListsWatchedSemaphoresOnce(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d items", n)
+	}
+}
+
+// The key was acquired between the snapshot and the search of the store.
+func TestAKeyThatOnlyTheSearchFoundHasItsName(t *testing.T) {
+	f := facts()
+	f.Held = append(f.Held, pair("service/late/leader", "m1"))
+	for _, i := range plan(f, "").Items {
+		if i.Target.Key == "service/late/leader" && (i.Target.Election != "late" || !i.Watched) {
+			t.Errorf("%+v", i)
+		}
 	}
 }
 
