@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/internal/consultest"
 	"electop/internal/history"
 	"electop/internal/history/sqlite"
 )
@@ -358,4 +359,52 @@ func TestDrainIsRecordedInTheHistory(t *testing.T) {
 	if err != nil || len(actions) != 1 || actions[0].Key != "service/web/leader" || actions[0].Result != history.ResultDone {
 		t.Errorf("%v %+v", err, actions)
 	}
+}
+
+func TestDrainWithLimitedTokens(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	p := prefix(t)
+	web, mail := w.session(nil), w.session(nil)
+	w.acquire(p+"/web/leader", web, "web-1")
+	w.acquire(p+"/mail/leader", mail, "mail-1")
+	keys := token(t, w.client, "keys", `key_prefix "" { policy = "read" }`)
+	reads := `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`
+	partly := token(t, w.client, "partly", reads+` key "`+p+`/web/leader" { policy = "write" }`)
+
+	r := w.run("drain", "node-1", "--yes", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
+	has(t, r.errOut, "sessions cannot be read with this token")
+	r = w.run("drain", "node-1", "--yes", "--wait", "10ms", "-o", "json", "-k", p+"/*/leader", "--token", partly).must(t, exitDenied)
+	lines, summary := drainLines(t, r.out)
+	if l := lines["mail"]; l.Result != "skipped" || !strings.Contains(l.Reason, `this token lacks key "`+p+`/mail/leader" { policy = "write" }`) {
+		t.Errorf("%s", r.out)
+	}
+	if summary.Vacant != 1 || summary.Skipped != 1 || w.get(p+"/mail/leader").Session != mail {
+		t.Errorf("%s", r.out)
+	}
+	has(t, r.errOut, "node-1 still leads 1 election")
+}
+
+func TestAnInterruptedDrainReportsEachElection(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if pair, _, err := w.client.KV().Get("service/web/leader", nil); err == nil && pair.Session == "" {
+				cancel()
+			}
+		}
+	}()
+	var out, errOut buffer
+	code := run(ctx, deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut},
+		[]string{"--http-addr", w.addr, "drain", a, "--yes", "-o", "json", "--history", "off"})
+	lines, summary := drainLines(t, out.String())
+	if l := lines["web"]; code != exitFailed || l.Result != "moving" || l.Reason != "interrupted" || summary.Unfinished != 1 {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+	has(t, errOut.String(), "electop: interrupted: "+a+" leads no election of the drain (1 election: 0 moved, 1 unfinished; 1 release in ")
 }
