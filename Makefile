@@ -5,7 +5,7 @@ CONSUL := bin/consul
 LINT   := bin/golangci-lint
 NPM    := bin/holders/node_modules/consul/package.json
 
-.PHONY: build test faults soak accuracy lint bench bench-go demo consul holders clean
+.PHONY: build test drain faults soak accuracy lint bench bench-go demo consul holders clean
 
 build: ## builds bin/electop
 	$(GO) build -o bin/electop .
@@ -43,6 +43,9 @@ test: consul holders ## runs all tests, including those with a real Consul, real
 
 faults: consul ## tests all faults, with 100 kills of the recorder; `make test` tests only the fast ones
 	ELECTOP_FAULTS=all $(GO) test -count=1 -timeout 30m ./internal/faults ./internal/history/sqlite
+
+drain: consul ## tests drains as often as their acceptance criteria say; `make test` tests each a few times
+	ELECTOP_DRAIN=all $(GO) test -count=1 -timeout 30m -v -run 'TestDrain|TestAnInterruptedDrain' ./internal/cli
 
 SOAK ?= 30m
 

@@ -33,11 +33,26 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 // CreateIndex, LockIndex); otherwise ErrMoved, nothing written. The session stays, without
 // a lock-delay. ErrRefused protects some keys; after ErrUnknown the result is unconfirmed.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
-	var released Released
-	a := election.OperatorAction{
-		Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex,
+	return op.releaseSeen(ctx, t, nil)
+}
+
+// ReleaseObserved is Release with one request if the key is still as observed. The session
+// says that it is not Patroni's. A large value is read again.
+func (op *Operator) ReleaseObserved(ctx context.Context, e *election.Election) (Released, error) {
+	if e.Unaddressable || len(e.Pair.Value) > 4<<10 || e.Session == nil || e.Session.Behavior == election.BehaviorDelete {
+		return op.Release(ctx, e.Target())
 	}
-	err := op.act(a, func() (err error) {
+	return op.releaseSeen(ctx, e.Target(), &e.Pair)
+}
+
+func (op *Operator) releaseSeen(ctx context.Context, t election.Target, seen *election.Pair) (released Released, err error) {
+	a := election.OperatorAction{Kind: election.ActionRelease, Key: t.Key, Session: t.Session, CreateIndex: t.CreateIndex, LockIndex: t.LockIndex}
+	err = op.act(a, func() (err error) {
+		if seen != nil {
+			if released, err = op.client.release(ctx, seen); !errors.Is(err, ErrMoved) {
+				return err
+			}
+		}
 		released, err = op.release(ctx, t)
 		return err
 	})
@@ -46,25 +61,23 @@ func (op *Operator) Release(ctx context.Context, t election.Target) (Released, e
 
 // release reads and unlocks. It retries because a holder that writes its value changes the
 // index but keeps the lock.
-func (op *Operator) release(ctx context.Context, t election.Target) (Released, error) {
+func (op *Operator) release(ctx context.Context, t election.Target) (released Released, err error) {
 	if err := op.refuse(ctx, t); err != nil {
 		return Released{}, err
 	}
-	var err error
 	for range ReleaseTries {
-		var pair *election.Pair
-		if pair, err = op.client.held(ctx, t); err != nil {
-			return Released{}, err
-		}
-		if !t.SameHold(*pair) {
+		pair, readErr := op.client.held(ctx, t)
+		switch {
+		case readErr != nil:
+			return Released{}, readErr
+		case !t.SameHold(*pair):
 			return Released{}, Fail(ErrMoved, "%s is held in another term; nothing was written", t.Key)
 		}
-		var released Released
 		if released, err = op.client.release(ctx, pair); !errors.Is(err, ErrMoved) {
 			return released, err
 		}
 	}
-	return Released{}, err
+	return released, err
 }
 
 // DestroySession ends a session and all its holds. If t names a key, the session must

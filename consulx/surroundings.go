@@ -147,3 +147,15 @@ func NodeChecks(ctx context.Context, c *Client, node string) election.NodeChecks
 	}
 	return read
 }
+
+// Nodes lists all nodes. With ErrIncomplete the token cannot read all of them.
+func Nodes(ctx context.Context, c *Client) (names []string, err error) {
+	all, meta, err := c.api.Catalog().Nodes(c.Read(ctx))
+	for _, node := range all {
+		names = append(names, node.Node)
+	}
+	if err == nil && (meta.ResultsFilteredByACLs || len(all) == 0) {
+		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all nodes")
+	}
+	return names, c.Wrap(err)
+}

@@ -115,6 +115,14 @@ func (o *Observer) Snapshot() *election.Snapshot {
 	return o.tracker.Snapshot(time.Now())
 }
 
+// Election returns an election as last observed, nil if there is none. It is never older than
+// the events and snapshots that were delivered.
+func (o *Observer) Election(key string) *election.Election {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tracker.Find(key)
+}
+
 // Note reports an action of this program, so that its effect gets the right cause.
 func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 

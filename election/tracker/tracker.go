@@ -209,6 +209,14 @@ func (t *Tracker) search(key string) int {
 	return sort.Search(len(t.elections), func(i int) bool { return t.elections[i].Key() >= key })
 }
 
+// Find returns the election with this key, nil if there is none.
+func (t *Tracker) Find(key string) *election.Election {
+	if i := t.search(key); i < len(t.elections) && t.elections[i].Key() == key {
+		return t.elections[i]
+	}
+	return nil
+}
+
 // merge iterates over the known elections of a range and the pairs read, both
 // sorted, and returns the resulting elections. changed is false if they are the
 // same.

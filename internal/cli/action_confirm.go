@@ -28,7 +28,7 @@ func (d deps) canAsk() error {
 	return nil
 }
 
-// confirm asks for confirmation, unless --yes is set.
+// confirm requests confirmation, unless --yes is set.
 func (b *batch) confirm(ctx context.Context) error {
 	if b.yes {
 		return nil
@@ -36,7 +36,7 @@ func (b *batch) confirm(ctx context.Context) error {
 	return b.d.confirm(ctx, b.question())
 }
 
-// confirm asks one question. The default is no.
+// confirm requests one confirmation. The default is no.
 func (d deps) confirm(ctx context.Context, question string) error {
 	fmt.Fprintf(d.stderr, "%s? [y/N] ", question)
 	switch strings.ToLower(strings.TrimSpace(readLine(ctx, d.stdin))) {

@@ -23,7 +23,7 @@ Exit codes:
   4  the lock state changed after electop read it (another holder, another term,
      or the key was written without the lock); nothing was written
   5  denied by Consul's ACLs, or unknown token
-  6  success, but the same leader leads again
+  6  success, but the same leader leads again (drain: a leader on the node)
   7  the election has no leader; nothing was written
 A command that acts on several elections exits with the most severe code, in the
 order 1, 5, 4, 7, 6, 0.`
@@ -63,7 +63,7 @@ func newRootCommand(d deps) *cobra.Command {
 	o.register(cmd.PersistentFlags())
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
-		newReleaseCommand(d, o), newDestroyCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o),
+		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o),
 		newDoctorCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
 	)
 	return cmd

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/internal/drain"
+)
+
+// watchedExactly is the number of elections up to which a drain watches single keys:
+// more need too many queries.
+const watchedExactly = 32
+
+// patternsToWatch match the keys of the plan. With --watch they match all elections.
+func (r *drainRun) patternsToWatch() election.Patterns {
+	planned := r.plan.Planned()
+	all := r.watch || len(planned) > watchedExactly
+	var ps election.Patterns
+	if all {
+		ps = slices.Clone(r.patterns)
+	}
+	for _, item := range planned {
+		if !all || !item.Watched {
+			ps = append(ps, election.KeyPattern(item.Target.Key))
+		}
+	}
+	return ps
+}
+
+// execute carries out the plan and reports every election.
+func (r *drainRun) execute(ctx context.Context) error {
+	view := newDrainView(r)
+	if len(r.plan.Planned()) == 0 && !r.watch {
+		results := drain.NewRunner(r.plan, nil, drain.Options{OnResult: view.changed}).Run(ctx)
+		view.flush()
+		return view.finish(ctx, results)
+	}
+	recorder := r.o.record(r.client, nil, r.d.warn)
+	recorder.observes(r.snapshot.Datacenter)
+	stop := view.start()
+	results, err := r.move(ctx, recorder, view)
+	stop()
+	recorder.finish()
+	if err != nil {
+		return err
+	}
+	return view.finish(ctx, results)
+}
+
+// move observes the elections and runs the drain.
+func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, view *drainView) ([]drain.Result, error) {
+	operator := &drainOperator{client: r.client, recorder: recorder, planned: map[string]bool{}}
+	for _, item := range r.plan.Planned() {
+		operator.planned[item.Target.Key] = true
+	}
+	runner := drain.NewRunner(r.plan, operator, drain.Options{
+		Rounds: r.rounds, Settle: r.settle, Wait: r.wait, Destroy: r.destroy, Watch: r.watch,
+		OnResult: view.changed, Admit: r.admit,
+	})
+	ps := r.patternsToWatch()
+	observer := observe.New(r.client, observe.Options{Patterns: ps, OnEvents: runner.Observe})
+	operator.Operator, operator.find = consulx.NewOperator(r.client, observer.Note), observer.Election
+	// The observer outlives an interruption until the writes in progress have ended.
+	octx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error { return observer.Run(octx) })
+	defer func() {
+		cancel()
+		_ = g.Wait() // the observer fails only if it runs twice
+	}()
+	first, err := awaitSnapshot(ctx, r.client, ps, observer.Snapshots())
+	switch {
+	case ctx.Err() != nil:
+		return nil, errInterrupted
+	case err != nil:
+		return nil, err
+	}
+	runner.See(first)
+	g.Go(func() error {
+		for s := range observer.Snapshots() {
+			runner.See(s)
+		}
+		return nil
+	})
+	results := runner.Run(ctx)
+	if ctx.Err() == nil {
+		r.verify(ctx, results, view)
+	}
+	return results, nil
+}
+
+// verify reads the holders again: a session on a drained node may have won a key after
+// the last observation, and the exit code must be right.
+func (r *drainRun) verify(ctx context.Context, results []drain.Result, view *drainView) {
+	holders, err := r.holdersHere(ctx, results)
+	if err != nil {
+		r.d.warn("the result was not verified: " + consulx.Describe(err))
+	}
+	for i, result := range results {
+		session := holders[result.Item.Target.Key]
+		if session == nil || result.Here || result.Status == drain.Skipped {
+			continue
+		}
+		t := election.Target{Session: session.ID, Node: session.Node, Leader: election.LeaderLabel(election.Pair{}, session)}
+		result.Status, result.Here, result.Leader = drain.Stayed, true, insight.Outcome{Target: t}.Old()
+		result.Reason = "it returned when the drain ended"
+		results[i] = result
+		view.changed(result)
+	}
+}
+
+// holdersHere returns the sessions on the drained nodes that hold elections of the drain,
+// by key.
+func (r *drainRun) holdersHere(ctx context.Context, results []drain.Result) (map[string]*election.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	keys := make([]string, len(results))
+	for i, result := range results {
+		keys[i] = result.Item.Target.Key
+	}
+	holders, err := consulx.Holders(ctx, r.client, keys)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := consulx.Sessions(ctx, r.client)
+	if err != nil && !errors.Is(err, consulx.ErrIncomplete) {
+		return nil, err
+	}
+	onNode := map[string]*election.Session{}
+	for _, s := range sessions {
+		if slices.Contains(r.plan.Nodes, s.Node) {
+			onNode[s.ID] = s
+		}
+	}
+	here := map[string]*election.Session{}
+	for key, holder := range holders {
+		here[key] = onNode[holder]
+	}
+	return here, nil
+}
+
+// admit plans an election that a drained node won during --watch.
+func (r *drainRun) admit(ctx context.Context, s *election.Snapshot, e *election.Election) *drain.Item {
+	if r.selected.excluded(e) != "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	around := consulx.Survey(ctx, r.client, e.Key())
+	sessions := around.Sessions
+	if e.Session != nil {
+		sessions = append(slices.Clone(sessions), e.Session)
+	}
+	one := *s
+	one.Elections = []*election.Election{e}
+	f := drain.Facts{Nodes: r.plan.Nodes, Patterns: r.patterns, Snapshot: &one, Sessions: sessions}
+	plan := drain.NewPlan(f, map[string]election.Surroundings{e.Key(): around}, r.selected.excluded)
+	if len(plan.Items) == 0 {
+		return nil
+	}
+	return plan.Items[0]
+}
+
+// drainOperator writes to Consul and records each action.
+type drainOperator struct {
+	*consulx.Operator
+	find     func(key string) *election.Election
+	client   *consulx.Client
+	recorder *historyRecorder
+	planned  map[string]bool
+}
+
+// Release unlocks the key of one hold. It uses what was just observed, because every further
+// request gives the candidates on the drained node more time to win again.
+func (o *drainOperator) Release(ctx context.Context, t election.Target) insight.Outcome {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	var released consulx.Released
+	var err error
+	if e := o.find(t.Key); e != nil && t.SameHold(e.Pair) {
+		released, err = o.ReleaseObserved(ctx, e)
+	} else {
+		released, err = o.Operator.Release(ctx, t)
+	}
+	outcome := withNote(outcomeOf(insight.Outcome{Action: election.ActionRelease, Target: t}, err), released)
+	o.recorder.action(outcome)
+	return outcome
+}
+
+// Destroy destroys the session of one hold, unless it holds a key that is not part of the
+// drain.
+func (o *drainOperator) Destroy(ctx context.Context, t election.Target) insight.Outcome {
+	outcome := insight.Outcome{Action: election.ActionDestroy, Target: t}
+	if reason := o.holdsMore(ctx, t.Session); reason != "" {
+		outcome.Kind, outcome.Reason = insight.OutcomeRefused, reason
+		return outcome
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	outcome = outcomeOf(outcome, o.DestroySession(ctx, t))
+	o.recorder.action(outcome)
+	return outcome
+}
+
+// holdsMore returns why a session must not be destroyed, "" if it holds only keys of the
+// drain. Sessions that were created after the plan are searched for as well.
+func (o *drainOperator) holdsMore(ctx context.Context, session string) string {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	held, err := consulx.Holdings(ctx, o.client, []string{session}, nil)
+	if err != nil {
+		return "which keys it holds is unknown: " + consulx.Describe(err)
+	}
+	for _, p := range held {
+		if !o.planned[p.Key] {
+			return "it also holds " + sanitize.Line(p.Key, 200) + ", which is not part of the drain"
+		}
+	}
+	return ""
+}
+
+// drainInterval is the time between two updates of the live table.
+const drainInterval = 100 * time.Millisecond

@@ -1,0 +1,410 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
+)
+
+// node registers a node, on which sessions can be created.
+func (w *testConsul) node(name string) {
+	w.t.Helper()
+	if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.2"}, nil); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
+}
+
+// sessionOn creates a session on a node.
+func (w *testConsul) sessionOn(node string) string {
+	w.t.Helper()
+	return w.session(func(s *api.SessionEntry) { s.Node, s.LockDelay = node, 10*time.Millisecond })
+}
+
+// candidate is a polling candidate of an election. While paused is set, it does not
+// compete.
+type candidate struct {
+	key, session, value string
+	paused              *atomic.Bool
+}
+
+// pollers starts candidates that try to acquire their keys at an interval, in an order
+// that repeats, as cron jobs and simple clients do.
+func pollers(t *testing.T, w *testConsul, all []candidate, interval time.Duration) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	var g sync.WaitGroup
+	for i, c := range all {
+		g.Go(func() {
+			start := time.NewTimer(time.Duration(i) * interval / time.Duration(len(all)))
+			defer start.Stop()
+			select {
+			case <-ctx.Done():
+				return
+			case <-start.C:
+			}
+			tick := time.NewTicker(interval)
+			defer tick.Stop()
+			for {
+				if c.paused == nil || !c.paused.Load() { // an error ends with the test
+					_, _, _ = w.client.KV().Acquire(&api.KVPair{Key: c.key, Value: []byte(c.value), Flags: 7, Session: c.session}, (&api.WriteOptions{}).WithContext(ctx))
+				}
+				select {
+				case <-ctx.Done():
+					return
+				case <-tick.C:
+				}
+			}
+		})
+	}
+	t.Cleanup(func() { stop(); g.Wait() })
+}
+
+// drainLine is one line of `drain -o json`.
+type drainLine struct {
+	Election, Key, Result, Reason, Better string
+	Rounds                                int
+	Destroyed, Summary                    bool
+	Old                                   struct{ Leader, Session, Node string }
+	New                                   *struct{ Leader, Session, Node string }
+	VacancyMS                             *int64 `json:"vacancy_ms"`
+	Elections, Moved, Stayed, Vacant      int
+	Failed, Unfinished, Skipped, Releases int
+}
+
+// drainLines parses the lines by election; the last line is the summary.
+func drainLines(t *testing.T, text string) (lines map[string]drainLine, summary drainLine) {
+	t.Helper()
+	lines = map[string]drainLine{}
+	for line := range strings.Lines(text) {
+		var l drainLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if l.Summary {
+			summary = l
+		} else {
+			lines[l.Election] = l
+		}
+	}
+	if !summary.Summary {
+		t.Fatalf("no summary: %s", text)
+	}
+	return lines, summary
+}
+
+// three nodes of one test on a shared agent.
+func threeNodes(t *testing.T, w *testConsul) (drained, second, third string) {
+	t.Helper()
+	p := prefix(t)
+	drained, second, third = p+"-n1", p+"-n2", p+"-n3"
+	for _, name := range []string{drained, second, third} {
+		w.node(name)
+	}
+	return drained, second, third
+}
+
+func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, b, c := threeNodes(t, w)
+		web, other, elsewhere := w.sessionOn(a), w.sessionOn(a), w.sessionOn(b)
+		w.acquire(p+"/web/leader", web, "web-1")
+		w.acquire(p+"/mail/leader", other, "mail-1")
+		w.acquire(p+"/chat/leader", elsewhere, "chat-1")
+		w.acquire(p+"-locks/backup", other, "backup-1") // no pattern matches it
+		contend(t, w, p+"/web/leader", w.sessionOn(b), "web-2")
+		contend(t, w, p+"/mail/leader", w.sessionOn(c), "mail-2")
+		contend(t, w, p+"-locks/backup", w.sessionOn(c), "backup-2")
+		chat := w.get(p + "/chat/leader").ModifyIndex
+		r := w.run("drain", a, "--yes", "--settle", "100ms", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+		lines, summary := drainLines(t, r.out)
+		for name, node := range map[string]string{"web": b, "mail": c, p + "-locks/backup": c} {
+			l := lines[name]
+			if l.Result != "moved" || l.Rounds != 1 || l.Old.Node != a || l.New == nil || l.New.Node != node || l.VacancyMS == nil {
+				t.Errorf("%s: %+v", name, l)
+			}
+		}
+		if len(lines) != 3 || summary.Moved != 3 || summary.Elections != 3 || summary.Releases != 3 {
+			t.Errorf("%s", r.out)
+		}
+		if w.get(p+"/chat/leader").ModifyIndex != chat {
+			t.Error("an election on another node was touched")
+		}
+		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ")
+		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // nothing is left
+		has(t, r.errOut, "0 elections to move, 0 skipped", " leads no election of the drain")
+	})
+}
+
+func TestDrainEndsWithoutALeaderOnTheNode(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, b, c := threeNodes(t, w)
+		var all []candidate
+		for i := range 7 {
+			key := fmt.Sprintf("%s/web%d/leader", p, i)
+			for j, node := range []string{a, a, b, c} {
+				all = append(all, candidate{key, w.sessionOn(node), fmt.Sprintf("web%d-%d", i, j), nil})
+			}
+			w.acquire(key, all[len(all)-4].session, "first")
+		}
+		pollers(t, w, all, 100*time.Millisecond)
+		r := w.run("drain", a, "--yes", "--settle", "500ms", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+		lines, summary := drainLines(t, r.out)
+		if summary.Moved != 7 || len(lines) != 7 {
+			t.Errorf("%s", r.out)
+		}
+		for _, l := range lines {
+			if l.Result != "moved" || l.New.Node == a {
+				t.Errorf("%+v", l)
+			}
+			if pair := w.get(l.Key); pair.Flags != 7 {
+				t.Errorf("%+v", pair)
+			}
+		}
+	})
+}
+
+func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, _, _ := threeNodes(t, w)
+		stays, vacant := w.sessionOn(a), w.sessionOn(a)
+		w.acquire(p+"/stays/leader", stays, "stays-1")
+		w.acquire(p+"/vacant/leader", vacant, "vacant-1")
+		contend(t, w, p+"/stays/leader", stays, "stays-1")
+		args := []string{"drain", a, "--yes", "--settle", "100ms", "--wait", "1s", "--rounds", "3", "-k", p + "/*/leader"}
+		r := w.run(append(args, "-o", "json")...).must(t, exitSameLeader)
+		lines, summary := drainLines(t, r.out)
+		if l := lines["stays"]; l.Result != "stayed" || l.Rounds != 3 || l.New.Node != a || !strings.Contains(l.Reason, "led again after each of 3 releases") {
+			t.Errorf("%+v", l)
+		}
+		if l := lines["vacant"]; l.Result != "vacant" || l.Rounds != 1 || l.New != nil {
+			t.Errorf("%+v", l)
+		}
+		if summary.Stayed != 1 || summary.Vacant != 1 {
+			t.Errorf("%+v", summary)
+		}
+		has(t, r.errOut, "none was seen: it will stay vacant", a+" still leads 1 election")
+		r = w.run(append(args, "--destroy")...).must(t, exitOK) // its session has ended: nobody competes
+		has(t, r.out, "stays: stays-1 on "+a+" → no leader, 3 releases and a destroy: no candidate acquired the key within 1s\n")
+		has(t, r.errOut, "After 3 releases without success, the leader's session is destroyed:", "Lock-delay 10ms")
+	})
+}
+
+func TestDrainDoesNotDestroyASessionWithOtherKeys(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	s := w.sessionOn(a)
+	w.acquire("service/web/leader", s, "web-1")
+	w.acquire("service/mail/leader", s, "mail-1")
+	contend(t, w, "service/web/leader", s, "web-1")
+	r := w.run("drain", a, "--yes", "--rounds", "1", "--destroy", "--exclude", "mail").must(t, exitSameLeader)
+	has(t, r.out, "and its session was not destroyed: it also holds service/mail/leader, which is not part of the drain")
+	has(t, r.errOut, "Skipped mail: excluded by --exclude")
+	if w.get("service/mail/leader").Session != s {
+		t.Error("an excluded election was touched")
+	}
+}
+
+func TestDrainSkipsPatroniAndSemaphores(t *testing.T) {
+	w := onMemory(t)
+	leader, _ := cluster(w, "service")
+	held, err := w.client.SemaphorePrefix("gpu", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Acquire(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	r := w.run("drain", "node-1", "--yes", "-o", "json").must(t, exitFailed)
+	lines, summary := drainLines(t, r.out)
+	if l := lines["db"]; l.Result != "skipped" || l.Better != "patronictl switchover db" || l.Rounds != 0 {
+		t.Errorf("%+v", l)
+	}
+	if summary.Skipped != 4 || summary.Elections != 0 { // the leader, two members, one slot
+		t.Errorf("%s", r.out)
+	}
+	has(t, r.errOut, "Skipped db: Patroni names its leader", "  better    patronictl switchover db", "no leader; end its holder", "still leads 1 election")
+	if w.get("service/db/leader").Session != leader {
+		t.Error("Patroni's key was released")
+	}
+	w.run("drain", "node-1", "--yes", "--exclude", "db").must(t, exitOK)
+}
+
+func TestDrainDryRunWritesNothing(t *testing.T) {
+	w := onMemory(t)
+	a, b, _ := threeNodes(t, w)
+	s := w.session(func(e *api.SessionEntry) { e.Node, e.Name = a, "web" })
+	w.session(func(e *api.SessionEntry) { e.Node, e.Name = b, "web" })
+	w.acquire("service/web/leader", s, "web-1")
+	before := w.get("service/web/leader")
+	r := w.run("drain", a, "--dry-run", "--read-only").must(t, exitOK)
+	has(t, r.out, "Drain "+a+": 1 election to move, 0 skipped.\n", "web-1", b, "The key is unlocked")
+	r = w.run("drain", a, "--dry-run", "-o", "json").must(t, exitOK)
+	lines, summary := drainLines(t, r.out)
+	if l := lines["web"]; l.Result != "planned" || l.Old.Session != s || !strings.Contains(r.out, `"next":[{"leader":"web`) || summary.Elections != 1 {
+		t.Errorf("%s", r.out)
+	}
+	if w.get("service/web/leader").ModifyIndex != before.ModifyIndex {
+		t.Error("the key changed")
+	}
+}
+
+func TestDrainAsksBeforeItActs(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	s := w.sessionOn(a)
+	w.acquire("service/web/leader", s, "web-1")
+	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, "drain", a).must(t, exitFailed)
+	has(t, r.errOut, "Move 1 election off "+a+"? [y/N] ", "nothing was done")
+	if w.get("service/web/leader").Session != s {
+		t.Error("the key was released")
+	}
+	r = w.runWith(deps{stdin: strings.NewReader("y\n"), interactive: true}, "drain", a, "--wait", "10ms").must(t, exitOK)
+	has(t, r.out, "web: web-1 on "+a+" → no leader, 1 release: no candidate acquired the key within 10ms\n")
+}
+
+func TestDrainChecksItsArguments(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+	for _, tt := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"drain --yes", exitUsage, "drain takes at least one NODE"},
+		{"drain node-9 --yes", exitNoElection, "no such node: node-9; Consul's nodes are "},
+		{"drain " + a, exitUsage, "stdin is not a terminal"},
+		{"drain " + a + " --yes --read-only", exitUsage, "--read-only forbids drain"},
+		{"drain " + a + " --yes --rounds 0", exitUsage, "--rounds 0"},
+		{"drain " + a + " --yes --settle -1s", exitUsage, "--settle -1s"},
+		{"drain " + a + " --yes --wait 0s", exitUsage, "--wait 0s"},
+		{"drain " + a + " --watch --dry-run", exitUsage, "mutually exclusive"},
+		{"drain " + a + " --yes --exclude wbe", exitNoElection, "no such election: wbe"},
+		{"drain " + a + " --yes --include wbe", exitNoElection, "no such election: wbe"},
+	} {
+		r := w.run(strings.Fields(tt.args)...)
+		if r.code != tt.code || !strings.Contains(r.errOut, tt.says) || r.out != "" {
+			t.Errorf("%s: exit code %d: %s%s", tt.args, r.code, r.out, r.errOut)
+		}
+	}
+	if w.get("service/web/leader").Session == "" {
+		t.Error("a wrong command line released a key")
+	}
+	r := w.run("__complete", "drain", a[:len(a)-1])
+	has(t, r.out, a+"\n")
+}
+
+func TestDrainIncludesOnlyTheNamedElections(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	web, mail := w.sessionOn(a), w.sessionOn(a)
+	w.acquire("service/web/leader", web, "web-1")
+	w.acquire("service/mail/leader", mail, "mail-1")
+	r := w.run("drain", a, "--yes", "--wait", "10ms", "--include", "web", "-o", "json").must(t, exitOK)
+	lines, _ := drainLines(t, r.out)
+	if lines["web"].Result != "vacant" || lines["mail"].Result != "skipped" || w.get("service/mail/leader").Session != mail {
+		t.Errorf("%s", r.out)
+	}
+}
+
+func TestDrainWatchKeepsTheNodeFree(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, b, _ := threeNodes(t, w)
+		here, there := w.sessionOn(a), w.sessionOn(b)
+		l := w.follow("drain", a, "--yes", "--watch", "--settle", "50ms", "-o", "json", "-k", p+"/*/leader")
+		w.acquire(p+"/web/leader", here, "web-1") // an election that is not in the plan
+		for range 3 {
+			eventually(t, "release", func() bool { return w.get(p+"/web/leader").Session == "" })
+			w.acquire(p+"/web/leader", there, "web-2")
+			if e := l.event(); e["election"] != "web" || e["result"] != "moved" {
+				t.Errorf("%v", e)
+			}
+			w.unlock(p+"/web/leader", there)
+			w.acquire(p+"/web/leader", here, "web-1")
+		}
+		l.stop()
+	})
+}
+
+func TestDrainIsRecordedInTheHistory(t *testing.T) {
+	w := onMemory(t)
+	a, b, _ := threeNodes(t, w)
+	file := historyFile(t)
+	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
+	w.run("drain", a, "--yes", "--settle", "10ms", "--history", file).must(t, exitOK)
+	f, err := sqlite.OpenFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	actions, err := f.Actions(t.Context(), history.Range{})
+	if err != nil || len(actions) != 1 || actions[0].Key != "service/web/leader" || actions[0].Result != history.ResultDone {
+		t.Errorf("%v %+v", err, actions)
+	}
+}
+
+func TestDrainWithLimitedTokens(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	p := prefix(t)
+	web, mail := w.session(nil), w.session(nil)
+	w.acquire(p+"/web/leader", web, "web-1")
+	w.acquire(p+"/mail/leader", mail, "mail-1")
+	keys := token(t, w.client, "keys", `key_prefix "" { policy = "read" }`)
+	reads := `key_prefix "" { policy = "read" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`
+	partly := token(t, w.client, "partly", reads+` key "`+p+`/web/leader" { policy = "write" }`)
+
+	r := w.run("drain", "node-1", "--yes", "-k", p+"/*/leader", "--token", keys).must(t, exitDenied)
+	has(t, r.errOut, "sessions cannot be read with this token")
+	r = w.run("drain", "node-1", "--yes", "--wait", "10ms", "-o", "json", "-k", p+"/*/leader", "--token", partly).must(t, exitDenied)
+	lines, summary := drainLines(t, r.out)
+	if l := lines["mail"]; l.Result != "skipped" || !strings.Contains(l.Reason, `this token lacks key "`+p+`/mail/leader" { policy = "write" }`) {
+		t.Errorf("%s", r.out)
+	}
+	if summary.Vacant != 1 || summary.Skipped != 1 || w.get(p+"/mail/leader").Session != mail {
+		t.Errorf("%s", r.out)
+	}
+	has(t, r.errOut, "node-1 still leads 1 election")
+}
+
+func TestAnInterruptedDrainReportsEachElection(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if pair, _, err := w.client.KV().Get("service/web/leader", nil); err == nil && pair.Session == "" {
+				cancel()
+			}
+		}
+	}()
+	var out, errOut buffer
+	code := run(ctx, deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut},
+		[]string{"--http-addr", w.addr, "drain", a, "--yes", "-o", "json", "--history", "off"})
+	lines, summary := drainLines(t, out.String())
+	if l := lines["web"]; code != exitFailed || l.Result != "moving" || l.Reason != "interrupted" || summary.Unfinished != 1 {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+	has(t, errOut.String(), "electop: interrupted: "+a+" leads no election of the drain (1 election: 0 moved, 1 unfinished; 1 release in ")
+}

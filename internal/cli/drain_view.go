@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/internal/drain"
+	"electop/internal/output"
+	"electop/internal/stream"
+)
+
+// liveRows is how many elections the live table shows.
+const liveRows = 12
+
+// drainView reports the elections of a drain: a line for each at rest, and on a terminal
+// a live table of the others. A slow terminal or pipe never delays the drain.
+type drainView struct {
+	d       deps
+	json    bool
+	nodes   []string
+	plan    []*drain.Item // shown before the drain
+	started time.Time
+	width   int // of the terminal on stderr, 0 if it is none
+	ready   chan struct{}
+
+	mu      sync.Mutex
+	order   []*drain.Item
+	current map[*drain.Item]drain.Result
+	lines   []drain.Result // at rest, and not written
+
+	drawn   int   // lines of the live table on the screen
+	written error // the first error of writing a result
+}
+
+func newDrainView(r *drainRun) *drainView {
+	return &drainView{
+		d: r.d, json: r.output == "json", nodes: r.plan.Nodes, plan: r.plan.Items, started: time.Now(),
+		width: output.TerminalWidth(stream.Unwrap(r.d.stderr)), ready: make(chan struct{}, 1), current: map[*drain.Item]drain.Result{},
+	}
+}
+
+// changed takes a result. It does not block.
+func (v *drainView) changed(r drain.Result) {
+	v.mu.Lock()
+	before, known := v.current[r.Item]
+	if !known {
+		v.order = append(v.order, r.Item)
+	}
+	v.current[r.Item] = r
+	if r.Status.Final() && r.Status != before.Status {
+		v.lines = append(v.lines, r)
+	}
+	v.mu.Unlock()
+	select {
+	case v.ready <- struct{}{}:
+	default:
+	}
+}
+
+// start writes results until stop is called.
+func (v *drainView) start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(drainInterval)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-v.ready:
+				v.flushIf(false)
+			case <-tick.C:
+				v.flushIf(true)
+			}
+		}
+		v.flush()
+	}()
+	return func() { cancel(); <-done }
+}
+
+// flushIf writes new lines and, if tick is set, the live table.
+func (v *drainView) flushIf(tick bool) {
+	v.mu.Lock()
+	lines := len(v.lines)
+	v.mu.Unlock()
+	if lines > 0 || tick && v.width > 0 {
+		v.flush()
+		v.draw()
+	}
+}
+
+// flush erases the live table and writes the lines of elections at rest.
+func (v *drainView) flush() {
+	v.mu.Lock()
+	lines := v.lines
+	v.lines = nil
+	v.mu.Unlock()
+	if v.drawn > 0 {
+		fmt.Fprintf(v.d.stderr, "\x1b[%dA\r\x1b[J", v.drawn)
+		v.drawn = 0
+	}
+	for _, r := range lines {
+		v.line(r)
+	}
+}
+
+// line reports one election: JSON to stdout; text to stdout or, if nothing was written to
+// Consul, to stderr.
+func (v *drainView) line(r drain.Result) {
+	var err error
+	switch {
+	case v.json:
+		err = writeJSONLine(v.d.stdout, drainResultJSON(r))
+	case r.Status == drain.Skipped && slices.Contains(v.plan, r.Item):
+		return
+	case r.Status == drain.Failed || r.Status == drain.Skipped || !r.Status.Final():
+		fmt.Fprintf(v.d.stderr, "electop: %s: %s\n", targetName(r.Item.Target), drainText(r))
+	default:
+		_, err = fmt.Fprintf(v.d.stdout, "%s: %s\n", targetName(r.Item.Target), drainText(r))
+	}
+	v.written = cmp.Or(v.written, err)
+}
+
+// draw writes the live table below the lines.
+func (v *drainView) draw() {
+	if v.width == 0 {
+		return
+	}
+	v.mu.Lock()
+	rows := v.liveTable(time.Now())
+	v.mu.Unlock()
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteString(ansi.Truncate(row, v.width-1, "…") + "\n")
+	}
+	fmt.Fprint(v.d.stderr, b.String())
+	v.drawn = len(rows)
+}
+
+// liveTable returns a progress bar and the elections that are moving or have not moved.
+// The mutex is held.
+func (v *drainView) liveTable(now time.Time) []string {
+	count := drainCounts{}
+	var table strings.Builder
+	tw := output.NewTable(&table)
+	shown := 0
+	for _, item := range v.order {
+		r := v.current[item]
+		count.add(r)
+		if r.Status == drain.Waiting || r.Status == drain.Moved || r.Status == drain.Skipped || shown >= liveRows {
+			continue
+		}
+		shown++
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", targetName(item.Target), r.Status, election.Plural(uint64(r.Rounds), "release"), liveText(r, now)) //nolint:gosec // not negative
+	}
+	_ = tw.Flush() // a strings.Builder does not fail
+	const cells = 20
+	full := cells * count.atRest() / max(1, count.elections)
+	bar := strings.Repeat("#", full) + strings.Repeat("-", cells-full)
+	head := fmt.Sprintf("[%s] %d of %d  %s  (ctrl-c stops)", bar, count.atRest(), count.elections, count.text())
+	return append([]string{head}, strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")...)
+}
+
+// liveText says where an election is now.
+func liveText(r drain.Result, now time.Time) string {
+	since := ""
+	if !r.Since.IsZero() {
+		since = " for " + max(0, now.Sub(r.Since)).Truncate(100*time.Millisecond).String()
+	}
+	if r.Leader.Session == "" {
+		return "no leader" + since
+	}
+	return "led by " + holderOnNode(r.Leader) + since
+}
+
+// holderOnNode names a holder and its node.
+func holderOnNode(h insight.Holder) string {
+	name := election.ShortLeader(h.Leader)
+	if h.Node == "" || election.NamesNode(name, h.Node) {
+		return name
+	}
+	return name + " on " + h.Node
+}

@@ -1,0 +1,304 @@
+package drain
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+)
+
+// course is the state of one election during a drain. Its methods do no I/O; time is a
+// parameter.
+type course struct {
+	item *Item
+	// hold is the present hold; Session is empty while there is none. since is when
+	// this state began.
+	hold  election.Target
+	since time.Time
+	// delayed is the estimated end of a lock-delay.
+	delayed time.Time
+
+	begun     bool // the drain has acted on it
+	inFlight  bool // an action is in progress
+	rounds    int
+	spent     int  // rounds before it last moved; a drain that watches counts again from there
+	tried     bool // to destroy the session
+	destroyed bool
+	// acted is the hold of the last action, outcome its result, actedAt its end.
+	acted   election.Target
+	outcome insight.Outcome
+	actedAt time.Time
+
+	vacancy        time.Duration
+	vacancyUnknown bool
+
+	status Status
+	reason string
+}
+
+func newCourse(item *Item) *course {
+	c := &course{item: item, hold: item.Target, status: Waiting}
+	if item.Skip != "" {
+		c.status, c.reason = Skipped, item.Skip
+	}
+	return c
+}
+
+// observe applies one event of the election.
+func (c *course) observe(e election.Event) {
+	switch e.Type {
+	case election.Elected:
+		c.elected(e)
+	case election.Vacated, election.Deleted:
+		if c.hold.Session != "" || c.since.IsZero() {
+			c.hold, c.since = election.Target{}, e.Time
+		}
+	case election.Overwritten:
+		if c.hold.Session == e.Session {
+			c.hold.LockIndex = 0
+		}
+	case election.Explained:
+		if e.LockDelayUntil.After(c.delayed) {
+			c.delayed = e.LockDelayUntil
+		}
+	case election.Missed:
+		c.vacancyUnknown = c.vacancyUnknown || c.begun
+	default:
+	}
+}
+
+func (c *course) elected(e election.Event) {
+	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
+		return // the hold of the plan, whose LockIndex the event does not have
+	}
+	if c.begun {
+		c.vacancy += e.Vacancy
+		c.vacancyUnknown = c.vacancyUnknown || !e.VacancyKnown
+	}
+	c.since, c.delayed = e.Time, time.Time{}
+	c.hold = election.Target{
+		Election: c.item.Target.Election, Key: c.item.Target.Key, Session: e.Session, ModifyIndex: e.ModifyIndex,
+		CreateIndex: e.CreateIndex, LockIndex: e.Term, Term: e.Term, Leader: e.Leader, Node: e.Node,
+	}
+}
+
+// see completes the present hold with what events do not have. After an action that found
+// another hold, the snapshot decides.
+func (c *course) see(e *election.Election, at time.Time) {
+	switch {
+	case e == nil:
+		return
+	case c.actedOnHold() && c.outcome.Kind == insight.OutcomeChanged && at.After(c.actedAt) && !sameHold(e.Target(), c.acted):
+		c.hold, c.since = election.Target{}, at
+		if !e.Exists || !e.Pair.Held() {
+			return
+		}
+	case !e.Exists || c.hold.Session == "" || e.Pair.Session != c.hold.Session || e.Pair.ModifyIndex < c.hold.ModifyIndex:
+		return
+	}
+	node := c.hold.Node
+	c.hold = e.Target()
+	c.hold.Election, c.hold.Node = c.item.Target.Election, cmp.Or(c.hold.Node, node)
+}
+
+// place is where the present leader's session is.
+type place int
+
+const (
+	vacant place = iota
+	here         // on a drained node
+	elsewhere
+	unknown
+)
+
+// policy is what all courses of a drain share.
+type policy struct {
+	Options
+	nodes map[string]bool
+	// sessions are the nodes of the sessions that the plan knows.
+	sessions map[string]string
+	// lost is set while the connection to Consul is lost.
+	lost bool
+}
+
+func (p *policy) place(t election.Target) place {
+	node := cmp.Or(t.Node, p.sessions[t.Session])
+	switch {
+	case t.Session == "":
+		return vacant
+	case node == "":
+		return unknown
+	case p.nodes[node]:
+		return here
+	}
+	return elsewhere
+}
+
+// decide sets the status, and returns the action to carry out or when to decide again.
+func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
+	switch {
+	case c.item.Skip != "":
+		return "", time.Time{}
+	case c.inFlight:
+		c.set(Moving, "")
+		return "", time.Time{}
+	case p.lost:
+		return "", time.Time{} // what was observed may have changed
+	}
+	switch p.place(c.hold) {
+	case vacant:
+		return "", c.rest(now, later(c.since, c.delayed).Add(p.Wait), Vacant, "no candidate acquired the key within "+p.Wait.String())
+	case unknown:
+		return "", c.rest(now, later(c.since, c.actedAt).Add(p.Wait), Failed, "the node of the new leader is unknown: its session was not read")
+	case elsewhere:
+		return "", c.decideElsewhere(now, p)
+	default:
+		return c.decideHere(now, p)
+	}
+}
+
+func (c *course) set(s Status, reason string) { c.status, c.reason = s, reason }
+
+// rest sets the status if the time has come, and otherwise returns when it does.
+func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Time) {
+	if now.Before(end) {
+		c.set(Moving, "")
+		return end
+	}
+	c.set(s, reason)
+	return time.Time{}
+}
+
+func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
+	reason := ""
+	if c.rounds == 0 {
+		reason = "it moved before a release"
+	}
+	wake = c.rest(now, c.since.Add(p.Settle), Moved, reason)
+	if c.status == Moved && p.Watch {
+		c.spent, c.tried = c.rounds, false
+	}
+	return wake
+}
+
+// decideHere decides while a session on a drained node leads.
+func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
+	switch {
+	case c.actedOnHold():
+		return "", c.unchanged(now, p)
+	case c.rounds-c.spent < p.Rounds:
+		if c.begun {
+			c.set(Moving, "")
+		} else {
+			c.set(Waiting, "")
+		}
+		return election.ActionRelease, time.Time{}
+	case p.Destroy && !c.tried:
+		c.set(Moving, "")
+		return election.ActionDestroy, time.Time{}
+	}
+	c.set(Stayed, c.stayedText())
+	return "", time.Time{}
+}
+
+func (c *course) stayedText() string {
+	text := fmt.Sprintf("a session on %s led again after each of %s", sanitize.Line(c.hold.Node, election.LabelLength), releases(c.rounds-c.spent))
+	if c.destroyed {
+		text += " and after its session was destroyed"
+	}
+	return text
+}
+
+func releases(n int) string {
+	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
+}
+
+// actedOnHold reports whether the last action was on the present hold.
+func (c *course) actedOnHold() bool { return c.begun && sameHold(c.hold, c.acted) }
+
+func sameHold(a, b election.Target) bool {
+	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex
+}
+
+// unchanged decides while the last action has no observed effect.
+func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
+	switch c.outcome.Kind {
+	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
+		reason := "the result of the " + string(c.outcome.Action) + " was not observed"
+		if c.outcome.Reason != "" {
+			reason = c.outcome.Reason
+		}
+		return c.rest(now, c.actedAt.Add(p.Wait), Failed, reason)
+	default:
+	}
+	if c.outcome.Action == election.ActionDestroy {
+		c.set(Stayed, fmt.Sprintf("%s, and its session was not destroyed: %s", c.stayedText(), c.outcome.Reason))
+		return time.Time{}
+	}
+	c.set(Failed, c.outcome.Reason)
+	return time.Time{}
+}
+
+// begin records that an action starts.
+func (c *course) begin(kind election.ActionKind) {
+	c.begun, c.inFlight, c.acted = true, true, c.hold
+	if kind == election.ActionRelease {
+		c.rounds++
+	} else {
+		c.tried = true
+	}
+	c.set(Moving, "")
+}
+
+// end records the outcome of the action. A lock-delay follows a destroy.
+func (c *course) end(now time.Time, o insight.Outcome) {
+	c.inFlight, c.outcome, c.actedAt = false, o, now
+	if o.Action == election.ActionDestroy {
+		c.destroyed = o.Kind == insight.OutcomeDone || o.Kind == insight.OutcomeUnknown
+		if c.destroyed {
+			c.delayed = later(c.delayed, now.Add(c.acted.LockDelay))
+		}
+	}
+}
+
+// restart restarts the timers after a time in which nothing was observed.
+func (c *course) restart(now time.Time) {
+	c.since, c.actedAt = later(c.since, now), later(c.actedAt, now)
+}
+
+// moving reports whether the election occupies one of the places of [Parallel].
+func (c *course) moving(p *policy) bool {
+	return c.inFlight || c.begun && c.status == Moving && p.place(c.hold) != elsewhere
+}
+
+// result describes the present state.
+func (c *course) result(p *policy) Result {
+	r := Result{
+		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed, Since: c.since,
+		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "",
+		Here: p.place(c.hold) == here, Reason: c.reason,
+	}
+	if c.hold.Session != "" {
+		t := c.hold
+		t.Node = cmp.Or(t.Node, p.sessions[t.Session])
+		r.Leader = insight.Outcome{Target: t}.Old()
+	}
+	switch c.status {
+	case Skipped:
+		r.Failure = c.item.Failure
+	case Failed:
+		r.Failure = cmp.Or(c.outcome.Kind, insight.OutcomeFailed)
+	default:
+	}
+	return r
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,49 @@
+package drain
+
+import (
+	"sync"
+
+	"electop/election"
+)
+
+// inbox hands observations to the runner. It keeps every event, because a consumer of
+// events must not block their source, and only the newest snapshot.
+type inbox struct {
+	ready chan struct{}
+
+	mu       sync.Mutex
+	queue    []election.Event
+	snapshot *election.Snapshot
+}
+
+func newInbox() *inbox { return &inbox{ready: make(chan struct{}, 1)} }
+
+func (b *inbox) events(events []election.Event) {
+	b.mu.Lock()
+	b.queue = append(b.queue, events...)
+	b.mu.Unlock()
+	b.wake()
+}
+
+func (b *inbox) see(s *election.Snapshot) {
+	b.mu.Lock()
+	b.snapshot = s
+	b.mu.Unlock()
+	b.wake()
+}
+
+func (b *inbox) wake() {
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what arrived since the last call; snapshot is nil if none did.
+func (b *inbox) take() (events []election.Event, snapshot *election.Snapshot) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	events, snapshot = b.queue, b.snapshot
+	b.queue, b.snapshot = nil, nil
+	return events, snapshot
+}

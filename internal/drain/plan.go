@@ -1,0 +1,210 @@
+package drain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// Facts are what was read before a plan.
+type Facts struct {
+	Nodes    []string
+	Patterns election.Patterns
+	Snapshot *election.Snapshot
+	// Sessions are all sessions that the token can read.
+	Sessions []*election.Session
+	// Held are the keys that the nodes' sessions hold, from a search of the whole
+	// store. It may contain keys that the snapshot has.
+	Held []election.Pair
+}
+
+// sessions returns the sessions on the nodes by ID.
+func (f *Facts) sessions() map[string]*election.Session {
+	all := map[string]*election.Session{}
+	for _, s := range f.Sessions {
+		if slices.Contains(f.Nodes, s.Node) {
+			all[s.ID] = s
+		}
+	}
+	return all
+}
+
+// SessionIDs returns the IDs of the sessions on the nodes.
+func (f *Facts) SessionIDs() []string {
+	var all []string
+	for _, s := range f.Sessions {
+		if slices.Contains(f.Nodes, s.Node) {
+			all = append(all, s.ID)
+		}
+	}
+	return all
+}
+
+// Unread returns the elections whose leader's session is not among the sessions: they
+// may be led on any node.
+func (f *Facts) Unread() []*election.Election {
+	known := map[string]bool{}
+	for _, s := range f.Sessions {
+		known[s.ID] = true
+	}
+	var all []*election.Election
+	for _, e := range f.Snapshot.Elections {
+		if e.Exists && e.Pair.Held() && e.Session == nil && !known[e.Pair.Session] {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Elections returns what sessions on the nodes hold, by key: elections that the
+// patterns match, semaphores with a slot, and other keys.
+func (f *Facts) Elections() []*election.Election {
+	here := f.sessions()
+	var all []*election.Election
+	seen := map[string]bool{}
+	for _, e := range f.Snapshot.Elections {
+		if found := heldHere(e, here); found != nil {
+			all = append(all, found)
+			seen[e.Key()] = true
+		}
+	}
+	for _, p := range f.Held {
+		if session := here[p.Session]; session != nil && !seen[p.Key] && !seen[lockOf(p)] {
+			all = append(all, f.found(p, session))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *election.Election) int { return cmp.Compare(a.Key(), b.Key()) })
+	return all
+}
+
+// heldHere returns the election, with its session, if one of these sessions holds it.
+func heldHere(e *election.Election, here map[string]*election.Session) *election.Election {
+	session := here[e.Pair.Session]
+	switch {
+	case !e.Exists:
+		return nil
+	case session != nil:
+		found := *e
+		found.Session = session
+		return &found
+	}
+	for id, holds := range election.SemaphoreHolders(e) {
+		if holds && here[id] != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// lockOf returns the .lock key of a contender of a semaphore, "" for any other key.
+func lockOf(p election.Pair) string {
+	folder, ok := strings.CutSuffix(p.Key, "/"+p.Session)
+	if !ok || p.Flags != election.SemaphoreFlag {
+		return ""
+	}
+	return folder + "/.lock"
+}
+
+// found is the election of a key that only the search of the store found: no pattern matches
+// it, or it was acquired after the snapshot.
+func (f *Facts) found(p election.Pair, session *election.Session) *election.Election {
+	name, matched := f.Patterns.Match(p.Key)
+	if !matched {
+		name = p.Key
+	}
+	return &election.Election{
+		Name: name, Datacenter: f.Snapshot.Datacenter, Pair: p, Exists: true, Session: session, Term: p.LockIndex,
+		Leader: election.LeaderLabel(p, session), Unaddressable: !election.Addressable(p.Key),
+	}
+}
+
+// Item is one election of a plan.
+type Item struct {
+	Election *election.Election
+	// Target is the hold to release first.
+	Target election.Target
+	// Watched reports whether a pattern matches the key.
+	Watched bool
+	// Next are the likely candidates on other nodes, most likely first; Likely is how
+	// many of them have a strong reason, -1 if unknown. Rivals counts the candidates
+	// on the drained nodes.
+	Next   []insight.Candidate
+	Likely int
+	Rivals int
+	// Around are the surroundings from which the candidates were inferred.
+	Around election.Surroundings
+	// Effect is that of a release, Last that of a destroy.
+	Effect, Last insight.Effect
+	// Skip is why the drain does not act, empty if it does. Failure is the kind of the
+	// reason if the node therefore goes on leading an election of the drain.
+	Skip    string
+	Failure insight.OutcomeKind
+}
+
+// Plan is the elections of a drain, by key.
+type Plan struct {
+	Nodes []string
+	Items []*Item
+	// nodes are the nodes of the sessions that were read.
+	nodes map[string]string
+}
+
+// NewPlan makes the plan. around are the surroundings by key. excluded returns why the
+// user does not want an election to be drained, "" if the user does.
+func NewPlan(
+	f Facts, around map[string]election.Surroundings, excluded func(*election.Election) string,
+) Plan {
+	p := Plan{Nodes: f.Nodes, nodes: map[string]string{}}
+	for _, s := range f.Sessions {
+		p.nodes[s.ID] = s.Node
+	}
+	board := insight.NewBoard(f.Snapshot.Elections, nil)
+	for _, e := range f.Elections() {
+		surroundings := around[e.Key()]
+		item := newItem(e, f.Nodes, board, &surroundings)
+		_, item.Watched = f.Patterns.Match(e.Key())
+		if text := excluded(e); text != "" {
+			item.Skip, item.Failure = text, ""
+		}
+		p.Items = append(p.Items, item)
+	}
+	return p
+}
+
+func newItem(e *election.Election, nodes []string, board *insight.Board, around *election.Surroundings) *Item {
+	item := &Item{Election: e, Target: e.Target(), Around: *around}
+	all := board.Candidates(e, around)
+	for _, c := range all {
+		if slices.Contains(nodes, c.Session.Node) {
+			item.Rivals++
+			continue
+		}
+		item.Next = append(item.Next, c)
+	}
+	item.Likely = insight.Likely(item.Next, around)
+	item.Effect = insight.EffectOf(election.ActionRelease, e, around, item.Likely)
+	item.Last = insight.EffectOf(election.ActionDestroy, e, around, item.Likely)
+	item.skip()
+	return item
+}
+
+// skip decides whether the drain may release the election.
+func (i *Item) skip() {
+	switch {
+	case i.Election.Pair.Flags == election.SemaphoreFlag:
+		i.Skip = "a semaphore has slots and no leader; end its holder, or destroy the holder's session"
+	case i.Effect.Refusal != "":
+		i.Skip = i.Effect.Refusal
+		if i.Effect.Kind != insight.HolderPatroniMember {
+			i.Failure = insight.OutcomeRefused
+		}
+	}
+}
+
+// Planned returns the items on which the drain acts.
+func (p Plan) Planned() []*Item {
+	return slices.DeleteFunc(slices.Clone(p.Items), func(i *Item) bool { return i.Skip != "" })
+}

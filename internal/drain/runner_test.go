@@ -1,0 +1,498 @@
+package drain_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/internal/drain"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a fake of Consul with one key per election. Its candidates acquire a free key
+// after a delay.
+type world struct {
+	mu       sync.Mutex
+	keys     map[string]*key
+	runner   *drain.Runner
+	inFlight int
+	most     int
+	log      []string // every write, with the node of the hold
+	cancel   func()   // called before the write with number cancelAt
+	cancelAt int
+}
+
+type key struct {
+	hold election.Target // Session "" while free
+	term uint64
+	// next returns the node that wins the key after n releases, "" if none does.
+	next  func(n int) string
+	delay time.Duration
+	// fails returns the outcome of a write instead of carrying it out.
+	fails    func(n int) insight.OutcomeKind
+	releases int
+	freed    time.Time
+}
+
+// latency is the time of one write.
+const latency = time.Millisecond
+
+func newWorld() *world { return &world{keys: map[string]*key{}} }
+
+// always wins on one node.
+func always(node string) func(int) string { return func(int) string { return node } }
+
+// after wins on node-2 for n releases, and then on node-3.
+func after(n int) func(int) string {
+	return func(releases int) string {
+		if releases <= n {
+			return "node-2"
+		}
+		return "node-3"
+	}
+}
+
+// add creates an election that a session on a node leads.
+func (w *world) add(name, node string, next func(int) string) *key {
+	k := &key{next: next, delay: 3 * time.Millisecond}
+	w.keys["service/"+name+"/leader"] = k
+	k.lead(name, node)
+	return k
+}
+
+func (k *key) lead(name, node string) {
+	k.term++
+	session := fmt.Sprintf("%s-%s", name, node)
+	k.hold = election.Target{
+		Election: name, Key: "service/" + name + "/leader", Session: session, CreateIndex: 1, LockIndex: k.term,
+		Term: k.term, ModifyIndex: 10 * k.term, Leader: session, Node: node,
+	}
+}
+
+func (w *world) Release(_ context.Context, t election.Target) insight.Outcome {
+	return w.write(election.ActionRelease, t)
+}
+
+func (w *world) Destroy(_ context.Context, t election.Target) insight.Outcome {
+	return w.write(election.ActionDestroy, t)
+}
+
+func (w *world) write(kind election.ActionKind, t election.Target) insight.Outcome {
+	w.mu.Lock()
+	w.inFlight++
+	w.most = max(w.most, w.inFlight)
+	n := len(w.log) + 1
+	w.log = append(w.log, fmt.Sprintf("%s %s %s", kind, t.Election, t.Node))
+	if w.cancel != nil && n == w.cancelAt {
+		w.cancel()
+	}
+	w.mu.Unlock()
+	<-time.After(latency) //nolint:forbidigo // inside synctest
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inFlight--
+	o := insight.Outcome{Action: kind, Target: t, Kind: insight.OutcomeDone}
+	k := w.keys[t.Key]
+	k.releases++
+	if k.fails != nil {
+		if o.Kind = k.fails(k.releases); o.Kind != insight.OutcomeDone {
+			o.Reason = "the reason"
+			return o
+		}
+	}
+	if k.hold.Session != t.Session || k.hold.LockIndex != t.LockIndex {
+		o.Kind = insight.OutcomeChanged
+		return o
+	}
+	w.free(k)
+	if node := k.next(k.releases); node != "" {
+		time.AfterFunc(k.delay, func() { w.elect(t.Key, node) })
+	}
+	return o
+}
+
+// free ends the hold of a key. The mutex is held.
+func (w *world) free(k *key) {
+	old := k.hold
+	k.hold, k.freed = election.Target{}, time.Now()
+	w.tell(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
+}
+
+// elect lets a session on a node win a key.
+func (w *world) elect(name, node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := w.keys[name]
+	if k.hold.Session != "" {
+		w.free(k)
+	}
+	k.lead(w.name(name), node)
+	w.tell(election.Event{
+		Time: time.Now(), Type: election.Elected, Key: name, CreateIndex: 1, Session: k.hold.Session, Node: node, Leader: k.hold.Leader,
+		Term: k.term, ModifyIndex: k.hold.ModifyIndex, Vacancy: time.Since(k.freed), VacancyKnown: true,
+	})
+}
+
+func (w *world) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
+
+func (w *world) tell(e election.Event) {
+	if w.runner != nil {
+		w.runner.Observe([]election.Event{e})
+	}
+}
+
+// plan is the plan of the elections that node-2 leads.
+func (w *world) plan() drain.Plan {
+	p := drain.Plan{Nodes: []string{"node-2"}}
+	for _, k := range w.keys {
+		if k.hold.Node == "node-2" {
+			p.Items = append(p.Items, &drain.Item{Target: k.hold})
+		}
+	}
+	slices.SortFunc(p.Items, func(a, b *drain.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
+	return p
+}
+
+func options() drain.Options {
+	return drain.Options{Rounds: 20, Settle: 5 * time.Second, Wait: 15 * time.Second}
+}
+
+// run drains node-2 and returns the results by election.
+func (w *world) run(ctx context.Context, o drain.Options) map[string]drain.Result {
+	w.mu.Lock()
+	w.runner = drain.NewRunner(w.plan(), w, o)
+	w.mu.Unlock()
+	found := map[string]drain.Result{}
+	for _, r := range w.runner.Run(ctx) {
+		found[r.Item.Target.Election] = r
+	}
+	return found
+}
+
+func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", after(3))
+		w.add("mail", "node-3", always("node-3"))
+		start := time.Now()
+		got := w.run(t.Context(), options())
+		r := got["web"]
+		if len(got) != 1 || r.Status != drain.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
+			t.Errorf("%+v", r)
+		}
+		// Four rounds of 1 ms for the write and 3 ms for the next leader, then Settle.
+		if took := time.Since(start); took != 16*time.Millisecond+5*time.Second {
+			t.Errorf("took %s", took)
+		}
+		if !r.VacancyKnown || r.Vacancy != 12*time.Millisecond {
+			t.Errorf("vacancy %s", r.Vacancy)
+		}
+	})
+}
+
+func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always("node-2"))
+		w.add("mail", "node-2", always("node-3"))
+		got := w.run(t.Context(), options())
+		r := got["web"]
+		if r.Status != drain.Stayed || r.Rounds != 20 || !r.Here || r.Reason != "a session on node-2 led again after each of 20 releases" {
+			t.Errorf("%+v", r)
+		}
+		if got["mail"].Status != drain.Moved {
+			t.Errorf("%+v", got["mail"])
+		}
+	})
+}
+
+func TestDestroyIsTheLastResort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", after(20))
+		w.add("mail", "node-2", always("node-2"))
+		refused := w.add("chat", "node-2", always("node-2"))
+		refused.fails = func(n int) insight.OutcomeKind {
+			if n > 20 {
+				return insight.OutcomeRefused
+			}
+			return insight.OutcomeDone
+		}
+		o := options()
+		o.Destroy = true
+		got := w.run(t.Context(), o)
+		if r := got["web"]; r.Status != drain.Moved || r.Rounds != 20 || !r.Destroyed {
+			t.Errorf("%+v", r)
+		}
+		if r := got["mail"]; r.Status != drain.Stayed || !r.Destroyed ||
+			r.Reason != "a session on node-2 led again after each of 20 releases and after its session was destroyed" {
+			t.Errorf("%+v", r)
+		}
+		if r := got["chat"]; r.Status != drain.Stayed || r.Destroyed ||
+			r.Reason != "a session on node-2 led again after each of 20 releases, and its session was not destroyed: the reason" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always(""))
+		start := time.Now()
+		r := w.run(t.Context(), options())["web"]
+		if r.Status != drain.Vacant || r.Rounds != 1 || r.Reason != "no candidate acquired the key within 15s" || r.Leader.Session != "" || r.VacancyKnown {
+			t.Errorf("%+v", r)
+		}
+		if took := time.Since(start); took != latency+15*time.Second {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+// The drain of another election is still in progress when the node wins a vacant or a
+// settled election.
+func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("slow", "node-2", always("node-3")).delay = 14 * time.Second
+		w.add("settled", "node-2", always("node-3"))
+		time.AfterFunc(7*time.Second, func() { w.elect("service/settled/leader", "node-2") })
+		var statuses []drain.Status
+		o := options()
+		o.OnResult = func(r drain.Result) {
+			if r.Item.Target.Election == "settled" && (len(statuses) == 0 || statuses[len(statuses)-1] != r.Status) {
+				statuses = append(statuses, r.Status)
+			}
+		}
+		got := w.run(t.Context(), o)
+		if r := got["settled"]; r.Status != drain.Moved || r.Rounds != 2 {
+			t.Errorf("%+v", r)
+		}
+		want := []drain.Status{drain.Moving, drain.Moved, drain.Moving, drain.Moved}
+		if !slices.Equal(statuses, want) {
+			t.Errorf("%v", statuses)
+		}
+		if got["slow"].Status != drain.Moved {
+			t.Errorf("%+v", got["slow"])
+		}
+	})
+}
+
+func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		k := w.add("web", "node-2", always("node-3"))
+		plan := w.plan()
+		k.lead("web", "node-3") // the observer reports it as the initial state
+		r := drain.NewRunner(plan, w, options())
+		r.Observe([]election.Event{{
+			Time: time.Now(), Type: election.Elected, Initial: true, Key: k.hold.Key, CreateIndex: 1, Session: k.hold.Session,
+			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
+		}})
+		got := r.Run(t.Context())[0]
+		if got.Status != drain.Moved || got.Rounds != 0 || got.Reason != "it moved before a release" || len(w.log) > 0 {
+			t.Errorf("%+v %v", got, w.log)
+		}
+	})
+}
+
+func TestAHoldThatChangedIsReadAgain(t *testing.T) {
+	for _, observed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			k := w.add("web", "node-2", always("node-3"))
+			plan := w.plan()
+			k.lead("web", "node-2") // another term, which the runner does not know
+			r := drain.NewRunner(plan, w, options())
+			w.runner = r
+			if observed {
+				time.AfterFunc(time.Second, func() {
+					e := &election.Election{Exists: true, Term: k.term, Pair: election.Pair{
+						Key: k.hold.Key, Session: k.hold.Session, CreateIndex: 1, LockIndex: k.term, ModifyIndex: k.hold.ModifyIndex,
+					}, Session: &election.Session{ID: k.hold.Session, Node: "node-2"}}
+					r.See(&election.Snapshot{At: time.Now(), Elections: []*election.Election{e}})
+				})
+			}
+			got := r.Run(t.Context())[0]
+			if observed && (got.Status != drain.Moved || got.Rounds != 2) {
+				t.Errorf("%+v", got)
+			}
+			if !observed && (got.Status != drain.Failed || got.Failure != insight.OutcomeChanged || len(w.log) != 1) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestADeniedReleaseFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return insight.OutcomeDenied }
+		w.add("mail", "node-2", always("node-3"))
+		got := w.run(t.Context(), options())
+		r := got["web"]
+		if r.Status != drain.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "the reason" || r.Rounds != 1 || !r.Here {
+			t.Errorf("%+v", r)
+		}
+		if got["mail"].Status != drain.Moved {
+			t.Errorf("%+v", got["mail"])
+		}
+	})
+}
+
+func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		k := w.add("web", "node-2", always("node-3"))
+		k.fails = func(int) insight.OutcomeKind {
+			time.AfterFunc(time.Second, func() { w.elect(k.hold.Key, "node-3") })
+			return insight.OutcomeUnknown
+		}
+		if r := w.run(t.Context(), options())["web"]; r.Status != drain.Moved || r.Rounds != 1 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestSkippedElectionsAreNotReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always("node-3"))
+		plan := w.plan()
+		plan.Items[0].Skip = "refused"
+		r := drain.NewRunner(plan, w, options())
+		if got := r.Run(t.Context())[0]; got.Status != drain.Skipped || got.Reason != "refused" || len(w.log) > 0 || !got.Here {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for i := range 100 {
+			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3))
+		}
+		o := options()
+		moving, most := map[string]bool{}, 0
+		o.OnResult = func(r drain.Result) {
+			moving[r.Item.Target.Key] = r.Status == drain.Moving && (r.Here || r.Leader.Session == "")
+			n := 0
+			for _, is := range moving {
+				if is {
+					n++
+				}
+			}
+			most = max(most, n)
+		}
+		for name, r := range w.run(t.Context(), o) {
+			if r.Status != drain.Moved || r.Rounds > 3 {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if w.most > drain.Parallel || most > drain.Parallel || w.most < 2 {
+			t.Errorf("%d writes, %d elections at a time", w.most, most)
+		}
+	})
+}
+
+func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always(""))
+		time.AfterFunc(time.Second, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost}}) })
+		time.AfterFunc(time.Minute, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionRestored}}) })
+		start := time.Now()
+		r := w.run(t.Context(), options())["web"]
+		if took := time.Since(start); r.Status != drain.Vacant || took != 75*time.Second {
+			t.Errorf("%s %+v", took, r)
+		}
+	})
+}
+
+func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
+	for at := 1; at <= 12; at++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			for i := range 6 {
+				w.add(fmt.Sprint("web", i), "node-2", after(1))
+			}
+			w.add("mail", "node-3", always("node-3"))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			w.cancel, w.cancelAt = cancel, at
+			first := w.run(ctx, options())
+			if w.inFlight != 0 {
+				t.Errorf("%d writes in flight", w.inFlight)
+			}
+			for name, r := range first {
+				if r.Status.Final() {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+			synctest.Wait()
+			<-time.After(time.Second) //nolint:forbidigo // inside synctest
+			w.cancel = nil
+			for name, r := range w.run(t.Context(), options()) {
+				if r.Status != drain.Moved {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+			for key, k := range w.keys {
+				if k.hold.Node != "node-3" {
+					t.Errorf("%s: %+v", key, k.hold)
+				}
+			}
+			if slices.ContainsFunc(w.log, func(line string) bool { return line[len(line)-6:] != "node-2" }) {
+				t.Errorf("%v", w.log)
+			}
+		})
+	}
+}
+
+func TestWatchReleasesEveryElectionThatReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always("node-3"))
+		chat := w.add("chat", "node-3", always("node-3"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		o := options()
+		o.Watch, o.Rounds = true, 2
+		o.Admit = func(_ context.Context, _ *election.Snapshot, e *election.Election) *drain.Item {
+			t := e.Target()
+			t.Election = "chat"
+			return &drain.Item{Target: t}
+		}
+		for i := range 10 {
+			time.AfterFunc(time.Duration(i+1)*time.Minute, func() { w.elect("service/web/leader", "node-2") })
+		}
+		time.AfterFunc(20*time.Minute, func() {
+			w.elect("service/chat/leader", "node-2")
+			e := &election.Election{Exists: true, Pair: election.Pair{
+				Key: chat.hold.Key, Session: chat.hold.Session, CreateIndex: 1, LockIndex: chat.term, ModifyIndex: chat.hold.ModifyIndex,
+			}, Session: &election.Session{ID: chat.hold.Session, Node: "node-2"}}
+			w.runner.See(&election.Snapshot{At: time.Now(), Elections: []*election.Election{e}})
+		})
+		got := w.run(ctx, o)
+		if r := got["web"]; r.Status != drain.Moved || r.Leader.Node != "node-3" {
+			t.Errorf("%+v", r)
+		}
+		if r := got["chat"]; r.Status != drain.Moved || r.Leader.Node != "node-3" {
+			t.Errorf("%+v", r)
+		}
+		if len(w.log) != 12 {
+			t.Errorf("%v", w.log)
+		}
+	})
+}
