@@ -173,7 +173,9 @@ type electionJSON struct {
 	ModifyIndex    uint64  `json:"modify_index"`
 	Since          string  `json:"since,omitempty"`
 	SinceKnown     *bool   `json:"since_known,omitempty"`
+	HeldMS         *int64  `json:"held_ms,omitempty"`
 	VacantSince    string  `json:"vacant_since,omitempty"`
+	VacancyMS      *int64  `json:"vacancy_ms,omitempty"`
 	LastLeader     string  `json:"last_leader,omitempty"`
 	LockDelayUntil string  `json:"lock_delay_until,omitempty"`
 	Session        any     `json:"session,omitempty"`
@@ -207,11 +209,15 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	case Vacant, InLockDelay:
 	case Led:
 		j.Since, j.SinceKnown = FormatTime(e.Since), &e.SinceKnown
+		if e.SinceKnown {
+			_, j.HeldMS = durationJSON(now.Sub(e.Since))
+		}
 		j.Session = e.sessionForJSON()
 		return j
 	}
 	if e.VacantSinceKnown {
 		j.VacantSince = FormatTime(e.VacantSince)
+		_, j.VacancyMS = durationJSON(now.Sub(e.VacantSince))
 	}
 	if last := e.LastTerm(); last != nil {
 		j.LastLeader = last.Leader

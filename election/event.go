@@ -137,7 +137,9 @@ type eventJSON struct {
 	Name           string    `json:"name,omitempty"`
 	Node           string    `json:"node,omitempty"`
 	Vacancy        string    `json:"vacancy,omitempty"`
+	VacancyMS      *int64    `json:"vacancy_ms,omitempty"`
 	Held           string    `json:"held,omitempty"`
+	HeldMS         *int64    `json:"held_ms,omitempty"`
 	HeldKnown      *bool     `json:"held_known,omitempty"`
 	Holders        *int      `json:"holders,omitempty"`
 	Limit          int       `json:"limit,omitempty"`
@@ -165,6 +167,12 @@ func FormatTime(t time.Time) string {
 // FormatDuration formats a duration in Go's format, rounded to milliseconds.
 func FormatDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
+// durationJSON returns the text of a duration and the same in milliseconds, which scripts can compare.
+func durationJSON(d time.Duration) (text string, ms *int64) {
+	n := d.Round(time.Millisecond).Milliseconds()
+	return FormatDuration(d), &n
+}
+
 // MarshalJSON encodes the event as `electop watch -o json` prints it.
 func (e Event) MarshalJSON() ([]byte, error) {
 	j := eventJSON{
@@ -177,11 +185,12 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		j.Term = &e.Term
 	}
 	if e.VacancyKnown {
-		j.Vacancy = FormatDuration(e.Vacancy)
+		j.Vacancy, j.VacancyMS = durationJSON(e.Vacancy)
 	}
 	switch {
 	case e.Type == Vacated && !e.Initial:
-		j.Held, j.HeldKnown = FormatDuration(e.Held), &e.HeldKnown
+		j.Held, j.HeldMS = durationJSON(e.Held)
+		j.HeldKnown = &e.HeldKnown
 	case e.OfSlot():
 		j.Leader, j.Name, j.Term = "", e.Leader, nil
 		j.Holders, j.Limit = &e.Holders, e.Limit

@@ -17,10 +17,10 @@ func TestEventJSON(t *testing.T) {
 		event Event
 		want  string
 	}{
-		{with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 1204*time.Millisecond, true }), head + "elected" + body + `,"vacancy":"1.204s"}`},
-		{with(func(e *Event) { e.Type, e.VacancyKnown = Elected, true }), head + "elected" + body + `,"vacancy":"0s"}`},
+		{with(func(e *Event) { e.Type, e.Vacancy, e.VacancyKnown = Elected, 1204*time.Millisecond, true }), head + "elected" + body + `,"vacancy":"1.204s","vacancy_ms":1204}`},
+		{with(func(e *Event) { e.Type, e.VacancyKnown = Elected, true }), head + "elected" + body + `,"vacancy":"0s","vacancy_ms":0}`},
 		{with(func(e *Event) { e.Type = Elected }), head + "elected" + body + `}`},
-		{with(func(e *Event) { e.Type, e.Held, e.HeldKnown = Vacated, 41*time.Minute+2*time.Second, true }), head + "vacated" + body + `,"held":"41m2s","held_known":true}`},
+		{with(func(e *Event) { e.Type, e.Held, e.HeldKnown = Vacated, 41*time.Minute+2*time.Second, true }), head + "vacated" + body + `,"held":"41m2s","held_ms":2462000,"held_known":true}`},
 		{
 			with(func(e *Event) {
 				e.Type, e.Cause, e.Evidence, e.LockDelayUntil = Explained, CheckCritical, "x: 503", at.Add(14*time.Second)

@@ -47,8 +47,10 @@ type sessionJSON struct {
 	Name          string   `json:"name"`
 	Node          string   `json:"node"`
 	TTL           string   `json:"ttl"`
+	TTLMS         int64    `json:"ttl_ms"`
 	Behavior      string   `json:"behavior"`
 	LockDelay     string   `json:"lock_delay"`
+	LockDelayMS   int64    `json:"lock_delay_ms"`
 	NodeChecks    []string `json:"node_checks"`
 	ServiceChecks []string `json:"service_checks"`
 }
@@ -57,8 +59,8 @@ type sessionJSON struct {
 // TTL has "ttl":"0s".
 func (s *Session) MarshalJSON() ([]byte, error) {
 	return json.Marshal(sessionJSON{
-		ID: s.ID, Name: s.Name, Node: s.Node, TTL: s.TTL.String(), Behavior: s.Behavior,
-		LockDelay: s.LockDelay.String(), NodeChecks: list(s.NodeChecks), ServiceChecks: list(s.ServiceChecks),
+		ID: s.ID, Name: s.Name, Node: s.Node, TTL: s.TTL.String(), TTLMS: s.TTL.Milliseconds(), Behavior: s.Behavior,
+		LockDelay: s.LockDelay.String(), LockDelayMS: s.LockDelay.Milliseconds(), NodeChecks: list(s.NodeChecks), ServiceChecks: list(s.ServiceChecks),
 	})
 }
 

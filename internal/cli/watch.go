@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,8 +22,13 @@ type watch struct {
 	output string
 	exec   string
 	// execTimeout bounds one command of --exec, 0 for no limit.
-	execTimeout time.Duration
+	execTimeout  time.Duration
+	execParallel int
+	filter       eventFilter
 }
+
+// maxExecParallel limits the processes that a burst of events can start.
+const maxExecParallel = 256
 
 func newWatchCommand(d deps, o *options) *cobra.Command {
 	w := &watch{d: d, o: o}
@@ -38,25 +43,55 @@ event does not wait for its cause: an explained event follows within a second.
 
 The events are also stored in the history; see electop history.
 
+--type and --no-initial select events for the output and for --exec; the history
+contains all.
+
 With --exec, a shell runs the command for each event, in order, one at a time.
-Output does not wait for the command. A command ends when all processes of its
-process group have ended. After --exec-timeout the group gets SIGTERM, 2s later
-SIGKILL, and the command for the next event starts. When watch ends, a running
-command is stopped in the same way.`,
-		Example:           "  electop watch\n  electop watch -o json web | jq -c .type\n  electop watch --exec 'notify-send \"$(jq -r .election)\"'",
+Output does not wait for the command, and a command that is slow or fails loses
+no event. A command ends when all processes of its process group have ended.
+After --exec-timeout the group gets SIGTERM, 2s later SIGKILL, and the command
+for the next event starts. When watch ends, a running command is stopped in the
+same way. With --exec-parallel N, up to N commands run at once; those for the same
+election still run one at a time, in order.
+
+The command gets the event as JSON on standard input and in variables, which are
+empty if they do not apply:
+
+` + execEnvHelp + `
+Services choose these texts: use them in double quotes, as in "$ELECTOP_LEADER".
+Each is one line without control characters, cut at ` + strconv.Itoa(execEnvLength) + ` characters; the JSON has
+the exact values.`,
+		Example: `  electop watch
+  electop watch -o json web | jq -c .type
+  electop watch --type vacated,elected --no-initial
+  electop watch --type vacated --no-initial --exec 'notify-send "$ELECTOP_ELECTION has no leader"'`,
 		ValidArgsFunction: completeNames(o),
-		RunE:              func(cmd *cobra.Command, names []string) error { return w.run(cmd.Context(), names) },
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := w.validate(cmd); err != nil {
+				return err
+			}
+			return w.run(cmd.Context(), names)
+		},
 	}
+	w.filter.flags(cmd)
 	outputFlag(cmd, &w.output, "text", "json")
-	cmd.Flags().StringVar(&w.exec, "exec", "", "shell command to run for each event, one at a time, with the event's JSON on standard input")
+	cmd.Flags().StringVar(&w.exec, "exec", "", "shell command to run for each event, with the event's JSON on standard input")
+	cmd.Flags().IntVar(&w.execParallel, "exec-parallel", 1, "maximum number of commands of --exec that run at once")
 	cmd.Flags().DurationVar(&w.execTimeout, "exec-timeout", 30*time.Second, "time limit for one command of --exec; 0 for no limit")
 	return cmd
 }
 
-func (w *watch) run(ctx context.Context, names []string) error {
-	if w.execTimeout < 0 {
+func (w *watch) validate(cmd *cobra.Command) error {
+	switch {
+	case w.execTimeout < 0:
 		return usagef("--exec-timeout %s: must be 0 or more", w.execTimeout)
+	case w.execParallel < 1 || w.execParallel > maxExecParallel:
+		return usagef("--exec-parallel %d: must be 1 to %d", w.execParallel, maxExecParallel)
 	}
+	return w.filter.validate(cmd)
+}
+
+func (w *watch) run(ctx context.Context, names []string) error {
 	client, ps, err := w.o.connect()
 	if err != nil {
 		return err
@@ -82,7 +117,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 	g.Go(func() error { return stream.AwaitReader(gctx, w.d.stdout) })
 	execQueue := newEventQueue()
 	if w.exec != "" {
-		r := &execRunner{d: w.d, command: w.exec, timeout: w.execTimeout, queue: execQueue}
+		r := &execRunner{d: w.d, command: w.exec, timeout: w.execTimeout, parallel: w.execParallel, queue: execQueue}
 		g.Go(func() error { return r.run(gctx) })
 	}
 	g.Go(func() error {
@@ -94,11 +129,10 @@ func (w *watch) run(ctx context.Context, names []string) error {
 		if len(names) == 0 {
 			g.Go(func() error { find.warnMissing(gctx); return nil }) // events must not wait for it
 		}
-		keys, err := selectKeys(gctx, find, names)
-		if err != nil {
+		if w.filter.keys, err = selectKeys(gctx, find, names); err != nil {
 			return err
 		}
-		return w.write(gctx, queue, execQueue, keys)
+		return w.write(gctx, queue, execQueue)
 	})
 	if err := g.Wait(); !interrupted(ctx, err) {
 		return err
@@ -122,16 +156,14 @@ func selectKeys(ctx context.Context, find lookup, names []string) (map[string]bo
 	return keys, nil
 }
 
-// write writes the events of the selected keys, then queues them for --exec.
-func (w *watch) write(ctx context.Context, queue, execQueue *eventQueue, keys map[string]bool) error {
+// write writes the selected events, then queues them for --exec.
+func (w *watch) write(ctx context.Context, queue, execQueue *eventQueue) error {
 	for {
 		events, err := queue.pop(ctx)
 		if err != nil {
 			return err
 		}
-		if keys != nil {
-			events = slices.DeleteFunc(events, func(e election.Event) bool { return e.Key != "" && !keys[e.Key] })
-		}
+		events = w.filter.selected(events)
 		if err := w.writeEvents(events); err != nil {
 			return err
 		}

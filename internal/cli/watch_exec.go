@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 
 	"electop/election"
@@ -17,29 +18,56 @@ import (
 // execGrace is the time from SIGTERM to SIGKILL.
 const execGrace = 2 * time.Second
 
-// execRunner runs the command of --exec for each event, one at a time. A slow command
-// delays only the next one: the queue is unbounded, because no event may be skipped.
+// execRunner runs the command of --exec for each event, at most parallel at once. A
+// slow command delays only other commands: the queue is unbounded, because no event may
+// be skipped.
 type execRunner struct {
-	d       deps
-	command string
-	timeout time.Duration // 0 for none
-	queue   *eventQueue
+	d        deps
+	command  string
+	timeout  time.Duration // 0 for none
+	parallel int
+	queue    *eventQueue
+
+	waiting []election.Event
+	busy    map[string]bool // keys whose command runs
+	ended   chan string     // receives the key of each command that ended
 }
 
 // run runs the command for every event of the queue until ctx ends.
 func (r *execRunner) run(ctx context.Context) error {
+	r.busy, r.ended = map[string]bool{}, make(chan string)
 	for {
-		events, err := r.queue.pop(ctx)
-		if err != nil {
-			return err
-		}
-		for i, e := range events {
-			if ctx.Err() != nil {
-				r.reportDropped(len(events) - i + r.queue.drop())
-				return ctx.Err()
+		select {
+		case <-ctx.Done():
+			for range r.busy {
+				<-r.ended // ctx stops the commands
 			}
-			r.handle(ctx, e)
+			r.reportDropped(len(r.waiting) + len(r.queue.take()))
+			return ctx.Err()
+		case <-r.queue.filled:
+			r.waiting = append(r.waiting, r.queue.take()...)
+		case key := <-r.ended:
+			delete(r.busy, key)
 		}
+		r.start(ctx)
+	}
+}
+
+// start starts commands for the first events whose elections have no running command:
+// an older state must not be handled after a newer one.
+func (r *execRunner) start(ctx context.Context) {
+	for len(r.busy) < r.parallel && ctx.Err() == nil {
+		i := slices.IndexFunc(r.waiting, func(e election.Event) bool { return !r.busy[e.Key] })
+		if i < 0 {
+			return
+		}
+		e := r.waiting[i]
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+		r.busy[e.Key] = true
+		go func() {
+			r.handle(ctx, e)
+			r.ended <- e.Key
+		}()
 	}
 }
 
@@ -68,6 +96,7 @@ func (r *execRunner) execute(ctx context.Context, e election.Event) error {
 		defer cancel()
 	}
 	cmd := exec.Command("sh", "-c", r.command) //nolint:noctx // procgroup.Run stops the whole group
+	cmd.Env = execEnv(e)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), stream.Unwrap(r.d.stdout), stream.Unwrap(r.d.stderr)
 	err = procgroup.Run(ctx, cmd, execGrace)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

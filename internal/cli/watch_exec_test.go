@@ -125,3 +125,60 @@ func TestExecTimeoutIsChecked(t *testing.T) {
 	r := onMemory(t).run("watch", "--exec", "true", "--exec-timeout", "-1s").must(t, exitUsage)
 	has(t, r.errOut, "--exec-timeout -1s: must be 0 or more")
 }
+
+func TestExecGetsTheEventInVariables(t *testing.T) {
+	w := onMemory(t)
+	hostile := "$(touch owned) `touch owned`\x00\x1b[2J'\";touch owned\n"
+	w.acquire("service/b$(touch owned)/leader", w.session(nil), hostile)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("ELECTOP_CAUSE", "of an outer electop")
+	_, stop := startWatch(w, "--exec", `env | sed -n 's/^ELECTOP_//p' | sort > vars.new; mv vars.new vars`)
+	awaitFile(t, filepath.Join(dir, "vars"))
+	stop()
+	text, err := os.ReadFile(filepath.Join(dir, "vars"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, string(text), "CAUSE=\n", "DATACENTER=dc1\n", "INITIAL=true\n", "NODE=node-1\n", "TERM=1\n", "TYPE=elected\n", "$(touch owned)", "VACANCY_MS=\n")
+	lacks(t, string(text), "\x00", "\x1b")
+	if _, err := os.Stat(filepath.Join(dir, "owned")); err == nil {
+		t.Error("the shell interpreted a value")
+	}
+}
+
+func TestExecRunsCommandsAtOnceButOnePerElection(t *testing.T) {
+	w := led(t, 3)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	// Each command waits until all three run.
+	_, stop := startWatch(w, "--exec-parallel", "3", "--exec-timeout", "0", "--exec",
+		`echo begin >> "$ELECTOP_ELECTION"; until [ -e web00 ] && [ -e web01 ] && [ -e web02 ] && [ -e go ]; do sleep 0.05; done; echo end >> "$ELECTOP_ELECTION"; echo $ELECTOP_ELECTION >> all`)
+	for _, name := range []string{"web00", "web01", "web02"} {
+		awaitFile(t, filepath.Join(dir, name))
+	}
+	s := w.get("service/web01/leader").Session
+	w.unlock("service/web01/leader", s) // vacated and explained wait for the first command
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	awaitLines(t, filepath.Join(dir, "all"), 5)
+	if got := strings.Join(awaitLines(t, filepath.Join(dir, "web01"), 6), " "); got != "begin end begin end begin end" {
+		t.Errorf("commands of one election overlapped: %s", got)
+	}
+	stop()
+}
+
+func TestExecContinuesAfterCommandsThatFail(t *testing.T) {
+	w := led(t, 4)
+	file := filepath.Join(t.TempDir(), "events")
+	_, stop := startWatch(w, "--exec-parallel", "2", "--exec", `echo $ELECTOP_ELECTION >> `+file+`; exit 3`)
+	awaitLines(t, file, 4)
+	eventually(t, "end of the commands", func() bool { return len(awaitLines(t, file, 4)) == 4 })
+	has(t, stop(), "electop: --exec for elected web00: exit status 3\n")
+}
+
+func TestExecParallelIsChecked(t *testing.T) {
+	r := onMemory(t).run("watch", "--exec", "true", "--exec-parallel", "0").must(t, exitUsage)
+	has(t, r.errOut, "--exec-parallel 0: must be 1 to 256")
+}

@@ -12,7 +12,7 @@ import (
 type eventQueue struct {
 	mu     sync.Mutex
 	events []election.Event
-	filled chan struct{}
+	filled chan struct{} // receives after events were pushed
 }
 
 func newEventQueue() *eventQueue { return &eventQueue{filled: make(chan struct{}, 1)} }
@@ -30,11 +30,7 @@ func (q *eventQueue) push(events []election.Event) {
 // pop waits for events and removes all of them.
 func (q *eventQueue) pop(ctx context.Context) ([]election.Event, error) {
 	for {
-		q.mu.Lock()
-		events := q.events
-		q.events = nil
-		q.mu.Unlock()
-		if len(events) > 0 {
+		if events := q.take(); len(events) > 0 {
 			return events, nil
 		}
 		select {
@@ -45,11 +41,11 @@ func (q *eventQueue) pop(ctx context.Context) ([]election.Event, error) {
 	}
 }
 
-// drop discards the queued events and returns their number.
-func (q *eventQueue) drop() int {
+// take removes and returns the queued events without waiting.
+func (q *eventQueue) take() []election.Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := len(q.events)
+	events := q.events
 	q.events = nil
-	return n
+	return events
 }

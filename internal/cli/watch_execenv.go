@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// execEnvLength bounds one variable: the kernel rejects a command whose environment
+// exceeds its limit (128 KiB per variable on Linux), and a key may be longer.
+const execEnvLength = 1000
+
+// execEnvHelp is the part of the help about the variables.
+const execEnvHelp = `  ELECTOP_TYPE          the type, such as vacated
+  ELECTOP_TIME          when it was observed, in RFC 3339
+  ELECTOP_ELECTION      the name          ELECTOP_KEY      the key
+  ELECTOP_DATACENTER    the datacenter    ELECTOP_TERM     the number of the term
+  ELECTOP_LEADER        the leader        ELECTOP_SESSION  its session
+  ELECTOP_NODE          its node          ELECTOP_INITIAL  true at the start
+  ELECTOP_CAUSE         why the term ended, with ELECTOP_EVIDENCE
+  ELECTOP_VACANCY_MS    the time without a leader before an elected
+  ELECTOP_HELD_MS       how long the term of a vacated lasted
+  ELECTOP_LOCK_DELAY_UNTIL, ELECTOP_COUNT, ELECTOP_ERROR
+`
+
+// execEnv returns the environment of a command of --exec. Every variable is set, so
+// that none of an outer electop remains.
+func execEnv(e election.Event) []string {
+	text := func(s string) string { return sanitize.Line(s, execEnvLength) }
+	env := map[string]string{
+		"TYPE": string(e.Type), "TIME": election.FormatTime(e.Time), "ELECTION": text(e.Election), "KEY": text(e.Key),
+		"DATACENTER": text(e.Datacenter), "TERM": "", "LEADER": text(e.Leader), "SESSION": text(e.Session), "NODE": text(e.Node),
+		"INITIAL": "", "CAUSE": text(string(e.Cause)), "EVIDENCE": text(e.Evidence), "VACANCY_MS": "", "HELD_MS": "",
+		"LOCK_DELAY_UNTIL": election.FormatTime(e.LockDelayUntil), "COUNT": "", "ERROR": text(e.Error),
+	}
+	if e.Key != "" && !e.OfSlot() {
+		env["TERM"] = strconv.FormatUint(e.Term, 10)
+	}
+	if e.Initial {
+		env["INITIAL"] = "true"
+	}
+	if e.VacancyKnown {
+		env["VACANCY_MS"] = millis(e.Vacancy)
+	}
+	if e.Type == election.Vacated && !e.Initial {
+		env["HELD_MS"] = millis(e.Held)
+	}
+	if e.Count > 0 {
+		env["COUNT"] = strconv.FormatUint(e.Count, 10)
+	}
+	const prefix = "ELECTOP_"
+	all := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		own, found := strings.CutPrefix(name, prefix)
+		_, replaced := env[own]
+		return found && replaced
+	})
+	for name, value := range env {
+		all = append(all, prefix+name+"="+value)
+	}
+	return all
+}
+

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"electop/election"
+)
+
+// eventFilter selects the events that watch writes and runs --exec for. The zero value
+// selects all.
+type eventFilter struct {
+	types     []string
+	noInitial bool
+	keys      map[string]bool // nil for all; connection events have no key and always pass
+}
+
+func (f *eventFilter) flags(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.types, "type", nil, "only events of these types, separated by commas: "+strings.Join(eventTypes(), ", "))
+	cmd.Flags().BoolVar(&f.noInitial, "no-initial", false, "omit the events that describe the state at the start")
+	// This fails only for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(eventTypes(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// validate rejects unknown types and an empty list, which an unset shell variable causes.
+func (f *eventFilter) validate(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("type") && len(f.types) == 0 {
+		return usagef("--type is empty")
+	}
+	return wantWords("--type", f.types, eventTypes())
+}
+
+// selected returns the events that pass the filter, in order.
+func (f *eventFilter) selected(events []election.Event) []election.Event {
+	return slices.DeleteFunc(events, func(e election.Event) bool {
+		return f.noInitial && e.Initial || f.keys != nil && e.Key != "" && !f.keys[e.Key] ||
+			len(f.types) > 0 && !slices.Contains(f.types, string(e.Type))
+	})
+}
