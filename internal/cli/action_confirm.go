@@ -28,13 +28,18 @@ func (d deps) canAsk() error {
 	return nil
 }
 
-// confirm requests confirmation, unless --yes is set. The default is no.
+// confirm asks for confirmation, unless --yes is set.
 func (b *batch) confirm(ctx context.Context) error {
 	if b.yes {
 		return nil
 	}
-	fmt.Fprintf(b.d.stderr, "%s? [y/N] ", b.question())
-	switch strings.ToLower(strings.TrimSpace(readLine(ctx, b.d.stdin))) {
+	return b.d.confirm(ctx, b.question())
+}
+
+// confirm asks one question. The default is no.
+func (d deps) confirm(ctx context.Context, question string) error {
+	fmt.Fprintf(d.stderr, "%s? [y/N] ", question)
+	switch strings.ToLower(strings.TrimSpace(readLine(ctx, d.stdin))) {
 	case "y", "yes":
 		return nil
 	}
