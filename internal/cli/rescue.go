@@ -28,12 +28,7 @@ type rescue struct {
 	items    []*rescueItem
 }
 
-func newRescueCommand(d deps, o *options) *cobra.Command {
-	r := &rescue{d: d, o: o}
-	cmd := &cobra.Command{
-		Use:   "rescue [NAME…]",
-		Short: "Show why elections have no leader, and apply the fix",
-		Long: `Show every election that has no leader, or one that is gone, with the reason and
+const rescueHelp = `Show every election that has no leader, or one that is gone, with the reason and
 the fix. Fixes that write to Consul are applied only after a confirmation, and only
 on the exact state that electop read:
 
@@ -73,7 +68,14 @@ Exit codes, the first that applies:
   4  the state changed before a fix; nothing was written
   7  an election has no leader, and electop applied no fix; with --wait also if no
      leader followed
-  0  no problem, or every fix was applied; always with --dry-run`,
+  0  no problem, or every fix was applied; always with --dry-run`
+
+func newRescueCommand(d deps, o *options) *cobra.Command {
+	r := &rescue{d: d, o: o}
+	cmd := &cobra.Command{
+		Use:               "rescue [NAME…]",
+		Short:             "Show why elections have no leader, and apply the fix",
+		Long:              rescueHelp,
 		Example:           "  electop rescue\n  electop rescue --dry-run -o json\n  electop rescue web --yes --wait 60s",
 		ValidArgsFunction: completeNames(o),
 		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
@@ -140,7 +142,7 @@ func (r *rescue) confirmPlan(ctx context.Context) error {
 	if n == 0 || r.yes {
 		return nil
 	}
-	return r.d.confirm(ctx, "Apply "+election.Plural(uint64(n), "fix")) //nolint:gosec // not negative
+	return r.d.confirm(ctx, "Apply "+election.Plural(uint64(n), "fix"))
 }
 
 // applyAll applies each fix in turn.

@@ -54,6 +54,17 @@ type rescueFacts struct {
 	taken bool // a session acquired the key after the first read
 }
 
+func (f *rescueFacts) probed(found consulx.ProbeResult) {
+	switch found.State {
+	case consulx.LockHeld:
+		f.taken = true
+	case consulx.LockDelayed:
+		f.Delay = insight.DelayActive
+	case consulx.LockFree:
+		f.Delay = insight.DelayNone
+	}
+}
+
 func (r *rescue) surroundings(ctx context.Context, vacant []*election.Election) map[*election.Election]*rescueFacts {
 	facts := map[*election.Election]*rescueFacts{}
 	if len(vacant) == 0 {
@@ -82,15 +93,8 @@ func (r *rescue) probe(ctx context.Context, facts map[*election.Election]*rescue
 			continue
 		}
 		g.Go(func() error {
-			found, err := consulx.ProbeLockDelay(ctx, r.client, e.Key())
-			switch {
-			case err != nil:
-			case found.State == consulx.LockHeld:
-				f.taken = true
-			case found.State == consulx.LockDelayed:
-				f.Delay = insight.DelayActive
-			default:
-				f.Delay = insight.DelayNone
+			if found, err := consulx.ProbeLockDelay(ctx, r.client, e.Key()); err == nil {
+				f.probed(found)
 			}
 			return nil
 		})
