@@ -32,12 +32,7 @@ type drill struct {
 	code    int
 }
 
-func newDrillCommand(d deps, o *options) *cobra.Command {
-	r := &drill{batch: &batch{action: &action{d: d, o: o, kind: election.ActionRelease}}}
-	cmd := &cobra.Command{
-		Use:   "drill NAME",
-		Short: "Step the leader down repeatedly and measure each failover",
-		Long: `Release the lock of an election --times times, and measure how long it had no
+const drillHelp = `Release the lock of an election --times times, and measure how long it had no
 leader each time, as observed through Consul. Each release is the same as that of
 electop release: it is bound to the exact lock state, keeps value, flags and the
 session, and is refused where it would do harm (Patroni).
@@ -67,7 +62,14 @@ Exit codes:
   4  the lock state changed before a release; that release was not written
   5  denied by Consul's ACLs, or unknown token
   6  stopped: the same leader leads again
-  7  the election had no leader at the start; nothing was written`,
+  7  the election had no leader at the start; nothing was written`
+
+func newDrillCommand(d deps, o *options) *cobra.Command {
+	r := &drill{batch: &batch{action: &action{d: d, o: o, kind: election.ActionRelease}}}
+	cmd := &cobra.Command{
+		Use:               "drill NAME",
+		Short:             "Step the leader down repeatedly and measure each failover",
+		Long:              drillHelp,
 		Example:           "  electop drill web\n  electop drill web --times 10 --pause 30s --yes -o json",
 		Args:              exactName,
 		ValidArgsFunction: completeNames(o),

@@ -27,12 +27,7 @@ type waitCommand struct {
 	output  string
 }
 
-func newWaitCommand(d deps, o *options) *cobra.Command {
-	w := &waitCommand{d: d, o: o}
-	cmd := &cobra.Command{
-		Use:   "wait NAME --led | --vacant | --leader LEADER",
-		Short: "Wait until an election has a leader, has none, or has this leader",
-		Long: `Wait until an election has a leader, has none, or is led by LEADER, and print
+const waitHelp = `Wait until an election has a leader, has none, or is led by LEADER, and print
 its state. LEADER is the leader as electop list shows it, or the ID of its
 session. An election in its lock-delay has no leader.
 
@@ -48,7 +43,14 @@ Exit codes:
   1  timeout, or Consul did not respond
   2  usage error, or the key belongs to a semaphore
   3  no such election, also if the key did not appear before the timeout
-  5  denied by Consul's ACLs, or unknown token`,
+  5  denied by Consul's ACLs, or unknown token`
+
+func newWaitCommand(d deps, o *options) *cobra.Command {
+	w := &waitCommand{d: d, o: o}
+	cmd := &cobra.Command{
+		Use:   "wait NAME --led | --vacant | --leader LEADER",
+		Short: "Wait until an election has a leader, has none, or has this leader",
+		Long:  waitHelp,
 		Example: `  electop wait web --led --timeout 60s
   electop wait web --leader web-2 --timeout 0
   systemctl stop batch && electop wait batch --vacant -o json | jq -r .last_leader`,

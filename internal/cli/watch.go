@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"log/slog"
 	"time"
 
@@ -32,12 +31,7 @@ type watch struct {
 // maxExecParallel limits the processes that a burst of events can start.
 const maxExecParallel = 256
 
-func newWatchCommand(d deps, o *options) *cobra.Command {
-	w := &watch{d: d, o: o}
-	cmd := &cobra.Command{
-		Use:   "watch [NAME…]",
-		Short: "Write every event as it happens",
-		Long: `Write every event as soon as it is known, one per line.
+const watchHelp = `Write every event as soon as it is known, one per line.
 
 The first events are the current state of each election ("initial": true): one
 event per election, and for a semaphore one entered event per holder. A vacated
@@ -62,8 +56,15 @@ empty if they do not apply:
 
 ` + execEnvHelp + `
 Services choose these texts: use them in double quotes, as in "$ELECTOP_LEADER".
-Each is one line without control characters, cut at ` + strconv.Itoa(execEnvLength) + ` characters; the JSON has
-the exact values.`,
+Each is one line without control characters, cut at 1000 characters; the JSON has
+the exact values.`
+
+func newWatchCommand(d deps, o *options) *cobra.Command {
+	w := &watch{d: d, o: o}
+	cmd := &cobra.Command{
+		Use:   "watch [NAME…]",
+		Short: "Write every event as it happens",
+		Long:  watchHelp,
 		Example: `  electop watch
   electop watch -o json web | jq -c .type
   electop watch --type vacated,elected --no-initial

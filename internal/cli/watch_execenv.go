@@ -64,4 +64,3 @@ func execEnv(e election.Event) []string {
 	}
 	return all
 }
-

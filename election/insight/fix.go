@@ -1,0 +1,236 @@
+package insight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// FixKind is what resolves a problem.
+type FixKind string
+
+// The kinds of fixes. Every kind but [FixManual] and [FixWait] is one write to Consul.
+const (
+	FixWait     FixKind = "wait"            // a lock-delay ends by itself
+	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
+	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that is gone
+	FixDelete   FixKind = "delete_key"      // delete a key whose value still names a former leader
+	FixManual   FixKind = "manual"          // nothing in Consul resolves it
+)
+
+// Problem is why an election has no leader, or one that is gone.
+type Problem string
+
+// The problems.
+const (
+	ProblemLockDelay   Problem = "lock_delay"       // Consul rejects every acquire
+	ProblemLockFlags   Problem = "lock_flags"       // waiting api.Lock candidates reject the key's flags
+	ProblemPatroni     Problem = "patroni_released" // the key of Patroni's leader has a value and no session
+	ProblemOrphaned    Problem = "orphaned_session" // the session outlives its service
+	ProblemNodeGone    Problem = "node_gone"        // the session outlives its node
+	ProblemIdle        Problem = "candidates_idle"  // candidates exist, and none acquires the key
+	ProblemNoCandidate Problem = "no_candidate"
+	ProblemUnknown     Problem = "unknown" // the key cannot be read or addressed
+)
+
+// Fix is the problem of one election and what resolves it. Its texts are one line each
+// and safe to print.
+type Fix struct {
+	Problem Problem
+	Kind    FixKind
+	Why, Do string
+	// Until is the estimated end of the lock-delay, or the latest possible one if
+	// AtMost is set.
+	Until  time.Time
+	AtMost bool
+}
+
+// FixFacts are the facts that [Board.Fix] needs in addition to the election.
+type FixFacts struct {
+	Now    time.Time
+	Around *election.Surroundings // nil if not read
+	Delay  ProbedDelay
+	// Checks are those of the leader's node, nil if not read.
+	Checks []election.Check
+}
+
+// Fix infers why an election has no effective leader, and the fix. It is nil for a
+// healthy election, for a semaphore, and for a leader without evidence that it is gone.
+func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
+	switch {
+	case e.Unreadable || e.Recorded() || e.Unaddressable:
+		return fixUnknown(e, f.Now)
+	case e.State(f.Now) == election.OfSemaphore:
+		return nil
+	case e.Exists && e.Pair.Held():
+		return fixHeld(e, f.Checks)
+	}
+	candidates := b.Candidates(e, f.Around)
+	likely := Likely(candidates, f.Around)
+	if fix := b.fixKey(e, f.Around, candidates); fix != nil {
+		return fix
+	}
+	if fix := fixDelay(e, f); fix != nil {
+		fix.Why += " " + candidatesSeen(likely)
+		return fix
+	}
+	return fixCandidates(e, f.Around, likely)
+}
+
+func fixUnknown(e *election.Election, now time.Time) *Fix {
+	if e.State(now) == election.Led {
+		return nil
+	}
+	return &Fix{
+		Problem: ProblemUnknown, Kind: FixManual, Why: "The key cannot be read or addressed, so that its state is unknown.",
+		Do: "Check the token with electop doctor.",
+	}
+}
+
+// fixHeld finds evidence that the holder is gone although its session exists. A session
+// with a TTL gives none: if its holder is gone, it expires.
+func fixHeld(e *election.Election, checks []election.Check) *Fix {
+	s := e.Session
+	if s == nil || s.ID != e.Pair.Session || s.TTL > 0 {
+		return nil
+	}
+	do := fmt.Sprintf("Destroy session %s on %s, and with it every lock that it holds. %s", election.ShortID(s.ID), sanitize.Line(s.Node, election.LabelLength), delayText(s, "the key"))
+	if slices.ContainsFunc(checks, func(c election.Check) bool { return failsUnbound(s, c) && c.ID == "serfHealth" }) {
+		return &Fix{
+			Problem: ProblemNodeGone, Kind: FixDestroy, Do: do,
+			Why: fmt.Sprintf("The leader's node %s has failed (serfHealth is critical), but its session is not bound to serfHealth and has no TTL.",
+				sanitize.Line(s.Node, election.LabelLength)),
+		}
+	}
+	own := slices.DeleteFunc(slices.Clone(checks), func(c election.Check) bool { return !checksLeader(e, c) })
+	if len(own) == 0 || !slices.ContainsFunc(own, func(c election.Check) bool { return failsUnbound(s, c) }) ||
+		slices.ContainsFunc(own, func(c election.Check) bool { return c.Status != election.StatusCritical }) {
+		return nil
+	}
+	return &Fix{
+		Problem: ProblemOrphaned, Kind: FixDestroy, Do: do,
+		Why: fmt.Sprintf("The leader's service is critical (%s on %s), but its session is not bound to that check and has no TTL.",
+			sanitize.Line(own[0].ID, election.LabelLength), sanitize.Line(s.Node, election.LabelLength)),
+	}
+}
+
+// failsUnbound reports whether a critical check does not end the session.
+func failsUnbound(s *election.Session, c election.Check) bool {
+	return c.Node == s.Node && c.Status == election.StatusCritical && !slices.Contains(s.Checks(), c.ID)
+}
+
+// checksLeader reports whether a check is about the service of the leader: its service
+// or ID is exactly the name of the session, the leader or the election.
+func checksLeader(e *election.Election, c election.Check) bool {
+	if c.Service == "" {
+		return false
+	}
+	names := []string{e.Session.Name, e.Name, e.Leader}
+	return slices.Contains(names, c.Service) || slices.Contains(names, strings.TrimPrefix(c.ID, "service:"))
+}
+
+// fixKey finds a key whose value or flags prevent the next term.
+func (b *Board) fixKey(e *election.Election, around *election.Surroundings, candidates []Candidate) *Fix {
+	if !e.Exists {
+		return nil
+	}
+	if isPatroniLeader(e, around) {
+		return &Fix{
+			Problem: ProblemPatroni, Kind: FixDelete,
+			Why: "Patroni names its leader by the key's value: a key with a value and without a session disables automatic failover while the primary is down.",
+			Do:  "Delete the key if the primary is down; make sure that its PostgreSQL has stopped, otherwise two primaries may be writable. A healthy primary acquires the key again by itself.",
+		}
+	}
+	waiter := b.apiLockWaiter(e, around, candidates)
+	if e.Pair.Flags == election.LockFlag || e.Pair.Flags == election.SemaphoreFlag || waiter == "" {
+		return nil
+	}
+	return &Fix{
+		Problem: ProblemLockFlags, Kind: FixSetFlags,
+		Why: fmt.Sprintf("The key's flags are %d, not those of Consul's lock: every waiting api.Lock candidate fails with "+
+			"\"Existing key does not match lock use\" (%s).", e.Pair.Flags, waiter),
+		Do: fmt.Sprintf("Write the same value with flags %d; candidates that have failed must start to compete again.", election.LockFlag),
+	}
+}
+
+// apiLockWaiter returns the evidence that candidates use api.Lock, empty if there is
+// none. Sessions with its name that lead nothing count only if nothing identifies another
+// candidate.
+func (b *Board) apiLockWaiter(e *election.Election, around *election.Surroundings, candidates []Candidate) string {
+	isLock := func(s *election.Session) bool { return isAPILock(s) && b.led[s.ID].count == 0 }
+	switch {
+	case b.usesAPILock(e):
+		return "a former leader used api.Lock"
+	case slices.ContainsFunc(candidates, func(c Candidate) bool { return isLock(c.Session) }):
+		return "a likely candidate uses api.Lock"
+	case strong(candidates) == 0 && around != nil && slices.ContainsFunc(around.Sessions, func(s *election.Session) bool {
+		return s.Name == apiLockSession && isLock(s)
+	}):
+		return "a guess: sessions of api.Lock hold no watched key and may wait for this one"
+	}
+	return ""
+}
+
+func fixDelay(e *election.Election, f FixFacts) *Fix {
+	fix := &Fix{Problem: ProblemLockDelay, Kind: FixWait, Until: e.LockDelayUntil, Why: "A lock-delay is active: Consul rejects every acquire."}
+	switch known := e.LockDelayUntil.After(f.Now); {
+	case f.Delay == DelayNone, f.Delay == DelayNotProbed && !known:
+		return nil
+	case f.Delay == DelayNotProbed:
+		fix.Why = "A lock-delay is probably active: Consul rejects every acquire."
+	case !known:
+		fix.Until, fix.AtMost = f.Now.Add(election.MaxLockDelay), true
+	}
+	fix.Do = fmt.Sprintf("Wait for its end, in about %s.", roughly(fix.Until.Sub(f.Now)+time.Second-1))
+	if fix.AtMost {
+		fix.Do = fmt.Sprintf("Wait for its end, in at most %s.", election.MaxLockDelay)
+	}
+	return fix
+}
+
+func fixCandidates(e *election.Election, around *election.Surroundings, likely int) *Fix {
+	since := ""
+	if e.VacantSinceKnown {
+		since = " since " + e.VacantSince.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case likely > 0:
+		return &Fix{
+			Problem: ProblemIdle, Kind: FixManual, Why: fmt.Sprintf("The election has no leader%s. %s", since, candidatesIdle(likely)),
+			Do: "See the logs of the candidates, and restart them.",
+		}
+	case likely < 0:
+		return &Fix{
+			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election has no leader%s; whether there is a candidate is %s.", since, unknownCandidates(around)),
+			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of those that run.",
+		}
+	}
+	return &Fix{
+		Problem: ProblemNoCandidate, Kind: FixManual,
+		Why: fmt.Sprintf("%s has no candidate: the election has no leader%s, and no session of a candidate was seen.", serviceOf(e), since),
+		Do:  "Start a candidate of " + serviceOf(e) + ".",
+	}
+}
+
+func unknownCandidates(around *election.Surroundings) string {
+	if around == nil || len(around.Unread()) == 0 {
+		return "uncertain"
+	}
+	return "unknown (" + strings.Join(around.Unread(), "; ") + ")"
+}
+
+// serviceOf names the service of an election: by the check or the name of its last
+// session, or by the election.
+func serviceOf(e *election.Election) string {
+	name := e.Name
+	if s := e.LastSession; s != nil && len(s.ServiceChecks) > 0 {
+		name = strings.TrimPrefix(s.ServiceChecks[0], "service:")
+	} else if s != nil && s.Name != "" && !genericName(s.Name) {
+		name = s.Name
+	}
+	return fmt.Sprintf("service %q", sanitize.Line(name, election.LabelLength))
+}

@@ -1,0 +1,104 @@
+package insight
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"electop/election"
+)
+
+func session(change func(*election.Session)) *election.Session {
+	s := &election.Session{ID: "s1", Name: "web", Node: "node-1", Behavior: election.BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
+	if change != nil {
+		change(s)
+	}
+	return s
+}
+
+func heldBy(s *election.Session) *election.Election {
+	return &election.Election{Name: "web", Exists: true, Leader: "web-1", Session: s, Pair: web("s1", 1, 1, 1, "web-1")}
+}
+
+func vacant(change func(*election.Election)) *election.Election {
+	e := &election.Election{Name: "web", Exists: true, Pair: web("", 1, 1, 1, "web-1"), VacantSince: t0, VacantSinceKnown: true}
+	if change != nil {
+		change(e)
+	}
+	return e
+}
+
+func check(id, service, status string) election.Check {
+	return election.Check{ID: id, Node: "node-1", Service: service, Status: status}
+}
+
+func sessionsAround(sessions ...*election.Session) *election.Surroundings {
+	return &election.Surroundings{Key: "service/web/leader", Sessions: sessions}
+}
+
+func TestFix(t *testing.T) {
+	bare := func(s *election.Session) { s.NodeChecks = nil }
+	apiLock := &election.Session{ID: "s2", Name: apiLockSession, TTL: 15 * time.Second}
+	waiter := &election.Session{ID: "s3", Name: "web-2"}
+	tests := []struct {
+		name    string
+		e       *election.Election
+		facts   FixFacts
+		problem Problem // empty for no fix
+		kind    FixKind
+		text    string
+	}{
+		{"a healthy leader", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing"), check("service:web", "web", "passing")}}, "", "", ""},
+		{"a leader without checks on a healthy node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "passing")}}, "", "", ""},
+		{"a leader whose checks were not read", heldBy(session(bare)), FixFacts{}, "", "", ""},
+		{"a leader whose session was not read", heldBy(nil), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
+		{"a failed node", heldBy(session(bare)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, ProblemNodeGone, FixDestroy, "15s"},
+		{"a failed node, a session with a TTL", heldBy(session(func(s *election.Session) { bare(s); s.TTL = time.Minute })), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
+		{"a failed node, a session that is bound to it", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("serfHealth", "", "critical")}}, "", "", ""},
+		{"a failed other node", heldBy(session(bare)), FixFacts{Checks: []election.Check{{ID: "serfHealth", Node: "node-2", Status: "critical"}}}, "", "", ""},
+		{"a critical service", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web", "web", "critical")}}, ProblemOrphaned, FixDestroy, "service:web on node-1"},
+		{"a critical service ID", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:web-1", "frontend", "critical")}}, ProblemOrphaned, FixDestroy, ""},
+		{"a critical other service", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("service:mail", "mail", "critical")}}, "", "", ""},
+		{"one healthy instance", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "critical"), check("b", "web", "passing")}}, "", "", ""},
+		{"a warning", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "warning")}}, "", "", ""},
+
+		{"a probed lock-delay", vacant(nil), FixFacts{Around: sessionsAround(), Delay: DelayActive}, ProblemLockDelay, FixWait, "at most 1m0s"},
+		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround()}, ProblemLockDelay, FixWait, "about 9s"},
+		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, FixManual, ""},
+		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "3304740253564472344"},
+		{"an idle session of api.Lock", vacant(nil), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockFlags, FixSetFlags, "a guess"},
+		{"another candidate", vacant(nil), FixFacts{Around: sessionsAround(apiLock, waiter)}, ProblemIdle, FixManual, "1 likely candidate seen"},
+		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, ""},
+		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, ""},
+		{
+			"a key of Patroni", vacant(nil),
+			FixFacts{Around: &election.Surroundings{Key: "service/web/leader", Siblings: []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}}},
+			ProblemPatroni, FixDelete, "PostgreSQL has stopped",
+		},
+		{
+			"no candidate", vacant(func(e *election.Election) {
+				e.LastSession = session(func(s *election.Session) { s.ServiceChecks = []string{"service:web-1"} })
+			}),
+			FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, `service "web-1" has no candidate: the election has no leader since 2026-11-20T12:00:00Z`,
+		},
+		{"unknown candidates", vacant(nil), FixFacts{}, ProblemNoCandidate, FixManual, "uncertain"},
+		{"an unreadable key", vacant(func(e *election.Election) { e.Unreadable = true }), FixFacts{}, ProblemUnknown, FixManual, "electop doctor"},
+		{"a semaphore", vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag }), FixFacts{}, "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.facts.Now = t0
+			var sessions []*election.Session
+			if tt.facts.Around != nil {
+				sessions = tt.facts.Around.Sessions
+			}
+			fix := NewBoard([]*election.Election{tt.e}, sessions).Fix(tt.e, tt.facts)
+			if fix == nil {
+				fix = &Fix{}
+			}
+			if fix.Problem != tt.problem || fix.Kind != tt.kind || !strings.Contains(fix.Why+" "+fix.Do, tt.text) {
+				t.Errorf("%+v, want %s %s %q", fix, tt.problem, tt.kind, tt.text)
+			}
+		})
+	}
+}

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/insight"
+)
+
+// rescue finds elections without an effective leader, and applies what resolves them.
+type rescue struct {
+	lookup
+	d        deps
+	o        *options
+	yes      bool
+	dryRun   bool
+	wait     time.Duration
+	output   string
+	recorder *historyRecorder
+	board    *insight.Board
+	items    []*rescueItem
+}
+
+const rescueHelp = `Show every election that has no leader, or one that is gone, with the reason and
+the fix. Fixes that write to Consul are applied only after a confirmation, and only
+on the exact state that electop read:
+
+  problem           fix
+  lock_delay        wait: it ends by itself
+  lock_flags        set_flags: write the same value with the flags of Consul's
+                    lock, which waiting api.Lock candidates expect
+  patroni_released  delete_key: Patroni's leader key has a value and no session,
+                    which disables automatic failover
+  orphaned_session  destroy_session: the leader's service is critical, and its
+                    session has no TTL and is not bound to the check
+  node_gone         destroy_session: the same for the leader's node (serfHealth)
+  candidates_idle   manual: candidates exist, and none acquires the key
+  no_candidate      manual: start one
+  unknown           manual: the token cannot read the key
+
+A leader is never considered gone without such evidence: a session without a TTL
+and without checks on a healthy node looks the same whether its process runs or
+not.
+
+electop asks Consul whether a lock-delay is active. This changes no key, but writes
+one Raft log entry per election unless a lock-delay is active. --read-only skips it
+and applies nothing.
+
+--wait DURATION waits until each election has a leader, after the fixes.
+
+-o json writes one object per election, one per line, with "problem", "why", "fix",
+"do", "lock_delay_until" and "result": proposed (with --dry-run or --read-only),
+applied, waiting (for a lock-delay), manual, led (with --wait), changed, denied,
+refused, failed or unknown; "reason" explains the last five.
+
+Exit codes, the first that applies:
+  1  a fix failed, or was not confirmed
+  2  usage error
+  3  no such election
+  5  denied by Consul's ACLs, or unknown token
+  4  the state changed before a fix; nothing was written
+  7  an election has no leader, and electop applied no fix; with --wait also if no
+     leader followed
+  0  no problem, or every fix was applied; always with --dry-run`
+
+func newRescueCommand(d deps, o *options) *cobra.Command {
+	r := &rescue{d: d, o: o}
+	cmd := &cobra.Command{
+		Use:               "rescue [NAME…]",
+		Short:             "Show why elections have no leader, and apply the fix",
+		Long:              rescueHelp,
+		Example:           "  electop rescue\n  electop rescue --dry-run -o json\n  electop rescue web --yes --wait 60s",
+		ValidArgsFunction: completeNames(o),
+		RunE:              func(cmd *cobra.Command, names []string) error { return r.run(cmd.Context(), names) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&r.yes, "yes", false, "skip the confirmation")
+	f.BoolVar(&r.dryRun, "dry-run", false, "show problems and fixes, apply nothing")
+	f.DurationVar(&r.wait, "wait", 0, "wait this long until each election has a leader")
+	outputFlag(cmd, &r.output, "text", "json")
+	return cmd
+}
+
+// showsOnly reports whether nothing is applied.
+func (r *rescue) showsOnly() bool { return r.dryRun || r.o.readOnly }
+
+func (r *rescue) run(ctx context.Context, names []string) error {
+	if r.wait < 0 {
+		return usagef("--wait %s: must be a positive duration", r.wait)
+	}
+	l, err := r.o.lookUpWithPast(ctx, r.d)
+	if err != nil {
+		return err
+	}
+	defer l.client.Close()
+	r.lookup = l
+	chosen, err := r.elections(ctx, names)
+	if err != nil {
+		return err
+	}
+	r.inspect(ctx, chosen)
+	if r.showsOnly() {
+		return r.propose()
+	}
+	if err := r.confirmPlan(ctx); err != nil {
+		return err
+	}
+	r.recorder = r.o.record(r.client, nil, r.d.warn)
+	defer r.recorder.finish()
+	r.recorder.observes(r.snapshot.Datacenter)
+	if r.wait > 0 && len(r.items) > 0 {
+		err = r.applyAndWait(ctx)
+	} else {
+		r.applyAll(ctx, nil)
+	}
+	return r.finish(err)
+}
+
+// confirmPlan shows the problems, and asks before fixes that write.
+func (r *rescue) confirmPlan(ctx context.Context) error {
+	n := 0
+	for _, i := range r.items {
+		if i.writes() {
+			n++
+		}
+	}
+	if n > 0 && !r.yes {
+		if err := r.d.canAsk(); err != nil {
+			return err
+		}
+	}
+	if !r.yes {
+		r.writePlan(r.d.stderr)
+	}
+	if n == 0 || r.yes {
+		return nil
+	}
+	return r.d.confirm(ctx, "Apply "+election.Plural(uint64(n), "fix"))
+}
+
+// applyAll applies each fix in turn.
+func (r *rescue) applyAll(ctx context.Context, note func(election.OperatorAction)) {
+	operator := consulx.NewOperator(r.client, note)
+	for _, i := range r.items {
+		r.apply(ctx, operator, i)
+	}
+}
+
+// apply applies the fix of one item, unless the state has changed since it was read.
+func (r *rescue) apply(ctx context.Context, operator *consulx.Operator, i *rescueItem) {
+	switch {
+	case i.fix.Kind == insight.FixWait:
+		i.result = resultWaiting
+	case !i.writes():
+		i.result = resultManual
+	case ctx.Err() != nil:
+		i.fail(insight.OutcomeFailed, "interrupted before the fix")
+	case slices.ContainsFunc(r.items, i.destroyedBy):
+		i.result = resultApplied
+	default:
+		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		defer cancel()
+		i.outcome(r.write(ctx, operator, i))
+		if i.fix.Kind == insight.FixDestroy {
+			r.recorder.action(outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: i.election.Target()}, i.err))
+		}
+	}
+}
+
+// write carries out one fix. The evidence for a destroy is read again, because Consul
+// destroys a session without conditions.
+func (r *rescue) write(ctx context.Context, operator *consulx.Operator, i *rescueItem) error {
+	e := i.election
+	switch i.fix.Kind {
+	case insight.FixSetFlags:
+		return operator.SetFlags(ctx, e.Pair, election.LockFlag)
+	case insight.FixDelete:
+		return operator.DeleteFree(ctx, e.Pair)
+	default:
+		checks := consulx.NodeChecks(ctx, r.client, e.Session.Node)
+		again := r.board.Fix(e, insight.FixFacts{Now: time.Now(), Checks: checks.Checks})
+		if again == nil || again.Problem != i.fix.Problem {
+			return fmt.Errorf("the leader's checks changed: %w", consulx.ErrMoved)
+		}
+		return operator.DestroySession(ctx, e.Target())
+	}
+}
+
+// exitCode returns the most severe exit code.
+func (r *rescue) exitCode() int {
+	codes := map[int]bool{}
+	for _, i := range r.items {
+		codes[i.exitCode(r.wait > 0)] = true
+	}
+	for _, code := range bySeverity() {
+		if codes[code] {
+			return code
+		}
+	}
+	return exitOK
+}
+
+// finish reports the items and returns the exit code.
+func (r *rescue) finish(err error) error {
+	for _, i := range r.items {
+		err = cmp.Or(err, r.report(i))
+	}
+	if code := r.exitCode(); err == nil && code != exitOK {
+		return exitError(code)
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/internal/output"
+)
+
+// Results of an item. A fix that failed has the kind of its outcome instead.
+const (
+	resultProposed = "proposed" // nothing was applied, as requested
+	resultApplied  = "applied"
+	resultWaiting  = "waiting" // for the end of a lock-delay
+	resultManual   = "manual"  // electop cannot resolve it
+	resultLed      = "led"     // a leader was observed afterwards
+)
+
+// rescueItem is one election with a problem.
+type rescueItem struct {
+	election *election.Election
+	fix      *insight.Fix
+	result   string
+	reason   string // why the fix was not applied
+	leader   string // with resultLed
+	err      error  // of the write
+}
+
+func (i *rescueItem) name() string { return sanitize.Line(i.election.Name, 100) }
+
+// writes reports whether the fix writes to Consul.
+func (i *rescueItem) writes() bool {
+	return slices.Contains([]insight.FixKind{insight.FixSetFlags, insight.FixDestroy, insight.FixDelete}, i.fix.Kind)
+}
+
+// destroyedBy reports whether the fix of another item has destroyed the session.
+func (i *rescueItem) destroyedBy(other *rescueItem) bool {
+	return i.fix.Kind == insight.FixDestroy && other.fix.Kind == insight.FixDestroy && other.result == resultApplied &&
+		other.election.Pair.Session == i.election.Pair.Session
+}
+
+func (i *rescueItem) fail(kind insight.OutcomeKind, reason string) {
+	i.result, i.reason = string(kind), reason
+}
+
+// outcome sets the result by the error of the write.
+func (i *rescueItem) outcome(err error) {
+	i.err, i.result = err, resultApplied
+	if o := outcomeOf(insight.Outcome{Target: i.election.Target()}, err); err != nil {
+		i.fail(o.Kind, o.Reason)
+	}
+}
+
+// awaitsLeader reports whether a leader may still follow.
+func (i *rescueItem) awaitsLeader() bool {
+	return slices.Contains([]string{resultApplied, resultWaiting, resultManual}, i.result)
+}
+
+// follow looks for a leader after the problem.
+func (i *rescueItem) follow(s *election.Snapshot) {
+	e := s.Find(i.election.Key())
+	if _, stale := s.StaleSince(i.election.Key()); stale || e == nil || !i.awaitsLeader() {
+		return
+	}
+	problem := i.election.Pair
+	if e.State(s.At) == election.Led && (!i.election.Exists || !problem.Held() || e.Pair.Session != problem.Session) {
+		i.result, i.leader = resultLed, e.Leader
+	}
+}
+
+// exitCode returns the exit code of one item.
+func (i *rescueItem) exitCode(waited bool) int {
+	switch i.result {
+	case resultProposed, resultLed:
+		return exitOK
+	case resultApplied:
+		if waited {
+			return exitNoLeader
+		}
+		return exitOK
+	case resultWaiting, resultManual:
+		return exitNoLeader
+	default:
+		return outcomeExit(insight.Outcome{Kind: insight.OutcomeKind(i.result)}, false)
+	}
+}
+
+// propose reports the problems and applies nothing.
+func (r *rescue) propose() error {
+	for _, i := range r.items {
+		i.result = resultProposed
+	}
+	if r.output == "text" {
+		r.writePlan(r.d.stdout)
+		return nil
+	}
+	for _, i := range r.items {
+		if err := r.report(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePlan writes each election with its problem and the fix.
+func (r *rescue) writePlan(w io.Writer) {
+	if len(r.items) == 0 {
+		fmt.Fprintln(r.d.stderr, "electop: no election without a leader, and none whose leader is known to be gone")
+	}
+	width := output.TerminalWidth(w)
+	if width == 0 {
+		width = output.DefaultWidth
+	}
+	for _, i := range r.items {
+		for _, line := range []string{
+			fmt.Sprintf("%s (key %s)", i.name(), sanitize.Line(i.election.Key(), 200)),
+			"  problem   " + string(i.fix.Problem),
+			"  why       " + i.fix.Why,
+			"  fix       " + i.fix.Do,
+		} {
+			fmt.Fprintln(w, output.Wrap(line, width))
+		}
+	}
+}
+
+type rescueJSON struct {
+	Election       string          `json:"election"`
+	Key            string          `json:"key"`
+	Datacenter     string          `json:"datacenter"`
+	Problem        insight.Problem `json:"problem"`
+	Why            string          `json:"why"`
+	Fix            insight.FixKind `json:"fix"`
+	Do             string          `json:"do"`
+	LockDelayUntil string          `json:"lock_delay_until,omitempty"`
+	Session        string          `json:"session,omitempty"`
+	Result         string          `json:"result"`
+	Reason         string          `json:"reason,omitempty"`
+	Leader         string          `json:"leader,omitempty"`
+}
+
+// report writes the result of one item: results and JSON to stdout, failures to stderr.
+func (r *rescue) report(i *rescueItem) error {
+	if r.output == "json" {
+		return r.reportJSON(i)
+	}
+	switch i.result {
+	case resultApplied:
+		_, err := fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", i.name(), i.fix.Kind, i.fix.Problem)
+		return err
+	case resultLed:
+		_, err := fmt.Fprintf(r.d.stdout, "%s: %s leads\n", i.name(), election.ShortLeader(i.leader))
+		return err
+	case resultWaiting, resultManual:
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.fix.Problem, i.fix.Do)
+	default:
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.fix.Kind, i.result, sanitize.Line(i.reason, 1000))
+	}
+	return nil
+}
+
+func (r *rescue) reportJSON(i *rescueItem) error {
+	e := i.election
+	j := rescueJSON{
+		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Problem: i.fix.Problem, Why: i.fix.Why, Fix: i.fix.Kind, Do: i.fix.Do,
+		LockDelayUntil: election.FormatTime(i.fix.Until), Result: i.result, Reason: i.reason, Leader: i.leader,
+	}
+	if i.fix.Kind == insight.FixDestroy {
+		j.Session = e.Pair.Session
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.d.stdout, "%s\n", sanitize.JSON(text))
+	return err
+}
