@@ -58,7 +58,7 @@ accuracy: consul ## compares recorded terms with a log of all writes, within 20 
 	ACCURACY=$(ACCURACY) $(GO) test -count=1 -timeout 0 -run '^TestRecordedTermsMatchTheWrites$$' -v ./internal/faults
 
 lint: $(LINT) ## checks the format and runs vet and the linters of .golangci.yml
-	$(LINT) run ./...
+	$(LINT) run --allow-parallel-runners ./...
 
 $(LINT): tools/lint/go.mod tools/lint/go.sum
 	$(GO) -C tools/lint build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -101,9 +101,8 @@ func (s *sessionsPoller) Accept(ctx context.Context, a blocking.Answer) (bool, e
 	}
 	s.restore(a)
 	sessions, err := s.answer, s.o.client.JudgeSessions(s.answer, meta)
-	denied := consulx.IsDenied(err)
 	s.answer = nil
-	first := !s.asked || a.Gap
+	denied, first := consulx.IsDenied(err), !s.asked || a.Gap
 	news := first || denied != s.denied || !sameSessions(sessions, s.last)
 	s.last, s.asked, s.denied = sessions, true, denied
 	if !news {

@@ -73,10 +73,13 @@ func pastRows(row func(string, string, ...any), e *election.Election, now time.T
 		}
 		return
 	}
-	last := e.LastTerm()
-	if last == nil || e.IsSemaphore() {
-		return
+	if last := e.LastTerm(); last != nil && !e.IsSemaphore() {
+		lostRows(row, last, now)
 	}
+}
+
+// lostRows describe the term that ended last.
+func lostRows(row func(string, string, ...any), last *election.Term, now time.Time) {
 	where := ""
 	if last.Node != "" && !election.NamesNode(last.Leader, last.Node) {
 		where = " on " + last.Node

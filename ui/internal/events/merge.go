@@ -81,17 +81,7 @@ func without(stored, live []scene.EventLine) []scene.EventLine {
 	if len(live) == 0 || len(stored) == 0 {
 		return stored
 	}
-	seen := make(map[identity]period, len(live))
-	oldest := live[0].Ev.Time
-	for _, l := range live {
-		id, at := identify(l.Ev), l.Ev.Time
-		p, again := seen[id]
-		if !again {
-			p = period{at, at}
-		}
-		seen[id] = period{scene.Earlier(p.first, at), later(p.last, at)}
-		oldest = scene.Earlier(oldest, at)
-	}
+	seen, oldest := periodsOf(live)
 	oldest = oldest.Add(-sameWithin)
 	kept := make([]scene.EventLine, 0, len(stored))
 	for _, l := range stored {
@@ -104,6 +94,21 @@ func without(stored, live []scene.EventLine) []scene.EventLine {
 		kept = append(kept, l)
 	}
 	return kept
+}
+
+// periodsOf returns when each event happened, and the time of the oldest.
+func periodsOf(live []scene.EventLine) (seen map[identity]period, oldest time.Time) {
+	seen, oldest = make(map[identity]period, len(live)), live[0].Ev.Time
+	for _, l := range live {
+		id, at := identify(l.Ev), l.Ev.Time
+		p, again := seen[id]
+		if !again {
+			p = period{at, at}
+		}
+		seen[id] = period{scene.Earlier(p.first, at), later(p.last, at)}
+		oldest = scene.Earlier(oldest, at)
+	}
+	return seen, oldest
 }
 
 func later(a, b time.Time) time.Time {

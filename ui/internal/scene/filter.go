@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -136,14 +137,8 @@ func (w FilterWord) matchOneEvent(ev *election.Event) bool {
 	case "state":
 		return false
 	}
-	for _, text := range []string{
-		ev.Election, ev.Key, ev.Leader, ev.Node, string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error,
-	} {
-		if ContainsFold(text, w.Value) {
-			return true
-		}
-	}
-	return false
+	texts := []string{ev.Election, ev.Key, ev.Leader, ev.Node, string(ev.Type), string(ev.Cause), ev.Evidence, ev.Error}
+	return slices.ContainsFunc(texts, func(text string) bool { return ContainsFold(text, w.Value) })
 }
 
 // ContainsFold reports whether s contains sub, ignoring case; sub must be in lower case. It
