@@ -219,6 +219,11 @@ func releases(n int) string {
 // actedOnHold reports whether the last action was on the present hold.
 func (c *course) actedOnHold() bool { return c.begun && sameHold(c.hold, c.acted) }
 
+// ended reports whether the action ended the present hold, and nothing was observed since.
+func (c *course) ended() bool {
+	return c.actedOnHold() && !c.inFlight && c.outcome.Kind == insight.OutcomeDone
+}
+
 func sameHold(a, b election.Target) bool {
 	return a.Session == b.Session && a.CreateIndex == b.CreateIndex && a.LockIndex == b.LockIndex
 }
@@ -279,9 +284,9 @@ func (c *course) result(p *policy) Result {
 	r := Result{
 		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed, Since: c.since,
 		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "",
-		Here: p.place(c.hold) == here, Reason: c.reason,
+		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason,
 	}
-	if c.hold.Session != "" {
+	if c.hold.Session != "" && !c.ended() {
 		t := c.hold
 		t.Node = cmp.Or(t.Node, p.sessions[t.Session])
 		r.Leader = insight.Outcome{Target: t}.Old()
