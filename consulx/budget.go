@@ -54,8 +54,7 @@ func (b *Budget) checks() int {
 	return max(1, min(maxChecks, b.blocking-sessionListConns-b.keys))
 }
 
-// OnChange calls f with the number of nodes whose checks can be watched, now and after
-// each change. f must not block.
+// OnChange calls f with the number of nodes whose checks can be watched, now and after each change. f must not block.
 func (b *Budget) OnChange(f func(n int)) {
 	b.mu.Lock()
 	b.changed = f
@@ -94,8 +93,7 @@ func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) erro
 // Blocking is the client for blocking queries.
 func (c *Client) Blocking() *Client { return c.waiting }
 
-// Urgent is the client for probes and for the operator's actions. Its reads are
-// never stale.
+// Urgent is the client for probes and for the operator's actions. Its reads are never stale.
 func (c *Client) Urgent() *Client { return c.urgent }
 
 // Budget divides this client's connections.

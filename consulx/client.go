@@ -40,8 +40,7 @@ type Config struct {
 	Datacenter    string
 	Namespace     string
 	Partition     string
-	// Stale lets any server answer reads of the board. Investigations and the operator's
-	// reads are never stale.
+	// Stale lets any server answer reads of the board. Investigations and the operator's reads are never stale.
 	Stale bool
 	// MaxConnections limits the concurrent connections, 13 at least; 0 means 64.
 	MaxConnections int
@@ -145,8 +144,7 @@ func (c *Client) Read(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{AllowStale: c.stale}).WithContext(ctx)
 }
 
-// Consistent returns the options of reads for which Consul's leader confirms its role
-// first.
+// Consistent returns the options of reads for which Consul's leader confirms its role first.
 func (c *Client) Consistent(ctx context.Context) *api.QueryOptions {
 	return (&api.QueryOptions{RequireConsistent: true}).WithContext(ctx)
 }
@@ -178,8 +176,7 @@ type Info struct {
 	ConsensusLeader string
 }
 
-// Info describes the agent. Node and version require a permission; the datacenter and
-// Consul's leader are public.
+// Info describes the agent. Node and version require a permission; the datacenter and Consul's leader are public.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info
 	leader, err := c.ConsensusLeader(ctx)

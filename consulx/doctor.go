@@ -39,8 +39,7 @@ type Report struct {
 	Rows    []Row
 }
 
-// Doctor checks, rule by rule, what this client can read and do. It only reads. It
-// fails if Consul is unreachable.
+// Doctor checks, rule by rule, what this client can read and do. It only reads. It fails if Consul is unreachable.
 func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error) {
 	d := &doctor{ctx: ctx, client: c, report: Report{Address: c.Address()}}
 	info, err := c.Info(ctx)
@@ -204,8 +203,7 @@ func keyRule(p election.Pattern, policy string) string {
 	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
-// keys reports whether the keys of a pattern are readable, and how to interpret an empty
-// response.
+// keys reports whether the keys of a pattern are readable, and how to interpret an empty response.
 func (d *doctor) keys(p election.Pattern) {
 	subject, rule := "keys "+p.String(), keyRule(p, "read")
 	keys, meta, err := d.client.KeyNames(wire.LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))

@@ -25,14 +25,12 @@ import (
 
 // Kinds of errors, for errors.Is.
 var (
-	// ErrMoved reports that the lock state changed since the action was chosen. Nothing
-	// was written.
+	// ErrMoved reports that the lock state changed since the action was chosen. Nothing was written.
 	ErrMoved = errors.New("lock state changed; nothing was written")
 	// ErrUnknown reports that Consul did not confirm a write, which may have been applied.
 	// The error's text contains the state read afterwards.
 	ErrUnknown = errors.New("unknown whether the write was applied")
-	// ErrRefused reports that electop does not carry out the action on this key. Nothing
-	// was written.
+	// ErrRefused reports that electop does not carry out the action on this key. Nothing was written.
 	ErrRefused = errors.New("refused")
 	// ErrDenied reports that Consul's ACLs deny the request.
 	ErrDenied = errors.New("permission denied")
@@ -47,8 +45,7 @@ var (
 const (
 	// errorLength is the maximum length of an error, in runes.
 	errorLength = 300
-	// sentenceLength does not truncate electop's own messages, whose end contains the
-	// remedy.
+	// sentenceLength does not truncate electop's own messages, whose end contains the remedy.
 	sentenceLength = 1000
 )
 
@@ -145,8 +142,7 @@ type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(s)) }
 
-// txnFailure begins the errors of Consul's library about a transaction. They lack the
-// status.
+// txnFailure begins the errors of Consul's library about a transaction. They lack the status.
 const txnFailure = "Failed request: "
 
 func describeStatus(s api.StatusError) (text string, kind error) {
@@ -184,8 +180,7 @@ func describeFailure(body string) (text string, kind error) {
 	return body, nil
 }
 
-// denial reports whether a text of Consul begins with a denial. Elsewhere the words may be
-// part of a key.
+// denial reports whether a text of Consul begins with a denial. Elsewhere the words may be part of a key.
 func denial(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "Failed request: ")
 	for forwarded := true; forwarded; { // each server on the way to Consul's leader adds it

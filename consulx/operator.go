@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/consulx/internal/transport"
 	"electop/election"
 	"electop/election/sanitize"
@@ -59,8 +61,7 @@ func (op *Operator) releaseSeen(ctx context.Context, t election.Target, seen *el
 	return released, err
 }
 
-// release reads and unlocks. It retries because a holder that writes its value changes the
-// index but keeps the lock.
+// release reads and unlocks. It retries because a holder that writes its value changes the index but keeps the lock.
 func (op *Operator) release(ctx context.Context, t election.Target) (released Released, err error) {
 	if err := op.refuse(ctx, t); err != nil {
 		return Released{}, err
@@ -80,15 +81,13 @@ func (op *Operator) release(ctx context.Context, t election.Target) (released Re
 	return released, err
 }
 
-// DestroySession ends a session and all its holds. If t names a key, the session must
-// still hold it (ErrMoved), read just before because Consul has no conditional destroy.
-// After ErrUnknown the result is unconfirmed.
+// DestroySession ends a session and all its holds. If t names a key, the session must still hold it (ErrMoved), read
+// just before because Consul has no conditional destroy. After ErrUnknown the result is unconfirmed.
 func (op *Operator) DestroySession(ctx context.Context, t election.Target) error {
 	return op.act(election.OperatorAction{Kind: election.ActionDestroy, Session: t.Session}, func() error { return op.destroy(ctx, t) })
 }
 
-// destroy reads the session first and the key last, to minimize the time in which the key
-// can change.
+// destroy reads the session first and the key last, to minimize the time in which the key can change.
 func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	c := op.client
 	_, err := c.session(ctx, t.Session)
@@ -106,8 +105,7 @@ func (op *Operator) destroy(ctx context.Context, t election.Target) error {
 	return nil
 }
 
-// destroySession ends a session. Consul returns true; its library ignores any other
-// response.
+// destroySession ends a session. Consul returns true; its library ignores any other response.
 func (c *Client) destroySession(ctx context.Context, id string) error {
 	var done bool
 	_, err := c.api.Raw().Write("/v1/session/destroy/"+url.PathEscape(id), nil, &done, c.Write(ctx))
@@ -151,4 +149,43 @@ func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, e
 			t.Key, election.ShortID(pair.Session))
 	}
 	return pair, nil
+}
+
+// SetFlags writes a free key with the same value and other flags, only if the key is still as p was read; otherwise
+// ErrMoved, nothing written. A write to a held key would set its LockIndex to 0, so that it is refused.
+func (op *Operator) SetFlags(ctx context.Context, p election.Pair, flags uint64) error {
+	set := op.client.kvOp(api.KVCAS, p.Key)
+	set.Index, set.Value, set.Flags = p.ModifyIndex, p.Value, flags
+	return op.client.repair(ctx, p, set)
+}
+
+// DeleteFree deletes a free key, only if it is still as p was read; otherwise ErrMoved, nothing written.
+func (op *Operator) DeleteFree(ctx context.Context, p election.Pair) error {
+	remove := op.client.kvOp(api.KVDeleteCAS, p.Key)
+	remove.Index = p.ModifyIndex
+	return op.client.repair(ctx, p, remove)
+}
+
+// repair writes a key that no session holds. The index of the write proves that p is current.
+func (c *Client) repair(ctx context.Context, p election.Pair, write *api.KVTxnOp) error {
+	switch {
+	case !election.Addressable(p.Key):
+		return Fail(ErrRefused, "%s is not UTF-8, so that the key cannot be addressed; nothing was written", sanitize.Line(p.Key, 100))
+	case p.Held():
+		return Fail(ErrMoved, "%s is held; nothing was written", p.Key)
+	case p.ModifyIndex == 0: // check-and-set with index 0 has another meaning
+		return Fail(ErrMoved, "%s does not exist; nothing was written", p.Key)
+	}
+	index := c.kvOp(api.KVCheckIndex, p.Key)
+	index.Index = p.ModifyIndex
+	ok, answer, err := c.writeTxn(ctx, api.TxnOps{{KV: index}, {KV: write}})
+	switch {
+	case tooLarge(err):
+		return Fail(ErrRefused, "the value of %s is too large for a transaction; nothing was written", sanitize.Line(p.Key, 100))
+	case err != nil:
+		return c.unconfirmed(ctx, err, "the write", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
+	case ok:
+		return nil
+	}
+	return c.txnError(p.Key, answer.Errors)
 }

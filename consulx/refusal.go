@@ -10,9 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// refuse fails with ErrRefused where a release is harmful: Patroni identifies its leader
-// by the key's value, which a release keeps. It is the last check, and no option disables
-// it.
+// refuse fails with ErrRefused where a release is harmful: Patroni identifies its leader by the key's value, which a
+// release keeps. It is the last check, and no option disables it.
 func (op *Operator) refuse(ctx context.Context, t election.Target) error {
 	if t.Key[strings.LastIndexByte(t.Key, '/')+1:] != patroniKey {
 		return nil
@@ -55,8 +54,7 @@ func (op *Operator) unrecognised(t election.Target, session *election.Session, e
 	return err
 }
 
-// refusal is the reason why electop does not release the key of an election, empty for
-// none.
+// refusal is the reason why electop does not release the key of an election, empty for none.
 func refusal(e *election.Election, around *election.Surroundings) string {
 	return insight.EffectOf(election.ActionRelease, e, around, -1).Refusal
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// Get sends a read and passes the response to decode, unless Consul answers 404.
-// decode must not keep the text.
+// Get sends a read and passes the response to decode, unless Consul answers 404. decode must not keep the text.
 func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode func(text []byte) error) (*api.QueryMeta, error) {
 	if q.AllowStale {
 		params.Set("stale", "")

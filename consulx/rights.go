@@ -10,8 +10,7 @@ import (
 	"electop/election"
 )
 
-// authorizePath is the endpoint of Consul's web interface. It is internal, so nothing
-// depends on it.
+// authorizePath is the endpoint of Consul's web interface. It is internal, so nothing depends on it.
 const authorizePath = "/v1/internal/acl/authorize"
 
 // right is one permission.
@@ -21,8 +20,7 @@ type right struct {
 	Allow                     bool   `json:",omitempty"`
 }
 
-// authorize reads which of these rights the token has. It fails if ACLs are off or the
-// token is unknown.
+// authorize reads which of these rights the token has. It fails if ACLs are off or the token is unknown.
 func (c *Client) authorize(ctx context.Context, rights []right) ([]right, error) {
 	var answers []right
 	rights = slices.Clone(rights)

@@ -12,8 +12,7 @@ import (
 	"electop/election"
 )
 
-// Limits of a search for locks. Listing a folder is expensive: Consul walks every key
-// below it.
+// Limits of a search for locks. Listing a folder is expensive: Consul walks every key below it.
 const (
 	nearbyLocks   = 5
 	nearbyFolders = 32
@@ -24,8 +23,7 @@ const (
 
 // Nearby is the result of a search for locks around the keys of some patterns.
 type Nearby struct {
-	// Locked are keys that hold a lock, nearest first. The .lock key represents the
-	// holders of a semaphore.
+	// Locked are keys that hold a lock, nearest first. The .lock key represents the holders of a semaphore.
 	Locked []string
 	// Readable reports whether the token can read some key.
 	Readable bool
@@ -150,8 +148,7 @@ func lockKey(p election.Pair) string {
 	return p.Key
 }
 
-// sort orders names by similarity to a pattern: first by common prefix, then by last
-// segment.
+// sort orders names by similarity to a pattern: first by common prefix, then by last segment.
 func (s *nearbySearch) sort(names []string) {
 	nearness := func(name string) (begin, end int) {
 		for _, p := range s.patterns {
@@ -187,9 +184,8 @@ func Hidden(ctx context.Context, c *Client, key string) (bool, error) {
 // ErrIncomplete is returned with a result that may be incomplete.
 var ErrIncomplete = errors.New("may be incomplete")
 
-// Holdings searches the whole KV store for keys that these sessions hold. progress, if not
-// nil, receives the number of keys done and in total. With ErrIncomplete the token cannot
-// read all keys.
+// Holdings searches the whole KV store for keys that these sessions hold. progress, if not nil, receives the number
+// of keys done and in total. With ErrIncomplete the token cannot read all keys.
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {

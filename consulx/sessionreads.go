@@ -26,8 +26,7 @@ func Sessions(ctx context.Context, c *Client) ([]*election.Session, error) {
 	return all, err
 }
 
-// AllSessions lists every session of the datacenter. With ErrPartly it returns the
-// readable ones.
+// AllSessions lists every session of the datacenter. With ErrPartly it returns the readable ones.
 func (c *Client) AllSessions(q *api.QueryOptions) ([]*election.Session, error) {
 	sessions, meta, err := c.ListSessions(q)
 	if err != nil {
@@ -60,8 +59,7 @@ func (c *Client) JudgeSessions(sessions []*election.Session, meta *api.QueryMeta
 	return nil
 }
 
-// SessionsByID reads sessions. hidden reports unreadable ones; err is any other failure
-// and may come with results.
+// SessionsByID reads sessions. hidden reports unreadable ones; err is any other failure and may come with results.
 func (c *Client) SessionsByID(ctx context.Context, ids []string) (found []*election.Session, hidden bool, err error) {
 	if len(ids) > ManySessions {
 		return c.pickSessions(ctx, ids)

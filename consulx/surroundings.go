@@ -19,8 +19,7 @@ func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 	return Surveys(ctx, c, []string{key})[0]
 }
 
-// Surveys is [Survey] for several keys, in their order. It reads the expensive list of
-// sessions once.
+// Surveys is [Survey] for several keys, in their order. It reads the expensive list of sessions once.
 func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundings {
 	all := make([]election.Surroundings, len(keys))
 	var sessions []*election.Session
@@ -46,8 +45,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 	return all
 }
 
-// Siblings reads the keys under the parent of key. With ErrPartly it returns the readable
-// ones.
+// Siblings reads the keys under the parent of key. With ErrPartly it returns the readable ones.
 func (c *Client) Siblings(ctx context.Context, key string) (pairs []election.Pair, cut bool, err error) {
 	parent := election.Parent(key)
 	switch {
@@ -113,8 +111,7 @@ func chooseSiblings(keys []string, key, parent string) (chosen []string, cut boo
 	return chosen, false
 }
 
-// contenderKey recognises the keys of semaphores (named after a session) and of Patroni
-// (under members/).
+// contenderKey recognises the keys of semaphores (named after a session) and of Patroni (under members/).
 func contenderKey(key, parent string) bool {
 	return strings.HasPrefix(key, parent+"members/") || isUUID(key[strings.LastIndexByte(key, '/')+1:])
 }

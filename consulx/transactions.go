@@ -16,23 +16,19 @@ import (
 )
 
 const (
-	// TxnReads is the number of keys per transaction: Consul allows 128 operations, and a
-	// value may have 512 KiB.
+	// TxnReads is the number of keys per transaction: Consul allows 128 operations, and a value may have 512 KiB.
 	TxnReads = 64
-	// vanishTries limits the retries of a transaction that fails because a key was deleted
-	// concurrently.
+	// vanishTries limits the retries of a transaction that fails because a key was deleted concurrently.
 	vanishTries = 8
 )
 
-// withoutLeader describes a foreign response: every read-only transaction names Consul's
-// leader.
+// withoutLeader describes a foreign response: every read-only transaction names Consul's leader.
 const withoutLeader = "a transaction without X-Consul-Knownleader"
 
 // ErrPartly is returned with a response that lacks unreadable parts.
 var ErrPartly = errors.New("not all readable with this token")
 
-// ReadProblem describes the error of a read in a few words: "sessions: not readable with
-// this token".
+// ReadProblem describes the error of a read in a few words: "sessions: not readable with this token".
 func ReadProblem(what string, err error) string {
 	switch {
 	case err == nil:
@@ -47,8 +43,7 @@ func ReadProblem(what string, err error) string {
 	return what + ": " + Describe(err)
 }
 
-// readPairs reads at most TxnReads keys in one transaction. hidden reports unreadable
-// ones.
+// readPairs reads at most TxnReads keys in one transaction. hidden reports unreadable ones.
 func (c *Client) readPairs(ctx context.Context, keys []string) (pairs []election.Pair, hidden bool, err error) {
 	pairs, exist, err := c.ReadExisting(keys, c.Read(ctx))
 	return pairs, len(pairs) < len(exist), err
@@ -70,8 +65,7 @@ func Holders(ctx context.Context, c *Client, keys []string) (map[string]string, 
 	return holders, nil
 }
 
-// ReadExisting reads at most TxnReads keys. exist are the existing keys, pairs the
-// readable ones.
+// ReadExisting reads at most TxnReads keys. exist are the existing keys, pairs the readable ones.
 func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []election.Pair, exist []string, err error) {
 	for range vanishTries {
 		if len(keys) == 0 {
@@ -134,8 +128,7 @@ func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, me
 	return keys, meta, err
 }
 
-// ListKeys lists every key under a literal prefix. With ErrPartly it returns the readable
-// ones.
+// ListKeys lists every key under a literal prefix. With ErrPartly it returns the readable ones.
 func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
 	keys, meta, err := c.KeyNames(prefix, c.Read(ctx))
 	switch {
@@ -152,15 +145,13 @@ func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) 
 // Parallel is the number of concurrent small reads.
 const Parallel = 8
 
-// kvOp is one operation of a transaction. Consul reads its namespace and partition from
-// the body, not from the URL.
+// kvOp is one operation of a transaction. Consul reads its namespace and partition from the body, not from the URL.
 func (c *Client) kvOp(verb api.KVOp, key string) *api.KVTxnOp {
 	return &api.KVTxnOp{Verb: verb, Key: key, Namespace: c.namespace, Partition: c.partition}
 }
 
-// KeyIndex is the index of the latest change of any key. It reads a key under prefix
-// that does not exist, because Consul then returns the index of the whole store
-// (X-Consul-Index of GET /v1/kv/KEY, measured with 1.22).
+// KeyIndex is the index of the latest change of any key. It reads a key under prefix that does not exist, because
+// Consul then returns the index of the whole store (X-Consul-Index of GET /v1/kv/KEY, measured with 1.22).
 func (c *Client) KeyIndex(ctx context.Context, prefix string) (uint64, error) {
 	_, meta, err := c.api.KV().Get(prefix+"electop/no-such-key", (&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {

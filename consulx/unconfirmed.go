@@ -24,8 +24,7 @@ const (
 	currentRetry     = 250 * time.Millisecond
 )
 
-// unconfirmed adds to the error of a write whether it may have been applied (ErrUnknown),
-// and the current state.
+// unconfirmed adds to the error of a write whether it may have been applied (ErrUnknown), and the current state.
 func (c *Client) unconfirmed(ctx context.Context, err error, what string, now func(context.Context) (string, error)) error {
 	wrapped := c.Wrap(err)
 	if neverApplied(err) {

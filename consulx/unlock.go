@@ -71,8 +71,7 @@ func (c *Client) unlockOps(p *election.Pair) api.TxnOps {
 	index, session, unlock := c.kvOp(api.KVCheckIndex, p.Key), c.kvOp(api.KVCheckSession, p.Key), c.kvOp(api.KVUnlock, p.Key)
 	index.Index = p.ModifyIndex
 	session.Session, unlock.Session = p.Session, p.Session
-	// Without value and flags Consul would clear both, and waiting api.Lock candidates
-	// would fail permanently.
+	// Without value and flags Consul would clear both, and waiting api.Lock candidates would fail permanently.
 	unlock.Value, unlock.Flags = p.Value, p.Flags
 	return api.TxnOps{{KV: index}, {KV: session}, {KV: unlock}}
 }
@@ -105,9 +104,8 @@ func tooLarge(err error) bool {
 	return errors.As(err, &status) && status.Code == http.StatusRequestEntityTooLarge
 }
 
-// releaseLarge unlocks a key whose value does not fit into a transaction. The single-key
-// endpoint checks the session but not the index: it would overwrite a concurrent write of
-// the holder.
+// releaseLarge unlocks a key whose value does not fit into a transaction. The single-key endpoint checks the session
+// but not the index: it would overwrite a concurrent write of the holder.
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !wire.Literal(p.Key) {
 		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
@@ -132,8 +130,7 @@ func overwrites(read, next *election.Pair) bool {
 		next.Session == read.Session && next.LockIndex <= read.LockIndex
 }
 
-// UnconfirmedRelease returns the error of a release that Consul did not confirm, with the
-// current state.
+// UnconfirmedRelease returns the error of a release that Consul did not confirm, with the current state.
 func (c *Client) UnconfirmedRelease(ctx context.Context, p *election.Pair, err error) error {
 	return c.unconfirmed(ctx, err, "the release", func(ctx context.Context) (string, error) { return c.keyNow(ctx, p.Key) })
 }

@@ -14,8 +14,7 @@ const actionMemory = 30 * time.Second
 // ownAction is an action on a hold, of this process or of another one.
 type ownAction struct {
 	election.OperatorAction
-	// began is when the action started, zero if that is unknown: it ended no term
-	// whose end was observed earlier.
+	// began is when the action started, zero if that is unknown: it ended no term whose end was observed earlier.
 	began time.Time
 	// spent is set once the action explained a loss before Consul confirmed it.
 	spent bool

@@ -18,9 +18,8 @@ type Loss struct {
 	Replaced bool
 	// Gap is set if the end was not observed when it happened.
 	Gap bool
-	// HeldIndex is the Raft index at which the key was last observed as held.
-	// KeyIndex is the index at which the term ended, 0 if the key was deleted or
-	// written since.
+	// HeldIndex is the Raft index at which the key was last observed as held. KeyIndex is the index at which the term
+	// ended, 0 if the key was deleted or written since.
 	HeldIndex, KeyIndex uint64
 }
 
@@ -30,17 +29,15 @@ type Explanation struct {
 	Evidence string
 	// Guess is set if another cause is possible; Evidence names it.
 	Guess bool
-	// Invalidated is set if the session ended while it held the key, so that a
-	// lock-delay follows.
+	// Invalidated is set if the session ended while it held the key, so that a lock-delay follows.
 	Invalidated bool
 	// Doubtful is set if the holder may have released the key and then ended its
 	// session, as lock clients do when they exit: then no lock-delay follows.
 	Doubtful bool
 }
 
-// Explain determines why a term ended. Only Raft indexes prove a cause: Consul
-// releases the keys of a session at the index at which the session ends. A cause is
-// a guess if the evidence may have changed since the end of the term.
+// Explain determines why a term ended. Only Raft indexes prove a cause: Consul releases the keys of a session at the
+// index at which the session ends. A cause is a guess if the evidence may have changed since the end of the term.
 func Explain(l Loss, ev election.Evidence) Explanation {
 	x := explain(l, ev)
 	if l.Gap && x.Cause != election.Unknown {
@@ -121,9 +118,8 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 	return x
 }
 
-// explainDestroyed explains a session that no check is known to have ended. late is
-// a check of the session that became critical or changed only after the key did, as
-// when a process exits.
+// explainDestroyed explains a session that no check is known to have ended. late is a check of the session that
+// became critical or changed only after the key did, as when a process exits.
 func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	s := at.loss.Session
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
@@ -222,9 +218,8 @@ func because(err string) string {
 	return ": " + err
 }
 
-// badCheck returns the critical check of the session that changed at the index of
-// the key, else the one that changed last, or else a check that is no longer
-// registered.
+// badCheck returns the critical check of the session that changed at the index of the key, else the one that changed
+// last, or else a check that is no longer registered.
 func (a lossAt) badCheck() (critical *election.Check, missing string) {
 	for _, id := range a.loss.Session.Checks() {
 		found := false

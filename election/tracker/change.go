@@ -160,8 +160,7 @@ func (c *change) move(p *election.Pair) {
 	c.settle(p, a, vacancy)
 }
 
-// release records that the leader, or the holders of a semaphore, no longer hold
-// the key.
+// release records that the leader, or the holders of a semaphore, no longer hold the key.
 func (c *change) release(l Loss) {
 	switch {
 	case c.e.Pair.Held():
@@ -229,8 +228,7 @@ func (c *change) lastTerm() *election.Term {
 	return &c.e.Terms[last]
 }
 
-// missed records the terms that began and ended between two reads: LockIndex counts
-// them and the current one.
+// missed records the terms that began and ended between two reads: LockIndex counts them and the current one.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {
@@ -304,8 +302,7 @@ func (c *change) vacate(l Loss) {
 	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
 }
 
-// endTerm ends the latest term. After a gap, the term lasted at least until the gap
-// began.
+// endTerm ends the latest term. After a gap, the term lasted at least until the gap began.
 func (c *change) endTerm() election.Term {
 	term := c.lastTerm()
 	if term == nil {
@@ -321,8 +318,7 @@ func (c *change) endTerm() election.Term {
 	return *term
 }
 
-// record emits an event with the state of the election in c and adds it to the
-// election's events.
+// record emits an event with the state of the election in c and adds it to the election's events.
 func (c *change) record(e election.Event) election.Event {
 	emitted := c.t.emit(c.describe(e))
 	if len(c.e.Events) == 0 {

@@ -16,9 +16,8 @@ func wall(t time.Time) time.Time { return t.Round(0) }
 // ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
-// ClockJump compares two readings of time.Now, at most limit apart. It returns the
-// observations to make first: a clock that was set, and a gap. A machine that slept looks
-// like a clock that was set forward: both are a gap.
+// ClockJump compares two readings of time.Now, at most limit apart. It returns the observations to make first: a
+// clock that was set, and a gap. A machine that slept looks like a clock that was set forward: both are a gap.
 func ClockJump(last, now time.Time, limit time.Duration) []election.Observation {
 	return clockJump(wall(last), now, wall(now).Sub(wall(last)), now.Sub(last), limit)
 }
@@ -44,8 +43,7 @@ type stop struct {
 	reread election.RangeSet
 }
 
-// stopped records a gap. While an earlier gap still has an effect, its start
-// counts.
+// stopped records a gap. While an earlier gap still has an effect, its start counts.
 func (t *Tracker) stopped(o election.Gap) {
 	s := &stop{since: wall(o.Since), end: o.At}
 	if t.stop != nil && t.stop.since.Before(s.since) {
@@ -59,8 +57,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	}
 }
 
-// readAfterStop records a read of a range. The gap is over once every range was
-// read.
+// readAfterStop records a read of a range. The gap is over once every range was read.
 func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	if t.stop == nil || asked.Before(t.stop.end) {
 		return

@@ -25,8 +25,7 @@ func (t *Tracker) linkLost(o election.LinkLost) {
 	t.noteUnseen(o, wasLost)
 }
 
-// noteUnseen sets seenUntil, the last time of complete observation, when the connection or a
-// source of keys fails.
+// noteUnseen sets seenUntil, the last time of complete observation, when the connection or a source of keys fails.
 func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
 	lost := t.conn.State == election.Lost && !wasLost
 	if !lost && o.Part.Kind != election.PartKeys {
@@ -114,9 +113,8 @@ func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkL
 	return stale, nil
 }
 
-// readable reports whether a source for a range responds: one for the whole range
-// or, if the ranges leave gaps without elections, the list of key names or a range
-// in it.
+// readable reports whether a source for a range responds: one for the whole range or, if the ranges leave gaps
+// without elections, the list of key names or a range in it.
 func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool {
 	if keys.Covers(r) {
 		return false

@@ -6,9 +6,8 @@ import (
 	"electop/election"
 )
 
-// furthest are the highest indexes that a key reached in any read. The key itself
-// is behind them after Consul's data was lost or restored from an older snapshot,
-// and after a write that reset LockIndex.
+// furthest are the highest indexes that a key reached in any read. The key itself is behind them after Consul's data
+// was lost or restored from an older snapshot, and after a write that reset LockIndex.
 type furthest struct{ create, lock, modify uint64 }
 
 func reached(p *election.Pair) furthest {
@@ -50,20 +49,17 @@ func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 type advance struct {
 	// remade is set if the key was deleted and created again.
 	remade bool
-	// replayed is set if no write led to this state: data was lost, or a snapshot
-	// was restored.
+	// replayed is set if no write led to this state: data was lost, or a snapshot was restored.
 	replayed bool
 	// reset is set if a write without the lock reset LockIndex.
 	reset bool
-	// counted is set if LockIndex counts the terms since the previous read: those
-	// with numbers above from.
+	// counted is set if LockIndex counts the terms since the previous read: those with numbers above from.
 	counted bool
 	from    uint64
 }
 
-// advanceOf compares a pair with the known state of the key. LockIndex counts the
-// terms of one CreateIndex only, and only while it grows beyond the highest value
-// read.
+// advanceOf compares a pair with the known state of the key. LockIndex counts the terms of one CreateIndex only, and
+// only while it grows beyond the highest value read.
 func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	old, peak := &e.Pair, t.furthest(e)
 	known := p.CreateIndex == peak.create
@@ -124,8 +120,7 @@ type settledIndex struct {
 	since           time.Time
 }
 
-// at returns the index as it was between foundWithin and twice foundWithin ago,
-// initially that of the first read.
+// at returns the index as it was between foundWithin and twice foundWithin ago, initially that of the first read.
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
 	case s.since.IsZero():

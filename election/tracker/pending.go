@@ -32,8 +32,7 @@ func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// oldestEnd returns the end that has waited longest for its cause, nil if there is
-// none.
+// oldestEnd returns the end that has waited longest for its cause, nil if there is none.
 func (t *Tracker) oldestEnd() *pendingEnd {
 	for len(t.ends) > 0 && t.ends[0].done {
 		t.ends = t.ends[1:]
@@ -78,8 +77,7 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	}
 }
 
-// causeOf returns the known cause of an end; a is an action that Consul has not confirmed,
-// nil if there is none.
+// causeOf returns the known cause of an end; a is an action that Consul has not confirmed, nil if there is none.
 func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	found := Explain(p.loss, *p.evidence)
 	if a == nil {
@@ -89,8 +87,7 @@ func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	return a.explanation(found)
 }
 
-// explainOverdue explains the ends whose deadline has passed with the evidence
-// available.
+// explainOverdue explains the ends whose deadline has passed with the evidence available.
 func (t *Tracker) explainOverdue(at time.Time) {
 	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
 		if p.evidence == nil {
@@ -117,8 +114,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	e := *t.elections[i]
 	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && mayBeDelayed(&e) {
-		// After a gap, neither the end of the term nor the rest of its lock-delay
-		// is known.
+		// After a gap, neither the end of the term nor the rest of its lock-delay is known.
 		until := p.event.Time.Add(s.EnforcedLockDelay())
 		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
 	}
@@ -128,8 +124,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	t.set(i, &e)
 }
 
-// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the
-// key is not a semaphore.
+// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the key is not a semaphore.
 func mayBeDelayed(e *election.Election) bool {
 	return !e.Exists || !e.Pair.Held() && !e.Pair.OfSemaphore()
 }

@@ -15,8 +15,7 @@ const (
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
-	// keepDeleted is how long an election is kept after its key was deleted,
-	// maxGone the maximum number of these.
+	// keepDeleted is how long an election is kept after its key was deleted, maxGone the maximum number of these.
 	keepDeleted = 24 * time.Hour
 	maxGone     = 1000
 	// maxGoneValue is the maximum length of the value of a deleted key. A short
@@ -25,8 +24,7 @@ const (
 	// maxIdleSessions is the maximum number of sessions without a watched key, in
 	// addition to two per election, until all keys are read for the first time.
 	maxIdleSessions = 100_000
-	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An
-	// observer watches 16 at once.
+	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches 16 at once.
 	maxCheckedNodes = 64
 	// maxFiltered is the maximum number of ranges that are recorded as filtered.
 	maxFiltered = 1000

@@ -85,8 +85,7 @@ func (t *Tracker) recordedDatacenter() string {
 	return last.Datacenter
 }
 
-// recall returns a recorded election as it is kept. Its texts come from a file or
-// another host.
+// recall returns a recorded election as it is kept. Its texts come from a file or another host.
 func (t *Tracker) recall(e *election.Election) *election.Election {
 	r := *e
 	r.Name, _ = t.patterns.Match(e.Key())
@@ -148,8 +147,7 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 	return read
 }
 
-// foldRecordedAbsent ends a recorded election without a key, and returns nil if it is
-// not kept.
+// foldRecordedAbsent ends a recorded election without a key, and returns nil if it is not kept.
 func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *election.Election {
 	if r.Filtered { // the token may not be allowed to read the key
 		t.recorded.left--

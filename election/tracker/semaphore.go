@@ -35,8 +35,7 @@ func (c *change) exchange(old, next *election.Pair) {
 	}
 }
 
-// slot records that one holder entered or left. slots is the state after the
-// change.
+// slot records that one holder entered or left. slots is the state after the change.
 func (c *change) slot(kind election.EventType, id string, slots election.Slots, initial bool) {
 	e := election.Event{Type: kind, Session: sanitize.Line(id, election.LabelLength), Holders: len(slots.Holders), Limit: slots.Limit, Initial: initial}
 	if s := c.t.sessions[id]; s != nil {

@@ -159,8 +159,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost records that an election is no longer held by a session that was not
-// read.
+// unreadLost records that an election is no longer held by a session that was not read.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
 		delete(t.unread, session)

@@ -52,8 +52,7 @@ type Tracker struct {
 
 	links map[string]election.LinkLost
 	conn  election.Connection
-	// seenUntil is the end of complete observation before the latest loss of the
-	// connection or of a part.
+	// seenUntil is the end of complete observation before the latest loss of the connection or of a part.
 	seenUntil time.Time
 	stop      *stop // the latest gap, nil once every range was read after it
 	pending   map[termID]*pendingEnd
@@ -81,8 +80,7 @@ func New(o Options) *Tracker {
 	}
 }
 
-// Observe folds one observation and returns the resulting events in order. The
-// caller must not change them.
+// Observe folds one observation and returns the resulting events in order. The caller must not change them.
 func (t *Tracker) Observe(o election.Observation) []election.Event {
 	t.out, t.firstTerms = nil, nil
 	at := wall(o.Observed())
@@ -148,8 +146,7 @@ func (t *Tracker) Loaded() bool {
 	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !t.covered.Covers(p.Range()) })
 }
 
-// emit appends an event and returns it as a slice, which becomes the event list of
-// a new election without a copy.
+// emit appends an event and returns it as a slice, which becomes the event list of a new election without a copy.
 func (t *Tracker) emit(e election.Event) []election.Event {
 	e.Datacenter = t.datacenter
 	t.out = append(t.out, e)
@@ -169,8 +166,7 @@ type rangeRead struct {
 	election.KeysRead
 	// known are the elections of the range before the read.
 	known []*election.Election
-	// lost and regained are set if one event reports that all of them became
-	// unreadable, or readable again.
+	// lost and regained are set if one event reports that all of them became unreadable, or readable again.
 	lost, regained bool
 	// newest is the highest Raft index of any key in reads older than foundWithin.
 	newest uint64
@@ -217,9 +213,8 @@ func (t *Tracker) Find(key string) *election.Election {
 	return nil
 }
 
-// merge iterates over the known elections of a range and the pairs read, both
-// sorted, and returns the resulting elections. changed is false if they are the
-// same.
+// merge iterates over the known elections of a range and the pairs read, both sorted, and returns the resulting
+// elections. changed is false if they are the same.
 func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool) {
 	known, pairs := r.known, r.Pairs
 	if found := len(pairs) - len(known); found > 0 {
@@ -279,8 +274,7 @@ func (m *merging) result() (merged []*election.Election, changed bool) {
 	return m.merged, true
 }
 
-// replace stores the merged elections in place of the old ones. It does not write
-// to a slice that a snapshot shares.
+// replace stores the merged elections in place of the old ones. It does not write to a slice that a snapshot shares.
 func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
 	if !t.lent {
 		t.elections = slices.Replace(t.elections, lo, hi, merged...)

@@ -7,9 +7,8 @@ import (
 	"electop/election"
 )
 
-// manyUnreadable is the number of elections that become unreadable, or readable, in
-// one read from which one event reports all of them: a lost permission must not
-// displace all other recent events.
+// manyUnreadable is the number of elections that become unreadable, or readable, in one read from which one event
+// reports all of them: a lost permission must not displace all other recent events.
 const manyUnreadable = 10
 
 // hides reports whether a key is missing in a response because the token may not
@@ -82,8 +81,7 @@ func (c *change) readable(announced bool) {
 	c.t.unreadable--
 }
 
-// turn records the event; if one event was emitted for all elections, only in the
-// list of this one.
+// turn records the event; if one event was emitted for all elections, only in the list of this one.
 func (c *change) turn(kind election.EventType, announced bool) {
 	if !announced {
 		c.record(election.Event{Type: kind})
