@@ -165,10 +165,11 @@ func (s *story) stepOf(key string, deletes float64) (done bool) {
 		ok, _, err := s.api.KV().Acquire(pair, nil)
 		s.check(ok, err)
 		s.held[key], s.sessions[key] = true, pair.Session
-		s.expect(key, soonSeen, election.Elected)
+		soon := soonSeen
 		if !exists {
-			s.expected[key][len(s.expected[key])-1].soon = soonFound
+			soon = soonFound
 		}
+		s.expect(key, soon, election.Elected)
 	default:
 		return false
 	}

@@ -18,8 +18,8 @@ func plan(t *testing.T, w *testConsul, args ...string) string {
 	t.Helper()
 	r := w.runWith(deps{stdin: strings.NewReader("n\n"), interactive: true}, args...).must(t, exitFailed)
 	has(t, r.errOut, "? [y/N] ", "nothing was done")
-	for line := range strings.Lines(r.errOut) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && strings.Count(strings.TrimSpace(line), " ") > 20 {
+	for line := range strings.FieldsFuncSeq(r.errOut, func(c rune) bool { return c == '\n' || c == '\r' }) {
+		if n := utf8.RuneCountInString(line); n > 80 && strings.Count(strings.TrimSpace(line), " ") > 20 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
