@@ -42,6 +42,7 @@ type Nearby struct {
 func FindNearby(ctx context.Context, c *Client, ps election.Patterns) (Nearby, error) {
 	ctx, cancel := context.WithTimeout(ctx, nearbyTime)
 	defer cancel()
+	ps = ps.Selecting()
 	s := &nearbySearch{client: c, patterns: ps, folders: foldersAbove(ps), found: Nearby{
 		Anonymous: c.anonymous, Rule: keyRule(ps[0], "read"), Complete: true,
 	}}

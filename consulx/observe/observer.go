@@ -142,7 +142,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	r := blocking.NewEpochs(ctx)
 	defer r.Stop()
 	o.sessions.Start(ctx)
-	if slices.ContainsFunc(o.patterns, func(p election.Pattern) bool { return !p.Exact() }) {
+	if slices.ContainsFunc(o.patterns, func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 		o.sessions.ReadFirst()
 	}
 	o.mu.Lock()

@@ -143,7 +143,7 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 
 // Loaded reports whether every key that the patterns can match was read.
 func (t *Tracker) Loaded() bool {
-	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !t.covered.Covers(p.Range()) })
+	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !p.Excludes() && !t.covered.Covers(p.Range()) })
 }
 
 // emit appends an event and returns it as a slice, which becomes the event list of a new election without a copy.
