@@ -190,33 +190,44 @@ var ErrIncomplete = errors.New("may be incomplete")
 func Holdings(
 	ctx context.Context, c *Client, sessions []string, progress func(done, total int),
 ) ([]election.Pair, error) {
-	if progress == nil {
-		progress = func(int, int) {}
-	}
 	keys, err := c.ListKeys(ctx, "")
 	incomplete := IsDenied(err) || errors.Is(err, ErrPartly)
 	if err != nil && !incomplete {
 		return nil, err
 	}
 	var held []election.Pair
+	hidden, err := Scan(ctx, c, keys, progress, func(p election.Pair) {
+		if slices.Contains(sessions, p.Session) {
+			held = append(held, p)
+		}
+	})
+	if err == nil && (incomplete || hidden) {
+		err = Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
+	}
+	return held, err
+}
+
+// Scan reads keys and passes each to visit. progress, if not nil, receives the number of keys
+// done and in total. hidden reports keys that the token or no client can read.
+func Scan(
+	ctx context.Context, c *Client, keys []string, progress func(done, total int), visit func(election.Pair),
+) (hidden bool, err error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
 	progress(0, len(keys))
 	done := 0
 	for some := range slices.Chunk(keys, TxnReads) {
-		pairs, hidden, err := c.readPairs(ctx, some)
+		pairs, unreadable, err := c.readPairs(ctx, some)
 		if err != nil {
-			return held, err
+			return hidden, err
 		}
 		for _, p := range pairs {
-			if slices.Contains(sessions, p.Session) {
-				held = append(held, p)
-			}
+			visit(p)
 		}
-		incomplete = incomplete || hidden || slices.ContainsFunc(some, func(key string) bool { return !election.Addressable(key) })
+		hidden = hidden || unreadable || slices.ContainsFunc(some, func(key string) bool { return !election.Addressable(key) })
 		done += len(some)
 		progress(done, len(keys))
 	}
-	if incomplete {
-		return held, Fail(ErrIncomplete, "may be incomplete: this token cannot read all keys")
-	}
-	return held, nil
+	return hidden, nil
 }

@@ -1,0 +1,110 @@
+package insight
+
+import (
+	"slices"
+	"strings"
+
+	"electop/election"
+)
+
+// Names of software in a [LockGroup].
+const (
+	semaphoreSoftware  = "semaphore"
+	consulLockSlots    = "consul lock -n"
+	consulLockSoftware = "consul lock"
+	patroniMembers     = "Patroni member"
+)
+
+// holderSoftware names the kinds of holders. api.Lock cannot be distinguished from
+// compatible clients.
+func holderSoftware(kind HolderKind) string {
+	switch kind {
+	case HolderPatroni:
+		return "Patroni"
+	case HolderPatroniMember:
+		return patroniMembers
+	case HolderVault:
+		return "Vault"
+	case HolderConsulLock:
+		return consulLockSoftware
+	case HolderCampaign:
+		return "electop campaign"
+	case HolderAPILock:
+		return "api.Lock"
+	case HolderUnknown, HolderRefreshing, HolderSemaphore:
+	}
+	return ""
+}
+
+// keyShape is a key that software uses by default.
+type keyShape struct {
+	pattern  election.Pattern
+	software string
+}
+
+// keyShapes are the default keys of software that leaves no other trace.
+func keyShapes() []keyShape {
+	var shapes []keyShape
+	for _, s := range []struct{ pattern, software string }{
+		{"nomad-snapshot/lock", "Nomad snapshot agent"},
+		{"consul-snapshot/lock", "Consul snapshot agent"},
+		{"traefik/leader", "Traefik"},
+		{"docker/swarm/leader", "Docker Swarm"},
+		{"stolon/cluster/*/sentinel-leader", "stolon"},
+		{"consul-template/dedup/*/lock", "consul-template"},
+		{"camel/**", "Camel"},
+		{"leadership/**", "Micronaut"},
+		{"*-leader", "ShedLock"},
+	} {
+		if p, err := election.ParsePattern(s.pattern); err == nil {
+			shapes = append(shapes, keyShape{p, s.software})
+		}
+	}
+	return shapes
+}
+
+// software names the software that locks a key, "other" if it is not recognised.
+func (d *Discovery) software(p *election.Pair, s *election.Session, names []string, shapes []keyShape) string {
+	e := &election.Election{Pair: *p, Exists: true, Session: s}
+	if kind := softwareKind(e, nil); kind != HolderUnknown {
+		return holderSoftware(kind)
+	}
+	if base(p.Key) == "leader" && d.patroni[election.Parent(p.Key)] {
+		return holderSoftware(HolderPatroni)
+	}
+	for _, shape := range shapes {
+		if _, ok := shape.pattern.Match(p.Key); ok {
+			return shape.software
+		}
+	}
+	if state, ok := strings.CutSuffix(p.Key, "/.lock"); ok && exists(names, state+"/.lockinfo") {
+		return "Terraform" // its Consul backend writes the holder next to the lock
+	}
+	kind, _ := kindOf(e, nil)
+	switch {
+	case holderSoftware(kind) != "":
+		return holderSoftware(kind)
+	case base(p.Key) == "leader":
+		return "Consul guide"
+	}
+	return "other"
+}
+
+// contenderSoftware names the software of a semaphore's contender, empty if it is not
+// recognised.
+func contenderSoftware(s *election.Session) string {
+	switch {
+	case s == nil:
+		return ""
+	case isConsulLock(s):
+		return consulLockSlots
+	case s.Name == apiSemaphoreSession:
+		return "api.Semaphore"
+	}
+	return ""
+}
+
+func exists(sorted []string, name string) bool {
+	_, found := slices.BinarySearch(sorted, name)
+	return found
+}
