@@ -37,6 +37,19 @@ type HistoryRead struct {
 	Elections []*Election
 }
 
+// NoCandidates are elections for which a search found no candidate, as in the snapshot
+// that was searched.
+type NoCandidates struct {
+	At        time.Time
+	Elections []*Election
+}
+
+// CandidateSeen reports that a candidate was seen for one election.
+type CandidateSeen struct {
+	At  time.Time
+	Key string
+}
+
 // SessionsRead are sessions as they were read.
 type SessionsRead struct {
 	At       time.Time
@@ -155,7 +168,9 @@ type ClockSet struct {
 func (o KeysRead) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].
-func (o HistoryRead) Observed() time.Time { return o.At }
+func (o HistoryRead) Observed() time.Time   { return o.At }
+func (o NoCandidates) Observed() time.Time  { return o.At }
+func (o CandidateSeen) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].
 func (o SessionsRead) Observed() time.Time { return o.At }

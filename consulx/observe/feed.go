@@ -24,6 +24,7 @@ type feed struct {
 	lookInto  func([]loss) // investigates why terms ended; must not block
 	beat      time.Time    // latest time at which this process ran
 	restart   func()       // restarts all reads
+	onLoaded  func()       // called with the mutex when every key was read; must not block
 }
 
 const (
@@ -77,8 +78,18 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 	for _, observation := range observations {
 		news = o.observe(observation) || news
 	}
+	if o.onLoaded != nil && o.tracker.Loaded() {
+		o.onLoaded()
+		o.onLoaded = nil
+	}
 	o.publisher.changed(news)
 	o.wind()
+}
+
+func (o *Observer) snapshot() *election.Snapshot {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tracker.Snapshot(time.Now())
 }
 
 func (o *Observer) deliver() { o.delivery.deliver(o.onEvents) }

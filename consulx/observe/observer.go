@@ -152,6 +152,9 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.mu.Unlock()
 	o.lookInto = func(lost []loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
+	if !o.publisher.eventsOnly {
+		o.onLoaded = func() { o.work.Go(func() { o.findIdle(ctx) }) }
+	}
 	var loops sync.WaitGroup
 	o.client.Budget().OnChange(o.checks.allow)
 	loops.Go(func() { o.watchAll(ctx, r) })

@@ -109,6 +109,14 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		}
 	case election.HistoryRead:
 		t.historyRead(o)
+	case election.NoCandidates:
+		for _, e := range o.Elections {
+			t.setCandidateless(e, true)
+		}
+	case election.CandidateSeen:
+		if i, found := find(t.elections, o.Key, 0); found {
+			t.setCandidateless(t.elections[i], false)
+		}
 	case election.SurroundingsRead:
 		t.surroundingsRead(o.Surroundings, at)
 	case election.SessionListRead:
