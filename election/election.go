@@ -2,6 +2,7 @@ package election
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -138,6 +139,32 @@ func (e *Election) Changes(now time.Time, window time.Duration) int {
 		}
 	}
 	return n
+}
+
+// Moved returns the election with all its times moved to another clock.
+func (e *Election) Moved(move func(*time.Time)) *Election {
+	m := *e
+	for _, at := range []*time.Time{&m.Since, &m.VacantSince, &m.LockDelayUntil, &m.RecordedUntil} {
+		move(at)
+	}
+	m.Terms, m.Events = slices.Clone(m.Terms), MovedEvents(m.Events, move)
+	for i := range m.Terms {
+		move(&m.Terms[i].Start)
+		move(&m.Terms[i].End)
+		move(&m.Terms[i].SeenUntil)
+	}
+	return &m
+}
+
+// MovedEvents returns events with all their times moved to another clock.
+func MovedEvents(events []Event, move func(*time.Time)) []Event {
+	events = slices.Clone(events)
+	for i := range events {
+		move(&events[i].Time)
+		move(&events[i].LockDelayUntil)
+		move(&events[i].SeenUntil)
+	}
+	return events
 }
 
 // Target returns the current hold as the target of an operator's action.

@@ -42,7 +42,7 @@ func (o *Observer) checkClock() (news bool) {
 		return false // not running yet
 	}
 	now := time.Now()
-	jump := tracker.ClockJump(o.beat, now, beatEvery+stallLimit)
+	jump := election.ClockJump(o.beat, now, beatEvery+stallLimit)
 	o.beat = now
 	for _, observation := range jump {
 		news = o.observe(observation) || news

@@ -174,6 +174,15 @@ func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
 }
 
+// searchIdle requests a search for idle elections once all keys are read.
+func (o *Observer) searchIdle(ctx context.Context) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.publisher.eventsOnly {
+		o.onLoaded = func() { o.work.Go(func() { o.findIdle(ctx) }) }
+	}
+}
+
 // findIdle searches for candidates of the elections that were found vacant. Without the
 // list of all sessions, they count as vacant.
 func (o *Observer) findIdle(ctx context.Context) {

@@ -109,6 +109,8 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		}
 	case election.HistoryRead:
 		t.historyRead(o)
+	case election.PatternsSet:
+		t.setPatterns(o.Patterns)
 	case election.NoCandidates:
 		for _, e := range o.Elections {
 			t.setCandidateless(e, true)
