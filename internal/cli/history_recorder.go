@@ -157,6 +157,13 @@ func (r *historyRecorder) events(events []election.Event) {
 	}
 }
 
+// watches records that other patterns are observed from now on.
+func (r *historyRecorder) watches(ps election.Patterns) {
+	if r != nil {
+		r.writer.Observe(ps)
+	}
+}
+
 // observes sets the datacenter of later actions.
 func (r *historyRecorder) observes(datacenter string) {
 	if r == nil {
