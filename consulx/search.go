@@ -37,13 +37,14 @@ type Nearby struct {
 	Rule string
 }
 
-// FindNearby searches the folders around the keys of the patterns, nearest first, for keys that hold a lock. Results,
+// FindNearby searches the folders around the keys of the patterns, nearest first, for other keys that hold a lock. Results,
 // requests and time are bounded. With an error, it also returns the results found before.
 func FindNearby(ctx context.Context, c *Client, ps election.Patterns) (Nearby, error) {
 	ctx, cancel := context.WithTimeout(ctx, nearbyTime)
 	defer cancel()
+	watched := ps
 	ps = ps.Selecting()
-	s := &nearbySearch{client: c, patterns: ps, folders: foldersAbove(ps), found: Nearby{
+	s := &nearbySearch{client: c, watched: watched, patterns: ps, folders: foldersAbove(ps), found: Nearby{
 		Anonymous: c.anonymous, Rule: keyRule(ps[0], "read"), Complete: true,
 	}}
 	for range nearbyFolders {
@@ -63,7 +64,8 @@ func FindNearby(ctx context.Context, c *Client, ps election.Patterns) (Nearby, e
 type nearbySearch struct {
 	client   *Client
 	patterns election.Patterns
-	folders  []string // queue, nearest first
+	watched  election.Patterns // with exclusions; their locks are left out
+	folders  []string          // queue, nearest first
 	found    Nearby
 }
 
@@ -133,7 +135,8 @@ func (s *nearbySearch) read(ctx context.Context, keys []string) error {
 			return err
 		}
 		for _, p := range pairs {
-			if key := lockKey(p); p.Held() && !slices.Contains(s.found.Locked, key) {
+			key := lockKey(p)
+			if _, watched := s.watched.Match(key); p.Held() && !watched && !slices.Contains(s.found.Locked, key) {
 				s.found.Locked = append(s.found.Locked, key)
 			}
 		}

@@ -49,6 +49,10 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return tea.Batch(m.pause(false), m.toDialog(scene.Refreshed{}))
 	case scene.ShowResults:
 		m.focus.mode, m.note = modeResults, note{}
+	case scene.ShowLocks:
+		m.focus.mode, m.note = modeLocks, note{}
+	case scene.Watch:
+		m.watch(a.Patterns)
 	case scene.Close:
 		m.closeOverlay(a.Text)
 	case scene.Run:

@@ -148,6 +148,11 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d.open("service/job-1/leader")
 			return d
 		},
+		"locks": func(t *testing.T, w, h int) *driver {
+			d := drive(t, mixedSnapshot(), w, h, discovers)
+			d.send(firstOf(t, d.keys(":", "'discover", "enter")))
+			return d
+		},
 		"lost":  snap(lostSnapshot),
 		"stale": snap(staleSnapshot),
 		"stale-detail": func(t *testing.T, w, h int) *driver {

@@ -273,7 +273,7 @@ func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Con
 // start opens a shard.
 func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	poller := &keyPoller{
-		o: a.o, watch: w, patterns: a.o.watched(), ready: a.ready, onChange: a.notify, state: state,
+		o: a.o, watch: w, patterns: a.o.Patterns(), ready: a.ready, onChange: a.notify, state: state,
 	}
 	a.o.sessions.Holding(w.Name(), holders(state.last.Pairs))
 	ctx, cancel := context.WithCancel(ctx)
@@ -352,11 +352,11 @@ func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan s
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()
-	plan := shard.Plan(o.watched(), o.watches)
+	plan := shard.Plan(o.Patterns(), o.watches)
 	for _, w := range plan {
 		a := newCoverage(o, w, max(1, o.watches/len(plan)-1), r, ready)
 		if before != nil {
-			a.first = inherit(w, before).selected(o.watched())
+			a.first = inherit(w, before).selected(o.Patterns())
 		}
 		areas = append(areas, a)
 		all.Go(func() { a.run(ctx) })

@@ -143,8 +143,8 @@ func (o *Observer) SetPatterns(ps election.Patterns) {
 	blocking.Notify(o.replaced)
 }
 
-// watched returns the current patterns.
-func (o *Observer) watched() election.Patterns { return *o.patterns.Load() }
+// Patterns returns the current patterns.
+func (o *Observer) Patterns() election.Patterns { return *o.patterns.Load() }
 
 // Run observes until ctx ends and waits for its goroutines. It fails only if called twice:
 // snapshots report an unreachable Consul, and the observer retries.
@@ -158,7 +158,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	r := blocking.NewEpochs(ctx)
 	defer r.Stop()
 	o.sessions.Start(ctx)
-	if slices.ContainsFunc(o.watched(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
+	if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 		o.sessions.ReadFirst()
 	}
 	o.mu.Lock()

@@ -73,7 +73,7 @@ func (p *prober) restored(ctx context.Context) bool {
 	defer cancel()
 	before := p.index
 	for range 2 {
-		ps := p.o.watched().Selecting()
+		ps := p.o.Patterns().Selecting()
 		index, err := p.o.client.Urgent().KeyIndex(ctx, ps[p.pattern%len(ps)].Prefix())
 		if err == nil {
 			p.index = index

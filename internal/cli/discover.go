@@ -60,7 +60,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 	}
 	defer client.Close()
 	p := &progress{w: d.stderr, terminal: d.interactive}
-	found, err := discoverLocks(ctx, client, strings.TrimPrefix(prefix, "/"), ps, 0, p.update)
+	found, err := discoverLocks(ctx, client, strings.TrimPrefix(prefix, "/"), ps, p.update)
 	if p.total > 0 {
 		p.end()
 	}
@@ -94,19 +94,13 @@ type discovered struct {
 	SessionsErr string // why sessions could not be read, in a few words
 }
 
-// errLargeStore is returned for a store with more keys than the limit.
-var errLargeStore = errors.New("the store has too many keys")
-
-// discoverLocks searches the keys under a prefix, at most limit unless it is 0.
+// discoverLocks searches the keys under a prefix.
 func discoverLocks(
-	ctx context.Context, client *consulx.Client, prefix string, ps election.Patterns, limit int, progress func(done, total int),
+	ctx context.Context, client *consulx.Client, prefix string, ps election.Patterns, progress func(done, total int),
 ) (found discovered, err error) {
 	names, err := client.ListKeys(ctx, prefix)
 	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
 		return found, err
-	}
-	if limit > 0 && len(names) > limit {
-		return found, errLargeStore
 	}
 	var locks insight.Discovery
 	hidden, err := consulx.Scan(ctx, client, names, progress, locks.Add)
