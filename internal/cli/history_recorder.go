@@ -29,6 +29,8 @@ const (
 type eventStore interface {
 	Record(events []election.Event)
 	RecordAction(a history.Action)
+	// Observe begins a period of observation with other patterns.
+	Observe(ps election.Patterns)
 	Run(ctx context.Context) error
 	Status() sqlite.Status
 }
