@@ -175,9 +175,15 @@ type ClockSet struct {
 func (o KeysRead) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].
-func (o HistoryRead) Observed() time.Time   { return o.At }
-func (o NoCandidates) Observed() time.Time  { return o.At }
-func (o PatternsSet) Observed() time.Time   { return o.At }
+func (o HistoryRead) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o NoCandidates) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o PatternsSet) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
 func (o CandidateSeen) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].

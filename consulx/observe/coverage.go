@@ -329,8 +329,7 @@ func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 	return rest
 }
 
-// watchKeys reads the keys of the patterns until ctx ends, and starts again with other
-// patterns when they are replaced.
+// watchKeys reads the keys of the patterns until ctx ends, also after they were replaced.
 func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}) {
 	for before := []retiredShard(nil); ctx.Err() == nil; {
 		areas := o.cover(ctx, r, ready, before)
@@ -345,8 +344,7 @@ func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-ch
 	}
 }
 
-// cover runs one coverage per area until ctx ends or the patterns are replaced. before are
-// the shards that read the keys until now.
+// cover reads all areas until ctx ends or the patterns are replaced, and continues before.
 func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup

@@ -130,7 +130,7 @@ func TestPatternsChangeDuringFailovers(t *testing.T) {
 			case election.Elected:
 				elected++
 			case election.Missed:
-				missed += int(e.Count) //nolint:gosec // small
+				missed += int(e.Count)
 			case election.Deleted, election.Overwritten, election.Unreadable:
 				t.Errorf("%+v", e)
 			default:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"electop/election"
+	"electop/election/generalize"
 )
 
 // Discovery collects the locks of a store, key by key.
@@ -111,13 +112,11 @@ func (d *Discovery) Groups(names []string, sessions []*election.Session, watched
 		}
 	}
 	found := Discovered{Locks: len(elections)}
-	for _, part := range generalize(elections, names) {
-		g := groupOf(part, watched)
+	found.Groups = groupsOf(elections, names, watched)
+	for _, g := range found.Groups {
 		found.Unwatched += len(g.Keys) - g.Watched
-		found.Groups = append(found.Groups, g)
 	}
-	for _, part := range generalize(members, names) {
-		g := groupOf(part, watched)
+	for _, g := range groupsOf(members, names, watched) {
 		g.Members = true
 		found.Groups = append(found.Groups, g)
 	}
@@ -149,9 +148,31 @@ func (d *Discovery) named(names []string, byID map[string]*election.Session) []l
 
 func semaphoreKey(key string) string { return election.Parent(key) + ".lock" }
 
-func groupOf(part pattern, watched election.Patterns) LockGroup {
-	g := LockGroup{Pattern: part.text, Excluded: part.excluded, Software: map[string]int{}}
-	for _, l := range part.locks {
+// groupsOf groups locks by patterns.
+func groupsOf(locks []lock, names []string, watched election.Patterns) []LockGroup {
+	byKey, keys := make(map[string]lock, len(locks)), make([]string, 0, len(locks))
+	for _, l := range locks {
+		byKey[l.key], keys = l, append(keys, l.key)
+	}
+	var common []string
+	for _, preset := range Presets() {
+		for _, text := range preset.Patterns {
+			if strings.Contains(text, "*") && !strings.Contains(text, "**") {
+				common = append(common, text)
+			}
+		}
+	}
+	var groups []LockGroup
+	for _, part := range generalize.Keys(keys, names, common) {
+		groups = append(groups, groupOf(part, byKey, watched))
+	}
+	return groups
+}
+
+func groupOf(part generalize.Pattern, byKey map[string]lock, watched election.Patterns) LockGroup {
+	g := LockGroup{Pattern: part.Text, Excluded: part.Excluded, Software: map[string]int{}, Keys: slices.Sorted(slices.Values(part.Keys))}
+	for _, key := range g.Keys {
+		l := byKey[key]
 		switch {
 		case l.slots:
 			g.Semaphores++
@@ -160,13 +181,11 @@ func groupOf(part pattern, watched election.Patterns) LockGroup {
 		default:
 			g.Unlocked++
 		}
-		if _, ok := watched.Match(l.key); ok {
+		if _, ok := watched.Match(key); ok {
 			g.Watched++
 		}
 		g.Software[l.software]++
-		g.Keys = append(g.Keys, l.key)
 	}
-	slices.Sort(g.Keys)
 	for _, p := range Presets() {
 		if p.selects(&g) {
 			g.Presets = append(g.Presets, p.Name)

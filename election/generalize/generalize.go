@@ -1,4 +1,5 @@
-package insight
+// Package generalize finds patterns that select some keys and no other key. It is pure.
+package generalize
 
 import (
 	"cmp"
@@ -10,12 +11,12 @@ import (
 	"electop/election/sanitize"
 )
 
-// pattern selects some locks and no other key, except those in excluded.
-type pattern struct {
-	text     string // empty if no pattern selects exactly this key
-	excluded []string
+// Pattern selects some keys and no other key, except those in Excluded.
+type Pattern struct {
+	Text     string // empty if no pattern selects exactly this key
+	Excluded []string
+	Keys     []string
 	segments []string
-	locks    []lock
 }
 
 const (
@@ -26,27 +27,31 @@ const (
 	rootKeys = 10
 )
 
-// roles are last segments that distinguish a lock from its siblings.
+// roles are last segments that distinguish a key from its siblings.
 func roles() []string {
 	return []string{"leader", "lock", ".lock", "master", "primary", "sentinel-leader"}
 }
 
-// generalizer finds patterns for locks.
+// generalizer finds patterns for keys.
 type generalizer struct {
-	names []string        // all keys of the store, sorted
-	locks map[string]bool // the keys that patterns may select
+	names  []string        // all keys of the store, sorted
+	wanted map[string]bool // the keys that patterns may select
 }
 
-// generalize divides locks among patterns that select few other keys. names are all keys
-// of the store, sorted.
-func generalize(locks []lock, names []string) []pattern {
-	g := generalizer{names: names, locks: make(map[string]bool, len(locks))}
-	all := make([]pattern, 0, len(locks))
-	for _, l := range locks {
-		g.locks[l.key] = true
-		all = append(all, g.exact(l))
+// Keys divides keys among patterns that select few other keys. names are all keys of the
+// store, sorted; common are patterns that are preferred to others.
+func Keys(keys, names, common []string) []Pattern {
+	g := generalizer{names: names, wanted: make(map[string]bool, len(keys))}
+	for _, key := range keys {
+		g.wanted[key] = true
 	}
-	all = g.common(all)
+	all := make([]Pattern, 0, len(keys))
+	for _, key := range keys {
+		all = append(all, g.exact(key))
+	}
+	for _, text := range common {
+		all = g.prefer(all, text)
+	}
 	for before := len(all) + 1; len(all) < before; {
 		before = len(all)
 		all = g.join(all)
@@ -55,13 +60,13 @@ func generalize(locks []lock, names []string) []pattern {
 }
 
 // exact returns the pattern of one key.
-func (g *generalizer) exact(l lock) pattern {
-	segments := strings.Split(l.key, "/")
+func (g *generalizer) exact(key string) Pattern {
+	segments := strings.Split(key, "/")
 	for i, s := range segments {
 		segments[i] = literal(s)
 	}
-	p := pattern{segments: segments, locks: []lock{l}}
-	p.text, p.excluded, _ = g.fits(segments, p.locks, 0)
+	p := Pattern{segments: segments, Keys: []string{key}}
+	p.Text, p.Excluded, _ = g.fits(segments, p.Keys, 0)
 	return p
 }
 
@@ -80,26 +85,31 @@ func literal(segment string) string {
 	return b.String()
 }
 
-// common assigns locks to the patterns of presets, which also fit a single key.
-func (g *generalizer) common(all []pattern) []pattern {
-	for _, preset := range Presets() {
-		for _, text := range preset.Patterns {
-			if !strings.Contains(text, "*") || strings.Contains(text, "**") {
-				continue
-			}
-			one, err := election.ParsePattern(text)
-			if err != nil {
-				continue
-			}
-			matches := func(p pattern) bool { _, ok := one.Match(p.locks[0].key); return ok }
-			all = g.merge(all, matches, strings.Split(text, "/"))
+// prefer replaces the patterns of keys that a pattern selects, if it fits.
+func (g *generalizer) prefer(all []Pattern, text string) []Pattern {
+	one, err := election.ParsePattern(text)
+	if err != nil {
+		return all
+	}
+	selected := func(p Pattern) bool { _, ok := one.Match(p.Keys[0]); return ok }
+	p := Pattern{segments: strings.Split(text, "/")}
+	for _, other := range all {
+		if selected(other) {
+			p.Keys = append(p.Keys, other.Keys...)
 		}
 	}
-	return all
+	if len(p.Keys) == 0 {
+		return all
+	}
+	var ok bool
+	if p.Text, p.Excluded, ok = g.fits(p.segments, p.Keys, mostExcluded); !ok {
+		return all
+	}
+	return append(slices.DeleteFunc(all, selected), p)
 }
 
 // join merges the patterns that differ in one segment, the largest sets first.
-func (g *generalizer) join(all []pattern) []pattern {
+func (g *generalizer) join(all []Pattern) []Pattern {
 	sets := map[string][]int{} // by template
 	for i, p := range all {
 		for at := range p.segments {
@@ -115,7 +125,7 @@ func (g *generalizer) join(all []pattern) []pattern {
 		return cmp.Or(cmp.Compare(len(sets[b]), len(sets[a])), late, cmp.Compare(a, b))
 	})
 	used := make([]bool, len(all))
-	var joined []pattern
+	var joined []Pattern
 	for _, t := range templates {
 		of := slices.DeleteFunc(sets[t], func(i int) bool { return used[i] })
 		if p, ok := g.unite(all, of, strings.Split(t, "/")); ok {
@@ -147,13 +157,13 @@ func replaceable(segments []string, at int) bool {
 }
 
 // unite returns one pattern for several, if a suitable one exists.
-func (g *generalizer) unite(all []pattern, of []int, template []string) (pattern, bool) {
+func (g *generalizer) unite(all []Pattern, of []int, template []string) (Pattern, bool) {
 	if len(of) < 2 || len(template) == 1 && len(of) < rootKeys {
-		return pattern{}, false
+		return Pattern{}, false
 	}
-	p := pattern{segments: template}
+	p := Pattern{segments: template}
 	for _, i := range of {
-		p.locks = append(p.locks, all[i].locks...)
+		p.Keys = append(p.Keys, all[i].Keys...)
 	}
 	at := slices.IndexFunc(template, func(s string) bool { return s == "*" })
 	for i := range template { // the segment that differs
@@ -168,12 +178,12 @@ func (g *generalizer) unite(all []pattern, of []int, template []string) (pattern
 	}
 	for _, try := range tries {
 		var ok bool
-		if p.text, p.excluded, ok = g.fits(try.segments, p.locks, try.excluded); ok {
+		if p.Text, p.Excluded, ok = g.fits(try.segments, p.Keys, try.excluded); ok {
 			p.segments = try.segments
 			return p, true
 		}
 	}
-	return pattern{}, false
+	return Pattern{}, false
 }
 
 // attempt is a possible pattern, with a maximum number of exclusions.
@@ -183,7 +193,7 @@ type attempt struct {
 }
 
 // narrowed returns the common beginning and end of one segment, around a wildcard.
-func narrowed(all []pattern, of []int, at int) string {
+func narrowed(all []Pattern, of []int, at int) string {
 	first := all[of[0]].segments[at]
 	begin, end := first, first
 	for _, i := range of {
@@ -200,30 +210,12 @@ func narrowed(all []pattern, of []int, at int) string {
 	return strings.ToValidUTF8(begin, "") + "*" + strings.ToValidUTF8(end, "")
 }
 
-// merge replaces the patterns that match by one, if it fits.
-func (g *generalizer) merge(all []pattern, matches func(pattern) bool, template []string) []pattern {
-	p := pattern{segments: template}
-	for _, one := range all {
-		if matches(one) {
-			p.locks = append(p.locks, one.locks...)
-		}
-	}
-	if len(p.locks) == 0 {
-		return all
-	}
-	var ok bool
-	if p.text, p.excluded, ok = g.fits(template, p.locks, mostExcluded); !ok {
-		return all
-	}
-	return append(slices.DeleteFunc(all, matches), p)
-}
-
-// fits returns the text of a pattern that selects these locks, and the exclusions that it
+// fits returns the text of a pattern that selects these keys, and the exclusions that it
 // needs. It reports false if these are too many.
-func (g *generalizer) fits(segments []string, locks []lock, most int) (text string, excluded []string, ok bool) {
+func (g *generalizer) fits(segments []string, keys []string, most int) (text string, excluded []string, ok bool) {
 	text = written(strings.Join(segments, "/"))
 	p, err := election.ParsePattern(text)
-	if err != nil || slices.ContainsFunc(locks, func(l lock) bool { _, selected := p.Match(l.key); return !selected }) {
+	if err != nil || slices.ContainsFunc(keys, func(key string) bool { _, selected := p.Match(key); return !selected }) {
 		return "", nil, false
 	}
 	within := p.Range()
@@ -232,11 +224,11 @@ func (g *generalizer) fits(segments []string, locks []lock, most int) (text stri
 		if !within.Contains(name) {
 			break
 		}
-		if _, selected := p.Match(name); !selected || g.locks[name] {
+		if _, selected := p.Match(name); !selected || g.wanted[name] {
 			continue
 		}
 		x, err := election.ParsePattern(written(name))
-		if err != nil || !x.Exact() || len(excluded) == min(most, len(locks)-1) {
+		if err != nil || !x.Exact() || len(excluded) == min(most, len(keys)-1) {
 			return "", nil, false
 		}
 		excluded = append(excluded, "!"+written(name))
