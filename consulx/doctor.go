@@ -195,8 +195,8 @@ func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	return allowed, known
 }
 
-// keyRule is the rule for the keys of a pattern.
-func keyRule(p election.Pattern, policy string) string {
+// KeyRule is the ACL rule for the keys of a pattern.
+func KeyRule(p election.Pattern, policy string) string {
 	if p.Exact() {
 		return aclRule("key", p.Prefix(), policy)
 	}
@@ -205,7 +205,7 @@ func keyRule(p election.Pattern, policy string) string {
 
 // keys reports whether the keys of a pattern are readable, and how to interpret an empty response.
 func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
-	subject, rule := "keys "+p.String(), keyRule(p, "read")
+	subject, rule := "keys "+p.String(), KeyRule(p, "read")
 	if p.Excludes() {
 		d.add(subject, StatusOK, "", "not watched")
 		return
@@ -287,7 +287,7 @@ func (d *doctor) catalog() {
 // actions reports the permissions that release and destroy require.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
-		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
+		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
 			"needs write on the key", narrower(p.Exact()))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},

@@ -225,6 +225,14 @@ func (ps Patterns) Match(key string) (name string, ok bool) {
 	return name, ok
 }
 
+// Exclude reports whether a pattern excludes the key.
+func (ps Patterns) Exclude(key string) bool {
+	return slices.ContainsFunc(ps, func(p Pattern) bool {
+		_, matches := p.match(key)
+		return p.excludes && matches
+	})
+}
+
 // Selecting returns the patterns that select keys: those without exclusions.
 func (ps Patterns) Selecting() Patterns {
 	return slices.DeleteFunc(slices.Clone(ps), Pattern.Excludes)

@@ -24,15 +24,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Zoom:
 		m.focus.zoom = true
 	case scene.Visit:
-		m.feed.visit(a.Past)
-		if m.note.role != term.Bad { // it is about the moment that was shown
-			m.note = note{quitUntil: m.note.quitUntil}
-		}
-		cmd := m.changed()
-		if a.Cursor != "" {
-			cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
-		}
-		return cmd
+		return m.visit(a)
 	case scene.ShowLanes:
 		m.feed.lanes = a.Lanes
 		m.renew()
@@ -76,6 +68,19 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return tea.Batch(cmds...)
 	}
 	return nil
+}
+
+// visit shows another moment.
+func (m *Model) visit(a scene.Visit) tea.Cmd {
+	m.feed.visit(a.Past)
+	if m.note.role != term.Bad { // it is about the moment that was shown
+		m.note = note{quitUntil: m.note.quitUntil}
+	}
+	cmd := m.changed()
+	if a.Cursor != "" {
+		cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
+	}
+	return cmd
 }
 
 // note is a short message, shown in the footer for a while.

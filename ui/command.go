@@ -152,8 +152,24 @@ func (m *Model) setPatterns(texts []string) {
 	m.say(term.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
 }
 
-// hintMsg is the number of locks found outside the patterns.
-type hintMsg int
+// hintMsg is the number of locks found outside the patterns; there may be more unless the
+// search was complete.
+type hintMsg struct {
+	locks    int
+	complete bool
+}
+
+// hint shows that there are locks outside the patterns.
+func (m *Model) hint(found hintMsg) {
+	if found.locks == 0 {
+		return
+	}
+	text := term.Plural(found.locks, "more lock") + " outside the patterns: :discover"
+	if !found.complete {
+		text = "At least " + text
+	}
+	m.say(term.Quiet, text)
+}
 
 // searchHint searches for locks outside the patterns once the board is complete.
 func (m *Model) searchHint() (search tea.Cmd) {

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"electop/election"
-	"electop/election/insight"
+	"electop/election/discovery"
 )
 
 // discovers lets a dashboard find locks, three of which are not watched.
 func discovers(o *Options) {
 	o.Discover = func(_ context.Context, progress func(done, total int)) (DiscoveredLocks, error) {
 		progress(10_040, 10_040)
-		return DiscoveredLocks{Scanned: 10_040, Discovered: insight.Discovered{
-			Locks: 11, Unwatched: 4, Groups: []insight.LockGroup{
+		return DiscoveredLocks{Scanned: 10_040, Result: discovery.Result{
+			Locks: 11, Unwatched: 4, Groups: []discovery.Group{
 				{Pattern: "jobs/*/.lock", Locked: 2, Unlocked: 1, Software: map[string]int{"consul lock": 3}, Keys: []string{"jobs/a/.lock", "jobs/b/.lock", "jobs/c/.lock"}, Excluded: []string{"!jobs/x/.lock"}},
 				{Pattern: "service/*/leader", Locked: 6, Unlocked: 1, Watched: 7, Software: map[string]int{"Consul guide": 4, "Patroni": 3}, Keys: make([]string, 7)},
 				{Pattern: "service/*/members/*", Members: true, Locked: 6, Software: map[string]int{"Patroni member": 6}, Keys: make([]string, 6)},
@@ -82,10 +82,18 @@ func TestTheDiscoveredLocksCanBeWatched(t *testing.T) {
 	}
 }
 
+func TestAHintDoesNotCountWhatWasNotSearched(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24)
+	d.send(hintMsg{locks: 5})
+	if text := d.text(); !strings.Contains(text, "At least 5 more locks outside the patterns: :discover") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
 	searches := 0
 	d := drive(t, nil, 80, 24, func(o *Options) {
-		o.Nearby = func(context.Context) int { searches++; return 3 }
+		o.Nearby = func(context.Context) (int, bool) { searches++; return 3, true }
 	})
 	loading := mixedSnapshot()
 	loading.Loaded = false

@@ -131,7 +131,10 @@ func New(ctx context.Context, opts Options) Model {
 		travel: travel.New(ctx, opts.History, opts.Patterns),
 	}
 	if opts.Nearby != nil {
-		out.hint = func() tea.Msg { return hintMsg(opts.Nearby(ctx)) }
+		out.hint = func() tea.Msg {
+			locks, complete := opts.Nearby(ctx)
+			return hintMsg{locks, complete}
+		}
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{

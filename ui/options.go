@@ -56,7 +56,8 @@ type Options struct {
 	// call progress until it returns.
 	Discover func(ctx context.Context, progress func(done, total int)) (DiscoveredLocks, error)
 	// Nearby counts locks that no pattern selects, with a bounded search off the event loop.
-	Nearby func(ctx context.Context) (locks int)
+	// There may be more unless it is complete.
+	Nearby func(ctx context.Context) (locks int, complete bool)
 	// SetPatterns replaces the watched patterns. It runs on the event loop and must not
 	// block.
 	SetPatterns func(ps election.Patterns)

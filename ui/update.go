@@ -47,9 +47,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.feed.warning = string(msg)
 		return tea.Batch(m.changed(), m.out.warning)
 	case hintMsg:
-		if msg > 0 {
-			m.say(term.Quiet, term.Plural(int(msg), "more lock")+" outside the patterns: :discover")
-		}
+		m.hint(msg)
 	case rightsMsg:
 		m.out.rights.learned(msg, m.feed.now)
 		return m.changed()

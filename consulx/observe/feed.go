@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"electop/consulx/observe/internal/evidence"
 	"electop/election"
 	"electop/election/tracker"
 )
@@ -19,12 +20,12 @@ type feed struct {
 	tracker   *tracker.Tracker
 	delivery  delivery
 	publisher publisher
-	clock     *time.Timer  // at the tracker's deadline
-	ended     bool         // later observations are dropped
-	lookInto  func([]loss) // investigates why terms ended; must not block
-	beat      time.Time    // latest time at which this process ran
-	restart   func()       // restarts all reads
-	onLoaded  func()       // called with the mutex when every key was read; must not block
+	clock     *time.Timer           // at the tracker's deadline
+	ended     bool                  // later observations are dropped
+	lookInto  func([]evidence.Loss) // investigates why terms ended; must not block
+	beat      time.Time             // latest time at which this process ran
+	restart   func()                // restarts all reads
+	onLoaded  func()                // called with the mutex when every key was read; must not block
 }
 
 const (

@@ -13,6 +13,7 @@ import (
 
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/evidence"
 	"electop/consulx/observe/internal/sessioncache"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
@@ -168,7 +169,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	o.mu.Unlock()
 	o.searchIdle(ctx)
-	o.lookInto = func(lost []loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
+	o.lookInto = func(lost []evidence.Loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
 	o.client.Budget().OnChange(o.checks.allow)
 	loops.Go(func() { o.watchAll(ctx, r) })

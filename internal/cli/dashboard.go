@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/nearby"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
@@ -203,19 +203,19 @@ func (b dashboard) discover(observer *observe.Observer) func(context.Context, fu
 		if found.Incomplete {
 			problem = "This token cannot read all keys: locks may be missing."
 		}
-		return ui.DiscoveredLocks{Discovered: found.Discovered, Scanned: found.Scanned, Problem: problem}, err
+		return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
 	}
 }
 
-// nearby counts locks that no pattern selects, without the keys of Patroni's members. The
-// hint is optional, so errors have no effect.
-func (b dashboard) nearby(ctx context.Context) int {
-	found, _ := consulx.FindNearby(ctx, b.client, b.patterns)
-	return len(slices.DeleteFunc(found.Locked, func(key string) bool {
+// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's
+// members. The hint is optional, so errors have no effect.
+func (b dashboard) nearby(ctx context.Context) (locks int, complete bool) {
+	found, _ := nearby.Find(ctx, b.client, b.patterns, func(key string) bool {
 		folder, member := strings.CutSuffix(election.Parent(key), "members/")
 		_, watched := b.patterns.Match(folder + "leader")
-		return member && watched
-	}))
+		return member && watched || b.patterns.Exclude(key)
+	})
+	return len(found.Locked), found.Complete
 }
 
 // survey reads the surroundings of several elections.

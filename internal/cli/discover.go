@@ -12,7 +12,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/insight"
+	"electop/election/discovery"
 	"electop/election/sanitize"
 	"electop/internal/output"
 )
@@ -88,7 +88,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 
 // discovered is the result of a search for locks.
 type discovered struct {
-	insight.Discovered
+	discovery.Result
 	Scanned     int    // keys
 	Incomplete  bool   // the token cannot read all keys
 	SessionsErr string // why sessions could not be read, in a few words
@@ -102,7 +102,7 @@ func discoverLocks(
 	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
 		return found, err
 	}
-	var locks insight.Discovery
+	var locks discovery.Collector
 	hidden, err := consulx.Scan(ctx, client, names, progress, locks.Add)
 	if err != nil {
 		return found, err
@@ -110,7 +110,7 @@ func discoverLocks(
 	sessions, err := client.AllSessions(client.Read(ctx))
 	found.SessionsErr = consulx.ReadProblem("sessions", err)
 	found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden
-	found.Discovered = locks.Groups(names, sessions, ps)
+	found.Result = locks.Groups(names, sessions, ps)
 	return found, nil
 }
 
@@ -137,7 +137,7 @@ func writeDiscovered(w io.Writer, found discovered) error {
 }
 
 // groupName is the pattern of a group, or its key if no pattern selects it.
-func groupName(g *insight.LockGroup) string {
+func groupName(g *discovery.Group) string {
 	text := g.Pattern
 	if text == "" {
 		text = g.Keys[0]
@@ -145,7 +145,7 @@ func groupName(g *insight.LockGroup) string {
 	return sanitize.Line(strings.Join(append([]string{text}, g.Excluded...), " "), 120)
 }
 
-func watchedText(g *insight.LockGroup) string {
+func watchedText(g *discovery.Group) string {
 	switch {
 	case g.Members:
 		return "no election"

@@ -11,7 +11,7 @@ import (
 
 	"electop/consulx"
 	"electop/election"
-	"electop/election/insight"
+	"electop/election/discovery"
 	"electop/election/sanitize"
 	"electop/internal/output"
 )
@@ -97,7 +97,7 @@ func environment(name string) string {
 // presetNames lists the presets.
 func presetNames() string {
 	var names []string
-	for _, p := range insight.Presets() {
+	for _, p := range discovery.Presets() {
 		names = append(names, p.Name)
 	}
 	return strings.Join(names, ", ")
@@ -107,7 +107,7 @@ func presetNames() string {
 func presetTable() string {
 	var b strings.Builder
 	tw := output.NewTable(&b)
-	for _, p := range insight.Presets() {
+	for _, p := range discovery.Presets() {
 		fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Name, strings.Join(p.Patterns, " "), p.About)
 	}
 	_ = tw.Flush() // a Builder never fails
@@ -119,7 +119,7 @@ func (o *options) selectsKeys() bool { return len(o.patterns)+len(o.presets) > 0
 
 // parsePatterns parses -k and --preset. An invalid pattern is a usage error.
 func (o *options) parsePatterns() (election.Patterns, error) {
-	added, unknown := insight.PresetPatterns(o.presets)
+	added, unknown := discovery.PresetPatterns(o.presets)
 	if unknown != "" {
 		return nil, usagef("--preset %q is unknown; the presets are %s", sanitize.Line(unknown, 40), presetNames())
 	}

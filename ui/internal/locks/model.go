@@ -9,7 +9,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/insight"
+	"electop/election/discovery"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -17,7 +17,7 @@ import (
 
 // Found is the result of a search.
 type Found struct {
-	insight.Discovered
+	discovery.Result
 	// Scanned is the number of keys that were read.
 	Scanned int
 	// Problem is why locks may be missing, in one line; empty if none is.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"electop/election/insight"
+	"electop/election/discovery"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -50,7 +50,7 @@ func far(r *run) string {
 }
 
 // writeGroup writes the pattern of a group, its state and its software.
-func writeGroup(page *term.Page, g *insight.LockGroup) {
+func writeGroup(page *term.Page, g *discovery.Group) {
 	name := g.Pattern
 	if name == "" {
 		name = g.Keys[0]
@@ -74,7 +74,7 @@ func writeGroup(page *term.Page, g *insight.LockGroup) {
 }
 
 // countText counts the keys of a group by state.
-func countText(g *insight.LockGroup) string {
+func countText(g *discovery.Group) string {
 	var parts []string
 	for _, c := range []struct {
 		n    int

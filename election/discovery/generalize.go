@@ -1,5 +1,4 @@
-// Package generalize finds patterns that select some keys and no other key. It is pure.
-package generalize
+package discovery
 
 import (
 	"cmp"
@@ -11,8 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// Pattern selects some keys and no other key, except those in Excluded.
-type Pattern struct {
+// selection is a pattern that selects some keys and no other key, except those in Excluded.
+type selection struct {
 	Text     string // empty if no pattern selects exactly this key
 	Excluded []string
 	Keys     []string
@@ -38,14 +37,14 @@ type generalizer struct {
 	wanted map[string]bool // the keys that patterns may select
 }
 
-// Keys divides keys among patterns that select few other keys. names are all keys of the
+// generalize divides keys among patterns that select few other keys. names are all keys of the
 // store, sorted; common are patterns that are preferred to others.
-func Keys(keys, names, common []string) []Pattern {
+func generalize(keys, names, common []string) []selection {
 	g := generalizer{names: names, wanted: make(map[string]bool, len(keys))}
 	for _, key := range keys {
 		g.wanted[key] = true
 	}
-	all := make([]Pattern, 0, len(keys))
+	all := make([]selection, 0, len(keys))
 	for _, key := range keys {
 		all = append(all, g.exact(key))
 	}
@@ -60,12 +59,12 @@ func Keys(keys, names, common []string) []Pattern {
 }
 
 // exact returns the pattern of one key.
-func (g *generalizer) exact(key string) Pattern {
+func (g *generalizer) exact(key string) selection {
 	segments := strings.Split(key, "/")
 	for i, s := range segments {
 		segments[i] = literal(s)
 	}
-	p := Pattern{segments: segments, Keys: []string{key}}
+	p := selection{segments: segments, Keys: []string{key}}
 	p.Text, p.Excluded, _ = g.fits(segments, p.Keys, 0)
 	return p
 }
@@ -86,13 +85,13 @@ func literal(segment string) string {
 }
 
 // prefer replaces the patterns of keys that a pattern selects, if it fits.
-func (g *generalizer) prefer(all []Pattern, text string) []Pattern {
+func (g *generalizer) prefer(all []selection, text string) []selection {
 	one, err := election.ParsePattern(text)
 	if err != nil {
 		return all
 	}
-	selected := func(p Pattern) bool { _, ok := one.Match(p.Keys[0]); return ok }
-	p := Pattern{segments: strings.Split(text, "/")}
+	selected := func(p selection) bool { _, ok := one.Match(p.Keys[0]); return ok }
+	p := selection{segments: strings.Split(text, "/")}
 	for _, other := range all {
 		if selected(other) {
 			p.Keys = append(p.Keys, other.Keys...)
@@ -109,7 +108,7 @@ func (g *generalizer) prefer(all []Pattern, text string) []Pattern {
 }
 
 // join merges the patterns that differ in one segment, the largest sets first.
-func (g *generalizer) join(all []Pattern) []Pattern {
+func (g *generalizer) join(all []selection) []selection {
 	sets := map[string][]int{} // by template
 	for i, p := range all {
 		for at := range p.segments {
@@ -125,7 +124,7 @@ func (g *generalizer) join(all []Pattern) []Pattern {
 		return cmp.Or(cmp.Compare(len(sets[b]), len(sets[a])), late, cmp.Compare(a, b))
 	})
 	used := make([]bool, len(all))
-	var joined []Pattern
+	var joined []selection
 	for _, t := range templates {
 		of := slices.DeleteFunc(sets[t], func(i int) bool { return used[i] })
 		if p, ok := g.unite(all, of, strings.Split(t, "/")); ok {
@@ -157,11 +156,11 @@ func replaceable(segments []string, at int) bool {
 }
 
 // unite returns one pattern for several, if a suitable one exists.
-func (g *generalizer) unite(all []Pattern, of []int, template []string) (Pattern, bool) {
+func (g *generalizer) unite(all []selection, of []int, template []string) (selection, bool) {
 	if len(of) < 2 || len(template) == 1 && len(of) < rootKeys {
-		return Pattern{}, false
+		return selection{}, false
 	}
-	p := Pattern{segments: template}
+	p := selection{segments: template}
 	for _, i := range of {
 		p.Keys = append(p.Keys, all[i].Keys...)
 	}
@@ -183,7 +182,7 @@ func (g *generalizer) unite(all []Pattern, of []int, template []string) (Pattern
 			return p, true
 		}
 	}
-	return Pattern{}, false
+	return selection{}, false
 }
 
 // attempt is a possible pattern, with a maximum number of exclusions.
@@ -193,7 +192,7 @@ type attempt struct {
 }
 
 // narrowed returns the common beginning and end of one segment, around a wildcard.
-func narrowed(all []Pattern, of []int, at int) string {
+func narrowed(all []selection, of []int, at int) string {
 	first := all[of[0]].segments[at]
 	begin, end := first, first
 	for _, i := range of {

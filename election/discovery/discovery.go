@@ -1,17 +1,19 @@
-package insight
+// Package discovery recognises the locks of a store and finds patterns that select these and no other key. It is pure.
+package discovery
 
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"electop/election"
-	"electop/election/generalize"
+	"electop/election/insight"
 )
 
-// Discovery collects the locks of a store, key by key.
-type Discovery struct {
+// Collector collects the locks of a store, key by key.
+type Collector struct {
 	locks []election.Pair
 	// patroni are the folders with keys that only Patroni writes.
 	patroni map[string]bool
@@ -21,8 +23,8 @@ type Discovery struct {
 const keptLockValue = 1 << 10
 
 // Add examines one key. It keeps only locks, without large values.
-func (d *Discovery) Add(p election.Pair) {
-	if isPatroniContent(base(p.Key), p.Value) {
+func (d *Collector) Add(p election.Pair) {
+	if insight.IsPatroniContent(path.Base(p.Key), p.Value) {
 		if d.patroni == nil {
 			d.patroni = map[string]bool{}
 		}
@@ -44,16 +46,16 @@ func lockShaped(p *election.Pair) bool {
 	return p.Held() || p.LockIndex > 0 || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag
 }
 
-// Discovered are the locks of a store, grouped into patterns.
-type Discovered struct {
-	Groups []LockGroup
+// Result are the locks of a store, grouped into patterns.
+type Result struct {
+	Groups []Group
 	// Locks is the number of keys in all groups, Unwatched of those that no watched pattern
 	// selects. Keys that are not elections do not count.
 	Locks, Unwatched int
 }
 
-// LockGroup are the locks that one pattern selects.
-type LockGroup struct {
+// Group are the locks that one pattern selects.
+type Group struct {
 	// Pattern selects the keys of the group. Excluded are the patterns of other keys that it
 	// would select.
 	Pattern  string
@@ -70,7 +72,7 @@ type LockGroup struct {
 }
 
 // Flags are the flags that watch the keys of the group, none if no pattern can.
-func (g *LockGroup) Flags() []string {
+func (g *Group) Flags() []string {
 	if g.Members || g.Pattern == "" {
 		return nil
 	}
@@ -82,7 +84,7 @@ func (g *LockGroup) Flags() []string {
 }
 
 // SoftwareNames are the names of the software, most frequent first.
-func (g *LockGroup) SoftwareNames() []string {
+func (g *Group) SoftwareNames() []string {
 	return slices.SortedFunc(maps.Keys(g.Software), func(a, b string) int {
 		return cmp.Or(cmp.Compare(g.Software[b], g.Software[a]), cmp.Compare(a, b))
 	})
@@ -98,7 +100,7 @@ type lock struct {
 
 // Groups returns the discovered locks. names are all keys of the store in byte order,
 // sessions may be incomplete, watched are the patterns in use.
-func (d *Discovery) Groups(names []string, sessions []*election.Session, watched election.Patterns) Discovered {
+func (d *Collector) Groups(names []string, sessions []*election.Session, watched election.Patterns) Result {
 	byID := make(map[string]*election.Session, len(sessions))
 	for _, s := range sessions {
 		byID[s.ID] = s
@@ -111,7 +113,7 @@ func (d *Discovery) Groups(names []string, sessions []*election.Session, watched
 			elections = append(elections, l)
 		}
 	}
-	found := Discovered{Locks: len(elections)}
+	found := Result{Locks: len(elections)}
 	found.Groups = groupsOf(elections, names, watched)
 	for _, g := range found.Groups {
 		found.Unwatched += len(g.Keys) - g.Watched
@@ -120,13 +122,13 @@ func (d *Discovery) Groups(names []string, sessions []*election.Session, watched
 		g.Members = true
 		found.Groups = append(found.Groups, g)
 	}
-	slices.SortStableFunc(found.Groups, func(a, b LockGroup) int { return cmp.Compare(a.Keys[0], b.Keys[0]) })
+	slices.SortStableFunc(found.Groups, func(a, b Group) int { return cmp.Compare(a.Keys[0], b.Keys[0]) })
 	return found
 }
 
 // named returns the locks with their software, sorted by key. The .lock key represents the
 // contenders of a semaphore.
-func (d *Discovery) named(names []string, byID map[string]*election.Session) []lock {
+func (d *Collector) named(names []string, byID map[string]*election.Session) []lock {
 	found, shapes := make(map[string]lock, len(d.locks)), keyShapes()
 	for i := range d.locks {
 		p := &d.locks[i]
@@ -149,7 +151,7 @@ func (d *Discovery) named(names []string, byID map[string]*election.Session) []l
 func semaphoreKey(key string) string { return election.Parent(key) + ".lock" }
 
 // groupsOf groups locks by patterns.
-func groupsOf(locks []lock, names []string, watched election.Patterns) []LockGroup {
+func groupsOf(locks []lock, names []string, watched election.Patterns) []Group {
 	byKey, keys := make(map[string]lock, len(locks)), make([]string, 0, len(locks))
 	for _, l := range locks {
 		byKey[l.key], keys = l, append(keys, l.key)
@@ -162,15 +164,15 @@ func groupsOf(locks []lock, names []string, watched election.Patterns) []LockGro
 			}
 		}
 	}
-	var groups []LockGroup
-	for _, part := range generalize.Keys(keys, names, common) {
+	var groups []Group
+	for _, part := range generalize(keys, names, common) {
 		groups = append(groups, groupOf(part, byKey, watched))
 	}
 	return groups
 }
 
-func groupOf(part generalize.Pattern, byKey map[string]lock, watched election.Patterns) LockGroup {
-	g := LockGroup{Pattern: part.Text, Excluded: part.Excluded, Software: map[string]int{}, Keys: slices.Sorted(slices.Values(part.Keys))}
+func groupOf(part selection, byKey map[string]lock, watched election.Patterns) Group {
+	g := Group{Pattern: part.Text, Excluded: part.Excluded, Software: map[string]int{}, Keys: slices.Sorted(slices.Values(part.Keys))}
 	for _, key := range g.Keys {
 		l := byKey[key]
 		switch {

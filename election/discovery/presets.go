@@ -1,4 +1,4 @@
-package insight
+package discovery
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 type Preset struct {
 	Name     string
 	Patterns []string
-	// Software are the names in a [LockGroup] of the software that uses the keys.
+	// Software are the names in a [Group] of the software that uses the keys.
 	Software []string
 	// About describes the keys that the patterns select.
 	About string
@@ -49,7 +49,7 @@ func PresetPatterns(names []string) (patterns []string, unknown string) {
 }
 
 // selects reports whether the preset selects every key of a group, and names its software.
-func (p Preset) selects(g *LockGroup) bool {
+func (p Preset) selects(g *Group) bool {
 	ps, err := election.ParsePatterns(p.Patterns)
 	return err == nil && !slices.ContainsFunc(g.Keys, func(key string) bool { _, ok := ps.Match(key); return !ok }) &&
 		slices.ContainsFunc(p.Software, func(name string) bool { return g.Software[name] > 0 })

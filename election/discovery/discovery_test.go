@@ -1,4 +1,4 @@
-package insight
+package discovery
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 )
 
 // discoveredIn returns the groups of a store.
-func discoveredIn(t *testing.T, watched []string, sessions []*election.Session, store ...election.Pair) Discovered {
+func discoveredIn(t *testing.T, watched []string, sessions []*election.Session, store ...election.Pair) Result {
 	t.Helper()
 	ps, err := election.ParsePatterns(watched)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d Discovery
+	var d Collector
 	var names []string
 	for _, p := range store {
 		names = append(names, p.Key)
@@ -34,7 +34,7 @@ func lockedBy(key, session string) election.Pair {
 func plain(key string) election.Pair { return election.Pair{Key: key, Value: []byte("x")} }
 
 // patternsOf lists the groups as "pattern (without exclusions) software keys".
-func patternsOf(found Discovered) []string {
+func patternsOf(found Result) []string {
 	var lines []string
 	for _, g := range found.Groups {
 		lines = append(lines, fmt.Sprint(strings.Join(append([]string{g.Pattern}, g.Excluded...), " "), " ", len(g.Keys)))

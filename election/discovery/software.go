@@ -1,13 +1,15 @@
-package insight
+package discovery
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"electop/election"
+	"electop/election/insight"
 )
 
-// Names of software in a [LockGroup].
+// Names of software in a [Group].
 const (
 	semaphoreSoftware  = "semaphore"
 	consulLockSlots    = "consul lock -n"
@@ -17,21 +19,21 @@ const (
 
 // holderSoftware names the kinds of holders. api.Lock cannot be distinguished from
 // compatible clients.
-func holderSoftware(kind HolderKind) string {
+func holderSoftware(kind insight.HolderKind) string {
 	switch kind {
-	case HolderPatroni:
+	case insight.HolderPatroni:
 		return "Patroni"
-	case HolderPatroniMember:
+	case insight.HolderPatroniMember:
 		return patroniMembers
-	case HolderVault:
+	case insight.HolderVault:
 		return "Vault"
-	case HolderConsulLock:
+	case insight.HolderConsulLock:
 		return consulLockSoftware
-	case HolderCampaign:
+	case insight.HolderCampaign:
 		return "electop campaign"
-	case HolderAPILock:
+	case insight.HolderAPILock:
 		return "api.Lock"
-	case HolderUnknown, HolderRefreshing, HolderSemaphore:
+	case insight.HolderUnknown, insight.HolderRefreshing, insight.HolderSemaphore:
 	}
 	return ""
 }
@@ -64,13 +66,13 @@ func keyShapes() []keyShape {
 }
 
 // software names the software that locks a key, "other" if it is not recognised.
-func (d *Discovery) software(p *election.Pair, s *election.Session, names []string, shapes []keyShape) string {
-	e := &election.Election{Pair: *p, Exists: true, Session: s}
-	if kind := softwareKind(e, nil); kind != HolderUnknown {
+func (d *Collector) software(p *election.Pair, s *election.Session, names []string, shapes []keyShape) string {
+	kind := insight.KindOf(*p, s)
+	if kind == insight.HolderVault || kind == insight.HolderPatroni || kind == insight.HolderPatroniMember {
 		return holderSoftware(kind)
 	}
-	if base(p.Key) == "leader" && d.patroni[election.Parent(p.Key)] {
-		return holderSoftware(HolderPatroni)
+	if path.Base(p.Key) == "leader" && d.patroni[election.Parent(p.Key)] {
+		return holderSoftware(insight.HolderPatroni)
 	}
 	for _, shape := range shapes {
 		if _, ok := shape.pattern.Match(p.Key); ok {
@@ -80,11 +82,10 @@ func (d *Discovery) software(p *election.Pair, s *election.Session, names []stri
 	if state, ok := strings.CutSuffix(p.Key, "/.lock"); ok && exists(names, state+"/.lockinfo") {
 		return "Terraform" // its Consul backend writes the holder next to the lock
 	}
-	kind, _ := kindOf(e, nil)
 	switch {
 	case holderSoftware(kind) != "":
 		return holderSoftware(kind)
-	case base(p.Key) == "leader":
+	case path.Base(p.Key) == "leader":
 		return "Consul guide"
 	}
 	return "other"
@@ -96,10 +97,11 @@ func contenderSoftware(s *election.Session) string {
 	switch {
 	case s == nil:
 		return ""
-	case isConsulLock(s):
-		return consulLockSlots
-	case s.Name == apiSemaphoreSession:
+	case s.Name == insight.APISemaphoreSession:
 		return "api.Semaphore"
+	}
+	if _, ok := election.ConsulLockCommand(s.Name); ok {
+		return consulLockSlots
 	}
 	return ""
 }
