@@ -52,17 +52,17 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 		d.agent(info, err)
 		return d.report, nil // without a quorum, every read would fail after a long timeout
 	}
-	d.ask(ps)
+	d.ask(ps.Selecting())
 	if !d.acls() {
 		return d.report, nil // with an unknown token, every rule would be reported as missing
 	}
 	d.agent(info, err)
 	for _, p := range ps {
-		d.keys(p)
+		d.keys(p, ps)
 	}
 	d.sessions()
 	d.catalog()
-	d.actions(ps)
+	d.actions(ps.Selecting())
 	return d.report, d.failure
 }
 
@@ -195,8 +195,8 @@ func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	return allowed, known
 }
 
-// keyRule is the rule for the keys of a pattern.
-func keyRule(p election.Pattern, policy string) string {
+// KeyRule is the ACL rule for the keys of a pattern.
+func KeyRule(p election.Pattern, policy string) string {
 	if p.Exact() {
 		return aclRule("key", p.Prefix(), policy)
 	}
@@ -204,14 +204,22 @@ func keyRule(p election.Pattern, policy string) string {
 }
 
 // keys reports whether the keys of a pattern are readable, and how to interpret an empty response.
-func (d *doctor) keys(p election.Pattern) {
-	subject, rule := "keys "+p.String(), keyRule(p, "read")
+func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
+	subject, rule := "keys "+p.String(), KeyRule(p, "read")
+	if p.Excludes() {
+		d.add(subject, StatusOK, "", "not watched")
+		return
+	}
 	keys, meta, err := d.client.KeyNames(wire.LiteralPrefix(p.Prefix()), d.client.Read(d.ctx))
 	if err != nil {
 		d.fails(subject, rule, err)
 		return
 	}
-	keys = slices.DeleteFunc(keys, func(key string) bool { _, ok := p.Match(key); return !ok })
+	keys = slices.DeleteFunc(keys, func(key string) bool {
+		_, selected := p.Match(key)
+		_, watched := ps.Match(key)
+		return !selected || !watched
+	})
 	filtered := meta.ResultsFilteredByACLs || d.client.Filtered(meta) && len(keys) == 0
 	found := election.Plural(uint64(len(keys)), "election")
 	allowed, known := d.may("key", p.Prefix(), "read")
@@ -279,7 +287,7 @@ func (d *doctor) catalog() {
 // actions reports the permissions that release and destroy require.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
-		d.action("release "+p.String(), keyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
+		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
 			"needs write on the key", narrower(p.Exact()))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},

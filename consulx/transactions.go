@@ -128,9 +128,10 @@ func (c *Client) KeyNames(prefix string, q *api.QueryOptions) (keys []string, me
 	return keys, meta, err
 }
 
-// ListKeys lists every key under a literal prefix. With ErrPartly it returns the readable ones.
+// ListKeys lists every key under a prefix. With ErrPartly it returns the readable ones.
 func (c *Client) ListKeys(ctx context.Context, prefix string) ([]string, error) {
-	keys, meta, err := c.KeyNames(prefix, c.Read(ctx))
+	keys, meta, err := c.KeyNames(wire.LiteralPrefix(prefix), c.Read(ctx))
+	keys = slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) })
 	switch {
 	case err != nil:
 		return nil, err

@@ -2,6 +2,7 @@ package election
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -17,7 +18,13 @@ const (
 	InLockDelay State = "lock_delay" // vacant, and Consul rejects every acquire
 	// OfSemaphore is the state of a key that has holders and no leader.
 	OfSemaphore State = "semaphore"
+	// Idle is the state of a key without a leader since before observation started, and
+	// for which no candidate was seen.
+	Idle State = "idle"
 )
+
+// recentlyLed is the time after a known term during which an election is not idle.
+const recentlyLed = 24 * time.Hour
 
 // Election is everything known about one election at one moment. It is immutable: a
 // change creates a new one.
@@ -64,6 +71,9 @@ type Election struct {
 	// LockDelayDoubtful is true if it is unknown whether a lock-delay follows: the last
 	// holder may have released the key just before its session ended.
 	LockDelayDoubtful bool
+	// Candidateless is set if no candidate was seen when the key was found without a
+	// leader. Any change of the key removes it.
+	Candidateless bool
 	// Terms are the latest observed terms, oldest first, including the current one.
 	Terms []Term
 	// Events are the latest events of this election, oldest first.
@@ -82,8 +92,23 @@ func (e *Election) State(now time.Time) State {
 		return OfSemaphore
 	case now.Before(e.LockDelayUntil):
 		return InLockDelay
+	case e.Candidateless && !e.ledWithin(now, recentlyLed):
+		return Idle
 	}
 	return Vacant
+}
+
+// ledWithin reports whether a term is known to have ended less than a period before now.
+func (e *Election) ledWithin(now time.Time, period time.Duration) bool {
+	last := e.LastTerm()
+	return last != nil && now.Sub(last.End) < period
+}
+
+// FoundVacant reports whether the key had no leader when it was first read, and no event
+// since.
+func (e *Election) FoundVacant() bool {
+	return e.Exists && !e.Pair.Held() && !e.IsSemaphore() && !e.Recorded() && !e.Unreadable &&
+		len(e.Events) == 1 && e.Events[0].Type == Vacated && e.Events[0].Initial
 }
 
 // Recorded reports whether the election is known from a history only.
@@ -114,6 +139,32 @@ func (e *Election) Changes(now time.Time, window time.Duration) int {
 		}
 	}
 	return n
+}
+
+// Moved returns the election with all its times moved to another clock.
+func (e *Election) Moved(move func(*time.Time)) *Election {
+	m := *e
+	for _, at := range []*time.Time{&m.Since, &m.VacantSince, &m.LockDelayUntil, &m.RecordedUntil} {
+		move(at)
+	}
+	m.Terms, m.Events = slices.Clone(m.Terms), MovedEvents(m.Events, move)
+	for i := range m.Terms {
+		move(&m.Terms[i].Start)
+		move(&m.Terms[i].End)
+		move(&m.Terms[i].SeenUntil)
+	}
+	return &m
+}
+
+// MovedEvents returns events with all their times moved to another clock.
+func MovedEvents(events []Event, move func(*time.Time)) []Event {
+	events = slices.Clone(events)
+	for i := range events {
+		move(&events[i].Time)
+		move(&events[i].LockDelayUntil)
+		move(&events[i].SeenUntil)
+	}
+	return events
 }
 
 // Target returns the current hold as the target of an operator's action.
@@ -206,7 +257,7 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 			j.Holders, j.Limit = &holders, &slots.Limit
 		}
 		return j
-	case Vacant, InLockDelay:
+	case Vacant, InLockDelay, Idle:
 	case Led:
 		j.Since, j.SinceKnown = FormatTime(e.Since), &e.SinceKnown
 		if e.SinceKnown {

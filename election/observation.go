@@ -37,6 +37,26 @@ type HistoryRead struct {
 	Elections []*Election
 }
 
+// PatternsSet replaces the watched patterns. Elections that they do not select are
+// forgotten, without events; every key counts as not read.
+type PatternsSet struct {
+	At       time.Time
+	Patterns Patterns
+}
+
+// NoCandidates are elections for which a search found no candidate, as in the snapshot
+// that was searched.
+type NoCandidates struct {
+	At        time.Time
+	Elections []*Election
+}
+
+// CandidateSeen reports that a candidate was seen for one election.
+type CandidateSeen struct {
+	At  time.Time
+	Key string
+}
+
 // SessionsRead are sessions as they were read.
 type SessionsRead struct {
 	At       time.Time
@@ -158,6 +178,15 @@ func (o KeysRead) Observed() time.Time { return o.At }
 func (o HistoryRead) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].
+func (o NoCandidates) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o PatternsSet) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
+func (o CandidateSeen) Observed() time.Time { return o.At }
+
+// Observed implements [Observation].
 func (o SessionsRead) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].
@@ -248,3 +277,27 @@ func (o SessionListRead) Observed() time.Time { return o.At }
 
 // Observed implements [Observation].
 func (o SessionListUnwatched) Observed() time.Time { return o.At }
+
+// clockTolerance is the maximum difference between the two clocks over about a second.
+// ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
+const clockTolerance = 100 * time.Millisecond
+
+// ClockJump compares two readings of time.Now, at most limit apart. It returns the
+// observations to make first: a clock that was set, and a gap. A machine that slept looks
+// like a clock that was set forward: both are a gap.
+func ClockJump(last, now time.Time, limit time.Duration) []Observation {
+	return clockJump(last.Round(0), now, now.Round(0).Sub(last.Round(0)), now.Sub(last), limit)
+}
+
+// clockJump compares the progress of the wall clock and of the monotonic clock.
+func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all []Observation) {
+	set := wall - monotonic
+	if set < -clockTolerance {
+		all = append(all, ClockSet{At: now, By: set})
+		last = last.Add(set)
+	}
+	if set > clockTolerance || monotonic > limit {
+		all = append(all, Gap{At: now, Since: last})
+	}
+	return all
+}

@@ -13,11 +13,13 @@ import (
 const DefaultPattern = "service/*/leader"
 
 // Pattern is a glob that selects the KV keys that are elections: `*` matches one
-// path segment or part of one, `**` any number of segments.
+// path segment or part of one, `**` any number of segments. After a `!` it excludes
+// the keys that it matches.
 type Pattern struct {
-	text   string
-	prefix string
-	exact  bool
+	text     string // without the `!`
+	prefix   string
+	exact    bool
+	excludes bool
 	// single is set if the pattern has one wildcard, `*`. suffix is the text after it.
 	single bool
 	suffix string
@@ -28,10 +30,12 @@ type Pattern struct {
 const foreignWildcards = `[]{}?\`
 
 // ParsePattern parses a pattern. It removes one leading "/", which keys in Consul
-// do not have. It rejects an empty pattern, a `**` that is not a whole segment, and
-// characters that no request for a key can contain (control characters).
+// do not have, so that `/!a` selects the key `!a`. It rejects an empty pattern, a `**`
+// that is not a whole segment, and characters that no request for a key can contain
+// (control characters).
 func ParsePattern(text string) (Pattern, error) {
 	shown := text
+	text, excludes := strings.CutPrefix(text, "!")
 	text = strings.TrimPrefix(text, "/")
 	if text == "" {
 		return Pattern{}, fmt.Errorf("pattern %q is empty", sanitize.Text(shown))
@@ -47,7 +51,7 @@ func ParsePattern(text string) (Pattern, error) {
 	if err != nil {
 		return Pattern{}, err
 	}
-	p := Pattern{text: text, expr: expr}
+	p := Pattern{text: text, expr: expr, excludes: excludes}
 	var wild bool
 	p.prefix, p.suffix, wild = strings.Cut(text, "*")
 	p.exact, p.single = !wild, wild && !strings.Contains(p.suffix, "*")
@@ -93,8 +97,19 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 	return regexp.Compile("(?s)" + b.String())
 }
 
-// String is the pattern as it was given, without a leading "/".
-func (p Pattern) String() string { return p.text }
+// String is the pattern as it was given, without a leading "/" unless it is needed.
+func (p Pattern) String() string {
+	switch {
+	case p.excludes:
+		return "!" + p.text
+	case strings.HasPrefix(p.text, "!"), strings.HasPrefix(p.text, "/"):
+		return "/" + p.text
+	}
+	return p.text
+}
+
+// Excludes reports whether the pattern excludes the keys that it matches.
+func (p Pattern) Excludes() bool { return p.excludes }
 
 // Prefix is the literal text before the first wildcard, with which every matching
 // key begins.
@@ -112,8 +127,15 @@ func (p Pattern) Range() Range {
 }
 
 // Match reports whether the key matches. It also returns the election's name: the parts that the wildcards matched,
-// joined by "/", or the whole key for a pattern without wildcards.
+// joined by "/", or the whole key for a pattern without wildcards. An exclusion selects no key.
 func (p Pattern) Match(key string) (name string, ok bool) {
+	if p.excludes {
+		return "", false
+	}
+	return p.match(key)
+}
+
+func (p Pattern) match(key string) (name string, ok bool) {
 	if p.exact && key == p.text {
 		return key, true
 	}
@@ -159,34 +181,61 @@ func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
-// Patterns is an ordered list of patterns. A key that several of them match belongs
-// to the first.
+// Patterns is an ordered list of patterns. A key that several of them select belongs
+// to the first. A key that any of them excludes belongs to none.
 type Patterns []Pattern
 
-// ParsePatterns parses all texts; without any it returns [DefaultPattern].
+// ParsePatterns parses all texts. Without one that selects keys it adds [DefaultPattern].
+// Exclusions come last.
 func ParsePatterns(texts []string) (Patterns, error) {
-	if len(texts) == 0 {
-		texts = []string{DefaultPattern}
-	}
-	patterns := make(Patterns, 0, len(texts))
+	var selecting, excluding Patterns
 	for _, text := range texts {
 		p, err := ParsePattern(text)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.excludes:
+			excluding = append(excluding, p)
+		default:
+			selecting = append(selecting, p)
+		}
+	}
+	if len(selecting) == 0 {
+		p, err := ParsePattern(DefaultPattern)
 		if err != nil {
 			return nil, err
 		}
-		patterns = append(patterns, p)
+		selecting = Patterns{p}
 	}
-	return patterns, nil
+	return append(selecting, excluding...), nil
 }
 
 // Match returns the name of the election by the first pattern that matches key.
 func (ps Patterns) Match(key string) (name string, ok bool) {
-	for _, p := range ps {
-		if name, ok := p.Match(key); ok {
-			return name, true
+	for i := range ps {
+		switch p := &ps[i]; {
+		case p.excludes:
+			if _, excluded := p.match(key); excluded {
+				return "", false
+			}
+		case !ok:
+			name, ok = p.match(key)
 		}
 	}
-	return "", false
+	return name, ok
+}
+
+// Exclude reports whether a pattern excludes the key.
+func (ps Patterns) Exclude(key string) bool {
+	return slices.ContainsFunc(ps, func(p Pattern) bool {
+		_, matches := p.match(key)
+		return p.excludes && matches
+	})
+}
+
+// Selecting returns the patterns that select keys: those without exclusions.
+func (ps Patterns) Selecting() Patterns {
+	return slices.DeleteFunc(slices.Clone(ps), Pattern.Excludes)
 }
 
 // Key returns the key of the election with this name: name replaces the wildcard of
@@ -199,7 +248,7 @@ func (ps Patterns) Key(name string) (key string, ok bool) {
 	}
 	for _, p := range ps {
 		before, after, found := strings.Cut(p.text, "*")
-		if !found || strings.Contains(after, "*") {
+		if p.excludes || !found || strings.Contains(after, "*") {
 			continue
 		}
 		key := before + name + after
@@ -214,7 +263,7 @@ func (ps Patterns) Key(name string) (key string, ok bool) {
 func (ps Patterns) Strings() []string {
 	texts := make([]string, len(ps))
 	for i, p := range ps {
-		texts[i] = p.text
+		texts[i] = p.String()
 	}
 	return texts
 }

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +53,57 @@ func TestKeyBelongsToTheFirstPattern(t *testing.T) {
 	}
 }
 
+func TestExclusionsRemoveKeys(t *testing.T) {
+	tests := []struct {
+		patterns  []string
+		key, name string
+	}{
+		{[]string{"service/*/leader", "!service/backup/*"}, "service/web/leader", "web"},
+		{[]string{"service/*/leader", "!service/backup/*"}, "service/backup/leader", ""},
+		{[]string{"!service/backup/*", "service/*/leader"}, "service/backup/leader", ""},
+		{[]string{"!service/backup/*"}, "service/web/leader", "web"},
+		{[]string{"!service/backup/*"}, "service/backup/leader", ""},
+		{[]string{"!service/backup/*"}, "other/web/leader", ""},
+		{[]string{"!/service/backup/leader"}, "service/backup/leader", ""},
+		{[]string{"**/.lock", "!jobs/**"}, "jobs/night/.lock", ""},
+		{[]string{"**/.lock", "!jobs/**", "jobs/day/.lock"}, "jobs/day/.lock", ""},
+		{[]string{"/!odd/*"}, "!odd/x", "x"},
+		{[]string{"!odd/*", "odd/*"}, "!odd/x", ""},
+		{[]string{"*", "!!odd"}, "!odd", ""},
+	}
+	for _, tt := range tests {
+		ps, err := ParsePatterns(tt.patterns)
+		if err != nil {
+			t.Fatalf("%q: %v", tt.patterns, err)
+		}
+		if name, ok := ps.Match(tt.key); name != tt.name || ok != (tt.name != "") {
+			t.Errorf("%q on %s: %q %v, want %q", tt.patterns, tt.key, name, ok, tt.name)
+		}
+		if _, selected := ps.Selecting().Match(tt.key); selected && ps.Exclude(tt.key) != (tt.name == "") {
+			t.Errorf("%q exclude %s: %v", tt.patterns, tt.key, ps.Exclude(tt.key))
+		}
+		if key, ok := ps.Key(tt.name); tt.name != "" && (!ok || key != tt.key) {
+			t.Errorf("%q: %q has the key %q, want %q", tt.patterns, tt.name, key, tt.key)
+		}
+	}
+}
+
+func TestExclusionsAreShownAsWritten(t *testing.T) {
+	ps, err := ParsePatterns([]string{"!/service/backup/*", "service/*/leader", "!jobs/**", "//a", "/!b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"service/*/leader", "//a", "/!b", "!service/backup/*", "!jobs/**"}
+	if got := ps.Strings(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := ps.Selecting().Strings(); !slices.Equal(got, want[:3]) {
+		t.Errorf("selecting: %q, want %q", got, want[:3])
+	}
+}
+
 func TestBadPatternsAreRefused(t *testing.T) {
-	for _, text := range []string{"", "/", "a**/b", "a/**b", "a/\x1b/b", "a\n"} {
+	for _, text := range []string{"", "/", "a**/b", "a/**b", "a/\x1b/b", "a\n", "!", "!/", "!a**/b", "!a/\x1b/b"} {
 		if _, err := ParsePattern(text); err == nil {
 			t.Errorf("%q was accepted", text)
 		} else if sanitize.Text(err.Error()) != err.Error() {
@@ -150,6 +200,43 @@ func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
 		name, ok := p.Match(key)
 		if wantName, wantOK := slow.Match(key); name != wantName || ok != wantOK {
 			t.Errorf("%q on %q: %q %v, want %q %v", text, key, name, ok, wantName, wantOK)
+		}
+	})
+}
+
+// A key is selected with an exclusion exactly if it is without, and the exclusion's pattern does not match it. The
+// texts of the patterns parse to the same patterns.
+func FuzzExclusion(f *testing.F) {
+	f.Add("service/*/leader", "service/backup/*", "service/backup/leader")
+	f.Add("**/.lock", "a/**", "a/b/.lock")
+	f.Add("/!a", "!a", "!a")
+	f.Add("//a", "/a", "/a")
+	f.Fuzz(func(t *testing.T, selects, excludes, key string) {
+		p, err := ParsePattern(selects)
+		if err != nil || p.Excludes() {
+			return
+		}
+		x, err := ParsePattern(excludes)
+		if err != nil || x.Excludes() {
+			return
+		}
+		ps, err := ParsePatterns([]string{"!" + excludes, selects})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, ok := p.Match(key)
+		if _, excluded := x.Match(key); excluded {
+			want, ok = "", false
+		}
+		if name, got := ps.Match(key); name != want || got != ok {
+			t.Errorf("%q without %q on %q: %q %v, want %q %v", selects, excludes, key, name, got, want, ok)
+		}
+		again, err := ParsePatterns(ps.Strings())
+		if err != nil {
+			t.Fatalf("%q: %v", ps.Strings(), err)
+		}
+		if name, got := again.Match(key); name != want || got != ok {
+			t.Errorf("%q on %q: %q %v, want %q %v", ps.Strings(), key, name, got, want, ok)
 		}
 	})
 }

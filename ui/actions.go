@@ -24,15 +24,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Zoom:
 		m.focus.zoom = true
 	case scene.Visit:
-		m.feed.visit(a.Past)
-		if m.note.role != term.Bad { // it is about the moment that was shown
-			m.note = note{quitUntil: m.note.quitUntil}
-		}
-		cmd := m.changed()
-		if a.Cursor != "" {
-			cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
-		}
-		return cmd
+		return m.visit(a)
 	case scene.ShowLanes:
 		m.feed.lanes = a.Lanes
 		m.renew()
@@ -49,6 +41,10 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return tea.Batch(m.pause(false), m.toDialog(scene.Refreshed{}))
 	case scene.ShowResults:
 		m.focus.mode, m.note = modeResults, note{}
+	case scene.ShowLocks:
+		m.focus.mode, m.note = modeLocks, note{}
+	case scene.Watch:
+		m.watch(a.Patterns)
 	case scene.Close:
 		m.closeOverlay(a.Text)
 	case scene.Run:
@@ -72,6 +68,19 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return tea.Batch(cmds...)
 	}
 	return nil
+}
+
+// visit shows another moment.
+func (m *Model) visit(a scene.Visit) tea.Cmd {
+	m.feed.visit(a.Past)
+	if m.note.role != term.Bad { // it is about the moment that was shown
+		m.note = note{quitUntil: m.note.quitUntil}
+	}
+	cmd := m.changed()
+	if a.Cursor != "" {
+		cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
+	}
+	return cmd
 }
 
 // note is a short message, shown in the footer for a while.

@@ -1,18 +1,20 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // commandNames lists the commands for the error message of an unknown one.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :help"
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :discover  :watch PATTERN  :unwatch PATTERN  :help"
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -51,6 +53,12 @@ func (m *Model) command(text string) tea.Cmd {
 		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease})
 	case "destroy":
 		return m.toTable(scene.Choose{Kind: election.ActionDestroy})
+	case "discover":
+		return send(m, &m.focus.locks, locks.Open{})
+	case "watch":
+		m.watch(strings.Fields(rest))
+	case "unwatch":
+		m.unwatch(rest)
 	case "help":
 		m.focus.mode, m.focus.help = modeHelp, 0
 	default:
@@ -90,4 +98,83 @@ func (m *Model) goTo(name string) tea.Cmd {
 		m.say(term.Delay, scene.OneLine(name, 60)+" is ambiguous ("+term.Plural(len(found), "election")+"): use the full key.")
 	}
 	return nil
+}
+
+// watch adds patterns to the watched ones.
+func (m *Model) watch(texts []string) {
+	now := m.look.place.Patterns
+	for _, text := range texts {
+		p, err := election.ParsePattern(text)
+		if err != nil {
+			m.say(term.Delay, scene.OneLine(err.Error(), 200))
+			return
+		}
+		if !slices.Contains(now, p.String()) {
+			now = append(slices.Clone(now), p.String())
+		}
+	}
+	if len(now) == len(m.look.place.Patterns) {
+		m.say(term.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
+		return
+	}
+	m.setPatterns(now)
+}
+
+// unwatch removes one of the watched patterns.
+func (m *Model) unwatch(text string) {
+	now := m.look.place.Patterns
+	p, err := election.ParsePattern(text)
+	if err != nil || !slices.Contains(now, p.String()) {
+		m.say(term.Delay, "Not a watched pattern. Watched: "+scene.OneLine(strings.Join(now, ", "), 200))
+		return
+	}
+	left := slices.DeleteFunc(slices.Clone(now), func(text string) bool { return text == p.String() })
+	if !slices.ContainsFunc(left, func(text string) bool { return !strings.HasPrefix(text, "!") }) {
+		m.say(term.Delay, "This is the only pattern; add another with :watch PATTERN first.")
+		return
+	}
+	m.setPatterns(left)
+}
+
+// setPatterns replaces the watched patterns.
+func (m *Model) setPatterns(texts []string) {
+	ps, err := election.ParsePatterns(texts)
+	switch {
+	case err != nil:
+		m.say(term.Delay, scene.OneLine(err.Error(), 200))
+		return
+	case m.opts.SetPatterns == nil:
+		m.say(term.Delay, "The patterns of this dashboard are fixed.")
+		return
+	}
+	m.look.place.Patterns = ps.Strings()
+	m.opts.SetPatterns(ps)
+	m.say(term.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
+}
+
+// hintMsg is the number of locks found outside the patterns; there may be more unless the
+// search was complete.
+type hintMsg struct {
+	locks    int
+	complete bool
+}
+
+// hint shows that there are locks outside the patterns.
+func (m *Model) hint(found hintMsg) {
+	if found.locks == 0 {
+		return
+	}
+	text := term.Plural(found.locks, "more lock") + " outside the patterns: :discover"
+	if !found.complete {
+		text = "At least " + text
+	}
+	m.say(term.Quiet, text)
+}
+
+// searchHint searches for locks outside the patterns once the board is complete.
+func (m *Model) searchHint() (search tea.Cmd) {
+	if m.feed.live.Loaded {
+		search, m.out.hint = m.out.hint, nil
+	}
+	return search
 }

@@ -37,6 +37,18 @@ func lostSnapshot() *election.Snapshot {
 	return s
 }
 
+// idleSnapshot has two finished jobs.
+func idleSnapshot() *election.Snapshot {
+	s := mixedSnapshot()
+	for i, name := range []string{"job-1", "job-2"} {
+		job := uitest.Vacant(20+i, name, 1, time.Hour, 10*time.Minute, 0, election.Unknown, "")
+		job.Terms, job.Candidateless, job.VacantSinceKnown = nil, true, false
+		s.Elections = append(s.Elections, job)
+	}
+	slices.SortFunc(s.Elections, election.Compare)
+	return s
+}
+
 func emptySnapshot(filtered bool) *election.Snapshot {
 	s := mixedSnapshot()
 	s.Elections, s.Events, s.Filtered = nil, nil, filtered
@@ -129,6 +141,16 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d := drive(t, mixedSnapshot(), w, h)
 			d.keys("k", "r")
 			d.send(snapshotMsg{takenOver(mixedSnapshot(), "service/billing/leader")})
+			return d
+		},
+		"idle": func(t *testing.T, w, h int) *driver {
+			d := drive(t, idleSnapshot(), w, h)
+			d.open("service/job-1/leader")
+			return d
+		},
+		"locks": func(t *testing.T, w, h int) *driver {
+			d := drive(t, mixedSnapshot(), w, h, discovers)
+			d.send(firstOf(t, d.keys(":", "'discover", "enter")))
 			return d
 		},
 		"lost":  snap(lostSnapshot),

@@ -32,6 +32,8 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return m.helpKey(msg)
 	case modeResults:
 		return send(m, &m.log, msg)
+	case modeLocks:
+		return send(m, &m.focus.locks, msg)
 	default:
 		return m.boardKey(msg)
 	}
@@ -191,6 +193,8 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 		return m.toDialog(turn)
 	case m.focus.mode == modeResults:
 		return send(m, &m.log, turn)
+	case m.focus.mode == modeLocks:
+		return send(m, &m.focus.locks, turn)
 	case m.focus.mode != modeBoard:
 	case m.focus.view == viewElections && m.window.screen.pane.Contains(at.X, at.Y):
 		return send(m, &m.detail, turn)

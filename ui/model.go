@@ -13,6 +13,7 @@ import (
 	"electop/ui/internal/dialog"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
@@ -60,6 +61,7 @@ const (
 	modeCopy
 	modeHelp
 	modeResults
+	modeLocks
 )
 
 // focus is the current view and the receiver of keys.
@@ -70,7 +72,8 @@ type focus struct {
 	zoom   bool
 	prompt prompt
 	// help is the first visible line of the help.
-	help int
+	help  int
+	locks locks.Model
 }
 
 // look is the style of the terminal.
@@ -106,6 +109,8 @@ type links struct {
 	// WatchSessions.
 	watched, studied string
 	listing          bool
+	// hint searches for locks outside the patterns, once; nil after it began.
+	hint tea.Cmd
 }
 
 // New returns the dashboard. Its commands end when ctx does.
@@ -125,6 +130,12 @@ func New(ctx context.Context, opts Options) Model {
 		rights: newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
 		travel: travel.New(ctx, opts.History, opts.Patterns),
 	}
+	if opts.Nearby != nil {
+		out.hint = func() tea.Msg {
+			locks, complete := opts.Nearby(ctx)
+			return hintMsg{locks, complete}
+		}
+	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
 		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames},
@@ -133,7 +144,7 @@ func New(ctx context.Context, opts Options) Model {
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
-		log: results.New(ctx, opts.Operator, k),
+		log: results.New(ctx, opts.Operator, k), focus: focus{locks: locks.New(ctx, opts.Discover, k)},
 	}
 	m.renew()
 	return m

@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui/internal/locks"
 	"electop/ui/internal/results"
 )
 
@@ -51,6 +52,15 @@ type Options struct {
 	// Survey reads the surroundings of elections once, in the order of keys, with its
 	// errors inside. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, keys []string) []election.Surroundings
+	// Discover searches the whole store for locks, off the event loop. Any goroutine may
+	// call progress until it returns.
+	Discover func(ctx context.Context, progress func(done, total int)) (DiscoveredLocks, error)
+	// Nearby counts locks that no pattern selects, with a bounded search off the event loop.
+	// There may be more unless it is complete.
+	Nearby func(ctx context.Context) (locks int, complete bool)
+	// SetPatterns replaces the watched patterns. It runs on the event loop and must not
+	// block.
+	SetPatterns func(ps election.Patterns)
 	// Report writes an incident report about the elections with these keys since a moment
 	// to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
@@ -70,6 +80,9 @@ type Options struct {
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
 }
+
+// DiscoveredLocks is the result of a search for locks.
+type DiscoveredLocks = locks.Found
 
 // Operator carries out a confirmed action.
 type Operator = results.Operator

@@ -42,10 +42,12 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
 		m.feed.take(msg.snap)
-		return tea.Batch(m.changed(), m.out.wait)
+		return tea.Batch(m.searchHint(), m.changed(), m.out.wait)
 	case warningMsg:
 		m.feed.warning = string(msg)
 		return tea.Batch(m.changed(), m.out.warning)
+	case hintMsg:
+		m.hint(msg)
 	case rightsMsg:
 		m.out.rights.learned(msg, m.feed.now)
 		return m.changed()
@@ -74,7 +76,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
 	default: // a component may wait for this message
-		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg))
+		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg))
 	}
 	return nil
 }
@@ -149,8 +151,12 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	}
 	whole := scene.Resized{Rect: term.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
 	cmds = append(cmds, send(m, &m.detail, scene.Changed{Before: before}), m.toDialog(whole))
-	if m.focus.mode == modeResults {
+	switch m.focus.mode {
+	case modeResults:
 		cmds = append(cmds, send(m, &m.log, whole))
+	case modeLocks:
+		cmds = append(cmds, send(m, &m.focus.locks, whole))
+	default:
 	}
 	return tea.Batch(cmds...)
 }

@@ -31,6 +31,7 @@ type coverage struct {
 	layout shard.Layout
 	epochs *blocking.Epochs
 	ready  <-chan struct{}
+	first  keyState // of the first shard
 
 	moved   chan struct{} // the keys of a shard changed
 	lists   chan listing  // nil while no list of names is needed
@@ -60,7 +61,7 @@ func (a *coverage) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer a.loops.Wait()
 	defer cancel() // a panic must not wait for its queries
-	a.start(ctx, a.layout.Root, keyState{})
+	a.start(ctx, a.layout.Root, a.first)
 	settle, check := stoppedTimer(), stoppedTimer()
 	defer settle.Stop()
 	defer check.Stop()
@@ -272,7 +273,7 @@ func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Con
 // start opens a shard.
 func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	poller := &keyPoller{
-		o: a.o, watch: w, patterns: a.o.patterns, ready: a.ready, onChange: a.notify, state: state,
+		o: a.o, watch: w, patterns: a.o.Patterns(), ready: a.ready, onChange: a.notify, state: state,
 	}
 	a.o.sessions.Holding(w.Name(), holders(state.last.Pairs))
 	ctx, cancel := context.WithCancel(ctx)
@@ -326,4 +327,63 @@ func (a *coverage) compare(ctx context.Context) (rest time.Duration) {
 		}
 	}
 	return rest
+}
+
+// watchKeys reads the keys of the patterns until ctx ends, also after they were replaced.
+func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}) {
+	for before := []retiredShard(nil); ctx.Err() == nil; {
+		areas := o.cover(ctx, r, ready, before)
+		if ctx.Err() != nil {
+			return
+		}
+		before = nil
+		for _, a := range areas {
+			before = append(before, a.closeOthers(nil)...)
+		}
+		o.replace(ctx)
+	}
+}
+
+// cover reads all areas until ctx ends or the patterns are replaced, and continues before.
+func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	plan := shard.Plan(o.Patterns(), o.watches)
+	for _, w := range plan {
+		a := newCoverage(o, w, max(1, o.watches/len(plan)-1), r, ready)
+		if before != nil {
+			a.first = inherit(w, before).selected(o.Patterns())
+		}
+		areas = append(areas, a)
+		all.Go(func() { a.run(ctx) })
+	}
+	select {
+	case <-ctx.Done():
+	case <-o.replaced:
+	}
+	return areas
+}
+
+// replace makes the next patterns the watched ones. No query over keys runs meanwhile.
+func (o *Observer) replace(ctx context.Context) {
+	o.nextMu.Lock()
+	ps := o.next
+	o.nextMu.Unlock()
+	o.patterns.Store(&ps)
+	o.send(true, election.PatternsSet{At: time.Now(), Patterns: ps})
+	o.searchIdle(ctx)
+}
+
+// selected returns the state of a shard that reads everything again with other patterns.
+func (s keyState) selected(ps election.Patterns) keyState {
+	unselected := func(key string) bool { _, ok := ps.Match(key); return !ok }
+	pairs := slices.DeleteFunc(slices.Clone(s.last.Pairs), func(p election.Pair) bool { return unselected(p.Key) })
+	first := keyState{
+		last: keySet{List: wire.List{Pairs: pairs}}, hidden: slices.DeleteFunc(slices.Clone(s.hidden), unselected),
+		at: s.at, next: s.next.Lost(),
+	}
+	first.keys = first.last.keys()
+	return first
 }

@@ -134,7 +134,7 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader")})
 		ready := make(chan struct{})
 		told := 0
-		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.patterns, ready: ready, onChange: func() { told++ }}
+		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.Patterns(), ready: ready, onChange: func() { told++ }}
 		k.state.phase = live
 		k.answer = keySet{List: wire.List{Pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}}
 		o.work.Go(func() {

@@ -3,12 +3,9 @@ package observe
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
-	"electop/consulx"
-	"electop/consulx/internal/wire"
-	"electop/consulx/observe/internal/shard"
+	"electop/consulx/observe/internal/evidence"
 	"electop/election"
 )
 
@@ -20,30 +17,22 @@ const (
 	maxInvestigations = 4
 )
 
-// loss is a term that ended, with the state before.
-type loss struct {
-	event   election.Event
-	session *election.Session // nil if the session was never read
-	deleted bool              // the key no longer exists
-}
-
 // losses are terms whose end was observed live, in the response answer.
-func (o *Observer) losses(events []election.Event, answer election.Observation) []loss {
-	var all []loss
+func (o *Observer) losses(events []election.Event, answer election.Observation) []evidence.Loss {
+	var all []evidence.Loss
 	read, _ := answer.(election.KeysRead)
 	for _, e := range events {
 		if e.Type != election.Vacated || e.Initial {
 			continue
 		}
 		_, exists := slices.BinarySearchFunc(read.Pairs, election.Pair{Key: e.Key}, byKey)
-		all = append(all, loss{event: e, session: o.sessions.Get(e.Session), deleted: !exists})
+		all = append(all, evidence.Loss{Event: e, Session: o.sessions.Get(e.Session), Deleted: !exists})
 	}
 	return all
 }
 
-// investigate reads the sessions that held the keys and their checks, and records the
-// evidence for every loss.
-func (o *Observer) investigate(ctx context.Context, all []loss) {
+// investigate records the evidence for every loss.
+func (o *Observer) investigate(ctx context.Context, all []evidence.Loss) {
 	ctx, cancel := context.WithTimeout(ctx, investigationLimit)
 	defer cancel()
 	select {
@@ -51,159 +40,5 @@ func (o *Observer) investigate(ctx context.Context, all []loss) {
 		defer func() { <-o.investigations }()
 	case <-ctx.Done():
 	}
-	i := &investigation{client: o.client}
-	fates := gather(all, func(l loss) string { return l.event.Session }, func(id string) sessionFate {
-		return i.session(ctx, id)
-	})
-	var gone []loss
-	for _, l := range all {
-		if fate := fates[l.event.Session]; fate.read && !fate.exists && l.session != nil {
-			gone = append(gone, l)
-		}
-	}
-	nodes := gather(gone, func(l loss) string { return l.session.Node }, func(node string) nodeState {
-		return i.node(ctx, node)
-	})
-	deleted := gather(withDeletedKey(gone), func(l loss) string { return l.event.Key }, func(key string) uint64 {
-		return i.deleteIndex(ctx, key)
-	})
-	found := make([]election.Observation, 0, len(all))
-	for _, l := range all {
-		ev := evidence(l, fates, nodes)
-		ev.DeleteIndex = deleted[l.event.Key]
-		found = append(found, election.TermEvidence{At: time.Now(), Event: l.event, Outcome: ev})
-	}
-	o.send(true, found...)
-}
-
-func withDeletedKey(all []loss) []loss {
-	return slices.DeleteFunc(slices.Clone(all), func(l loss) bool { return !l.deleted })
-}
-
-// gather calls read once per distinct key, a few at a time.
-func gather[T any](all []loss, key func(loss) string, read func(string) T) map[string]T {
-	answers := map[string]T{}
-	var (
-		mu sync.Mutex
-		wg sync.WaitGroup
-	)
-	slots := make(chan struct{}, consulx.Parallel)
-	for _, l := range all {
-		k := key(l)
-		mu.Lock()
-		_, asked := answers[k]
-		if !asked {
-			var none T
-			answers[k] = none
-		}
-		mu.Unlock()
-		if asked {
-			continue
-		}
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			answer := read(k)
-			mu.Lock()
-			defer mu.Unlock()
-			answers[k] = answer
-		})
-	}
-	wg.Wait()
-	return answers
-}
-
-type investigation struct{ client *consulx.Client }
-
-// sessionFate is whether a session still exists.
-type sessionFate struct {
-	read, exists bool
-	index        uint64
-	err          string
-}
-
-func (i *investigation) session(ctx context.Context, id string) sessionFate {
-	entry, meta, err := i.client.API().Session().Info(id, i.client.Consistent(ctx))
-	switch {
-	case err != nil:
-		return sessionFate{err: consulx.Describe(i.client.Wrap(err))}
-	case entry == nil && i.client.Filtered(meta):
-		return sessionFate{err: "sessions cannot be read with this token"}
-	}
-	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
-}
-
-// deleteIndex is the Raft index of a key's deletion, 0 if unknown: a list of names without
-// keys has the index of the latest tombstone under its prefix.
-func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
-	if !shard.Askable(key) {
-		return 0
-	}
-	names, meta, err := i.client.API().KV().Keys(key, "", i.client.Consistent(ctx))
-	if err != nil || len(names) > 0 || i.client.Filtered(meta) {
-		return 0
-	}
-	return meta.LastIndex
-}
-
-// nodeState is the catalog's entry of a node.
-type nodeState struct {
-	read, exists bool
-	filtered     bool
-	checks       []election.Check
-	index        uint64
-	err          string
-}
-
-func (i *investigation) node(ctx context.Context, name string) nodeState {
-	checks, meta, err := i.client.API().Health().Node(name, i.client.Consistent(ctx))
-	if err != nil {
-		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
-	}
-	state := nodeState{read: true, exists: true, filtered: i.client.Filtered(meta), checks: wire.Checks(checks), index: meta.LastIndex}
-	if len(checks) > 0 {
-		return state
-	}
-	// A node without checks and a missing node give the same response.
-	node, meta, err := i.client.API().Catalog().Node(name, i.client.Consistent(ctx))
-	switch {
-	case err != nil:
-		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
-	case node == nil && (state.filtered || i.client.Filtered(meta)):
-		return nodeState{err: "nodes cannot be read with this token"}
-	}
-	state.exists = node != nil
-	return state
-}
-
-// evidence combines the results about one loss.
-func evidence(l loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
-	fate := fates[l.event.Session]
-	found := election.Evidence{
-		SessionRead: fate.read, SessionExists: fate.exists, SessionsIndex: fate.index, Err: fate.err,
-	}
-	if !fate.read || fate.exists || l.session == nil {
-		return found
-	}
-	state := nodes[l.session.Node]
-	if state.read && state.filtered && !suffices(l.session, state.checks) {
-		state = nodeState{err: "its checks cannot be read with this token"}
-	}
-	found.ChecksRead, found.NodeExists = state.read, state.exists
-	found.Checks, found.ChecksIndex, found.Err = state.checks, state.index, state.err
-	return found
-}
-
-// suffices reports whether a possibly filtered list of checks can explain the end of a session: one of its checks is
-// critical, or all are present.
-func suffices(s *election.Session, checks []election.Check) bool {
-	all := true
-	for _, id := range s.Checks() {
-		i := slices.IndexFunc(checks, func(c election.Check) bool { return c.ID == id })
-		if i >= 0 && checks[i].Status == election.StatusCritical {
-			return true
-		}
-		all = all && i >= 0
-	}
-	return all
+	o.send(true, evidence.Find(ctx, o.client, all)...)
 }

@@ -219,8 +219,11 @@ func TestOnce(t *testing.T) {
 			t.Errorf("%+v", snapshot)
 		}
 		led, vacant := countStates(snapshot)
-		if led != consulx.ManySessions+80 || vacant != 1 {
+		if led != consulx.ManySessions+80 || vacant != 0 {
 			t.Errorf("%d led, %d vacant", led, vacant)
+		}
+		if e := snapshot.Find(p + "free"); e == nil || e.State(snapshot.At) != election.Idle {
+			t.Errorf("a key without a leader and without a candidate: %+v", e)
 		}
 		for _, e := range snapshot.Elections {
 			if e.Pair.Held() && (e.Session == nil || e.Session.Node != b.Node) {

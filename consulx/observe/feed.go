@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"electop/consulx/observe/internal/evidence"
 	"electop/election"
 	"electop/election/tracker"
 )
@@ -19,11 +20,12 @@ type feed struct {
 	tracker   *tracker.Tracker
 	delivery  delivery
 	publisher publisher
-	clock     *time.Timer  // at the tracker's deadline
-	ended     bool         // later observations are dropped
-	lookInto  func([]loss) // investigates why terms ended; must not block
-	beat      time.Time    // latest time at which this process ran
-	restart   func()       // restarts all reads
+	clock     *time.Timer           // at the tracker's deadline
+	ended     bool                  // later observations are dropped
+	lookInto  func([]evidence.Loss) // investigates why terms ended; must not block
+	beat      time.Time             // latest time at which this process ran
+	restart   func()                // restarts all reads
+	onLoaded  func()                // called with the mutex when every key was read; must not block
 }
 
 const (
@@ -41,7 +43,7 @@ func (o *Observer) checkClock() (news bool) {
 		return false // not running yet
 	}
 	now := time.Now()
-	jump := tracker.ClockJump(o.beat, now, beatEvery+stallLimit)
+	jump := election.ClockJump(o.beat, now, beatEvery+stallLimit)
 	o.beat = now
 	for _, observation := range jump {
 		news = o.observe(observation) || news
@@ -77,8 +79,18 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 	for _, observation := range observations {
 		news = o.observe(observation) || news
 	}
+	if o.onLoaded != nil && o.tracker.Loaded() {
+		o.onLoaded()
+		o.onLoaded = nil
+	}
 	o.publisher.changed(news)
 	o.wind()
+}
+
+func (o *Observer) snapshot() *election.Snapshot {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tracker.Snapshot(time.Now())
 }
 
 func (o *Observer) deliver() { o.delivery.deliver(o.onEvents) }

@@ -41,7 +41,7 @@ func newNamePoller(o *Observer, prefix string, tell func(listing)) *namePoller {
 }
 
 func (n *namePoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
-	names, meta, err := readNames(n.o.client.Blocking(), n.prefix, n.o.patterns, q)
+	names, meta, err := readNames(n.o.client.Blocking(), n.prefix, n.o.Patterns(), q)
 	if err == nil {
 		n.names = names
 	}

@@ -13,6 +13,7 @@ import (
 
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
+	"electop/consulx/observe/internal/evidence"
 	"electop/consulx/observe/internal/sessioncache"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
@@ -53,7 +54,10 @@ type Options struct {
 // Observer watches the elections of the patterns.
 type Observer struct {
 	client     *consulx.Client
-	patterns   election.Patterns
+	patterns   atomic.Pointer[election.Patterns]
+	replaced   chan struct{} // other patterns are in next
+	nextMu     sync.Mutex
+	next       election.Patterns
 	onEvents   func([]election.Event)
 	log        *slog.Logger
 	probeEvery time.Duration
@@ -93,10 +97,11 @@ func New(c *consulx.Client, o Options) *Observer {
 		o.Wait = blocking.DefaultWait
 	}
 	observer := &Observer{
-		client: c, patterns: o.Patterns, onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
+		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
 		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, feed: newFeed(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
+	observer.patterns.Store(&o.Patterns)
 	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
 	})
@@ -130,6 +135,18 @@ func (o *Observer) Note(a election.OperatorAction) { o.send(true, a) }
 // depending on the free connections. Each call replaces the set.
 func (o *Observer) WatchChecks(nodes []string) { o.checks.set(nodes) }
 
+// SetPatterns replaces the patterns. Elections that both select stay; others leave the
+// snapshots without events. It does not wait.
+func (o *Observer) SetPatterns(ps election.Patterns) {
+	o.nextMu.Lock()
+	defer o.nextMu.Unlock()
+	o.next = ps
+	blocking.Notify(o.replaced)
+}
+
+// Patterns returns the current patterns.
+func (o *Observer) Patterns() election.Patterns { return *o.patterns.Load() }
+
 // Run observes until ctx ends and waits for its goroutines. It fails only if called twice:
 // snapshots report an unreachable Consul, and the observer retries.
 func (o *Observer) Run(ctx context.Context) error {
@@ -142,7 +159,7 @@ func (o *Observer) Run(ctx context.Context) error {
 	r := blocking.NewEpochs(ctx)
 	defer r.Stop()
 	o.sessions.Start(ctx)
-	if slices.ContainsFunc(o.patterns, func(p election.Pattern) bool { return !p.Exact() }) {
+	if slices.ContainsFunc(o.Patterns(), func(p election.Pattern) bool { return !p.Exact() && !p.Excludes() }) {
 		o.sessions.ReadFirst()
 	}
 	o.mu.Lock()
@@ -151,7 +168,8 @@ func (o *Observer) Run(ctx context.Context) error {
 		r.Next()
 	}
 	o.mu.Unlock()
-	o.lookInto = func(lost []loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
+	o.searchIdle(ctx)
+	o.lookInto = func(lost []evidence.Loss) { o.work.Go(func() { o.investigate(ctx, lost) }) }
 	var loops sync.WaitGroup
 	o.client.Budget().OnChange(o.checks.allow)
 	loops.Go(func() { o.watchAll(ctx, r) })
@@ -183,11 +201,7 @@ func (o *Observer) watchAll(ctx context.Context, r *blocking.Epochs) {
 		<-named
 		<-recalled
 	})
-	areas := shard.Plan(o.patterns, o.watches)
-	for _, w := range areas {
-		a := newCoverage(o, w, max(1, o.watches/len(areas)-1), r, ready)
-		all.Go(func() { a.run(ctx) })
-	}
+	o.watchKeys(ctx, r, ready)
 }
 
 // recallHistory reads the history. It closes recalled when that is done or took too long.

@@ -11,6 +11,7 @@ import (
 	"electop/consulx/internal/wire"
 	"electop/consulx/observe/internal/shard"
 	"electop/election"
+	"electop/election/insight"
 	"electop/election/tracker"
 )
 
@@ -54,7 +55,15 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	if len(past.Elections) > 0 {
 		t.Observe(past)
 	}
-	return foldLook(t, reads, sessions, took), nil
+	s := foldLook(t, reads, sessions, took)
+	if !slices.ContainsFunc(s.Elections, (*election.Election).FoundVacant) {
+		return s, nil
+	}
+	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // otherwise unknown: vacant
+		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, sessions)})
+		s = existing(t)
+	}
+	return s, nil
 }
 
 // readHolders reads the sessions that hold the keys.
@@ -91,7 +100,12 @@ func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*electio
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	now := time.Now()
 	t.Observe(election.LinkUp{At: now, Source: probeSource, Latency: took})
-	s := t.Snapshot(now)
+	return existing(t)
+}
+
+// existing is the snapshot without elections whose key does not exist.
+func existing(t *tracker.Tracker) *election.Snapshot {
+	s := t.Snapshot(time.Now())
 	s.Elections = slices.DeleteFunc(slices.Clone(s.Elections), func(e *election.Election) bool { return !e.Exists })
 	return s
 }

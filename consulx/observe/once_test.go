@@ -1,10 +1,14 @@
 package observe
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/consul/api"
+
+	"electop/consulx"
 	"electop/election"
 	"electop/internal/consultest"
 )
@@ -26,5 +30,46 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	snapshot, err := Once(t.Context(), client, patterns(t, election.DefaultPattern))
 	if err == nil || !strings.Contains(err.Error(), "Consul answered 500") {
 		t.Errorf("got %+v, %v; want the error of the session", snapshot, err)
+	}
+}
+
+// A finished job is idle; a vacant election with a candidate, or of which nothing is known, is not.
+func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
+	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
+	s := b.Session(t, &api.SessionEntry{Name: "job"})
+	for _, name := range []string{"done", "web", "held"} {
+		b.Acquire(t, api.KVPair{Key: "service/" + name + "/leader", Session: s})
+		if name != "held" {
+			b.unlock(t, "service/"+name+"/leader", s)
+		}
+	}
+	b.Session(t, &api.SessionEntry{Name: "web"}) // it waits for service/web/leader
+	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led}
+	states := func(s *election.Snapshot) map[string]election.State {
+		got := map[string]election.State{}
+		for _, e := range s.Elections {
+			got[e.Name] = e.State(s.At)
+		}
+		return got
+	}
+	once, err := Once(t.Context(), b.client, patterns(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := states(once); !maps.Equal(got, want) {
+		t.Errorf("once: %v, want %v", got, want)
+	}
+	board := observe(t, b.client)
+	board.until("idle elections", func() bool { return board.last != nil && maps.Equal(states(board.last), want) })
+	b.Acquire(t, api.KVPair{Key: "service/done/leader", Session: s})
+	b.unlock(t, "service/done/leader", s)
+	want["done"] = election.Vacant
+	board.until("a vacant election", func() bool { return maps.Equal(states(board.last), want) })
+}
+
+func (b backend) unlock(t *testing.T, key, session string) {
+	t.Helper()
+	if ok, _, err := b.API.KV().Release(&api.KVPair{Key: key, Session: session}, nil); err != nil || !ok {
+		t.Fatalf("release %s: %v %v", key, ok, err)
 	}
 }

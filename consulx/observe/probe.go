@@ -73,13 +73,14 @@ func (p *prober) restored(ctx context.Context) bool {
 	defer cancel()
 	before := p.index
 	for range 2 {
-		index, err := p.o.client.Urgent().KeyIndex(ctx, p.o.patterns[p.pattern].Prefix())
+		ps := p.o.Patterns().Selecting()
+		index, err := p.o.client.Urgent().KeyIndex(ctx, ps[p.pattern%len(ps)].Prefix())
 		if err == nil {
 			p.index = index
 			return index < before
 		}
 		// Another prefix may be readable. If none is, a query notices when its wait ends.
-		p.pattern = (p.pattern + 1) % len(p.o.patterns)
+		p.pattern++
 	}
 	return false
 }

@@ -10,6 +10,7 @@ import (
 	"electop/consulx"
 	"electop/consulx/internal/blocking"
 	"electop/election"
+	"electop/election/insight"
 )
 
 const (
@@ -120,6 +121,7 @@ func (v *surveyor) visit(ctx context.Context, key string) (next time.Duration) {
 	news := !sameSurroundings(v.last, found)
 	v.last = found
 	v.o.send(news, election.SurroundingsRead{Surroundings: found})
+	v.o.reviewIdle(&found)
 	if next = atFullSecond(studyRest(len(v.sessions))); late > 0 {
 		next = min(next, late)
 	}
@@ -170,4 +172,37 @@ func sameSurroundings(a, b election.Surroundings) bool {
 // sameSessions compares IDs only: a session never changes.
 func sameSessions(a, b []*election.Session) bool {
 	return slices.EqualFunc(a, b, func(s, t *election.Session) bool { return s.ID == t.ID })
+}
+
+// searchIdle requests a search for idle elections once all keys are read.
+func (o *Observer) searchIdle(ctx context.Context) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.publisher.eventsOnly {
+		o.onLoaded = func() { o.work.Go(func() { o.findIdle(ctx) }) }
+	}
+}
+
+// findIdle searches for candidates of the elections that were found vacant. Without the
+// list of all sessions, they count as vacant.
+func (o *Observer) findIdle(ctx context.Context) {
+	found := o.snapshot().Elections
+	if !slices.ContainsFunc(found, (*election.Election).FoundVacant) {
+		return
+	}
+	if sessions, err := o.sessions.List(ctx); err == nil {
+		o.send(true, election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(found, sessions)})
+	}
+}
+
+// reviewIdle ends the idle state of an election whose surroundings show a candidate.
+func (o *Observer) reviewIdle(around *election.Surroundings) {
+	s := o.snapshot()
+	e := s.Find(around.Key)
+	if e == nil || !e.Candidateless {
+		return
+	}
+	if insight.Likely(insight.Candidates(e, around, s.Elections), around) > 0 {
+		o.send(true, election.CandidateSeen{At: time.Now(), Key: around.Key})
+	}
 }

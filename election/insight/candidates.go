@@ -83,6 +83,31 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{Name: c.Name, Reason: c.Reason, Weak: c.Weak, Session: c.Session})
 }
 
+// searchLimit bounds a search for the candidates of many elections: elections times
+// sessions.
+const searchLimit = 10_000_000
+
+// WithoutCandidates returns the elections that were found vacant and for which no session
+// is a candidate. It needs no sibling keys: a client that waits for a vacant key is named
+// after it, or acquires it.
+func WithoutCandidates(all []*election.Election, sessions []*election.Session) []*election.Election {
+	b, left := NewBoard(all, nil), searchLimit
+	var none []*election.Election
+	for _, e := range all {
+		if !e.FoundVacant() {
+			continue
+		}
+		if left -= len(sessions); left < 0 {
+			break
+		}
+		around := &election.Surroundings{Key: e.Key(), Sessions: sessions}
+		if Likely(b.Candidates(e, around), around) == 0 {
+			none = append(none, e)
+		}
+	}
+	return none
+}
+
 // Candidates infers which sessions probably compete for e, most likely first,
 // without the holder. board are all watched elections. For many elections, use
 // [NewBoard] and [Board.Candidates].

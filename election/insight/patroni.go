@@ -86,7 +86,7 @@ func scopeOf(folder, session, member string) (scope, group string, ok bool) {
 func hasPatroniKeys(key string, siblings []election.Pair) bool {
 	for _, p := range siblings {
 		rest, ok := strings.CutPrefix(p.Key, election.Parent(key))
-		if ok && isPatroniContent(rest, p.Value) {
+		if ok && IsPatroniContent(rest, p.Value) {
 			return true
 		}
 	}
@@ -97,7 +97,8 @@ func hasPatroniKeys(key string, siblings []election.Pair) bool {
 // identifier (a 64-bit number that begins with the time of creation).
 const systemIdentifier = 16
 
-func isPatroniContent(name string, value []byte) bool {
+// IsPatroniContent reports whether the key with this name below a cluster's folder has content that only Patroni writes.
+func IsPatroniContent(name string, value []byte) bool {
 	switch name {
 	case "config":
 		return election.JSONMember(value, "loop_wait") != ""

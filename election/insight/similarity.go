@@ -10,7 +10,7 @@ import (
 // genericName reports whether a library gives this name to every session.
 func genericName(name string) bool {
 	switch name {
-	case apiLockSession, apiSemaphoreSession, vaultSession, campaignSession:
+	case apiLockSession, APISemaphoreSession, vaultSession, campaignSession:
 		return true
 	}
 	return false

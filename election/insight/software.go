@@ -109,10 +109,17 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	return HolderUnknown, false
 }
 
+// KindOf returns the kind of software that locked a key with a session, which may be nil. It sees no other key.
+func KindOf(p election.Pair, s *election.Session) HolderKind {
+	kind, _ := kindOf(&election.Election{Pair: p, Exists: true, Session: s}, nil)
+	return kind
+}
+
 // Session names that software uses by default.
 const (
-	apiLockSession      = "Consul API Lock"
-	apiSemaphoreSession = "Consul API Semaphore"
+	apiLockSession = "Consul API Lock"
+	// APISemaphoreSession is the name of the sessions of api.Semaphore.
+	APISemaphoreSession = "Consul API Semaphore"
 	vaultSession        = "Vault Lock"
 	campaignSession     = "electop campaign"
 )

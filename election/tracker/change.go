@@ -24,6 +24,7 @@ type change struct {
 // changeOf starts a change on a copy of an election.
 func (t *Tracker) changeOf(e *election.Election, r *rangeRead) change {
 	changed := *e
+	changed.Candidateless = false
 	c := change{t: t, at: r.At, e: &changed}
 	c.gap, c.until = t.unobserved(e, r)
 	return c
@@ -341,4 +342,14 @@ func (c *change) describe(e election.Event) election.Event {
 		}
 	}
 	return e
+}
+
+// setCandidateless records the result of a search for candidates, unless the election has
+// changed since.
+func (t *Tracker) setCandidateless(e *election.Election, none bool) {
+	if i, found := find(t.elections, e.Key(), e.Pair.CreateIndex); found && t.elections[i] == e && e.Candidateless != none {
+		changed := *e
+		changed.Candidateless = none
+		t.set(i, &changed)
+	}
 }

@@ -12,29 +12,6 @@ import (
 // "Time" in the package documentation).
 func wall(t time.Time) time.Time { return t.Round(0) }
 
-// clockTolerance is the maximum difference between the two clocks over about a second.
-// ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
-const clockTolerance = 100 * time.Millisecond
-
-// ClockJump compares two readings of time.Now, at most limit apart. It returns the observations to make first: a
-// clock that was set, and a gap. A machine that slept looks like a clock that was set forward: both are a gap.
-func ClockJump(last, now time.Time, limit time.Duration) []election.Observation {
-	return clockJump(wall(last), now, wall(now).Sub(wall(last)), now.Sub(last), limit)
-}
-
-// clockJump compares the progress of the wall clock and of the monotonic clock.
-func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all []election.Observation) {
-	set := wall - monotonic
-	if set < -clockTolerance {
-		all = append(all, election.ClockSet{At: now, By: set})
-		last = last.Add(set)
-	}
-	if set > clockTolerance || monotonic > limit {
-		all = append(all, election.Gap{At: now, Since: last})
-	}
-	return all
-}
-
 // stop is a period in which nothing was observed.
 type stop struct {
 	since time.Time
@@ -100,9 +77,9 @@ func (t *Tracker) clockSet(o election.ClockSet) {
 	}
 	t.elections, t.lent = slices.Clone(t.elections), false
 	for i, e := range t.elections {
-		t.elections[i] = moved(e, move)
+		t.elections[i] = e.Moved(move)
 	}
-	t.recent = movedEvents(t.recent, move)
+	t.recent = election.MovedEvents(t.recent, move)
 	for _, p := range t.ends {
 		move(&p.event.Time)
 		move(&p.deadline)
@@ -157,30 +134,4 @@ func (t *Tracker) moveReads(move func(*time.Time)) {
 		s.FirstSeen = t.seenOf(s.Sessions)
 		t.sessionList = &s
 	}
-}
-
-// moved returns the election with all its times shifted.
-func moved(e *election.Election, move func(*time.Time)) *election.Election {
-	m := *e
-	move(&m.Since)
-	move(&m.VacantSince)
-	move(&m.LockDelayUntil)
-	move(&m.RecordedUntil)
-	m.Terms, m.Events = slices.Clone(m.Terms), movedEvents(m.Events, move)
-	for i := range m.Terms {
-		move(&m.Terms[i].Start)
-		move(&m.Terms[i].End)
-		move(&m.Terms[i].SeenUntil)
-	}
-	return &m
-}
-
-func movedEvents(events []election.Event, move func(*time.Time)) []election.Event {
-	events = slices.Clone(events)
-	for i := range events {
-		move(&events[i].Time)
-		move(&events[i].LockDelayUntil)
-		move(&events[i].SeenUntil)
-	}
-	return events
 }

@@ -181,3 +181,44 @@ func tail[T any](list []T, n int) []T {
 	list = list[max(0, len(list)-n):]
 	return list[:len(list):len(list)]
 }
+
+// setPatterns forgets the elections that the patterns do not select.
+func (t *Tracker) setPatterns(ps election.Patterns) {
+	t.patterns, t.covered = ps, election.RangeSet{}
+	clear(t.filtered)
+	kept := make([]*election.Election, 0, len(t.elections))
+	for _, e := range t.elections {
+		name, selected := ps.Match(e.Key())
+		if !selected {
+			t.forget(e)
+			continue
+		}
+		if name != e.Name {
+			renamed := *e
+			renamed.Name, e = name, &renamed
+		}
+		kept = append(kept, e)
+	}
+	t.elections, t.lent = kept, false
+	t.ends = slices.DeleteFunc(t.ends, func(p *pendingEnd) bool {
+		_, selected := ps.Match(p.event.Key)
+		if !selected {
+			delete(t.pending, p.id())
+		}
+		return !selected
+	})
+}
+
+// forget removes what is kept besides an election.
+func (t *Tracker) forget(e *election.Election) {
+	t.dropRecorded(e)
+	if !e.Exists {
+		t.gone--
+	}
+	if e.Unreadable {
+		t.unreadable--
+	}
+	if e.Recorded() {
+		t.recorded.left--
+	}
+}

@@ -109,6 +109,16 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 		}
 	case election.HistoryRead:
 		t.historyRead(o)
+	case election.PatternsSet:
+		t.setPatterns(o.Patterns)
+	case election.NoCandidates:
+		for _, e := range o.Elections {
+			t.setCandidateless(e, true)
+		}
+	case election.CandidateSeen:
+		if i, found := find(t.elections, o.Key, 0); found {
+			t.setCandidateless(t.elections[i], false)
+		}
 	case election.SurroundingsRead:
 		t.surroundingsRead(o.Surroundings, at)
 	case election.SessionListRead:
@@ -143,7 +153,7 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 
 // Loaded reports whether every key that the patterns can match was read.
 func (t *Tracker) Loaded() bool {
-	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !t.covered.Covers(p.Range()) })
+	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !p.Excludes() && !t.covered.Covers(p.Range()) })
 }
 
 // emit appends an event and returns it as a slice, which becomes the event list of a new election without a copy.

@@ -382,3 +382,65 @@ func TestOneResponseDoesNotMakeTheBoardCurrent(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// An election that was found vacant is idle until anything happens to it.
+func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
+	for name, change := range map[string]func(s *scene, e *election.Election){
+		"the value is written":       func(s *scene, _ *election.Election) { s.read(web("", 1, 1, 9, "x")) },
+		"the key is deleted":         func(s *scene, _ *election.Election) { s.read() },
+		"led and released":           func(s *scene, _ *election.Election) { s.read(web("a", 2, 1, 9, "")); s.read(web("", 2, 1, 10, "")) },
+		"a candidate is seen":        func(s *scene, e *election.Election) { s.observe(election.CandidateSeen{At: s.now, Key: e.Key()}) },
+		"led and released unnoticed": func(s *scene, _ *election.Election) { s.read(web("", 2, 1, 10, "")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.read(web("", 1, 1, 5, ""))
+			found := s.web()
+			if !found.FoundVacant() || found.State(s.now) != election.Vacant {
+				t.Fatalf("%v %+v", found.State(s.now), found)
+			}
+			if events := s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}); len(events) > 0 {
+				t.Errorf("%v", events)
+			}
+			e := s.web()
+			if e.State(s.now) != election.Idle || found.State(s.now) != election.Vacant {
+				t.Errorf("%v; the earlier snapshot: %v", e.State(s.now), found.State(s.now))
+			}
+			s.read(web("", 1, 1, 5, ""))
+			if e = s.web(); e.State(s.now) != election.Idle {
+				t.Errorf("after a read without a change: %v", e.State(s.now))
+			}
+			change(s, e)
+			if e = s.web(); e.State(s.now) != election.Vacant {
+				t.Errorf("%v", e.State(s.now))
+			}
+			s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}) // a late search
+			if e = s.web(); e.State(s.now) != election.Vacant {
+				t.Errorf("after a late result: %v", e.State(s.now))
+			}
+		})
+	}
+}
+
+// A term that a history records shows that the election was in use recently.
+func TestARecentlyLedElectionIsNotIdle(t *testing.T) {
+	end := t0.Add(-time.Minute)
+	s := newScene(t)
+	s.observe(election.DatacenterRead{At: t0, Datacenter: "dc1"})
+	s.observe(election.HistoryRead{At: t0, Elections: []*election.Election{{
+		Name: "web", Datacenter: "dc1", Exists: true, Pair: election.Pair{Key: "service/web/leader", LockIndex: 1, CreateIndex: 1, ModifyIndex: 5},
+		Term: 1, RecordedUntil: end, VacantSince: end, VacantSinceKnown: true,
+		Terms: []election.Term{{Number: 1, CreateIndex: 1, Session: "a", Leader: "web-1", Start: end.Add(-time.Hour), End: end}},
+	}}})
+	s.read(web("", 1, 1, 5, ""))
+	if e := s.web(); !e.FoundVacant() {
+		t.Fatalf("%+v", e)
+	}
+	s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{s.web()}})
+	if got := s.web().State(s.now); got != election.Vacant {
+		t.Errorf("%v one minute after its term", got)
+	}
+	if got := s.web().State(s.now.Add(24 * time.Hour)); got != election.Idle {
+		t.Errorf("%v a day after its term", got)
+	}
+}

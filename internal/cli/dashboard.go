@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"electop/consulx"
+	"electop/consulx/nearby"
 	"electop/consulx/observe"
 	"electop/election"
 	"electop/election/insight"
@@ -181,12 +183,39 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Suspend: jobs.suspend, Interludes: jobs.next,
 	}
+	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {
+		b.recorder.watches(ps)
+		observer.SetPatterns(ps)
+	}
 	if b.history != nil {
 		o.Report = func(ctx context.Context, keys []string, since time.Time) (string, error) {
 			return writeIncidents(ctx, b.history, keys, history.Range{Since: since, Until: time.Now()})
 		}
 	}
 	return o
+}
+
+// discover returns the search for locks, which compares them with the watched patterns.
+func (b dashboard) discover(observer *observe.Observer) func(context.Context, func(done, total int)) (ui.DiscoveredLocks, error) {
+	return func(ctx context.Context, progress func(done, total int)) (ui.DiscoveredLocks, error) {
+		found, err := discoverLocks(ctx, b.client, "", observer.Patterns(), progress)
+		problem := found.SessionsErr
+		if found.Incomplete {
+			problem = "This token cannot read all keys: locks may be missing."
+		}
+		return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
+	}
+}
+
+// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's
+// members. The hint is optional, so errors have no effect.
+func (b dashboard) nearby(ctx context.Context) (locks int, complete bool) {
+	found, _ := nearby.Find(ctx, b.client, b.patterns, func(key string) bool {
+		folder, member := strings.CutSuffix(election.Parent(key), "members/")
+		_, watched := b.patterns.Match(folder + "leader")
+		return member && watched || b.patterns.Exclude(key)
+	})
+	return len(found.Locked), found.Complete
 }
 
 // survey reads the surroundings of several elections.

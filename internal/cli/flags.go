@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,13 +11,16 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/discovery"
 	"electop/election/sanitize"
+	"electop/internal/output"
 )
 
 // options are the flags of every command.
 type options struct {
 	consul   consulx.Config
 	patterns []string
+	presets  []string
 	readOnly bool
 	ascii    bool
 	logFile  string
@@ -56,7 +60,8 @@ func (o *options) register(f *pflag.FlagSet) {
 	}
 	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to query (default: the agent's own)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
-	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number (default "+election.DefaultPattern+")")
+	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
+	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable, or a list with commas: "+presetNames())
 	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
@@ -89,9 +94,36 @@ func environment(name string) string {
 	return ""
 }
 
-// parsePatterns parses -k. An invalid pattern is a usage error.
+// presetNames lists the presets.
+func presetNames() string {
+	var names []string
+	for _, p := range discovery.Presets() {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// presetTable is a paragraph of a help text with all presets.
+func presetTable() string {
+	var b strings.Builder
+	tw := output.NewTable(&b)
+	for _, p := range discovery.Presets() {
+		fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Name, strings.Join(p.Patterns, " "), p.About)
+	}
+	_ = tw.Flush() // a Builder never fails
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// selectsKeys reports whether -k or --preset was given.
+func (o *options) selectsKeys() bool { return len(o.patterns)+len(o.presets) > 0 }
+
+// parsePatterns parses -k and --preset. An invalid pattern is a usage error.
 func (o *options) parsePatterns() (election.Patterns, error) {
-	ps, err := election.ParsePatterns(o.patterns)
+	added, unknown := discovery.PresetPatterns(o.presets)
+	if unknown != "" {
+		return nil, usagef("--preset %q is unknown; the presets are %s", sanitize.Line(unknown, 40), presetNames())
+	}
+	ps, err := election.ParsePatterns(slices.Concat(o.patterns, added))
 	if err != nil {
 		return nil, usagef("%v", err)
 	}

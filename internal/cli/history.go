@@ -182,14 +182,14 @@ func (o *options) openHistory(ctx context.Context) (web.Source, error) {
 // historyKeys returns the keys of the elections with these names, or of those that
 // match -k; nil for all.
 func (o *options) historyKeys(ctx context.Context, f web.Source, names []string) ([]string, error) {
-	if len(names) == 0 && len(o.patterns) == 0 {
+	if len(names) == 0 && !o.selectsKeys() {
 		return nil, nil
 	}
 	all, err := f.Elections(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(o.patterns) > 0 {
+	if o.selectsKeys() {
 		ps, err := o.parsePatterns()
 		if err != nil {
 			return nil, err
@@ -197,7 +197,7 @@ func (o *options) historyKeys(ctx context.Context, f web.Source, names []string)
 		all = slices.DeleteFunc(all, func(e history.Election) bool { _, ok := ps.Match(e.Key); return !ok })
 	}
 	if len(names) == 0 && len(all) == 0 {
-		return nil, &missingError{text: "no election of the history matches -k " + sanitize.Line(strings.Join(o.patterns, ", "), 200)}
+		return nil, &missingError{text: "no election of the history matches -k " + sanitize.Line(strings.Join(slices.Concat(o.patterns, o.presets), ", "), 200)}
 	}
 	var keys []string
 	for _, name := range names {

@@ -29,6 +29,8 @@ const (
 type eventStore interface {
 	Record(events []election.Event)
 	RecordAction(a history.Action)
+	// Observe begins a period of observation with other patterns.
+	Observe(ps election.Patterns)
 	Run(ctx context.Context) error
 	Status() sqlite.Status
 }
@@ -154,6 +156,13 @@ func (r *historyRecorder) events(events []election.Event) {
 	r.mu.Unlock()
 	if len(events) > 0 {
 		r.writer.Record(events)
+	}
+}
+
+// watches records that other patterns are observed from now on.
+func (r *historyRecorder) watches(ps election.Patterns) {
+	if r != nil {
+		r.writer.Observe(ps)
 	}
 }
 

@@ -151,6 +151,9 @@ func (*actionSender) Record([]election.Event) {}
 // Status is that of a sender that drops no event.
 func (*actionSender) Status() sqlite.Status { return sqlite.Status{} }
 
+// Observe does nothing: the recorder observes, with its own patterns.
+func (*actionSender) Observe(election.Patterns) {}
+
 // RecordAction sends an action. It does not block.
 func (s *actionSender) RecordAction(a history.Action) {
 	s.mu.Lock()

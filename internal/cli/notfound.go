@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"electop/consulx"
+	"electop/consulx/nearby"
 	"electop/election"
 	"electop/election/sanitize"
 )
@@ -60,7 +61,7 @@ func (l lookup) explainError(ctx context.Context, err error) error {
 
 // explainEmpty explains why no election was found, and lists nearby keys that hold a lock.
 func (l lookup) explainEmpty(ctx context.Context) {
-	found, err := consulx.FindNearby(ctx, l.client, l.patterns)
+	found, err := nearby.Find(ctx, l.client, l.patterns, nil)
 	if ctx.Err() != nil {
 		return
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
+// longHelp is a format: its argument is the table of presets.
 const longHelp = `electop is "top" for leader elections in Consul.
 
 It watches the KV keys with which services elect their leaders, and shows who
@@ -14,6 +16,11 @@ locks and destroys sessions without breaking the candidates that wait.
 
 Without a command it opens the dashboard. Flags and environment variables are
 those of the Consul command line.
+
+Without -k and --preset, electop watches service/*/leader. electop discover finds
+the locks of the store and prints the flags that watch them. --preset names the
+patterns of common software:
+%s
 
 Exit codes:
   0  success
@@ -33,7 +40,7 @@ func newRootCommand(d deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "electop",
 		Short:         `"top" for leader elections in Consul`,
-		Long:          longHelp,
+		Long:          fmt.Sprintf(longHelp, presetTable()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -64,7 +71,7 @@ func newRootCommand(d deps) *cobra.Command {
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
 		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o), newRescueCommand(d, o),
-		newDoctorCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
+		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
 	)
 	return cmd
 }

@@ -127,7 +127,7 @@ type series struct {
 func (m *elections) Collect(ch chan<- prometheus.Metric) {
 	now := m.Now()
 	s, all := m.read(now)
-	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0}
+	states := map[election.State]int{election.Led: 0, election.Vacant: 0, election.InLockDelay: 0, election.OfSemaphore: 0, election.Idle: 0}
 	for _, e := range s.Elections {
 		states[e.State(now)]++
 	}

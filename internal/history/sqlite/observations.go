@@ -16,6 +16,7 @@ const (
 	endedStopped   = "stopped"
 	endedLost      = "connection_lost"
 	endedSuspended = "suspended"
+	endedPatterns  = "patterns_changed"
 )
 
 // observe begins a period of observation.
@@ -98,4 +99,43 @@ func scanObservation(rows *sql.Rows) (o history.Observation, err error) {
 	o.Patterns, o.From, o.To, o.Dropped = strings.Split(patterns, "\n"), moment(from), moment(to), unsigned(dropped)
 	o.Lasting = !ended.Valid && time.Since(o.To) < history.AliveWithin
 	return o, err
+}
+
+// watchOthers applies the patterns of Observe.
+func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
+	w.mu.Lock()
+	ps := w.patterns
+	w.mu.Unlock()
+	if ps == nil {
+		return nil
+	}
+	before := w.o.Patterns
+	w.o.Patterns = ps
+	if w.store.observation != 0 {
+		if err := w.resume(ctx, now, now, endedPatterns); err != nil {
+			w.o.Patterns = before
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.patterns) == len(ps) && &w.patterns[0] == &ps[0] { // no newer ones
+		w.patterns = nil
+	}
+	return nil
+}
+
+// resume ends the period of observation, and begins another one at now.
+func (w *Writer) resume(ctx context.Context, since, now time.Time, ending string) error {
+	var datacenter string
+	_, err := w.store.row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
+	if err != nil {
+		return dbfile.Wrap(w.path, err)
+	}
+	return w.transaction(ctx, func(ctx context.Context) error {
+		if err := w.store.stopObserving(ctx, since, ending); err != nil {
+			return err
+		}
+		return w.store.observe(ctx, w.o, datacenter, now)
+	})
 }

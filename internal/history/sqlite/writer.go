@@ -80,6 +80,8 @@ type Writer struct {
 	closed bool
 	// moved is when the queue was last empty or became shorter.
 	moved time.Time
+	// patterns are the latest of Observe, nil once they are in use.
+	patterns election.Patterns
 }
 
 // NewWriter returns a writer whose Run opens the file with the first event or action, so that a slow disk does not
@@ -145,6 +147,14 @@ func (w *Writer) RecordAction(a history.Action) {
 // for an observer that finds no election.
 func Observing(datacenter string, at time.Time) election.Event {
 	return election.Event{Time: at, Datacenter: datacenter}
+}
+
+// Observe begins a period of observation with other patterns.
+func (w *Writer) Observe(ps election.Patterns) {
+	w.mu.Lock()
+	w.patterns = ps
+	w.mu.Unlock()
+	w.notify()
 }
 
 // Status returns the state of the writer.
@@ -244,9 +254,12 @@ func (w *Writer) loop(ctx context.Context) error {
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
 	now := wallNow()
 	if gap := now.Sub(w.pulse); gap > history.AliveWithin && w.store.observation != 0 {
-		if err := w.resume(ctx, w.pulse, now); err != nil {
+		if err := w.resume(ctx, w.pulse, now, endedSuspended); err != nil {
 			return false, err
 		}
+	}
+	if err := w.watchOthers(ctx, now); err != nil {
+		return false, err
 	}
 	if more, err = w.batch(ctx); err != nil {
 		return false, err
@@ -270,21 +283,6 @@ func (w *Writer) trim(ctx context.Context, now time.Time) (more bool, err error)
 		w.trimAt = now.Add(trimEvery)
 	}
 	return more, err
-}
-
-// resume records that the process or the machine was suspended for a while.
-func (w *Writer) resume(ctx context.Context, since, now time.Time) error {
-	var datacenter string
-	_, err := w.store.row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
-	if err != nil {
-		return dbfile.Wrap(w.path, err)
-	}
-	return w.transaction(ctx, func(ctx context.Context) error {
-		if err := w.store.stopObserving(ctx, since, endedSuspended); err != nil {
-			return err
-		}
-		return w.store.observe(ctx, w.o, datacenter, now)
-	})
 }
 
 // report reports an error once. It returns whether to retry.

@@ -119,6 +119,29 @@ func TestPeriodsOfObservationEndWithTheConnection(t *testing.T) {
 	}
 }
 
+func TestPeriodsOfObservationEndWhenThePatternsChange(t *testing.T) {
+	o, path := newObserver(t, start()), newPath(t)
+	o.read(pair("s1", 10, 1, 20))
+	w := startWriter(t, path, sqlite.WriterOptions{})
+	w.store(o.events)
+	ps, err := election.ParsePatterns([]string{"service/*/leader", "jobs/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Observe(ps)
+	o.events = nil
+	o.after(time.Minute).read(pair("", 10, 1, 21))
+	w.store(o.events)
+	w.stop()
+	all, err := open(t, path).Observations(t.Context(), history.Range{})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%v, %+v", err, all)
+	}
+	if a, b := all[0], all[1]; a.Ending != "patterns_changed" || len(a.Patterns) != 1 || b.Ending != "stopped" || !slices.Equal(b.Patterns, ps.Strings()) {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestRetentionKeepsThePresent(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(-100*24*time.Hour-time.Hour)), newPath(t)
 	o.read(pair("s1", 10, 1, 20))

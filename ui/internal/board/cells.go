@@ -47,7 +47,7 @@ func (m Model) drawCell(l *term.Line, e *election.Election, r *row, c column, s 
 	case colChecks:
 		drawChecks(l, r, c.width, s.AsOf)
 	case colLane:
-		drawLane(l, e, c.width, m.Window(), s)
+		drawLane(l, e, r.state, c.width, m.Window(), s)
 	case colChanges:
 		drawChanges(l, r.changes, c.width)
 	default:
@@ -119,13 +119,17 @@ func drawChanges(l *term.Line, n, width int) {
 	l.Right(role, strconv.Itoa(n), width)
 }
 
-func drawLane(l *term.Line, e *election.Election, width int, window time.Duration, s *scene.Scene) {
+func drawLane(l *term.Line, e *election.Election, state scene.DisplayState, width int, window time.Duration, s *scene.Scene) {
 	if e.IsSemaphore() && len(e.Terms) == 0 {
 		l.Fill(term.Faint, l.Sym.Dash, 1)
 		l.Gap(width - 1)
 		return
 	}
-	writeLane(l, lane(width, e, s.AsOf, window, s.Lanes))
+	vacant := term.Vacant
+	if state == scene.StateIdle {
+		vacant = term.Faint
+	}
+	writeLane(l, lane(width, e, s.AsOf, window, s.Lanes), vacant)
 }
 
 // writeTally draws "✓ 1 ! 1" into exactly n cells.

@@ -183,8 +183,8 @@ func termCell(before laneKind, begins, ends bool) laneKind {
 	return laneLed
 }
 
-// writeLane draws the cells; time without a leader is highlighted.
-func writeLane(l *term.Line, cells []laneCell) {
+// writeLane draws the cells; time without a leader is highlighted in this role.
+func writeLane(l *term.Line, cells []laneCell, vacant term.Role) {
 	for _, c := range cells {
 		led := term.TermA
 		if c.odd {
@@ -196,13 +196,13 @@ func writeLane(l *term.Line, cells []laneCell) {
 		case laneLed:
 			l.Fill(led, l.Sym.LaneLed, 1)
 		case laneGap:
-			l.Fill(term.Vacant, l.Sym.LaneGap, 1)
+			l.Fill(vacant, l.Sym.LaneGap, 1)
 		case laneLost:
-			l.Fill(term.Vacant, l.Sym.LaneLost, 1)
+			l.Fill(vacant, l.Sym.LaneLost, 1)
 		case laneWon:
-			l.Fill(term.Vacant, l.Sym.LaneWon, 1)
+			l.Fill(vacant, l.Sym.LaneWon, 1)
 		case laneChange:
-			l.Fill(term.Vacant, l.Sym.LaneChange, 1)
+			l.Fill(vacant, l.Sym.LaneChange, 1)
 		}
 	}
 }

@@ -107,10 +107,7 @@ func (m *Model) movesByItself() bool {
 // showProblem moves the cursor to the first election without a leader, so that the first
 // screen shows its details without a key press.
 func (m *Model) showProblem(s *scene.Scene) {
-	i := slices.IndexFunc(m.order, func(e *election.Election) bool {
-		st := scene.DisplayStateOf(e, s.AsOf)
-		return st == scene.StateVacant || st == scene.StateLockDelay
-	})
+	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return leaderless(e, s) })
 	m.moveTo(max(m.at.Index, i))
 }
 

@@ -20,7 +20,7 @@ func (m *Model) refresh(s *scene.Scene) {
 	sortElections(m.order, m.sort, s)
 	m.vacant = nil
 	for i, e := range m.order {
-		if leaderless(e) {
+		if leaderless(e, s) {
 			m.vacant = append(m.vacant, i)
 		}
 	}
@@ -29,9 +29,11 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.relocate()
 }
 
-// leaderless reports whether an election is vacant, with or without a lock-delay.
-func leaderless(e *election.Election) bool {
-	return !e.Unreadable && (!e.Exists || !e.Pair.Held()) && !e.IsSemaphore()
+// leaderless reports whether an election is vacant, with or without a lock-delay, and not
+// idle.
+func leaderless(e *election.Election, s *scene.Scene) bool {
+	state := scene.DisplayStateOf(e, s.AsOf)
+	return state == scene.StateVacant || state == scene.StateLockDelay
 }
 
 // relocate finds the cursor's row in a new order.

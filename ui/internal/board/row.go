@@ -108,6 +108,9 @@ func (r *row) describeSemaphore(e *election.Election, c rowContext) {
 func (r *row) describeVacant(e *election.Election, c rowContext) {
 	r.name.Role = r.signRole
 	r.leader = term.Span{r.signRole, "no leader"}
+	if r.state == scene.StateIdle {
+		r.leader.Text = "idle"
+	}
 	if r.state == scene.StateLockDelay {
 		r.leader.Text = delayLabel(e) + c.sym.Tilde + term.Duration(e.LockDelayUntil.Sub(c.asOf)+time.Second-1)
 	}

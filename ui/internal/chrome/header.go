@@ -95,6 +95,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span 
 	}{
 		{c.Led, scene.StateLed, term.Led}, {c.Vacant, scene.StateVacant, term.Alarm}, {c.Delay, scene.StateLockDelay, term.Delay},
 		{c.Semaphore, scene.StateSemaphore, term.Quiet}, {c.Unreadable, scene.StateUnreadable, term.Quiet},
+		{c.Idle, scene.StateIdle, term.Quiet},
 	} {
 		if part.n == 0 && part.state != scene.StateLed {
 			continue
@@ -104,7 +105,7 @@ func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span 
 		if part.state == scene.StateSemaphore {
 			text = term.Plural(part.n, part.state.Word())
 		}
-		if detail == countSigns || detail == countWords && part.role == term.Quiet {
+		if detail == countSigns || detail == countWords && part.role == term.Quiet && part.state != scene.StateIdle {
 			text = strconv.Itoa(part.n) + sign
 		}
 		if part.role == term.Alarm {

@@ -108,8 +108,9 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 	label := func(s string) term.Span { return term.Span{term.Head, term.PadTo(s, labelWidth)} }
 	return [][]term.Span{
 		{label("States"), {term.Led, sym.Led}, {term.Text, " led   "}, {term.Delay, sym.Delay},
-			{term.Text, " lock-delay: Consul refuses new holders   "}, {term.Vacant, sym.Vacant}, {term.Text, " vacant   "},
-			{term.TermB, sym.Semaphore}, {term.Text, " semaphore: several holders   "}, {term.Quiet, sym.Unreadable}, {term.Text, " unreadable"}},
+			{term.Text, " lock-delay: refuses new holders   "}, {term.Vacant, sym.Vacant}, {term.Text, " vacant   "},
+			{term.Quiet, sym.Idle}, {term.Text, " idle: a finished job   "},
+			{term.TermB, sym.Semaphore}, {term.Text, " semaphore   "}, {term.Quiet, sym.Unreadable}, {term.Text, " unreadable"}},
 		{label("Checks"), {term.Led, sym.Passing}, {term.Text, " passing   "}, {term.Delay, sym.Warning},
 			{term.Text, " warning   "}, {term.Bad, sym.Critical}, {term.Text, " critical   "}, {term.Quiet, sym.Unknown},
 			{term.Text, " unknown: the checks that keep the leader's session alive. "},

@@ -115,6 +115,10 @@ func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	if scene.DisplayStateOf(e, s.AsOf) == scene.StateLockDelay {
 		r = term.Delay
 	}
+	if scene.DisplayStateOf(e, s.AsOf) == scene.StateIdle {
+		r = term.Text
+		d.Para(term.Quiet, "Idle: without a leader since before electop started, and no candidate was seen. A finished job looks like this.")
+	}
 	d.Para(r, whyVacant(s, e))
 	if last := e.LastTerm(); last != nil {
 		d.Blank()

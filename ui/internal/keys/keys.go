@@ -136,6 +136,15 @@ func (k Map) ResultList() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
+// LockList lists the keys of the footer of the discovered locks; more is true if some are not
+// watched.
+func (k Map) LockList(more bool) []key.Binding {
+	if more {
+		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Back, "close")}
+	}
+	return k.ResultList()
+}
+
 // Empty lists the keys of the footer while there is no election.
 func (k Map) Empty() []key.Binding {
 	return []key.Binding{k.Events, k.Sessions, k.Command, k.Help, k.Quit}

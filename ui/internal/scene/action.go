@@ -46,7 +46,13 @@ type Refresh struct{ Targets []Target }
 // ShowResults opens the results panel.
 type ShowResults struct{}
 
-// Close closes the dialog or the results panel and shows Text as a note, if not empty.
+// ShowLocks opens the panel of discovered locks.
+type ShowLocks struct{}
+
+// Watch adds patterns to the watched ones.
+type Watch struct{ Patterns []string }
+
+// Close closes the dialog or the panel and shows Text as a note, if not empty.
 type Close struct{ Text string }
 
 // Run runs a command; the component receives its message.
@@ -96,6 +102,8 @@ func (Ask) isAction()          {}
 func (Confirm) isAction()      {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
+func (ShowLocks) isAction()    {}
+func (Watch) isAction()        {}
 func (Close) isAction()        {}
 func (Run) isAction()          {}
 func (WriteReport) isAction()  {}

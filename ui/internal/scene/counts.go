@@ -3,8 +3,8 @@ package scene
 // Counts are the numbers of elections by state. Elections at risk are led, but a check of the
 // leader's session is warning or critical.
 type Counts struct {
-	Led, Delay, Vacant, Semaphore, Unreadable int
-	Warning, Critical                         int
+	Led, Delay, Vacant, Semaphore, Unreadable, Idle int
+	Warning, Critical                               int
 }
 
 // Add counts one election.
@@ -18,6 +18,8 @@ func (c *Counts) Add(s DisplayState) {
 		c.Vacant++
 	case StateSemaphore:
 		c.Semaphore++
+	case StateIdle:
+		c.Idle++
 	default:
 		c.Unreadable++
 	}

@@ -18,6 +18,7 @@ const (
 	StateVacant
 	StateSemaphore // a key that has several holders by design
 	StateUnreadable
+	StateIdle // a finished job: no leader since before electop started, and no candidate
 )
 
 // DisplayStateOf returns the displayed state of an election at asOf.
@@ -32,6 +33,8 @@ func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
 		return StateSemaphore
 	case state == election.InLockDelay:
 		return StateLockDelay
+	case state == election.Idle:
+		return StateIdle
 	default:
 		return StateVacant
 	}
@@ -39,7 +42,7 @@ func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
 
 // Word is the state in the vocabulary of the command line and the filter.
 func (s DisplayState) Word() string {
-	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable"}[s]
+	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable", "idle"}[s]
 }
 
 // Sign returns the symbol of the state and its colour role.
@@ -53,6 +56,8 @@ func (s DisplayState) Sign(sym *term.Symbols) (string, term.Role) {
 		return sym.Vacant, term.Vacant
 	case StateSemaphore:
 		return sym.Semaphore, term.TermB
+	case StateIdle:
+		return sym.Idle, term.Quiet
 	default:
 		return sym.Unreadable, term.Quiet
 	}

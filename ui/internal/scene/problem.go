@@ -18,7 +18,7 @@ func ProblemRank(e *election.Election, snap *election.Snapshot, asOf time.Time) 
 		return 1
 	case StateUnreadable:
 		return 2
-	case StateSemaphore:
+	case StateSemaphore, StateIdle:
 		return NoProblem
 	default:
 		return ledRank(e, snap)

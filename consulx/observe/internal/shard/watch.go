@@ -47,7 +47,7 @@ func (w Watch) Covers(o Watch) bool {
 // Plan returns at most limit sorted, disjoint watches that read every key of the patterns.
 func Plan(ps election.Patterns, limit int) []Watch {
 	all := make([]Watch, 0, len(ps))
-	for _, p := range ps {
+	for _, p := range ps.Selecting() {
 		if prefix := wire.LiteralPrefix(p.Prefix()); p.Exact() && prefix == p.Prefix() {
 			all = append(all, KeyWatch(prefix))
 		} else {

@@ -1,0 +1,184 @@
+// Package nearby searches for locks around the keys of some patterns, with bounded results, requests and time.
+package nearby
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/wire"
+	"electop/election"
+)
+
+// Limits of a search for locks. Listing a folder is expensive: Consul walks every key below it.
+const (
+	// MaxLocks is the maximum number of keys in a [Result].
+	MaxLocks   = 5
+	maxFolders = 32
+	maxReads   = 2 * consulx.TxnReads // in one folder
+	maxQueue   = 1000                 // folders in the queue
+	maxTime    = 3 * time.Second
+)
+
+// Result is the result of a search for locks around the keys of some patterns.
+type Result struct {
+	// Locked are keys that hold a lock, nearest first. The .lock key represents the holders of a semaphore.
+	Locked []string
+	// Readable reports whether the token can read some key.
+	Readable bool
+	// Hidden reports whether some key is unreadable.
+	Hidden bool
+	// Complete reports whether no limit or error cut the search short.
+	Complete bool
+	// Anonymous reports whether the client has no token.
+	Anonymous bool
+	// Rule is the ACL rule that reading the keys of the first pattern requires.
+	Rule string
+}
+
+// Find searches the folders around the keys of the patterns, nearest first, for other keys that hold a lock, without
+// those that skip, if not nil, leaves out. With an error, it also returns the results found before.
+func Find(ctx context.Context, c *consulx.Client, ps election.Patterns, skip func(key string) bool) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	selecting := ps.Selecting()
+	s := &search{client: c, watched: ps, skip: skip, patterns: selecting, folders: foldersAbove(selecting), found: Result{
+		Anonymous: c.Anonymous(), Rule: consulx.KeyRule(selecting[0], "read"), Complete: true,
+	}}
+	for range maxFolders {
+		if len(s.folders) == 0 || len(s.found.Locked) >= MaxLocks {
+			break
+		}
+		if err := s.next(ctx); err != nil {
+			s.found.Complete = false
+			return s.found, err
+		}
+	}
+	s.found.Complete = s.found.Complete && len(s.folders) == 0 && len(s.found.Locked) <= MaxLocks
+	s.found.Locked = s.found.Locked[:min(len(s.found.Locked), MaxLocks)]
+	return s.found, nil
+}
+
+type search struct {
+	client   *consulx.Client
+	patterns election.Patterns // without exclusions
+	watched  election.Patterns // their keys are left out
+	skip     func(key string) bool
+	folders  []string // queue, nearest first
+	found    Result
+}
+
+// foldersAbove are the folders above the patterns' keys, nearest first.
+func foldersAbove(ps election.Patterns) []string {
+	all := []string{""}
+	for _, p := range ps {
+		for prefix := p.Prefix(); strings.Contains(prefix, "/"); {
+			folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
+			if !slices.Contains(all, folder) && wire.LiteralPrefix(folder) == folder {
+				all = append(all, folder)
+			}
+			prefix = strings.TrimSuffix(folder, "/")
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return all
+}
+
+// next searches the nearest folder and queues its subfolders.
+func (s *search) next(ctx context.Context) error {
+	folder := s.folders[0]
+	s.folders = s.folders[1:]
+	names, meta, err := s.client.API().KV().Keys(folder, "/", s.client.Read(ctx))
+	if err = s.client.Wrap(err); consulx.IsDenied(err) {
+		s.found.Hidden = true
+		return nil
+	} else if err != nil {
+		return err
+	}
+	s.found.Readable = s.found.Readable || len(names) > 0
+	s.found.Hidden = s.found.Hidden || s.client.Filtered(meta)
+	var keys []string
+	for _, name := range names {
+		switch {
+		case !strings.HasSuffix(name, "/"):
+			keys = append(keys, name)
+		case name != folder && wire.LiteralPrefix(name) == name:
+			s.queue(name)
+		}
+	}
+	s.sort(s.folders)
+	return s.read(ctx, keys)
+}
+
+func (s *search) queue(folder string) {
+	// The folders above the patterns were queued at the start.
+	if slices.ContainsFunc(s.patterns, func(p election.Pattern) bool { return strings.HasPrefix(p.Prefix(), folder) }) {
+		return
+	}
+	if len(s.folders) == maxQueue {
+		s.found.Complete = false
+		return
+	}
+	s.folders = append(s.folders, folder)
+}
+
+// read searches the keys of a folder for locks.
+func (s *search) read(ctx context.Context, keys []string) error {
+	s.sort(keys)
+	if len(keys) > maxReads {
+		keys, s.found.Complete = keys[:maxReads], false
+	}
+	for some := range slices.Chunk(keys, consulx.TxnReads) {
+		pairs, _, err := s.client.ReadExisting(some, s.client.Read(ctx))
+		if err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			key := lockKey(p)
+			_, left := s.watched.Match(key)
+			left = left || s.skip != nil && s.skip(key)
+			if p.Held() && !left && !slices.Contains(s.found.Locked, key) {
+				s.found.Locked = append(s.found.Locked, key)
+			}
+		}
+	}
+	return nil
+}
+
+// lockKey is the name under which users know a lock: the .lock key of a semaphore, whose holders have their own keys.
+func lockKey(p election.Pair) string {
+	if folder, ok := strings.CutSuffix(p.Key, "/"+p.Session); ok && p.Flags == election.SemaphoreFlag {
+		return folder + "/.lock"
+	}
+	return p.Key
+}
+
+// sort orders names by similarity to a pattern: first by common prefix, then by last segment.
+func (s *search) sort(names []string) {
+	nearness := func(name string) (begin, end int) {
+		for _, p := range s.patterns {
+			text := p.String()
+			begin = max(begin, sharedPrefix(text, name))
+			if strings.HasSuffix(name, text[strings.LastIndexByte(text, '/')+1:]) {
+				end = 1
+			}
+		}
+		return begin, end
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		beginA, endA := nearness(a)
+		beginB, endB := nearness(b)
+		return cmp.Or(cmp.Compare(endB, endA), cmp.Compare(beginB, beginA))
+	})
+}
+
+func sharedPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,142 @@
+package nearby_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+	"go.uber.org/goleak"
+
+	"electop/consulx"
+	"electop/consulx/nearby"
+	"electop/election"
+	"electop/internal/consultest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
+
+// backend is a Consul agent for a test, and a client of it.
+type backend struct {
+	consultest.Backend
+	client *consulx.Client
+}
+
+func newBackend(t *testing.T, cfg consulx.Config) backend {
+	t.Helper()
+	c := newClient(t, cfg)
+	return backend{consultest.NewBackend(t, c.Address(), c.API()), c}
+}
+
+func newClient(t *testing.T, cfg consulx.Config) *consulx.Client {
+	t.Helper()
+	c, err := consulx.NewClient(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func find(t *testing.T, c *consulx.Client, texts ...string) nearby.Result {
+	return findOther(t, c, nil, texts...)
+}
+
+func findOther(t *testing.T, c *consulx.Client, skip func(key string) bool, texts ...string) nearby.Result {
+	t.Helper()
+	ps, err := election.ParsePatterns(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := nearby.Find(t.Context(), c, ps, skip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestNearbyLocksAreFoundNearestFirst(t *testing.T) {
+	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
+	if n := find(t, b.client, "service/*/leader"); n.Readable || n.Hidden || !n.Complete || len(n.Locked) != 0 {
+		t.Errorf("an empty store: %+v", n)
+	}
+	s := b.Session(t, &api.SessionEntry{})
+	for _, key := range []string{"vault/core/lock", "service/web/lock", "services/api/leader"} {
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+	}
+	b.Acquire(t, api.KVPair{Key: "batch/slots/" + s, Session: s, Flags: election.SemaphoreFlag})
+	b.Put(t, "batch/slots/.lock", "{}")
+	b.Put(t, "service/web/config", "{}")
+	want := []string{"service/web/lock", "services/api/leader", "batch/slots/.lock", "vault/core/lock"}
+	if n := find(t, b.client, "service/*/leader"); !slices.Equal(n.Locked, want) || !n.Complete || !n.Readable || n.Hidden {
+		t.Errorf("%+v", n)
+	}
+	if n := find(t, b.client, "vault/core/lockk"); len(n.Locked) == 0 || n.Locked[0] != "vault/core/lock" {
+		t.Errorf("a typo in a key: %+v", n)
+	}
+}
+
+func TestSearchForNearbyLocksIsBounded(t *testing.T) {
+	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
+	s := b.Session(t, &api.SessionEntry{})
+	for i := range nearby.MaxLocks + 2 {
+		b.Acquire(t, api.KVPair{Key: fmt.Sprintf("lock/%d/leader", i), Session: s})
+	}
+	if n := find(t, b.client, "locks/*"); len(n.Locked) != nearby.MaxLocks || n.Complete {
+		t.Errorf("%+v", n)
+	}
+	for i := range 32 {
+		b.Put(t, fmt.Sprintf("app/%d/config", i), "{}")
+	}
+	for i := range 2*consulx.TxnReads + 1 {
+		b.Put(t, fmt.Sprintf("jobs/%d", i), "{}")
+	}
+	for _, pattern := range []string{"app/*/leader", "jobs/x*"} {
+		if n := find(t, b.client, pattern); n.Complete {
+			t.Errorf("%s: %+v", pattern, n)
+		}
+	}
+}
+
+func TestNearbyReportsReadableKeys(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	root := newBackend(t, consulx.Config{Address: agent.Addr(), Token: agent.Token()})
+	root.Acquire(t, api.KVPair{Key: "service/web/leader", Session: root.Session(t, &api.SessionEntry{})})
+	root.Put(t, "app/config", "{}")
+	for rules, want := range map[string]nearby.Result{
+		"":                                      {Hidden: true, Complete: true},
+		`key_prefix "app/" { policy = "read" }`: {Hidden: true, Readable: true, Complete: true},
+	} {
+		c := newClient(t, consulx.Config{Address: agent.Addr(), Token: root.Token(t, rules)})
+		n := find(t, c, "service/*/leader")
+		if n.Hidden != want.Hidden || n.Readable != want.Readable || n.Complete != want.Complete || len(n.Locked) > 0 ||
+			!strings.Contains(n.Rule, `key_prefix "service/"`) {
+			t.Errorf("rules %q: %+v", rules, n)
+		}
+		if hidden, err := consulx.Hidden(t.Context(), c, "service/web/leader"); err != nil || !hidden {
+			t.Errorf("rules %q: a key that exists: hidden %v, %v", rules, hidden, err)
+		}
+		if hidden, err := consulx.Hidden(t.Context(), c, "service/mail/leader"); err != nil || hidden {
+			t.Errorf("rules %q: a key that does not exist: hidden %v, %v", rules, hidden, err)
+		}
+	}
+	if n := find(t, newClient(t, consulx.Config{Address: agent.Addr()}), "service/*/leader"); !n.Anonymous || !n.Hidden || n.Readable {
+		t.Errorf("without a token: %+v", n)
+	}
+}
+
+func TestWatchedAndSkippedLocksAreLeftOut(t *testing.T) {
+	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
+	s := b.Session(t, &api.SessionEntry{})
+	for i := range nearby.MaxLocks + 2 {
+		b.Acquire(t, api.KVPair{Key: fmt.Sprintf("service/db/members/pg%d", i), Session: s})
+	}
+	for _, key := range []string{"service/web/leader", "service/backup/leader", "vault/core/lock"} {
+		b.Acquire(t, api.KVPair{Key: key, Session: s})
+	}
+	n := findOther(t, b.client, func(key string) bool { return strings.Contains(key, "/members/") }, "service/*/leader", "!service/backup/*")
+	if want := []string{"service/backup/leader", "vault/core/lock"}; !slices.Equal(n.Locked, want) || !n.Complete {
+		t.Errorf("%+v, want %q", n, want)
+	}
+}

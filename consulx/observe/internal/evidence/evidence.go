@@ -1,0 +1,181 @@
+// Package evidence reads from Consul why terms ended.
+package evidence
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/internal/wire"
+	"electop/consulx/observe/internal/shard"
+	"electop/election"
+)
+
+// Loss is a term that ended, with the state before.
+type Loss struct {
+	Event   election.Event
+	Session *election.Session // nil if the session was never read
+	Deleted bool              // the key no longer exists
+}
+
+// Find reads the sessions that held the keys and their checks, and returns the evidence for every loss. After ctx ends,
+// the evidence says what could not be read.
+func Find(ctx context.Context, client *consulx.Client, all []Loss) []election.Observation {
+	i := &investigation{client: client}
+	fates := gather(all, func(l Loss) string { return l.Event.Session }, func(id string) sessionFate {
+		return i.session(ctx, id)
+	})
+	var gone []Loss
+	for _, l := range all {
+		if fate := fates[l.Event.Session]; fate.read && !fate.exists && l.Session != nil {
+			gone = append(gone, l)
+		}
+	}
+	nodes := gather(gone, func(l Loss) string { return l.Session.Node }, func(node string) nodeState {
+		return i.node(ctx, node)
+	})
+	deleted := gather(withDeletedKey(gone), func(l Loss) string { return l.Event.Key }, func(key string) uint64 {
+		return i.deleteIndex(ctx, key)
+	})
+	found := make([]election.Observation, 0, len(all))
+	for _, l := range all {
+		ev := combine(l, fates, nodes)
+		ev.DeleteIndex = deleted[l.Event.Key]
+		found = append(found, election.TermEvidence{At: time.Now(), Event: l.Event, Outcome: ev})
+	}
+	return found
+}
+
+func withDeletedKey(all []Loss) []Loss {
+	return slices.DeleteFunc(slices.Clone(all), func(l Loss) bool { return !l.Deleted })
+}
+
+// gather calls read once per distinct key, a few at a time.
+func gather[T any](all []Loss, key func(Loss) string, read func(string) T) map[string]T {
+	answers := map[string]T{}
+	var (
+		mu sync.Mutex
+		wg sync.WaitGroup
+	)
+	slots := make(chan struct{}, consulx.Parallel)
+	for _, l := range all {
+		k := key(l)
+		mu.Lock()
+		_, asked := answers[k]
+		if !asked {
+			var none T
+			answers[k] = none
+		}
+		mu.Unlock()
+		if asked {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			answer := read(k)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[k] = answer
+		})
+	}
+	wg.Wait()
+	return answers
+}
+
+type investigation struct{ client *consulx.Client }
+
+// sessionFate is whether a session still exists.
+type sessionFate struct {
+	read, exists bool
+	index        uint64
+	err          string
+}
+
+func (i *investigation) session(ctx context.Context, id string) sessionFate {
+	entry, meta, err := i.client.API().Session().Info(id, i.client.Consistent(ctx))
+	switch {
+	case err != nil:
+		return sessionFate{err: consulx.Describe(i.client.Wrap(err))}
+	case entry == nil && i.client.Filtered(meta):
+		return sessionFate{err: "sessions cannot be read with this token"}
+	}
+	return sessionFate{read: true, exists: entry != nil, index: meta.LastIndex}
+}
+
+// deleteIndex is the Raft index of a key's deletion, 0 if unknown: a list of names without
+// keys has the index of the latest tombstone under its prefix.
+func (i *investigation) deleteIndex(ctx context.Context, key string) uint64 {
+	if !shard.Askable(key) {
+		return 0
+	}
+	names, meta, err := i.client.API().KV().Keys(key, "", i.client.Consistent(ctx))
+	if err != nil || len(names) > 0 || i.client.Filtered(meta) {
+		return 0
+	}
+	return meta.LastIndex
+}
+
+// nodeState is the catalog's entry of a node.
+type nodeState struct {
+	read, exists bool
+	filtered     bool
+	checks       []election.Check
+	index        uint64
+	err          string
+}
+
+func (i *investigation) node(ctx context.Context, name string) nodeState {
+	checks, meta, err := i.client.API().Health().Node(name, i.client.Consistent(ctx))
+	if err != nil {
+		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
+	}
+	state := nodeState{read: true, exists: true, filtered: i.client.Filtered(meta), checks: wire.Checks(checks), index: meta.LastIndex}
+	if len(checks) > 0 {
+		return state
+	}
+	// A node without checks and a missing node give the same response.
+	node, meta, err := i.client.API().Catalog().Node(name, i.client.Consistent(ctx))
+	switch {
+	case err != nil:
+		return nodeState{err: consulx.Describe(i.client.Wrap(err))}
+	case node == nil && (state.filtered || i.client.Filtered(meta)):
+		return nodeState{err: "nodes cannot be read with this token"}
+	}
+	state.exists = node != nil
+	return state
+}
+
+// combine combines the results about one loss.
+func combine(l Loss, fates map[string]sessionFate, nodes map[string]nodeState) election.Evidence {
+	fate := fates[l.Event.Session]
+	found := election.Evidence{
+		SessionRead: fate.read, SessionExists: fate.exists, SessionsIndex: fate.index, Err: fate.err,
+	}
+	if !fate.read || fate.exists || l.Session == nil {
+		return found
+	}
+	state := nodes[l.Session.Node]
+	if state.read && state.filtered && !suffices(l.Session, state.checks) {
+		state = nodeState{err: "its checks cannot be read with this token"}
+	}
+	found.ChecksRead, found.NodeExists = state.read, state.exists
+	found.Checks, found.ChecksIndex, found.Err = state.checks, state.index, state.err
+	return found
+}
+
+// suffices reports whether a possibly filtered list of checks can explain the end of a session: one of its checks is
+// critical, or all are present.
+func suffices(s *election.Session, checks []election.Check) bool {
+	all := true
+	for _, id := range s.Checks() {
+		i := slices.IndexFunc(checks, func(c election.Check) bool { return c.ID == id })
+		if i >= 0 && checks[i].Status == election.StatusCritical {
+			return true
+		}
+		all = all && i >= 0
+	}
+	return all
+}

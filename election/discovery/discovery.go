@@ -1,0 +1,197 @@
+// Package discovery recognises the locks of a store and finds patterns that select these and no other key. It is pure.
+package discovery
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// Collector collects the locks of a store, key by key.
+type Collector struct {
+	locks []election.Pair
+	// patroni are the folders with keys that only Patroni writes.
+	patroni map[string]bool
+}
+
+// keptLockValue is the maximum size of a value that identifies software.
+const keptLockValue = 1 << 10
+
+// Add examines one key. It keeps only locks, without large values.
+func (d *Collector) Add(p election.Pair) {
+	if insight.IsPatroniContent(path.Base(p.Key), p.Value) {
+		if d.patroni == nil {
+			d.patroni = map[string]bool{}
+		}
+		d.patroni[election.Parent(p.Key)] = true
+	}
+	if !lockShaped(&p) {
+		return
+	}
+	if len(p.Value) > keptLockValue {
+		p.Value = nil
+	}
+	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // a part of the response otherwise
+	d.locks = append(d.locks, p)
+}
+
+// lockShaped reports whether a client locked the key at some time. Flags are those of lock
+// libraries, and a write without the lock sets LockIndex to 0.
+func lockShaped(p *election.Pair) bool {
+	return p.Held() || p.LockIndex > 0 || p.Flags == election.LockFlag || p.Flags == election.SemaphoreFlag
+}
+
+// Result are the locks of a store, grouped into patterns.
+type Result struct {
+	Groups []Group
+	// Locks is the number of keys in all groups, Unwatched of those that no watched pattern
+	// selects. Keys that are not elections do not count.
+	Locks, Unwatched int
+}
+
+// Group are the locks that one pattern selects.
+type Group struct {
+	// Pattern selects the keys of the group. Excluded are the patterns of other keys that it
+	// would select.
+	Pattern  string
+	Excluded []string
+	// Members is set for the keys of Patroni's members, which are locked but no elections.
+	Members bool
+	// Locked, Unlocked and Semaphores count the keys by state, Watched those that the watched
+	// patterns select.
+	Locked, Unlocked, Semaphores, Watched int
+	// Software counts the keys by the software that locks them.
+	Software map[string]int
+	Presets  []string
+	Keys     []string
+}
+
+// Flags are the flags that watch the keys of the group, none if no pattern can.
+func (g *Group) Flags() []string {
+	if g.Members || g.Pattern == "" {
+		return nil
+	}
+	flags := []string{"-k", g.Pattern}
+	for _, text := range g.Excluded {
+		flags = append(flags, "-k", text)
+	}
+	return flags
+}
+
+// SoftwareNames are the names of the software, most frequent first.
+func (g *Group) SoftwareNames() []string {
+	return slices.SortedFunc(maps.Keys(g.Software), func(a, b string) int {
+		return cmp.Or(cmp.Compare(g.Software[b], g.Software[a]), cmp.Compare(a, b))
+	})
+}
+
+// lock is a discovered lock.
+type lock struct {
+	key      string
+	software string
+	held     bool
+	slots    bool // of a semaphore
+}
+
+// Groups returns the discovered locks. names are all keys of the store in byte order,
+// sessions may be incomplete, watched are the patterns in use.
+func (d *Collector) Groups(names []string, sessions []*election.Session, watched election.Patterns) Result {
+	byID := make(map[string]*election.Session, len(sessions))
+	for _, s := range sessions {
+		byID[s.ID] = s
+	}
+	var elections, members []lock
+	for _, l := range d.named(names, byID) {
+		if l.software == patroniMembers {
+			members = append(members, l)
+		} else {
+			elections = append(elections, l)
+		}
+	}
+	found := Result{Locks: len(elections)}
+	found.Groups = groupsOf(elections, names, watched)
+	for _, g := range found.Groups {
+		found.Unwatched += len(g.Keys) - g.Watched
+	}
+	for _, g := range groupsOf(members, names, watched) {
+		g.Members = true
+		found.Groups = append(found.Groups, g)
+	}
+	slices.SortStableFunc(found.Groups, func(a, b Group) int { return cmp.Compare(a.Keys[0], b.Keys[0]) })
+	return found
+}
+
+// named returns the locks with their software, sorted by key. The .lock key represents the
+// contenders of a semaphore.
+func (d *Collector) named(names []string, byID map[string]*election.Session) []lock {
+	found, shapes := make(map[string]lock, len(d.locks)), keyShapes()
+	for i := range d.locks {
+		p := &d.locks[i]
+		if p.Flags == election.SemaphoreFlag {
+			l := found[semaphoreKey(p.Key)]
+			l.key, l.slots = semaphoreKey(p.Key), true
+			l.software = cmp.Or(contenderSoftware(byID[p.Session]), l.software)
+			found[l.key] = l
+			continue
+		}
+		found[p.Key] = lock{key: p.Key, held: p.Held(), software: d.software(p, byID[p.Session], names, shapes)}
+	}
+	locks := slices.SortedFunc(maps.Values(found), func(a, b lock) int { return cmp.Compare(a.key, b.key) })
+	for i := range locks {
+		locks[i].software = cmp.Or(locks[i].software, semaphoreSoftware)
+	}
+	return locks
+}
+
+func semaphoreKey(key string) string { return election.Parent(key) + ".lock" }
+
+// groupsOf groups locks by patterns.
+func groupsOf(locks []lock, names []string, watched election.Patterns) []Group {
+	byKey, keys := make(map[string]lock, len(locks)), make([]string, 0, len(locks))
+	for _, l := range locks {
+		byKey[l.key], keys = l, append(keys, l.key)
+	}
+	var common []string
+	for _, preset := range Presets() {
+		for _, text := range preset.Patterns {
+			if strings.Contains(text, "*") && !strings.Contains(text, "**") {
+				common = append(common, text)
+			}
+		}
+	}
+	var groups []Group
+	for _, part := range generalize(keys, names, common) {
+		groups = append(groups, groupOf(part, byKey, watched))
+	}
+	return groups
+}
+
+func groupOf(part selection, byKey map[string]lock, watched election.Patterns) Group {
+	g := Group{Pattern: part.Text, Excluded: part.Excluded, Software: map[string]int{}, Keys: slices.Sorted(slices.Values(part.Keys))}
+	for _, key := range g.Keys {
+		l := byKey[key]
+		switch {
+		case l.slots:
+			g.Semaphores++
+		case l.held:
+			g.Locked++
+		default:
+			g.Unlocked++
+		}
+		if _, ok := watched.Match(key); ok {
+			g.Watched++
+		}
+		g.Software[l.software]++
+	}
+	for _, p := range Presets() {
+		if p.selects(&g) {
+			g.Presets = append(g.Presets, p.Name)
+		}
+	}
+	return g
+}

@@ -1,0 +1,244 @@
+package discovery
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"electop/election"
+	"electop/election/sanitize"
+)
+
+// selection is a pattern that selects some keys and no other key, except those in Excluded.
+type selection struct {
+	Text     string // empty if no pattern selects exactly this key
+	Excluded []string
+	Keys     []string
+	segments []string
+}
+
+const (
+	// mostExcluded is the maximum number of exclusions of one pattern.
+	mostExcluded = 3
+	// rootKeys is the minimum number of keys without a common folder for which a pattern
+	// without a literal prefix is proposed: watching it reads the whole store.
+	rootKeys = 10
+)
+
+// roles are last segments that distinguish a key from its siblings.
+func roles() []string {
+	return []string{"leader", "lock", ".lock", "master", "primary", "sentinel-leader"}
+}
+
+// generalizer finds patterns for keys.
+type generalizer struct {
+	names  []string        // all keys of the store, sorted
+	wanted map[string]bool // the keys that patterns may select
+}
+
+// generalize divides keys among patterns that select few other keys. names are all keys of the
+// store, sorted; common are patterns that are preferred to others.
+func generalize(keys, names, common []string) []selection {
+	g := generalizer{names: names, wanted: make(map[string]bool, len(keys))}
+	for _, key := range keys {
+		g.wanted[key] = true
+	}
+	all := make([]selection, 0, len(keys))
+	for _, key := range keys {
+		all = append(all, g.exact(key))
+	}
+	for _, text := range common {
+		all = g.prefer(all, text)
+	}
+	for before := len(all) + 1; len(all) < before; {
+		before = len(all)
+		all = g.join(all)
+	}
+	return all
+}
+
+// exact returns the pattern of one key.
+func (g *generalizer) exact(key string) selection {
+	segments := strings.Split(key, "/")
+	for i, s := range segments {
+		segments[i] = literal(s)
+	}
+	p := selection{segments: segments, Keys: []string{key}}
+	p.Text, p.Excluded, _ = g.fits(segments, p.Keys, 0)
+	return p
+}
+
+// literal returns a segment of a pattern for one segment of a key: * replaces what a pattern
+// cannot contain.
+func literal(segment string) string {
+	var b strings.Builder
+	for _, r := range segment {
+		switch one := string(r); {
+		case !strings.ContainsRune(`*[]{}?\`, r) && sanitize.Text(one) == one:
+			b.WriteRune(r)
+		case !strings.HasSuffix(b.String(), "*"):
+			b.WriteByte('*')
+		}
+	}
+	return b.String()
+}
+
+// prefer replaces the patterns of keys that a pattern selects, if it fits.
+func (g *generalizer) prefer(all []selection, text string) []selection {
+	one, err := election.ParsePattern(text)
+	if err != nil {
+		return all
+	}
+	selected := func(p selection) bool { _, ok := one.Match(p.Keys[0]); return ok }
+	p := selection{segments: strings.Split(text, "/")}
+	for _, other := range all {
+		if selected(other) {
+			p.Keys = append(p.Keys, other.Keys...)
+		}
+	}
+	if len(p.Keys) == 0 {
+		return all
+	}
+	var ok bool
+	if p.Text, p.Excluded, ok = g.fits(p.segments, p.Keys, mostExcluded); !ok {
+		return all
+	}
+	return append(slices.DeleteFunc(all, selected), p)
+}
+
+// join merges the patterns that differ in one segment, the largest sets first.
+func (g *generalizer) join(all []selection) []selection {
+	sets := map[string][]int{} // by template
+	for i, p := range all {
+		for at := range p.segments {
+			if replaceable(p.segments, at) {
+				t := strings.Join(slices.Replace(slices.Clone(p.segments), at, at+1, "*"), "/")
+				sets[t] = append(sets[t], i)
+			}
+		}
+	}
+	maps.DeleteFunc(sets, func(_ string, of []int) bool { return len(of) < 2 })
+	templates := slices.SortedFunc(maps.Keys(sets), func(a, b string) int {
+		late := cmp.Compare(strings.LastIndexByte(b, '*'), strings.LastIndexByte(a, '*'))
+		return cmp.Or(cmp.Compare(len(sets[b]), len(sets[a])), late, cmp.Compare(a, b))
+	})
+	used := make([]bool, len(all))
+	var joined []selection
+	for _, t := range templates {
+		of := slices.DeleteFunc(sets[t], func(i int) bool { return used[i] })
+		if p, ok := g.unite(all, of, strings.Split(t, "/")); ok {
+			joined = append(joined, p)
+			for _, i := range of {
+				used[i] = true
+			}
+		}
+	}
+	for i, p := range all {
+		if !used[i] {
+			joined = append(joined, p)
+		}
+	}
+	return joined
+}
+
+// replaceable reports whether a wildcard may replace a segment. Its folder and the role of
+// the key remain.
+func replaceable(segments []string, at int) bool {
+	switch last := len(segments) - 1; {
+	case segments[at] == "*":
+		return false
+	case at == last && slices.Contains(roles(), segments[at]):
+		return false
+	default:
+		return at > 0 || last == 0
+	}
+}
+
+// unite returns one pattern for several, if a suitable one exists.
+func (g *generalizer) unite(all []selection, of []int, template []string) (selection, bool) {
+	if len(of) < 2 || len(template) == 1 && len(of) < rootKeys {
+		return selection{}, false
+	}
+	p := selection{segments: template}
+	for _, i := range of {
+		p.Keys = append(p.Keys, all[i].Keys...)
+	}
+	at := slices.IndexFunc(template, func(s string) bool { return s == "*" })
+	for i := range template { // the segment that differs
+		if template[i] == "*" && all[of[0]].segments[i] != "*" {
+			at = i
+		}
+	}
+	narrow := slices.Replace(slices.Clone(template), at, at+1, narrowed(all, of, at))
+	tries := []attempt{{template, 0}, {narrow, 0}, {template, mostExcluded}}
+	if len(template) == 1 {
+		tries = tries[1:]
+	}
+	for _, try := range tries {
+		var ok bool
+		if p.Text, p.Excluded, ok = g.fits(try.segments, p.Keys, try.excluded); ok {
+			p.segments = try.segments
+			return p, true
+		}
+	}
+	return selection{}, false
+}
+
+// attempt is a possible pattern, with a maximum number of exclusions.
+type attempt struct {
+	segments []string
+	excluded int
+}
+
+// narrowed returns the common beginning and end of one segment, around a wildcard.
+func narrowed(all []selection, of []int, at int) string {
+	first := all[of[0]].segments[at]
+	begin, end := first, first
+	for _, i := range of {
+		s := all[i].segments[at]
+		for !strings.HasPrefix(s, begin) {
+			begin = begin[:len(begin)-1]
+		}
+		for !strings.HasSuffix(s, end) {
+			end = end[1:]
+		}
+	}
+	begin, _, _ = strings.Cut(begin, "*")
+	end = end[strings.LastIndexByte(end, '*')+1:]
+	return strings.ToValidUTF8(begin, "") + "*" + strings.ToValidUTF8(end, "")
+}
+
+// fits returns the text of a pattern that selects these keys, and the exclusions that it
+// needs. It reports false if these are too many.
+func (g *generalizer) fits(segments []string, keys []string, most int) (text string, excluded []string, ok bool) {
+	text = written(strings.Join(segments, "/"))
+	p, err := election.ParsePattern(text)
+	if err != nil || slices.ContainsFunc(keys, func(key string) bool { _, selected := p.Match(key); return !selected }) {
+		return "", nil, false
+	}
+	within := p.Range()
+	from, _ := slices.BinarySearch(g.names, within.From)
+	for _, name := range g.names[from:] {
+		if !within.Contains(name) {
+			break
+		}
+		if _, selected := p.Match(name); !selected || g.wanted[name] {
+			continue
+		}
+		x, err := election.ParsePattern(written(name))
+		if err != nil || !x.Exact() || len(excluded) == min(most, len(keys)-1) {
+			return "", nil, false
+		}
+		excluded = append(excluded, "!"+written(name))
+	}
+	return text, excluded, true
+}
+
+// written returns a pattern as it is written: a leading "/" is removed, and "!" excludes.
+func written(text string) string {
+	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "!") {
+		return "/" + text
+	}
+	return text
+}

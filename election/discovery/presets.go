@@ -1,0 +1,56 @@
+package discovery
+
+import (
+	"slices"
+
+	"electop/election"
+)
+
+// Preset is a name for the patterns of one kind of software.
+type Preset struct {
+	Name     string
+	Patterns []string
+	// Software are the names in a [Group] of the software that uses the keys.
+	Software []string
+	// About describes the keys that the patterns select.
+	About string
+}
+
+// Presets returns all presets.
+func Presets() []Preset {
+	return []Preset{
+		{"patroni", []string{"service/*/leader"}, []string{"Patroni"}, "leaders of Patroni clusters in the default namespace"},
+		{"vault", []string{"vault/core/lock"}, []string{"Vault"}, "the active node of Vault in the default path"},
+		{"consul-lock", []string{"**/.lock"}, []string{consulLockSoftware}, "consul lock; reads the whole store"},
+		{"semaphore", []string{"**/.lock"}, []string{semaphoreSoftware, consulLockSlots, "api.Semaphore"}, "consul lock -n and api.Semaphore; reads the whole store"},
+		{"nomad", []string{"nomad-snapshot/lock"}, []string{"Nomad snapshot agent"}, "Nomad's snapshot agent"},
+		{"traefik", []string{"traefik/leader"}, []string{"Traefik"}, "Traefik and other users of libkv in the path traefik"},
+		{"stolon", []string{"stolon/cluster/*/sentinel-leader"}, []string{"stolon"}, "sentinels of stolon clusters"},
+		{"consul-template", []string{"consul-template/dedup/*/lock"}, []string{"consul-template"}, "consul-template with deduplication"},
+	}
+}
+
+// PresetPatterns returns the patterns of presets without duplicates, and the first name
+// that no preset has, empty if there is none.
+func PresetPatterns(names []string) (patterns []string, unknown string) {
+	all := Presets()
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
+		if i < 0 {
+			return nil, name
+		}
+		for _, text := range all[i].Patterns {
+			if !slices.Contains(patterns, text) {
+				patterns = append(patterns, text)
+			}
+		}
+	}
+	return patterns, ""
+}
+
+// selects reports whether the preset selects every key of a group, and names its software.
+func (p Preset) selects(g *Group) bool {
+	ps, err := election.ParsePatterns(p.Patterns)
+	return err == nil && !slices.ContainsFunc(g.Keys, func(key string) bool { _, ok := ps.Match(key); return !ok }) &&
+		slices.ContainsFunc(p.Software, func(name string) bool { return g.Software[name] > 0 })
+}

@@ -1,0 +1,112 @@
+package discovery
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"electop/election"
+	"electop/election/insight"
+)
+
+// Names of software in a [Group].
+const (
+	semaphoreSoftware  = "semaphore"
+	consulLockSlots    = "consul lock -n"
+	consulLockSoftware = "consul lock"
+	patroniMembers     = "Patroni member"
+)
+
+// holderSoftware names the kinds of holders. api.Lock cannot be distinguished from
+// compatible clients.
+func holderSoftware(kind insight.HolderKind) string {
+	switch kind {
+	case insight.HolderPatroni:
+		return "Patroni"
+	case insight.HolderPatroniMember:
+		return patroniMembers
+	case insight.HolderVault:
+		return "Vault"
+	case insight.HolderConsulLock:
+		return consulLockSoftware
+	case insight.HolderCampaign:
+		return "electop campaign"
+	case insight.HolderAPILock:
+		return "api.Lock"
+	case insight.HolderUnknown, insight.HolderRefreshing, insight.HolderSemaphore:
+	}
+	return ""
+}
+
+// keyShape is a key that software uses by default.
+type keyShape struct {
+	pattern  election.Pattern
+	software string
+}
+
+// keyShapes are the default keys of software that leaves no other trace.
+func keyShapes() []keyShape {
+	var shapes []keyShape
+	for _, s := range []struct{ pattern, software string }{
+		{"nomad-snapshot/lock", "Nomad snapshot agent"},
+		{"consul-snapshot/lock", "Consul snapshot agent"},
+		{"traefik/leader", "Traefik"},
+		{"docker/swarm/leader", "Docker Swarm"},
+		{"stolon/cluster/*/sentinel-leader", "stolon"},
+		{"consul-template/dedup/*/lock", "consul-template"},
+		{"camel/**", "Camel"},
+		{"leadership/**", "Micronaut"},
+		{"*-leader", "ShedLock"},
+	} {
+		if p, err := election.ParsePattern(s.pattern); err == nil {
+			shapes = append(shapes, keyShape{p, s.software})
+		}
+	}
+	return shapes
+}
+
+// software names the software that locks a key, "other" if it is not recognised.
+func (d *Collector) software(p *election.Pair, s *election.Session, names []string, shapes []keyShape) string {
+	kind := insight.KindOf(*p, s)
+	if kind == insight.HolderVault || kind == insight.HolderPatroni || kind == insight.HolderPatroniMember {
+		return holderSoftware(kind)
+	}
+	if path.Base(p.Key) == "leader" && d.patroni[election.Parent(p.Key)] {
+		return holderSoftware(insight.HolderPatroni)
+	}
+	for _, shape := range shapes {
+		if _, ok := shape.pattern.Match(p.Key); ok {
+			return shape.software
+		}
+	}
+	if state, ok := strings.CutSuffix(p.Key, "/.lock"); ok && exists(names, state+"/.lockinfo") {
+		return "Terraform" // its Consul backend writes the holder next to the lock
+	}
+	switch {
+	case holderSoftware(kind) != "":
+		return holderSoftware(kind)
+	case path.Base(p.Key) == "leader":
+		return "Consul guide"
+	}
+	return "other"
+}
+
+// contenderSoftware names the software of a semaphore's contender, empty if it is not
+// recognised.
+func contenderSoftware(s *election.Session) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Name == insight.APISemaphoreSession:
+		return "api.Semaphore"
+	}
+	if _, ok := election.ConsulLockCommand(s.Name); ok {
+		return consulLockSlots
+	}
+	return ""
+}
+
+func exists(sorted []string, name string) bool {
+	_, found := slices.BinarySearch(sorted, name)
+	return found
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/discovery"
+	"electop/election/sanitize"
+	"electop/internal/output"
+)
+
+func newDiscoverCommand(d deps, o *options) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "discover [PREFIX]",
+		Short: "List every lock and semaphore in the store, and the flags that watch them",
+		Long: `List every lock and semaphore in the store, or under PREFIX, grouped into patterns,
+with the software that is recognised and the flags that watch them. It never
+writes.
+
+A key is a lock if a session holds it, if it was acquired and not written without
+the lock since, or if it has the flags of a lock library. So locks without a
+holder are found too, and other keys never appear. WATCHED counts the keys that
+-k and --preset of this command line, or their default, select.
+
+discover lists the names of all keys and then reads each key once, so it is
+expensive on a large store; ctrl-c stops it.
+
+Presets:
+` + presetTable() + `
+
+Exit codes: 0 success, also without any lock; 5 if the token can read no key.`,
+		Example: "  electop discover\n  electop discover service/ -o json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("discover takes one PREFIX at most; see electop discover --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runDiscover(cmd.Context(), d, o, strings.Join(args, ""), format)
+		},
+	}
+	outputFlag(cmd, &format, "text", "json")
+	return cmd
+}
+
+func runDiscover(ctx context.Context, d deps, o *options, prefix, format string) error {
+	client, ps, err := o.connect()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p := &progress{w: d.stderr, terminal: d.interactive}
+	found, err := discoverLocks(ctx, client, strings.TrimPrefix(prefix, "/"), ps, p.update)
+	if p.total > 0 {
+		p.end()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("the search was interrupted")
+	case err != nil:
+		return err
+	}
+	if found.Incomplete {
+		d.warn("this token cannot read all keys: locks may be missing; see electop doctor")
+	}
+	if found.SessionsErr != "" {
+		d.warn(found.SessionsErr + ": less software is recognised")
+	}
+	if format == "json" {
+		return writeDiscoveredJSON(d.stdout, found)
+	}
+	if len(found.Groups) == 0 {
+		d.warn("no lock found" + map[bool]string{true: " under " + sanitize.Line(prefix, 200)}[prefix != ""])
+		return nil
+	}
+	return writeDiscovered(d.stdout, found)
+}
+
+// discovered is the result of a search for locks.
+type discovered struct {
+	discovery.Result
+	Scanned     int    // keys
+	Incomplete  bool   // the token cannot read all keys
+	SessionsErr string // why sessions could not be read, in a few words
+}
+
+// discoverLocks searches the keys under a prefix.
+func discoverLocks(
+	ctx context.Context, client *consulx.Client, prefix string, ps election.Patterns, progress func(done, total int),
+) (found discovered, err error) {
+	names, err := client.ListKeys(ctx, prefix)
+	if found.Incomplete = errors.Is(err, consulx.ErrPartly); err != nil && !found.Incomplete {
+		return found, err
+	}
+	var locks discovery.Collector
+	hidden, err := consulx.Scan(ctx, client, names, progress, locks.Add)
+	if err != nil {
+		return found, err
+	}
+	sessions, err := client.AllSessions(client.Read(ctx))
+	found.SessionsErr = consulx.ReadProblem("sessions", err)
+	found.Scanned, found.Incomplete = len(names), found.Incomplete || hidden
+	found.Result = locks.Groups(names, sessions, ps)
+	return found, nil
+}
+
+// listedKeys is the number of keys of a group in the table.
+const listedKeys = 2
+
+func writeDiscovered(w io.Writer, found discovered) error {
+	tw := output.NewTable(w)
+	fmt.Fprintln(tw, "PATTERN\tLOCKED\tUNLOCKED\tSEMAPHORES\tWATCHED\tSOFTWARE\tPRESET\tKEYS")
+	for i := range found.Groups {
+		g := &found.Groups[i]
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", groupName(g), g.Locked, g.Unlocked, g.Semaphores, watchedText(g),
+			strings.Join(g.SoftwareNames(), ", "), dashIfEmpty(strings.Join(g.Presets, " ")), keysText(g.Keys))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	flags := allFlags(found)
+	if len(flags) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\nFlags that watch all of them:\n  electop %s\n", shellWords(flags))
+	return err
+}
+
+// groupName is the pattern of a group, or its key if no pattern selects it.
+func groupName(g *discovery.Group) string {
+	text := g.Pattern
+	if text == "" {
+		text = g.Keys[0]
+	}
+	return sanitize.Line(strings.Join(append([]string{text}, g.Excluded...), " "), 120)
+}
+
+func watchedText(g *discovery.Group) string {
+	switch {
+	case g.Members:
+		return "no election"
+	case g.Pattern == "":
+		return "no pattern"
+	}
+	return fmt.Sprintf("%d of %d", g.Watched, len(g.Keys))
+}
+
+func dashIfEmpty(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func keysText(keys []string) string {
+	var shown []string
+	for _, key := range keys[:min(len(keys), listedKeys)] {
+		shown = append(shown, sanitize.Line(key, 80))
+	}
+	if more := len(keys) - listedKeys; more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// allFlags are the flags that watch every group.
+func allFlags(found discovered) []string {
+	flags := []string{}
+	for i := range found.Groups {
+		flags = append(flags, found.Groups[i].Flags()...)
+	}
+	return flags
+}
+
+// shellWords joins arguments so that a shell splits them again.
+func shellWords(args []string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,"
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		if quoted[i] = arg; strings.Trim(arg, plain) != "" || arg == "" {
+			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+type lockGroupJSON struct {
+	Pattern    string         `json:"pattern"`
+	Excluded   []string       `json:"excluded,omitempty"`
+	Election   bool           `json:"election"`
+	Locked     int            `json:"locked"`
+	Unlocked   int            `json:"unlocked"`
+	Semaphores int            `json:"semaphores"`
+	Watched    int            `json:"watched"`
+	Software   map[string]int `json:"software"`
+	Presets    []string       `json:"presets,omitempty"`
+	Flags      []string       `json:"flags"`
+	Keys       []string       `json:"keys"`
+}
+
+type discoveredJSON struct {
+	Scanned    int             `json:"scanned"`
+	Incomplete bool            `json:"incomplete"`
+	Locks      int             `json:"locks"`
+	Unwatched  int             `json:"unwatched"`
+	Flags      []string        `json:"flags"`
+	Groups     []lockGroupJSON `json:"groups"`
+}
+
+func writeDiscoveredJSON(w io.Writer, found discovered) error {
+	j := discoveredJSON{
+		Scanned: found.Scanned, Incomplete: found.Incomplete, Locks: found.Locks, Unwatched: found.Unwatched,
+		Flags: allFlags(found), Groups: []lockGroupJSON{},
+	}
+	for i := range found.Groups {
+		g := &found.Groups[i]
+		j.Groups = append(j.Groups, lockGroupJSON{
+			Pattern: g.Pattern, Excluded: g.Excluded, Election: !g.Members, Locked: g.Locked, Unlocked: g.Unlocked,
+			Semaphores: g.Semaphores, Watched: g.Watched, Software: g.Software, Presets: g.Presets,
+			Flags: append([]string{}, g.Flags()...), Keys: g.Keys,
+		})
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	return output.WriteIndented(w, text)
+}

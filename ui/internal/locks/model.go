@@ -1,0 +1,160 @@
+// Package locks searches the store for locks and shows them in a panel.
+package locks
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election/discovery"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Found is the result of a search.
+type Found struct {
+	discovery.Result
+	// Scanned is the number of keys that were read.
+	Scanned int
+	// Problem is why locks may be missing, in one line; empty if none is.
+	Problem string
+}
+
+// Search searches the whole store, off the event loop. Any goroutine may call progress
+// until it returns.
+type Search func(ctx context.Context, progress func(done, total int)) (Found, error)
+
+// Open starts a search and opens the panel.
+type Open struct{}
+
+// Model is the panel of discovered locks.
+type Model struct {
+	keys   keys.Map
+	ctx    context.Context //nolint:containedctx // ends the searches with the program
+	search Search
+	run    *run // nil while the panel is closed
+	text   term.Reader
+}
+
+// run is one search. Its command writes the counters; only the event loop uses the rest.
+type run struct {
+	done, total atomic.Int64
+	cancel      context.CancelFunc
+	over        bool
+	found       Found
+	err         error
+}
+
+// ended is the message that ends a search.
+type ended struct {
+	of    *run
+	found Found
+	err   error
+}
+
+// tick redraws the progress of a search.
+type tick struct{ of *run }
+
+// tickEvery is the interval between redraws of the progress.
+const tickEvery = 200 * time.Millisecond
+
+// New returns a closed panel. search may be nil.
+func New(ctx context.Context, search Search, k keys.Map) Model {
+	return Model{keys: k, ctx: ctx, search: search}
+}
+
+// Keys returns the key bindings for the footer while the panel is shown.
+func (m Model) Keys(k keys.Map) []key.Binding {
+	return k.LockList(m.run != nil && m.run.over && m.run.found.Unwatched > 0)
+}
+
+// Update handles a message and returns an action for the program.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	switch msg := msg.(type) {
+	case Open:
+		return m.open()
+	case ended:
+		if msg.of == m.run {
+			m.run.over, m.run.found, m.run.err = true, msg.found, msg.err
+		}
+	case tick:
+		if msg.of == m.run && !m.run.over {
+			return m, scene.Run{Cmd: ticked(m.run)}
+		}
+	case scene.Resized:
+		m.fit(s, msg.W, msg.H)
+	case scene.Wheeled:
+		m.text.Scroll(msg.Step)
+	case tea.KeyPressMsg:
+		return m.pressed(msg)
+	}
+	return m, nil
+}
+
+func (m Model) open() (Model, scene.Action) {
+	if m.search == nil {
+		return m, scene.Say{Role: term.Delay, Text: "This dashboard cannot search the store."}
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	r := &run{cancel: cancel}
+	m.run, m.text = r, term.Reader{}
+	look := func() tea.Msg {
+		defer cancel()
+		found, err := m.search(ctx, func(done, total int) {
+			r.total.Store(int64(total))
+			r.done.Store(int64(done))
+		})
+		return ended{of: r, found: found, err: err}
+	}
+	return m, scene.All{scene.Run{Cmd: tea.Batch(look, ticked(r))}, scene.ShowLocks{}}
+}
+
+func ticked(r *run) tea.Cmd {
+	return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tick{r} })
+}
+
+func (m Model) pressed(msg tea.KeyPressMsg) (Model, scene.Action) {
+	step, moves := m.keys.Step(msg, max(1, m.text.Rows), len(m.text.Lines))
+	switch name := msg.String(); {
+	case moves:
+		m.text.Scroll(step)
+	case name == "ctrl+c":
+		return m, scene.Quit{}
+	case key.Matches(msg, m.keys.Wide):
+		return m.watchAll()
+	case name == "esc", name == "enter", name == "q":
+		return m.close(scene.Close{})
+	}
+	return m, nil
+}
+
+// close ends the search and closes the panel.
+func (m Model) close(a scene.Action) (Model, scene.Action) {
+	if m.run != nil {
+		m.run.cancel()
+	}
+	m.run, m.text = nil, term.Reader{}
+	return m, a
+}
+
+// watchAll adds the patterns of all groups with keys that are not watched.
+func (m Model) watchAll() (Model, scene.Action) {
+	if m.run == nil || !m.run.over {
+		return m, nil
+	}
+	var texts []string
+	for i := range m.run.found.Groups {
+		g := &m.run.found.Groups[i]
+		if flags := g.Flags(); flags != nil && g.Watched < len(g.Keys) {
+			texts = append(append(texts, g.Pattern), g.Excluded...)
+		}
+	}
+	if len(texts) == 0 {
+		return m, nil
+	}
+	return m.close(scene.All{scene.Close{}, scene.Watch{Patterns: texts}})
+}

@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"electop/election"
+	"electop/election/discovery"
+)
+
+// discovers lets a dashboard find locks, three of which are not watched.
+func discovers(o *Options) {
+	o.Discover = func(_ context.Context, progress func(done, total int)) (DiscoveredLocks, error) {
+		progress(10_040, 10_040)
+		return DiscoveredLocks{Scanned: 10_040, Result: discovery.Result{
+			Locks: 11, Unwatched: 4, Groups: []discovery.Group{
+				{Pattern: "jobs/*/.lock", Locked: 2, Unlocked: 1, Software: map[string]int{"consul lock": 3}, Keys: []string{"jobs/a/.lock", "jobs/b/.lock", "jobs/c/.lock"}, Excluded: []string{"!jobs/x/.lock"}},
+				{Pattern: "service/*/leader", Locked: 6, Unlocked: 1, Watched: 7, Software: map[string]int{"Consul guide": 4, "Patroni": 3}, Keys: make([]string, 7)},
+				{Pattern: "service/*/members/*", Members: true, Locked: 6, Software: map[string]int{"Patroni member": 6}, Keys: make([]string, 6)},
+				{Pattern: "slots/.lock", Semaphores: 1, Software: map[string]int{"semaphore": 1}, Keys: []string{"slots/.lock"}},
+			},
+		}}, nil
+	}
+}
+
+func TestPatternsChangeByCommands(t *testing.T) {
+	var set []election.Patterns
+	d := drive(t, mixedSnapshot(), 120, 36, discovers, func(o *Options) {
+		o.SetPatterns = func(ps election.Patterns) { set = append(set, ps) }
+	})
+	last := func() []string {
+		if len(set) == 0 {
+			return nil
+		}
+		return set[len(set)-1].Strings()
+	}
+	for _, step := range []struct {
+		command, says string
+		want          []string
+	}{
+		{"watch", "Already watched: service/*/leader", nil},
+		{"watch service/*/leader", "Already watched", nil},
+		{"watch a**b", "** stands for whole segments", nil},
+		{"unwatch service/*/leader", "only pattern", nil},
+		{"unwatch jobs/*", "Not a watched pattern", nil},
+		{"watch /jobs/*", "Watching service/*/leader, jobs/*", []string{"service/*/leader", "jobs/*"}},
+		{"watch !service/web/*", "Watching", []string{"service/*/leader", "jobs/*", "!service/web/*"}},
+		{"unwatch service/*/leader", "Watching jobs/*, !service/web/*", []string{"jobs/*", "!service/web/*"}},
+		{"unwatch jobs/*", "only pattern", []string{"jobs/*", "!service/web/*"}},
+		{"unwatch !service/web/*", "Watching jobs/*", []string{"jobs/*"}},
+	} {
+		d.keys(":", "'"+step.command, "enter")
+		if got := last(); !slices.Equal(got, step.want) {
+			t.Errorf(":%s: %q, want %q", step.command, got, step.want)
+		}
+		if text := d.text(); !strings.Contains(text, step.says) {
+			t.Errorf(":%s does not show %q:\n%s", step.command, step.says, text)
+		}
+	}
+	if text := d.text(); !strings.Contains(text, "127.0.0.1:8500 · jobs/*") {
+		t.Errorf("the header does not show the patterns:\n%s", text)
+	}
+}
+
+func TestTheDiscoveredLocksCanBeWatched(t *testing.T) {
+	var set election.Patterns
+	d := drive(t, mixedSnapshot(), 80, 24, discovers, func(o *Options) {
+		o.SetPatterns = func(ps election.Patterns) { set = ps }
+	})
+	d.send(firstOf(t, d.keys(":", "'discover", "enter")))
+	if text := d.text(); !strings.Contains(text, "4 locks not watched") || !strings.Contains(text, "jobs/*/.lock") {
+		t.Errorf("%s", text)
+	}
+	d.keys("w")
+	if got, want := set.Strings(), []string{"service/*/leader", "jobs/*/.lock", "slots/.lock", "!jobs/x/.lock"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if d.m.focus.mode != modeBoard {
+		t.Error("the panel is still open")
+	}
+}
+
+func TestAHintDoesNotCountWhatWasNotSearched(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 80, 24)
+	d.send(hintMsg{locks: 5})
+	if text := d.text(); !strings.Contains(text, "At least 5 more locks outside the patterns: :discover") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestAHintNamesLocksOutsideThePatternsOnce(t *testing.T) {
+	searches := 0
+	d := drive(t, nil, 80, 24, func(o *Options) {
+		o.Nearby = func(context.Context) (int, bool) { searches++; return 3, true }
+	})
+	loading := mixedSnapshot()
+	loading.Loaded = false
+	d.send(snapshotMsg{loading})
+	if d.m.out.hint == nil {
+		t.Error("it searches before the board is complete")
+	}
+	d.send(firstOf(t, d.send(snapshotMsg{mixedSnapshot()})))
+	d.send(snapshotMsg{mixedSnapshot()})
+	if d.m.out.hint != nil {
+		t.Error("it searches again")
+	}
+	if text := d.text(); searches != 1 || !strings.Contains(text, "3 more locks outside the patterns: :discover") {
+		t.Errorf("%d searches:\n%s", searches, text)
+	}
+}
