@@ -104,14 +104,19 @@ type LinkUp struct {
 	Latency time.Duration
 }
 
-// ActionKind is the kind of an operator's action on a hold.
+// ActionKind is the kind of an operator's action on an election.
 type ActionKind string
 
-// The operator's actions.
+// The operator's actions. The last two change a key that no session holds.
 const (
-	ActionRelease ActionKind = "release"
-	ActionDestroy ActionKind = "destroy"
+	ActionRelease  ActionKind = "release"
+	ActionDestroy  ActionKind = "destroy"
+	ActionSetFlags ActionKind = "set_flags"
+	ActionDelete   ActionKind = "delete_key"
 )
+
+// EndsHold reports whether the action ends a hold, and so explains the end of a term.
+func (k ActionKind) EndsHold() bool { return k == ActionRelease || k == ActionDestroy }
 
 // ActionStage is the progress of an operator's action.
 type ActionStage int
@@ -129,7 +134,7 @@ const (
 func (k ActionKind) Explains(seen Cause, guess bool) bool {
 	released := k == ActionRelease && seen == Released
 	destroyed := k == ActionDestroy && (seen == SessionDestroyed || seen == SessionExpiredOrDestroyed || seen == KeyDeleted)
-	return guess || seen == Unknown || released || destroyed
+	return k.EndsHold() && (guess || seen == Unknown || released || destroyed)
 }
 
 // OperatorAction reports an action on a hold, of this process or of another one. Key is

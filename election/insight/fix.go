@@ -171,8 +171,17 @@ func (b *Board) apiLockWaiter(e *election.Election, around *election.Surrounding
 		return s.Name == apiLockSession && isLock(s)
 	}):
 		return "a guess: sessions of api.Lock hold no watched key and may wait for this one"
+	case strong(candidates) == 0 && isLockKey(e, around):
+		return "a guess: consul lock uses keys of this name"
 	}
 	return ""
+}
+
+// isLockKey reports whether a key has the name that consul lock uses, and no contender of
+// a semaphore beside it. Candidates of consul lock that reject the flags leave no session.
+func isLockKey(e *election.Election, around *election.Surroundings) bool {
+	return base(e.Key()) == ".lock" && around != nil && around.SiblingsErr == "" &&
+		!slices.ContainsFunc(around.Siblings, func(p election.Pair) bool { return p.Flags == election.SemaphoreFlag })
 }
 
 func fixDelay(e *election.Election, f FixFacts) *Fix {

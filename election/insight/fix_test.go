@@ -40,6 +40,7 @@ func TestFix(t *testing.T) {
 	bare := func(s *election.Session) { s.NodeChecks = nil }
 	apiLock := &election.Session{ID: "s2", Name: apiLockSession, TTL: 15 * time.Second}
 	waiter := &election.Session{ID: "s3", Name: "web-2"}
+	lockKey := func(e *election.Election) { e.Pair.Key, e.Pair.Value = "web/.lock", nil }
 	tests := []struct {
 		name    string
 		e       *election.Election
@@ -67,6 +68,13 @@ func TestFix(t *testing.T) {
 		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, FixManual, ""},
 		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "3304740253564472344"},
 		{"an idle session of api.Lock", vacant(nil), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockFlags, FixSetFlags, "a guess"},
+		{"a key of consul lock", vacant(lockKey), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "a guess: consul lock uses keys of this name"},
+		{"a key of consul lock, its neighbours not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, FixManual, ""},
+		{
+			"a semaphore with wrong flags", vacant(lockKey),
+			FixFacts{Around: &election.Surroundings{Key: "web/.lock", Siblings: []election.Pair{{Key: "web/s1", Flags: election.SemaphoreFlag}}}},
+			ProblemNoCandidate, FixManual, "",
+		},
 		{"another candidate", vacant(nil), FixFacts{Around: sessionsAround(apiLock, waiter)}, ProblemIdle, FixManual, "1 likely candidate seen"},
 		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, ""},
 		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, ""},

@@ -35,7 +35,7 @@ func (b *batch) showPlan() {
 	}
 	for _, line := range lines {
 		if !strings.HasPrefix(line, commandLabel) {
-			line = output.Wrap(line, cmp.Or(output.TerminalWidth(b.d.stderr), output.DefaultWidth))
+			line = output.Wrap(line, cmp.Or(terminalWidth(b.d.stderr), output.DefaultWidth))
 		}
 		fmt.Fprintln(b.d.stderr, line)
 	}

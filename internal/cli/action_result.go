@@ -226,7 +226,7 @@ func (b *batch) showWarnings() {
 // printMessage writes a message to stderr. It is wrapped only for a terminal, so that a
 // program reads one line.
 func (b *batch) printMessage(line string) {
-	if width := output.TerminalWidth(b.d.stderr); width > 0 {
+	if width := terminalWidth(b.d.stderr); width > 0 {
 		line = output.Wrap(line, width)
 	}
 	fmt.Fprintln(b.d.stderr, line)

@@ -253,25 +253,34 @@ func TestDestroyASessionByID(t *testing.T) {
 }
 
 func TestNodeSelectsTheElectionsLedThere(t *testing.T) {
-	w := onMemory(t)
-	if _, err := w.client.Catalog().Register(&api.CatalogRegistration{Node: "node-2", Address: "10.0.0.2"}, nil); err != nil {
-		t.Fatal(err)
-	}
-	here, there := w.session(nil), w.session(func(s *api.SessionEntry) { s.Node = "node-2" })
-	w.acquire("service/web/leader", there, "web-1")
-	w.acquire("service/mail/leader", there, "mail-1")
-	w.acquire("service/chat/leader", here, "chat-1")
-	r := w.run("release", "web", "chat", "--node", "node-2", "--yes").must(t, exitOK)
-	if r.out != "web: web-1 was released; it may already lead again\n" {
-		t.Errorf("out %q", r.out)
-	}
-	r = w.run("destroy", "--node", "node-2", "--yes").must(t, exitOK)
-	if !strings.HasPrefix(r.out, "mail: session "+there) || strings.Count(r.out, "\n") != 1 {
-		t.Errorf("out %q", r.out)
-	}
-	if w.get("service/chat/leader").Session != here {
-		t.Error("an election on another node was changed")
-	}
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		k := "-k" + p + "/*/leader"
+		node, other, _ := threeNodes(t, w)
+		here, first, second := w.sessionOn(other), w.sessionOn(node), w.sessionOn(node)
+		w.acquire(p+"/web/leader", first, "web-1")
+		w.acquire(p+"/mail/leader", first, "mail-1")
+		w.acquire(p+"/post/leader", second, "post-1")
+		w.acquire(p+"/chat/leader", here, "chat-1")
+		r := w.run("release", "web", "chat", "--node", node, "--yes", k).must(t, exitOK)
+		if r.out != "web: web-1 was released; it may already lead again\n" {
+			t.Errorf("out %q", r.out)
+		}
+		r = w.run("release", "--node", node, "--yes", k).must(t, exitOK)
+		if r.out != "mail: mail-1 was released; it may already lead again\npost: post-1 was released; it may already lead again\n" {
+			t.Errorf("out %q", r.out)
+		}
+		w.acquire(p+"/mail/leader", first, "mail-1")
+		w.acquire(p+"/post/leader", second, "post-1")
+		r = w.run("destroy", "--node", node, "--yes", k).must(t, exitOK)
+		if !strings.HasPrefix(r.out, "mail: session "+first) || !strings.Contains(r.out, "\npost: session "+second) || strings.Count(r.out, "\n") != 2 {
+			t.Errorf("out %q", r.out)
+		}
+		if w.get(p+"/chat/leader").Session != here {
+			t.Error("an election on another node was changed")
+		}
+		w.run("release", "--node", node, "--yes", k).must(t, exitNoElection)
+	})
 }
 
 // The key of a semaphore has no leader; the keys of its holders have one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"electop/internal/output"
 	"electop/internal/stream"
 	"electop/internal/ttyguard"
 )
@@ -30,6 +31,9 @@ type deps struct {
 
 // warn writes a message to stderr.
 func (d deps) warn(line string) { fmt.Fprintln(d.stderr, "electop: "+line) }
+
+// terminalWidth returns the columns of a terminal, 0 if the stream is not one.
+func terminalWidth(w io.Writer) int { return output.TerminalWidth(stream.Unwrap(w)) }
 
 // Main runs electop with the arguments, streams and signals of the process and
 // returns its exit code.

@@ -71,8 +71,10 @@ the slots of semaphores are listed and skipped.
 
 At most 8 elections move at a time. Each is released on exactly the hold that
 electop read. If a session on a drained node leads it again, electop releases it
-again at once, at most --rounds times: the fewer milliseconds lie between two
-releases, the sooner a candidate on another node wins. An election has moved when
+again at once: the fewer milliseconds lie between two releases, the sooner a
+candidate that polls on another node wins. Of the --rounds, the second half waits
+for 11 to 12 s first, if there may be a candidate on another node: clients such as
+npm's compete again only after a pause. An election has moved when
 another node has led it for --settle. It is vacant when no candidate acquired it
 within --wait; this does not fail the drain. electop never acquires a key on
 behalf of a candidate, and never acts on an election that another node leads.

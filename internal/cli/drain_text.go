@@ -12,7 +12,6 @@ import (
 	"electop/election/sanitize"
 	"electop/internal/drain"
 	"electop/internal/output"
-	"electop/internal/stream"
 )
 
 // nextShown is how many candidates a row of the plan names.
@@ -20,7 +19,7 @@ const nextShown = 2
 
 // showPlan writes the plan to standard error.
 func (r *drainRun) showPlan() {
-	_ = r.planText(r.d.stderr, output.TerminalWidth(stream.Unwrap(r.d.stderr))) // messages: the drain does not depend on them
+	_ = r.planText(r.d.stderr, terminalWidth(r.d.stderr)) // messages: the drain does not depend on them
 }
 
 // writePlan writes the plan as the result of --dry-run.
@@ -28,7 +27,7 @@ func (r *drainRun) writePlan() error {
 	if r.output == "json" {
 		return r.planJSON(r.d.stdout)
 	}
-	return r.planText(r.d.stdout, output.TerminalWidth(stream.Unwrap(r.d.stdout)))
+	return r.planText(r.d.stdout, terminalWidth(r.d.stdout))
 }
 
 // planText writes the elections as a table, then the effects and the skipped ones.

@@ -15,7 +15,6 @@ import (
 	"electop/election/insight"
 	"electop/internal/drain"
 	"electop/internal/output"
-	"electop/internal/stream"
 )
 
 // liveRows is how many elections the live table shows.
@@ -44,7 +43,7 @@ type drainView struct {
 func newDrainView(r *drainRun) *drainView {
 	return &drainView{
 		d: r.d, json: r.output == "json", nodes: r.plan.Nodes, plan: r.plan.Items, started: time.Now(),
-		width: output.TerminalWidth(stream.Unwrap(r.d.stderr)), ready: make(chan struct{}, 1), current: map[*drain.Item]drain.Result{},
+		width: terminalWidth(r.d.stderr), ready: make(chan struct{}, 1), current: map[*drain.Item]drain.Result{},
 	}
 }
 

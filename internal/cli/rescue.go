@@ -164,14 +164,27 @@ func (r *rescue) apply(ctx context.Context, operator *consulx.Operator, i *rescu
 		i.fail(insight.OutcomeFailed, "interrupted before the fix")
 	case slices.ContainsFunc(r.items, i.destroyedBy):
 		i.result = resultApplied
+		r.record(i)
 	default:
 		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 		defer cancel()
 		i.outcome(r.write(ctx, operator, i))
-		if i.fix.Kind == insight.FixDestroy {
-			r.recorder.action(outcomeOf(insight.Outcome{Action: election.ActionDestroy, Target: i.election.Target()}, i.err))
-		}
+		r.record(i)
 	}
+}
+
+// record stores a write in the history.
+func (r *rescue) record(i *rescueItem) {
+	o := insight.Outcome{Target: i.election.Target()}
+	switch i.fix.Kind {
+	case insight.FixSetFlags:
+		o.Action = election.ActionSetFlags
+	case insight.FixDelete:
+		o.Action = election.ActionDelete
+	default:
+		o.Action = election.ActionDestroy
+	}
+	r.recorder.action(outcomeOf(o, i.err))
 }
 
 // write carries out one fix. The evidence for a destroy is read again, because Consul

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -112,10 +113,7 @@ func (r *rescue) writePlan(w io.Writer) {
 	if len(r.items) == 0 {
 		fmt.Fprintln(r.d.stderr, "electop: no election without a leader, and none whose leader is known to be gone")
 	}
-	width := output.TerminalWidth(w)
-	if width == 0 {
-		width = output.DefaultWidth
-	}
+	width := cmp.Or(terminalWidth(w), output.DefaultWidth)
 	for _, i := range r.items {
 		for _, line := range []string{
 			fmt.Sprintf("%s (key %s)", i.name(), sanitize.Line(i.election.Key(), 200)),

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/consul/api"
+
+	"electop/internal/history"
+	"electop/internal/history/sqlite"
 )
 
 type rescueLine struct {
@@ -275,6 +279,46 @@ func TestRescueProposesNothingForHealthyElections(t *testing.T) {
 		all := rescueLines(t, w.run("rescue", "--dry-run", "-o", "json", "-k", p+"/*/leader", "-k", p+"/*/members/*", "-k", p+"/*/.lock").must(t, exitOK).out)
 		if len(all) != 0 {
 			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func TestRescueRecordsEveryWrite(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		file := historyFile(t)
+		leader, _ := cluster(w, p)
+		w.client.KV().Release(&api.KVPair{Key: p + "/db/leader", Session: leader, Value: []byte("pg1")}, nil)
+		lock := w.session(func(s *api.SessionEntry) { s.Name = api.DefaultLockSessionName })
+		w.acquire(p+"/web/leader", lock, "web-1")
+		w.client.KV().Release(&api.KVPair{Key: p + "/web/leader", Session: lock, Value: []byte("web"), Flags: 5}, nil)
+		node := "gone-" + strings.ToLower(p)
+		if _, err := w.client.Catalog().Register(&api.CatalogRegistration{
+			Node: node, Address: "10.0.0.9", Check: &api.AgentCheck{Node: node, CheckID: "serfHealth", Name: "Serf Health Status", Status: "critical"},
+		}, nil); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.client.Catalog().Deregister(&api.CatalogDeregistration{Node: node}, nil) })
+		orphan := w.session(func(s *api.SessionEntry) { s.Node = node })
+		w.acquire(p+"/mail/leader", orphan, "mail-1")
+		w.acquire(p+"/post/leader", orphan, "post-1")
+		w.run("rescue", "--yes", "-k", p+"/*/leader", "--history", file).must(t, exitOK)
+		f, err := sqlite.OpenFile(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		actions, err := f.Actions(t.Context(), history.Range{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, a := range actions {
+			got[strings.TrimPrefix(a.Key, p)] = string(a.Kind) + " " + a.Session + " " + a.Result
+		}
+		want := map[string]string{"/db/leader": "delete_key  done", "/web/leader": "set_flags  done", "/mail/leader": "destroy " + orphan + " done", "/post/leader": "destroy " + orphan + " done"}
+		if !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
 		}
 	})
 }

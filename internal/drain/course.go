@@ -3,6 +3,7 @@ package drain
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"electop/election"
@@ -23,6 +24,8 @@ type course struct {
 
 	begun     bool // the drain has acted on it
 	inFlight  bool // an action is in progress
+	pausing   bool // before the next release
+	jitter    time.Duration
 	rounds    int
 	spent     int  // rounds before it last moved; a drain that watches counts again from there
 	tried     bool // to destroy the session
@@ -148,6 +151,7 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	case p.lost:
 		return "", time.Time{} // what was observed may have changed
 	}
+	c.pausing = false
 	switch p.place(c.hold) {
 	case vacant:
 		return "", c.rest(now, later(c.since, c.delayed).Add(p.Wait), Vacant, "no candidate acquired the key within "+p.Wait.String())
@@ -195,6 +199,10 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 		} else {
 			c.set(Waiting, "")
 		}
+		if end := c.since.Add(c.pause(p)); now.Before(end) {
+			c.pausing = true
+			return "", end
+		}
 		return election.ActionRelease, time.Time{}
 	case p.Destroy && !c.tried:
 		c.set(Moving, "")
@@ -203,6 +211,23 @@ func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind,
 	c.set(Stayed, c.stayedText())
 	return "", time.Time{}
 }
+
+// pause returns how long the present leader is left alone before the next release. The
+// first half of the rounds has no pause; see docs/drain.md.
+func (c *course) pause(p *policy) time.Duration {
+	if c.rounds-c.spent < (p.Rounds+1)/2 || c.item.Likely == 0 {
+		return 0
+	}
+	return pauseAtLeast + c.jitter
+}
+
+// npm's client reads the key at intervals of 5 s until two reads show the same leader,
+// and notices a release at once only after that. A random pause does not always end
+// before the same candidate polls.
+const (
+	pauseAtLeast = 11 * time.Second
+	pauseJitter  = time.Second
+)
 
 func (c *course) stayedText() string {
 	text := fmt.Sprintf("a session on %s led again after each of %s", sanitize.Line(c.hold.Node, election.LabelLength), releases(c.rounds-c.spent))
@@ -250,6 +275,7 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 // begin records that an action starts.
 func (c *course) begin(kind election.ActionKind) {
 	c.begun, c.inFlight, c.acted = true, true, c.hold
+	c.jitter = rand.N(pauseJitter) //nolint:gosec // not a secret
 	if kind == election.ActionRelease {
 		c.rounds++
 	} else {
@@ -276,7 +302,7 @@ func (c *course) restart(now time.Time) {
 
 // moving reports whether the election occupies one of the places of [Parallel].
 func (c *course) moving(p *policy) bool {
-	return c.inFlight || c.begun && c.status == Moving && p.place(c.hold) != elsewhere
+	return c.inFlight || c.begun && c.status == Moving && !c.pausing && p.place(c.hold) != elsewhere
 }
 
 // result describes the present state.

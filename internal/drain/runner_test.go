@@ -41,6 +41,7 @@ type key struct {
 	fails    func(n int) insight.OutcomeKind
 	releases int
 	freed    time.Time
+	likely   int // candidates elsewhere that the plan has
 }
 
 // latency is the time of one write.
@@ -155,7 +156,7 @@ func (w *world) plan() drain.Plan {
 	p := drain.Plan{Nodes: []string{"node-2"}}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
-			p.Items = append(p.Items, &drain.Item{Target: k.hold})
+			p.Items = append(p.Items, &drain.Item{Target: k.hold, Likely: k.likely})
 		}
 	}
 	slices.SortFunc(p.Items, func(a, b *drain.Item) int { return slices.Compare([]byte(a.Target.Key), []byte(b.Target.Key)) })
@@ -211,6 +212,53 @@ func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 		}
 		if got["mail"].Status != drain.Moved {
 			t.Errorf("%+v", got["mail"])
+		}
+	})
+}
+
+// A client that polls every 5 s until two reads are the same competes again only if the leader stays for 10 s.
+func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for _, name := range []string{"web", "mail", "chat", "post", "auth", "shop", "jobs", "logs", "more"} {
+			var last time.Time
+			k := w.add(name, "node-2", func(int) string {
+				paused := time.Since(last) < 10*time.Second
+				last = time.Now()
+				if paused {
+					return "node-2"
+				}
+				return "node-3"
+			})
+			last = time.Now()
+			k.likely = 1
+		}
+		w.add("quick", "node-2", always("node-3"))
+		start := time.Now()
+		for name, r := range w.run(t.Context(), options()) {
+			want := 11 // the second half of the rounds waits
+			if name == "quick" {
+				want = 1
+			}
+			if r.Status != drain.Moved || r.Rounds != want {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		// A pause keeps no other election from being moved.
+		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > drain.Parallel {
+			t.Errorf("took %s, %d writes at a time", took, w.most)
+		}
+	})
+}
+
+// Without a likely candidate elsewhere, a pause helps no one.
+func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always("node-2"))
+		start := time.Now()
+		if r := w.run(t.Context(), options())["web"]; r.Status != drain.Stayed || r.Rounds != 20 || time.Since(start) > time.Second {
+			t.Errorf("%+v after %s", r, time.Since(start))
 		}
 	})
 }

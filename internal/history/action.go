@@ -13,7 +13,7 @@ const (
 	ResultUnconfirmed = "unconfirmed" // it may have been applied
 )
 
-// Action is an operator's action on a hold with electop.
+// Action is an operator's action with electop.
 type Action struct {
 	Time time.Time `json:"time"`
 	// By is user@host.
@@ -21,7 +21,8 @@ type Action struct {
 	Kind       election.ActionKind `json:"action"`
 	Datacenter string              `json:"datacenter"`
 	// Key is empty for a destroy that names the session only.
-	Key         string `json:"key,omitempty"`
+	Key string `json:"key,omitempty"`
+	// Session is empty for an action on a key that no session holds.
 	Session     string `json:"session"`
 	CreateIndex uint64 `json:"create_index,omitempty"`
 	Term        uint64 `json:"term,omitempty"`

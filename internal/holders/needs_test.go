@@ -4,6 +4,7 @@ package holders
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -22,4 +23,14 @@ func nodeModules(t *testing.T) string {
 		consultest.LeaveOut(t, "npm's consul package", "make holders")
 	}
 	return dir
+}
+
+const installPatroni = "apt-get install patroni postgresql python3-consul"
+
+// needsPython skips the test if Debian's Python has no module consul.
+func needsPython(t *testing.T) {
+	t.Helper()
+	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
+		consultest.LeaveOut(t, "Python's module consul", installPatroni)
+	}
 }

@@ -20,8 +20,6 @@ import (
 	"electop/internal/consultest"
 )
 
-const installPatroni = "apt-get install patroni postgresql python3-consul"
-
 // cluster is a Patroni cluster. The stage's key is that of its leader.
 type cluster struct {
 	*stage
@@ -37,6 +35,7 @@ type cluster struct {
 // member is one Patroni daemon with its PostgreSQL.
 type member struct {
 	c       *cluster
+	agent   *consultest.Agent
 	name    string
 	dir     string
 	sql     int
@@ -45,22 +44,34 @@ type member struct {
 	patient *http.Client
 }
 
-// newCluster starts a primary, pg1, and a replica, pg2.
+// newCluster starts a primary, pg1, and a replica, pg2, at one agent.
 func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	needsPatroni(t)
+	agent := consultest.Dev(t)
+	return newClusterOn(t, agent, agent)
+}
+
+// newClusterOn starts the primary at the first agent and the replica at the second.
+func newClusterOn(t *testing.T, first, second *consultest.Agent) *cluster {
+	t.Helper()
+	c := &cluster{root: t, scope: "holders", bin: postgresPrograms(t), as: unprivileged(t)}
+	c.stage = stageOn(t, first, "service/"+c.scope, "service/"+c.scope+"/leader")
+	c.dir = c.folder()
+	c.pg1 = c.join("pg1", first)
+	t.Logf("the primary led after %v", await(t, "the first primary", c.pg1.leads).Round(time.Millisecond))
+	c.pg2 = c.join("pg2", second)
+	t.Logf("the replica streamed after %v", await(t, "the replica", c.pg2.streams).Round(time.Millisecond))
+	return c
+}
+
+// needsPatroni skips the test if Patroni is not installed.
+func needsPatroni(t *testing.T) {
 	t.Helper()
 	consultest.Binary(t) // skips under -short, before it looks for software
 	consultest.Program(t, "patroni", installPatroni)
-	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
-		consultest.LeaveOut(t, "Python's module consul", installPatroni)
-	}
-	c := &cluster{root: t, scope: "holders", bin: postgresPrograms(t), as: unprivileged(t)}
-	c.stage = stageOn(t, consultest.Dev(t), "service/"+c.scope, "service/"+c.scope+"/leader")
-	c.dir = c.folder()
-	c.pg1 = c.join("pg1")
-	t.Logf("the primary led after %v", await(t, "the first primary", c.pg1.leads).Round(time.Millisecond))
-	c.pg2 = c.join("pg2")
-	t.Logf("the replica streamed after %v", await(t, "the replica", c.pg2.streams).Round(time.Millisecond))
-	return c
+	needsPython(t)
+	postgresPrograms(t)
 }
 
 // postgresPrograms returns the folder of the newest PostgreSQL server that Debian has installed.
@@ -127,10 +138,10 @@ func (c *cluster) run(program string, args ...string) *exec.Cmd {
 }
 
 // join starts a member; the first one initializes the cluster.
-func (c *cluster) join(name string) *member {
+func (c *cluster) join(name string, agent *consultest.Agent) *member {
 	c.t.Helper()
 	m := &member{
-		c: c, name: name, dir: filepath.Join(c.dir, name), sql: freePort(c.t), rest: freePort(c.t),
+		c: c, agent: agent, name: name, dir: filepath.Join(c.dir, name), sql: freePort(c.t), rest: freePort(c.t),
 		patient: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	if err := os.WriteFile(m.config(), []byte(m.settings()), 0o644); err != nil {
@@ -161,7 +172,7 @@ func (m *member) config() string { return m.dir + ".yml" }
 
 // settings use the shortest ttl that Patroni accepts. Files are not synced, because no machine fails in these tests.
 func (m *member) settings() string {
-	_, consul, _ := net.SplitHostPort(m.c.agent.Addr())
+	_, consul, _ := net.SplitHostPort(m.agent.Addr())
 	return fmt.Sprintf(`scope: %[1]s
 name: %[2]s
 consul: {host: 127.0.0.1, port: %[3]s, register_service: false}

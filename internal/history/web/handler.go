@@ -290,6 +290,13 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 func validAction(a *history.Action) bool {
 	switch a.Kind {
 	case election.ActionRelease, election.ActionDestroy:
+		if a.Session == "" {
+			return false
+		}
+	case election.ActionSetFlags, election.ActionDelete:
+		if a.Key == "" {
+			return false
+		}
 	default:
 		return false
 	}
@@ -298,5 +305,5 @@ func validAction(a *history.Action) bool {
 	default:
 		return false
 	}
-	return a.By != "" && a.Session != "" && a.Datacenter != ""
+	return a.By != "" && a.Datacenter != ""
 }

@@ -153,6 +153,30 @@ func TestActionsGetTheTimeOfTheRecorder(t *testing.T) {
 	}
 }
 
+// An action that ends a hold names its session, one on a key that no session holds names the key.
+func TestActionsNameWhatTheyChanged(t *testing.T) {
+	s := serve(t, nil)
+	c := client(t, web.ClientOptions{URL: s.URL})
+	for _, tt := range []struct {
+		kind         election.ActionKind
+		key, session string
+		stored       bool
+	}{
+		{election.ActionRelease, "k", "s", true},
+		{election.ActionDestroy, "", "s", true},
+		{election.ActionDestroy, "k", "", false},
+		{election.ActionSetFlags, "k", "", true},
+		{election.ActionDelete, "k", "", true},
+		{election.ActionDelete, "", "s", false},
+		{"acquire", "k", "s", false},
+	} {
+		a := history.Action{By: "ana@bastion", Kind: tt.kind, Datacenter: "dc1", Key: tt.key, Session: tt.session, Result: history.ResultDone}
+		if err := c.Record(t.Context(), a); (err == nil) != tt.stored {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
 func TestHealth(t *testing.T) {
 	s := serve(t, nil)
 	if code, h, body := get(t, s.URL+"/healthz", nil); code != 200 || body != "ok\n" || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {

@@ -1,19 +1,22 @@
-// A candidate that uses npm's consul package: node npm-candidate.js PORT KEY VALUE once|again
+// Candidates that use npm's consul package: node npm-candidate.js PORT KEY,KEY VALUE once|again
 'use strict';
 
-const [port, key, value, mode] = process.argv.slice(2);
+const [port, keys, value, mode] = process.argv.slice(2);
 const consul = require('consul')({ host: '127.0.0.1', port });
-const lock = consul.lock({ key, value, session: { name: 'web' } });
 
-lock.on('acquire', () => console.log('acquire'));
-lock.on('retry', () => console.log('retry'));
-lock.on('release', () => console.log('release'));
-lock.on('error', (err) => {
-  console.log('error', err.message);
-  process.exit(1); // with the agent gone, competing again would never pause
-});
-lock.on('end', () => {
-  console.log('end');
-  if (mode === 'again') lock.acquire();
-});
-lock.acquire();
+for (const key of keys.split(',')) {
+  const lock = consul.lock({ key, value, session: { name: 'web' } });
+
+  lock.on('acquire', () => console.log('acquire'));
+  lock.on('retry', () => console.log('retry'));
+  lock.on('release', () => console.log('release'));
+  lock.on('error', (err) => {
+    console.log('error', err.message);
+    process.exit(1); // with the agent gone, competing again would never pause
+  });
+  lock.on('end', () => {
+    console.log('end');
+    if (mode === 'again') lock.acquire();
+  });
+  lock.acquire();
+}

@@ -1,0 +1,294 @@
+package holders
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+
+	"electop/internal/consultest"
+)
+
+// contest is one election with its candidates.
+type contest struct {
+	kind string
+	key  string
+	// on are the numbers of the candidates' nodes, that of the first leader first.
+	on []int
+	// once is set if the only candidate does not compete again after a loss.
+	once bool
+}
+
+// drained is the number of the node that the trial drains.
+const drained = 2
+
+// want is the result that a drain must report, "" if it must not act.
+func (c contest) want() string {
+	switch {
+	case c.on[0] != drained:
+		return ""
+	case slices.ContainsFunc(c.on, func(node int) bool { return node != drained }):
+		return "moved"
+	case c.once:
+		return "vacant"
+	}
+	return "stayed"
+}
+
+// contests returns 59 elections of five kinds of candidates. Each kind has every role: candidates on one or both other
+// nodes, a rival on the drained node, no candidate elsewhere, and a leader elsewhere.
+func contests() []contest {
+	roles := []contest{
+		{on: []int{2, 1}},
+		{on: []int{2, 3}},
+		{on: []int{2, 2, 1}},
+		{on: []int{2, 2, 1, 3}},
+		{on: []int{2}},
+		{on: []int{2}, once: true},
+		{on: []int{1, 2}},
+		{on: []int{3, 2}},
+	}
+	var all []contest
+	for _, k := range []struct {
+		kind, key string
+		n         int
+	}{
+		{kindAPI, "trial/api-%d/leader", 14},
+		{kindLock, "trial/lock-%d/.lock", 8},
+		{kindRecipe, "trial/recipe-%d/leader", 14},
+		{kindNPM, "jobs/npm-%d", 12}, // no pattern of the trial matches it
+		{kindPython, "trial/python-%d/leader", 11},
+	} {
+		for i := range k.n {
+			role := i
+			if i >= len(roles) {
+				role = i % 4
+			}
+			c := roles[role]
+			c.kind, c.key = k.kind, fmt.Sprintf(k.key, i)
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// The kinds of candidates.
+const (
+	kindAPI    = "api.Lock"
+	kindLock   = "consul lock"
+	kindRecipe = "recipe with curl"
+	kindNPM    = "npm's consul"
+	kindPython = "Python's consul"
+)
+
+// arena starts candidates on the agents of a cluster.
+type arena struct {
+	t      *testing.T
+	agents []*consultest.Agent
+	// stop ends the candidates of an election.
+	stop map[string][]func()
+}
+
+// join starts one candidate for each contest of a kind on a node. npm's and Python's share one process.
+func (a *arena) join(kind string, node int, once bool, all []contest) {
+	a.t.Helper()
+	if len(all) == 0 {
+		return
+	}
+	var keys []string
+	for _, c := range all {
+		keys = append(keys, c.key)
+	}
+	agent, value := a.agents[node-1], fmt.Sprintf("%s on node-%d", kind, node)
+	switch kind {
+	case kindAPI:
+		for _, key := range keys {
+			a.ends(key, competeAPI(a.t, agent, key, value, once))
+		}
+	case kindLock:
+		for _, key := range keys {
+			a.ends(key, lockProgram(a.t, agent, strings.TrimSuffix(key, "/.lock"), once).kill)
+		}
+	case kindRecipe:
+		for _, key := range keys {
+			cmd := exec.Command("sh", filepath.Join("testdata", "recipe-candidate.sh"), agent.Addr(), key, value)
+			cmd.Env = cleanEnvironment()
+			a.ends(key, start(a.t, cmd).kill)
+		}
+	case kindNPM:
+		mode := "again"
+		if once {
+			mode = "once"
+		}
+		cmd := exec.Command("node", filepath.Join("testdata", "npm-candidate.js"), port(a.t, agent), strings.Join(keys, ","), value, mode)
+		cmd.Env = cleanEnvironment("NODE_PATH=" + nodeModules(a.t))
+		a.ends(keys[0], start(a.t, cmd).kill)
+	case kindPython:
+		cmd := exec.Command("/usr/bin/python3", filepath.Join("testdata", "python-candidate.py"), port(a.t, agent), strings.Join(keys, ","), value)
+		cmd.Env = cleanEnvironment()
+		a.ends(keys[0], start(a.t, cmd).kill)
+	}
+}
+
+func (a *arena) ends(key string, stop func()) { a.stop[key] = append(a.stop[key], stop) }
+
+// end ends the candidates of a contest that share no process with others.
+func (a *arena) end(c contest) {
+	for _, stop := range a.stop[c.key] {
+		stop()
+	}
+}
+
+// joinAll starts the first leaders, waits until they lead, and then starts the other candidates.
+func (a *arena) joinAll(all []contest) {
+	a.t.Helper()
+	for rank := range 4 {
+		a.joinRank(all, rank)
+		if rank == 0 {
+			a.awaitLeaders(all)
+		}
+	}
+	for _, c := range all {
+		// A leader that only holds its session: its process has ended.
+		if c.once && (c.kind == kindRecipe || c.kind == kindPython) {
+			a.end(c)
+		}
+	}
+	a.awaitSessions(all)
+}
+
+// joinRank starts the candidates of one place in contest.on.
+func (a *arena) joinRank(all []contest, rank int) {
+	for node := range len(a.agents) {
+		for _, kind := range []string{kindAPI, kindLock, kindRecipe, kindNPM, kindPython} {
+			// One that is alone has its own process, so that it can be ended.
+			var shared []contest
+			for _, c := range all {
+				switch {
+				case c.kind != kind || rank >= len(c.on) || c.on[rank] != node+1:
+				case len(c.on) == 1:
+					a.join(kind, node+1, c.once, []contest{c})
+				default:
+					shared = append(shared, c)
+				}
+			}
+			a.join(kind, node+1, false, shared)
+		}
+	}
+}
+
+// awaitLeaders waits until every election is led where it should be.
+func (a *arena) awaitLeaders(all []contest) {
+	a.t.Helper()
+	for _, c := range all {
+		want := fmt.Sprintf("node-%d", c.on[0])
+		await(a.t, "a leader of "+c.key+" on "+want, func() bool { _, node := a.leader(c.key); return node == want })
+	}
+}
+
+// awaitSessions waits until every candidate has a session.
+func (a *arena) awaitSessions(all []contest) {
+	a.t.Helper()
+	want := 0
+	for _, c := range all {
+		want += len(c.on)
+	}
+	await(a.t, "the candidates", func() bool {
+		entries, _, err := a.agents[0].Client().Session().List(nil)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		return len(slices.DeleteFunc(entries, func(e *api.SessionEntry) bool { return strings.HasPrefix(e.Name, "holders-") })) >= want
+	})
+}
+
+// leader returns the key and the node of its holder, "" without one.
+func (a *arena) leader(key string) (*api.KVPair, string) {
+	a.t.Helper()
+	return leaderAt(a.t, a.agents[0], key)
+}
+
+func leaderAt(t *testing.T, agent *consultest.Agent, key string) (*api.KVPair, string) {
+	t.Helper()
+	q := &api.QueryOptions{RequireConsistent: true}
+	pair, _, err := agent.Client().KV().Get(key, q)
+	if err != nil {
+		t.Error(err)
+	}
+	if pair == nil || pair.Session == "" {
+		return pair, ""
+	}
+	session, _, err := agent.Client().Session().Info(pair.Session, q)
+	if err != nil {
+		t.Error(err)
+	}
+	if session == nil {
+		return pair, ""
+	}
+	return pair, session.Node
+}
+
+// competeAPI competes with Go's api.Lock until stop is called.
+func competeAPI(t *testing.T, agent *consultest.Agent, key, value string, once bool) (stop func()) {
+	ended := make(chan struct{})
+	var g sync.WaitGroup
+	g.Go(func() {
+		for {
+			l, err := agent.Client().LockOpts(&api.LockOptions{Key: key, Value: []byte(value), LockDelay: time.Second})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			lost, err := l.Lock(ended)
+			switch {
+			case err != nil:
+				t.Errorf("api.Lock: %v", err)
+				return
+			case lost == nil:
+				return
+			}
+			select {
+			case <-lost:
+			case <-ended:
+			}
+			if err := l.Unlock(); err != nil && !errors.Is(err, api.ErrLockNotHeld) {
+				t.Logf("Unlock: %v", err) // the cluster may have ended
+			}
+			if once || closed(ended)() {
+				return
+			}
+		}
+	})
+	stop = sync.OnceFunc(func() { close(ended); g.Wait() })
+	t.Cleanup(stop)
+	return stop
+}
+
+// lockProgram runs `consul lock`, again and again unless once is set.
+func lockProgram(t *testing.T, agent *consultest.Agent, prefix string, once bool) *process {
+	t.Helper()
+	script := `while "$0" lock "$1" "exec sleep 600"; do :; done`
+	if once {
+		script = `exec "$0" lock "$1" "exec sleep 600"`
+	}
+	cmd := exec.Command("sh", "-c", script, consultest.Binary(t), prefix)
+	cmd.Env = cleanEnvironment("CONSUL_HTTP_ADDR=" + agent.Addr())
+	return start(t, cmd)
+}
+
+func port(t *testing.T, agent *consultest.Agent) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(agent.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}

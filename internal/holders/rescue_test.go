@@ -1,0 +1,77 @@
+//go:build unix
+
+package holders
+
+import (
+	"encoding/json"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// rescue returns the problems and the fixes that electop finds for the stage's key.
+func (s *stage) rescue(args ...string) (problem, fix string) {
+	s.t.Helper()
+	r := s.electop(append([]string{"rescue", "-o", "json", "--history", "off"}, args...)...)
+	if strings.TrimSpace(r.stdout) == "" {
+		return "", ""
+	}
+	var line struct{ Problem, Fix string }
+	if err := json.Unmarshal([]byte(r.stdout), &line); err != nil {
+		s.t.Fatalf("%v: %v", err, r)
+	}
+	return line.Problem, line.Fix
+}
+
+// A release without flags makes waiting candidates fail, and the holder exits: then no session shows that the key
+// belongs to `consul lock`, and every new candidate fails as well.
+func TestRescueOfConsulLockWithWrongFlags(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ".lock")
+	p := consulLock(s)
+	p.number("child")
+	waiter := consulLock(s)
+	s.awaitSessions(2)
+	if problem, _ := s.rescue("--dry-run"); problem != "" {
+		t.Errorf("a healthy election has the problem %s", problem)
+	}
+	if ok, _, err := s.client().KV().Release(&api.KVPair{Key: s.key, Session: s.led().Session}, nil); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	p.exitCode()
+	if code := waiter.exitCode(); code == 0 {
+		t.Error("the waiter exits with 0")
+	}
+	s.awaitSessions(0)
+	if p := consulLock(s); p.exitCode() == 0 || !strings.Contains(p.text(), "does not match lock use") {
+		t.Errorf("consul lock accepts the flags: %s", p.text())
+	}
+	if problem, fix := s.rescue("--yes"); problem != "lock_flags" || fix != "set_flags" {
+		t.Fatalf("%s, %s", problem, fix)
+	}
+	consulLock(s).number("child")
+}
+
+// The session of a killed holder expires, and a lock-delay follows. Nothing in Consul resolves the vacancy after that:
+// a new candidate does.
+func TestRescueOfConsulLockThatWasKilled(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, ".lock")
+	p := consulLock(s)
+	p.number("child")
+	p.signal(syscall.SIGKILL)
+	if problem, _ := s.rescue("--dry-run"); problem != "" {
+		t.Errorf("before its session expires, the election has the problem %s", problem)
+	}
+	await(t, "the lock-delay", func() bool {
+		problem, fix := s.rescue("--dry-run")
+		return problem == "lock_delay" && fix == "wait"
+	})
+	await(t, "the end of the lock-delay", func() bool {
+		problem, fix := s.rescue("--dry-run")
+		return problem == "no_candidate" && fix == "manual"
+	})
+	consulLock(s).number("child")
+}
