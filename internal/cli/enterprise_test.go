@@ -194,7 +194,7 @@ func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	do(exitOK, "destroy", "--session", hold("queue"), "--scan", "--yes")
 	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitOK)
 
-	sendLater(t, w, direct, p, do, hold)
+	sendLater(t, direct, p, do, hold)
 
 	s := hold("watched")
 	events := w.follow(append([]string{"watch", "-o", "json"}, enterprise...)...)
@@ -206,7 +206,7 @@ func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 }
 
 // sendLater runs the commands that wait for a state or choose an action themselves.
-func sendLater(t *testing.T, w, direct *testConsul, p string, do func(int, ...string), hold func(string) string) {
+func sendLater(t *testing.T, direct *testConsul, p string, do func(int, ...string), hold func(string) string) {
 	t.Helper()
 	hold("drilled")
 	do(exitOK, "wait", "drilled", "--led", "--timeout", "30s")

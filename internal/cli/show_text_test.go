@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"github.com/hashicorp/consul/api"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/consul/api"
 
 	"electop/consulx"
 	"electop/election"
