@@ -20,8 +20,8 @@ type Session struct {
 	ID   string
 	Name string
 	Node string
-	// TTL is 0 for a session without one. Consul invalidates a session at
-	// twice its TTL after the last renewal.
+	// TTL is 0 for a session without one. Consul invalidates a session about
+	// twice its TTL after the last renewal, later if Consul's leader changes.
 	TTL      time.Duration
 	Behavior string
 	// LockDelay is what the session requests; see [Session.EnforcedLockDelay].

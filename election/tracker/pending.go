@@ -124,9 +124,10 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	t.set(i, &e)
 }
 
-// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the key is not a semaphore.
+// mayBeDelayed reports whether a lock-delay can apply: there is no leader, and the key does not belong to a semaphore,
+// whose slots are free at once.
 func mayBeDelayed(e *election.Election) bool {
-	return !e.Exists || !e.Pair.Held() && !e.Pair.OfSemaphore()
+	return e.Pair.Flags != election.SemaphoreFlag && (!e.Exists || !e.Pair.Held())
 }
 
 func completeTerm(e *election.Election, id termID, x Explanation) {

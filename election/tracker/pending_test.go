@@ -127,6 +127,29 @@ func TestLockDelayIsCappedAndNeverFollowsARelease(t *testing.T) {
 	}
 }
 
+// The slot of a semaphore is free at once: the lock-delay of a contender's key concerns no other session.
+func TestASlotHasNoLockDelay(t *testing.T) {
+	for _, behavior := range []string{election.BehaviorDelete, election.BehaviorRelease} {
+		s := newScene(t)
+		s.sessions(session(func(s *election.Session) { s.Behavior = behavior }))
+		slot := func(session string, index uint64) election.Pair {
+			p := web(session, 3, 10, index, "")
+			p.Flags = election.SemaphoreFlag
+			return p
+		}
+		s.read(slot("a", 20))
+		after := []election.Pair{slot("", 21)}
+		if behavior == election.BehaviorDelete {
+			after = nil
+		}
+		vacated := s.read(after...)[0]
+		x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{SessionRead: true, ChecksRead: true, NodeExists: true}})[0]
+		if x.Cause == election.Released || !x.LockDelayUntil.IsZero() || s.web().State(s.now) == election.InLockDelay {
+			t.Errorf("behavior %s: %+v", behavior, x)
+		}
+	}
+}
+
 func TestATermWithoutEvidenceIsExplainedAfterASecond(t *testing.T) {
 	s, vacated := lose(t)
 	at, ok := s.tracker.Deadline()

@@ -94,8 +94,9 @@ func (a *action) validate(names []string) error {
 	return nil
 }
 
-// showsPlan reports whether the plan is written.
-func (a *action) showsPlan() bool { return !a.yes || a.scan }
+// showsPlan reports whether the plan is written. A session that is selected by its ID may hold any keys, so they are
+// listed in any case.
+func (a *action) showsPlan() bool { return !a.yes || a.scan || a.session != "" && !a.noScan }
 
 // searchesStore reports whether the whole KV store is searched before the plan.
 func (a *action) searchesStore() bool {

@@ -138,6 +138,23 @@ func TestScanWithYesShowsThePlan(t *testing.T) {
 	}
 }
 
+// A destroy of a session that is selected by its ID lists every key, also without a confirmation.
+func TestDestroyOfASessionListsItsKeysWithYes(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		s := w.session(nil)
+		for i := range 12 {
+			w.acquire(fmt.Sprintf("%s/%02d", p, i), s, "x")
+		}
+		r := w.run("destroy", "--session", s, "--yes").must(t, exitOK)
+		has(t, unwrapped(r.errOut), "  searched ", "holds 12 keys:", p+"/09 (not watched)", "and 2 more")
+		r = w.run("destroy", "--session", w.session(nil), "--yes", "--no-scan").must(t, exitOK)
+		if strings.Contains(r.errOut, "searched") {
+			t.Errorf("%s", r.errOut)
+		}
+	})
+}
+
 // stopper cancels a command when it writes a word.
 type stopper struct {
 	buffer

@@ -28,7 +28,8 @@ one line with an empty election and key.
 Before the confirmation, electop searches the whole KV store for keys that the
 sessions hold, and shows their number and the first ten. --no-scan skips the
 search; the plan then covers only keys that match a pattern. With --yes there is
-no plan and no search; --scan adds both and shows them before acting.
+no plan and no search, except for --session; --scan adds both and shows them
+before acting.
 
 ` + actionHelp,
 		Example: `  electop destroy web

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/consulx"
 	"electop/consulx/observe"
 	"electop/election"
@@ -192,6 +194,8 @@ func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	do(exitOK, "destroy", "--session", hold("queue"), "--scan", "--yes")
 	w.run(append([]string{"campaign", "cron", "--behavior", "delete"}, append(enterprise, "--", "true")...)...).must(t, exitOK)
 
+	sendLater(t, direct, p, do, hold)
+
 	s := hold("watched")
 	events := w.follow(append([]string{"watch", "-o", "json"}, enterprise...)...)
 	for events.event()["election"] != "watched" {
@@ -199,6 +203,32 @@ func sendEverything(t *testing.T, w, direct *testConsul, p string) {
 	direct.client.Session().Destroy(s, nil)
 	events.until("explained")
 	useDashboard(t, w, p+"/web/leader")
+}
+
+// sendLater runs the commands that wait for a state or choose an action themselves.
+func sendLater(t *testing.T, direct *testConsul, p string, do func(int, ...string), hold func(string) string) {
+	t.Helper()
+	hold("drilled")
+	do(exitOK, "wait", "drilled", "--led", "--timeout", "30s")
+	do(exitFailed, "drill", "drilled", "-n", "1", "--yes", "--wait", "1ms") // there is no candidate
+	leader, _ := cluster(direct, p)
+	if ok, _, err := direct.client.KV().Release(&api.KVPair{Key: p + "/db/leader", Session: leader, Value: []byte("pg1")}, nil); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	do(exitOK, "rescue", "db", "--dry-run")
+	do(exitOK, "rescue", "db", "--yes")
+	if direct.get(p+"/db/leader") != nil {
+		t.Error("rescue did not delete the key")
+	}
+	hold("drained")
+	node, err := direct.client.Agent().NodeName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(exitOK, "drain", node, "--yes", "--wait", "10ms", "--include", "drained")
+	if direct.get(p+"/drained/leader").Session != "" {
+		t.Error("drain did not release the key")
+	}
 }
 
 // useDashboard sends the requests of the dashboard.

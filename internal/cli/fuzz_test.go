@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,18 +60,30 @@ func (f *firstLine) Write(p []byte) (int, error) {
 	return f.buffer.Write(p)
 }
 
-// commandLines are commands that show data of Consul.
-func commandLines(key string) [][]string {
+// commandLines are commands that show data of Consul. "then" separates two commands that run one after the other.
+func commandLines(key, node string) [][]string {
 	return [][]string{
 		{"list"}, {"list", "-o", "json"}, {"list", "--advice"}, {"list", "--advice", "-o", "json"}, {"show", key}, {"show", key, "-o", "json"},
 		{"doctor"}, {"doctor", "-o", "json"}, {"watch"}, {"watch", "-o", "json"}, {"release", key}, {"destroy", key},
 		{"__complete", "show", ""}, {"__complete", "list", key}, {"list", "nothing"},
+		{"wait", key, "--vacant", "--timeout", "50ms"}, {"wait", key, "--leader", node, "--timeout", "50ms", "-o", "json"},
+		{"rescue", "--dry-run"}, {"rescue", "--dry-run", "-o", "json"}, {"drain", node, "--dry-run"}, {"drain", node}, {"drill", key},
+		{"show", key, "--probe"}, {"watch", "then", "history"}, {"watch", "then", "history", "--terms"}, {"watch", "then", "history", "--stats"},
+		{"watch", "then", "history", "-o", "csv"}, {"watch", "then", "report", key},
 	}
 }
+
+// asksFirst are the commands that request a confirmation.
+var asksFirst = []string{"release", "destroy", "drain", "drill"}
 
 // checkCommand runs a command line and checks its output.
 func checkCommand(t *testing.T, addr string, args ...string) {
 	t.Helper()
+	if i := slices.Index(args, "then"); i > 0 {
+		patterns := slices.Index(args, "-k")
+		checkCommand(t, addr, append(slices.Clone(args[:i]), args[patterns:]...)...)
+		args = args[i+1:]
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
 	defer cancel()
 	var out io.Writer = &buffer{}
@@ -78,14 +91,14 @@ func checkCommand(t *testing.T, addr string, args ...string) {
 		out = &firstLine{end: cancel}
 	}
 	errOut := &buffer{}
-	d := deps{stdin: strings.NewReader("n\n"), stdout: out, stderr: errOut, interactive: args[0] == "release" || args[0] == "destroy"}
+	d := deps{stdin: strings.NewReader("n\n"), stdout: out, stderr: errOut, interactive: slices.Contains(asksFirst, args[0])}
 	run(ctx, d, append([]string{"--http-addr", addr}, args...))
 	text := strings.ReplaceAll(out.(fmt.Stringer).String(), "\t", "") // completion separates descriptions by tabs
 	checkOutput(t, fmt.Sprintf("%q", args), text)
 	progress := strings.NewReplacer("\r\x1b[K", "", "\r  searched ", "")
 	checkOutput(t, fmt.Sprintf("%q on standard error", args), progress.Replace(errOut.String()))
 	for i, arg := range args {
-		if arg == "json" && args[i-1] == "-o" && args[0] != "watch" && text != "" && !json.Valid([]byte(text)) {
+		if arg == "json" && args[i-1] == "-o" && args[0] != "watch" && args[0] != "rescue" && text != "" && !json.Valid([]byte(text)) {
 			t.Errorf("%q: not JSON: %s", args, text)
 		}
 	}
@@ -95,6 +108,7 @@ func checkCommand(t *testing.T, addr string, args ...string) {
 func FuzzCommandsOnHostileConsul(f *testing.F) {
 	for i, seed := range hostile() {
 		f.Add(seed, seed, seed, uint64(0), uint8(i))
+		f.Add(seed, seed, seed, uint64(0), uint8(len(hostile())+i))
 		f.Add("web", seed, "name", uint64(api.SemaphoreFlagValue), uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, name, value, text string, flags uint64, command uint8) {
@@ -104,7 +118,7 @@ func FuzzCommandsOnHostileConsul(f *testing.F) {
 		defer agent.Close()
 		key := "service/" + name + "/leader"
 		plant(t, server.Listener.Addr().String(), key, value, text, flags)
-		lines := commandLines(key)
+		lines := commandLines(key, text)
 		checkCommand(t, server.Listener.Addr().String(), append(lines[int(command)%len(lines)], "-k", "service/**")...)
 	})
 }
@@ -153,8 +167,8 @@ func FuzzCommandsOnErrors(f *testing.F) {
 			_, _ = io.WriteString(w, body)
 		}))
 		defer server.Close()
-		lines := commandLines("service/web/leader")
-		checkCommand(t, server.Listener.Addr().String(), lines[int(command)%len(lines)]...)
+		lines := commandLines("service/web/leader", "node-1")
+		checkCommand(t, server.Listener.Addr().String(), append(lines[int(command)%len(lines)], "-k", "service/*/leader")...)
 	})
 }
 
@@ -205,7 +219,7 @@ func FuzzEnvironment(f *testing.F) {
 		if strings.ContainsRune(text, 0) {
 			t.Skip("no variable can contain NUL")
 		}
-		args := commandLines("service/web/leader")[int(command)%15]
+		args := commandLines("service/web/leader", "node-1")[int(command)%15]
 		args = append([]string{"--http-addr", "127.0.0.1:1"}, args...)
 		switch name := names[int(name)%len(names)]; name {
 		case "config":

@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -149,6 +150,13 @@ func everyCommand(session string) [][]string {
 		{"doctor", "-o", "json"},
 		{"watch"},
 		{"watch", "-o", "json"},
+		{"record"},
+		{"wait", "web", "--led", "--timeout", "10ms"},
+		{"drain", "node-1", "--yes", "--wait", "10ms"},
+		{"drain", "node-1", "--dry-run", "-o", "json"},
+		{"drill", "web", "-n", "1", "--yes", "--wait", "10ms"},
+		{"rescue", "--yes"},
+		{"rescue", "--dry-run", "-o", "json"},
 	}
 }
 
@@ -198,7 +206,7 @@ func (o *overheard) everything(session string) {
 	o.t.Helper()
 	for _, args := range everyCommand(session) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		if args[0] == "watch" || args[0] == "campaign" {
+		if slices.Contains([]string{"watch", "campaign", "record"}, args[0]) {
 			o.endAfter(enoughRequests, cancel)
 		}
 		o.run(ctx, args...)
@@ -256,16 +264,18 @@ func (o *overheard) run(ctx context.Context, args ...string) {
 	o.t.Helper()
 	var out, errOut buffer
 	d := deps{stdin: strings.NewReader("y\n"), stdout: &out, stderr: &errOut, interactive: true}
-	common := []string{"--http-addr", o.addr, "--token", theToken, "--log-file", o.logFile, "--log-level", "debug"}
+	common := []string{"--http-addr", o.addr, "--token", theToken, "--log-file", o.logFile, "--log-level", "debug", "--history", o.logFile + ".db"}
 	run(ctx, d, append(common, args...))
-	logged, err := os.ReadFile(o.logFile)
-	if err != nil && !os.IsNotExist(err) {
-		o.t.Fatal(err)
-	}
 	command := "electop " + strings.Join(args, " ")
 	o.search(command, "stdout", out.String())
 	o.search(command, "stderr", errOut.String())
-	o.search(command, "the log", string(logged))
+	for _, file := range []string{o.logFile, o.logFile + ".db", o.logFile + ".db-wal"} {
+		text, err := os.ReadFile(file)
+		if err != nil && !os.IsNotExist(err) {
+			o.t.Fatal(err)
+		}
+		o.search(command, filepath.Base(file), string(text))
+	}
 }
 
 // stranger is another host, which must receive no request.

@@ -136,7 +136,7 @@ func sessionRows(row func(string, string, ...any), e *election.Election, checks 
 	row("  name", "%s", cmp.Or(s.Name, "none"))
 	row("  node", "%s", s.Node)
 	if s.TTL > 0 {
-		row("  TTL", "%s (Consul invalidates it %s after the last renewal)", s.TTL, 2*s.TTL)
+		row("  TTL", "%s (Consul invalidates it about %s after the last renewal, later if Consul's leader changes)", s.TTL, 2*s.TTL)
 	} else {
 		row("  TTL", "none")
 	}

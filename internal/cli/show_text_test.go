@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/consul/api"
+
 	"electop/consulx"
 	"electop/election"
 )
@@ -19,6 +21,13 @@ func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	has(t, text.String(), "limit 2", " Unknown: waiters, and holders whose session ended.\n")
+}
+
+// A session's TTL restarts when Consul's leader changes.
+func TestTextOfATTLIsNoPromise(t *testing.T) {
+	w := onMemory(t)
+	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.TTL = "15s" }), "web-1")
+	has(t, w.run("show", "web").must(t, exitOK).out, "15s (Consul invalidates it about 30s after the last renewal, later if Consul's leader changes)")
 }
 
 func TestProbeText(t *testing.T) {

@@ -11,20 +11,6 @@ import (
 	"electop/election/sanitize"
 )
 
-// Limits of a response body after decompression, in bytes.
-const (
-	// BodyLimit allows several times the lists of 100,000 elections (36 MB).
-	BodyLimit = 256 << 20
-	// errorLimit is far above the size of Consul's errors.
-	errorLimit = 64 << 10
-	// largeBody is the size above which bodies are read one at a time: otherwise every
-	// query could use BodyLimit at once.
-	largeBody = 8 << 20
-)
-
-// errTooLarge reports a body above BodyLimit.
-var errTooLarge = fmt.Errorf("the response is larger than %d MB", BodyLimit>>20)
-
 // guard is the transport below Consul's library. It rejects foreign responses and limits
 // bodies.
 type guard struct {
@@ -47,11 +33,13 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	body := &boundedBody{ReadCloser: response.Body, guard: g, done: r.Context().Done(), cause: r.Context().Err, left: BodyLimit}
 	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict {
-		body.left, body.cut = errorLimit, true
+		response.Body = cutBody{io.LimitReader(response.Body, errorLimit), response.Body}
+		return response, nil
 	}
-	response.Body = body
+	response.Body = &boundedBody{
+		ReadCloser: response.Body, slot: g.large, done: r.Context().Done(), cause: r.Context().Err, direct: largeBody,
+	}
 	return response, nil
 }
 
@@ -110,66 +98,4 @@ func indexed(path string) bool {
 		}
 	}
 	return false
-}
-
-// boundedBody ends after left bytes: with an error, or as if complete if cut is set.
-type boundedBody struct {
-	io.ReadCloser
-	guard guard
-	done  <-chan struct{} // of the request's context, with its cause
-	cause func() error
-	read  int64
-	left  int64
-	cut   bool
-	large bool // holds the guard's slot for a large body
-}
-
-// Read returns the next bytes of the body.
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		if b.cut {
-			return 0, io.EOF
-		}
-		return b.probe()
-	}
-	if err := b.enter(); err != nil {
-		return 0, err
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.read, b.left = b.read+int64(n), b.left-int64(n)
-	return n, err
-}
-
-// probe distinguishes a body of exactly the limit from a larger one.
-func (b *boundedBody) probe() (int, error) {
-	switch n, err := b.ReadCloser.Read(make([]byte, 1)); {
-	case n > 0:
-		return 0, errTooLarge
-	case err != nil:
-		return 0, err
-	}
-	return 0, nil
-}
-
-// enter waits until no other large body is read.
-func (b *boundedBody) enter() error {
-	if b.large || b.read < largeBody {
-		return nil
-	}
-	select {
-	case b.guard.large <- struct{}{}:
-		b.large = true
-		return nil
-	case <-b.done:
-		return b.cause()
-	}
-}
-
-// Close ends the body and releases the slot for large bodies.
-func (b *boundedBody) Close() error {
-	if b.large {
-		b.large = false
-		<-b.guard.large
-	}
-	return b.ReadCloser.Close()
 }

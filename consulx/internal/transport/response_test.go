@@ -3,10 +3,13 @@ package transport
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,13 +61,13 @@ func TestBodiesAreBounded(t *testing.T) {
 		want   int64
 		err    error
 	}{
-		{"an endless response", func(w http.ResponseWriter) { endless(w) }, BodyLimit, errTooLarge},
+		{"an endless response", func(w http.ResponseWriter) { endless(w) }, largeBody, errTooLarge},
 		{"an endless error", func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); endless(w) }, errorLimit, nil},
 		{"the largest response", func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, BodyLimit)) }, BodyLimit, nil},
 		{"a compressed response", func(w http.ResponseWriter) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(bomb.Bytes())
-		}, BodyLimit, errTooLarge},
+		}, largeBody, errTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, url := clientOf(t, c.answer)
@@ -80,8 +83,49 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
+// The allocations of both readers that electop uses are bounded, regardless of how their buffers grow.
+func TestAnEndlessBodyTakesNoMoreThanItsLimit(t *testing.T) {
+	const allowed = BodyLimit + BodyLimit/4
+	for name, read := range map[string]func(io.Reader) error{
+		"a buffer":  func(r io.Reader) error { _, err := new(bytes.Buffer).ReadFrom(r); return err },
+		"a decoder": func(r io.Reader) error { return json.NewDecoder(r).Decode(new([]string)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, url := clientOf(t, func(w http.ResponseWriter) { _, _ = io.WriteString(w, `["`); endless(w) })
+			response, err := client.Get(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err = read(response.Body)
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, errTooLarge) || used > allowed {
+				t.Errorf("%v after %d MB, at most %d MB", err, used>>20, allowed>>20)
+			}
+		})
+	}
+}
+
+// A connection that breaks is not the end of a large body.
+func TestATruncatedLargeBodyIsAnError(t *testing.T) {
+	client, url := clientOf(t, func(w http.ResponseWriter) {
+		w.Header().Set("Content-Length", strconv.Itoa(2*largeBody))
+		_, _ = w.Write(make([]byte, largeBody+pieceSize))
+	})
+	response, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.ReadAll(response.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestOneLargeBodyAtATime(t *testing.T) {
-	client, url := clientOf(t, func(w http.ResponseWriter) { endless(w) })
+	client, url := clientOf(t, func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, 2*largeBody)) })
 	var large atomic.Int32
 	var readers sync.WaitGroup
 	for range 4 {
@@ -99,7 +143,9 @@ func TestOneLargeBodyAtATime(t *testing.T) {
 			if large.Add(1) > 1 {
 				t.Error("two large bodies are read at the same time")
 			}
-			_, _ = io.CopyN(io.Discard, response.Body, BodyLimit/4)
+			if n, err := io.Copy(io.Discard, response.Body); n != largeBody-1 || err != nil {
+				t.Errorf("%d bytes and %v", n, err)
+			}
 			large.Add(-1)
 		})
 	}

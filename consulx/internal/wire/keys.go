@@ -30,7 +30,7 @@ func Pairs(text []byte, before List) (List, error) {
 // decodeEach returns false unless every pair ends with the next closing brace. A key with a closing brace makes the
 // text before it invalid.
 func decodeEach(text []byte, before List) (list List, ok bool) {
-	rest, open := bytes.CutPrefix(bytes.TrimSpace(text), []byte("["))
+	rest, open := bytes.CutPrefix(bytes.Trim(text, space), []byte("["))
 	known := len(before.sums)
 	if list.seed = before.seed; known == 0 {
 		list.seed = maphash.MakeSeed()
@@ -57,7 +57,7 @@ func decodeEach(text []byte, before List) (list List, ok bool) {
 		}
 		rest, open = bytes.CutPrefix(bytes.TrimLeft(after, space), []byte(","))
 	}
-	return list, len(list.Pairs) > 0 && string(bytes.TrimSpace(rest)) == "]"
+	return list, len(list.Pairs) > 0 && string(bytes.Trim(rest, space)) == "]"
 }
 
 // space is the white space that JSON allows. Development agents write it.

@@ -37,6 +37,7 @@ var otherLists = []string{
 	`[{"Value":"eA\u003d="}]`, `[{"Value":nullx}]`, `[{"Value":null1}]`,
 	`[{"Key":"a",}]`, `[{"Key":"a"},]`, `[{"Key" "a"}]`, `[{"Key":"a"} {"Key":"b"}]`, "[{\"Key\":\"a\tb\"}]", `[{"Key":"a\x"}]`, `[{"Key":"a`, `[{"Key":"a"}`,
 	`[{"Key":"b"},{"Key":"a","Value":"eA=="}]`,
+	"[{}\v]", "\f[{}]", "[{}]\u0085", "[{}\u00a0]",
 }
 
 // FuzzPairs compares the result with that of encoding/json. The previous list must not change it. The test overwrites

@@ -1,0 +1,100 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+// Limits of a response body after decompression, in bytes.
+const (
+	// BodyLimit allows several times the lists of 100,000 elections (36 MB).
+	BodyLimit = 256 << 20
+	// errorLimit is far above the size of Consul's errors.
+	errorLimit = 64 << 10
+	// largeBody is the size above which bodies are read one at a time: otherwise every
+	// query could use BodyLimit at once.
+	largeBody = 8 << 20
+	// pieceSize divides the part of a body above largeBody.
+	pieceSize = 1 << 20
+)
+
+// errTooLarge reports a body above BodyLimit.
+var errTooLarge = fmt.Errorf("the response is larger than %d MB", BodyLimit>>20)
+
+// cutBody is the beginning of an error, as if it were complete.
+type cutBody struct {
+	io.Reader
+	io.Closer
+}
+
+// boundedBody is a body of at most BodyLimit bytes; a larger one is an error.
+type boundedBody struct {
+	io.ReadCloser
+	slot   chan struct{}   // held by the reader of a body above largeBody
+	done   <-chan struct{} // of the request's context, with its cause
+	cause  func() error
+	direct int64 // bytes that are still passed on as they arrive
+	large  bool  // holds the slot
+	rest   net.Buffers
+	err    error // of reading the rest
+}
+
+// Read returns the next bytes of the body.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.direct > 0 {
+		n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.direct)])
+		b.direct -= int64(n)
+		return n, err
+	}
+	if !b.large {
+		if err := b.enter(); err != nil {
+			return 0, err
+		}
+		b.rest, b.err = collect(b.ReadCloser, BodyLimit-largeBody)
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	return b.rest.Read(p)
+}
+
+// collect reads up to limit bytes, all before the first is returned: the growing buffer of
+// a reader would take four times BodyLimit until a larger body is an error.
+func collect(in io.Reader, limit int64) (pieces net.Buffers, err error) {
+	for {
+		piece := bytes.NewBuffer(make([]byte, 0, pieceSize+bytes.MinRead))
+		n, err := io.CopyN(piece, in, min(pieceSize, limit+1))
+		pieces, limit = append(pieces, piece.Bytes()), limit-n
+		switch {
+		case limit < 0:
+			return nil, errTooLarge
+		case errors.Is(err, io.EOF):
+			return pieces, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// enter waits until no other large body is read.
+func (b *boundedBody) enter() error {
+	select {
+	case b.slot <- struct{}{}:
+		b.large = true
+		return nil
+	case <-b.done:
+		return b.cause()
+	}
+}
+
+// Close ends the body and releases the slot for large bodies.
+func (b *boundedBody) Close() error {
+	if b.large {
+		b.large = false
+		<-b.slot
+	}
+	return b.ReadCloser.Close()
+}
