@@ -91,6 +91,8 @@ type ActionKind string
 const (
 	ActionRelease ActionKind = "release"
 	ActionDestroy ActionKind = "destroy"
+	// ActionFix writes a key that no session holds, so that candidates can lead again.
+	ActionFix ActionKind = "fix"
 )
 
 // ActionStage is the progress of an operator's action.

@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui/internal/fix"
 	"electop/ui/internal/results"
 )
 
@@ -51,6 +52,9 @@ type Options struct {
 	// Survey reads the surroundings of elections once, in the order of keys, with its
 	// errors inside. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, keys []string) []election.Surroundings
+	// Diagnose reads why an election has no effective leader and returns the fix. It runs off the
+	// event loop; nil disables f.
+	Diagnose fix.Diagnose
 	// Report writes an incident report about the elections with these keys since a moment
 	// to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
@@ -73,3 +77,6 @@ type Options struct {
 
 // Operator carries out a confirmed action.
 type Operator = results.Operator
+
+// Diagnosis is the problem of one election and what resolves it.
+type Diagnosis = fix.Diagnosis

@@ -7,6 +7,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election/insight"
 	"electop/ui/internal/chrome"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
@@ -57,7 +58,11 @@ func (m *Model) frame() []string {
 	case modeHelp:
 		m.look.guide.Draw(p, lines, m.focus.help, w)
 	case modeDialog:
-		m.dialog.View(p, lines, w)
+		if m.focus.fix != nil {
+			m.focus.fix.View(p, m.scene, lines, w)
+		} else {
+			m.dialog.View(p, lines, w)
+		}
 	case modeResults:
 		m.log.View(p, lines, w)
 	default:
@@ -164,6 +169,8 @@ func (m *Model) footerKeys() []key.Binding {
 	switch {
 	case m.focus.mode == modePrompt:
 		return m.keys.Prompt(m.focus.prompt.kind == promptFilter)
+	case m.focus.fix != nil:
+		return m.focus.fix.Keys(m.keys)
 	case m.focus.mode == modeDialog:
 		return m.dialog.Keys(m.keys)
 	case m.focus.mode == modeHelp:
@@ -180,6 +187,10 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.keys.Empty()
 	case m.focus.zoom:
 		return keysFor().Zoom()
+	}
+	visible, hidden := m.board.Marks(m.scene) // the keys of actions concern marked elections
+	if e := m.scene.Selected; e != nil && visible+hidden == 0 && insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings {
+		return keysFor().Vacant()
 	}
 	return keysFor().Board()
 }

@@ -51,6 +51,9 @@ func newRunner(ctx context.Context, op Operator) runner {
 			if kind == election.ActionDestroy {
 				do = op.DestroySession
 			}
+			if apply := group[0].apply; apply != nil {
+				do = func(ctx context.Context, _ election.Target) insight.Outcome { return apply(ctx) }
+			}
 			msg := make(Answered, 0, len(group))
 			for i, outcome := range actOnce(ctx, do, targets) {
 				msg = append(msg, answer{of: group[i], outcome: outcome})

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/insight"
+	"electop/internal/rescue"
+	"electop/ui"
+)
+
+// fixer finds and resolves problems for the dashboard as `electop rescue` does.
+type fixer struct {
+	dashboard
+	operator *consulx.Operator
+}
+
+// diagnose finds the problem of an election of a snapshot.
+func (f fixer) diagnose(ctx context.Context, s *election.Snapshot, e *election.Election) ui.Diagnosis {
+	in := rescue.Inspector{Client: f.client, Elections: s.Elections, Now: time.Now(), Probe: !f.readOnly}
+	items := in.Inspect(ctx, []*election.Election{e})
+	if len(items) == 0 {
+		return ui.Diagnosis{}
+	}
+	i := items[0]
+	d := ui.Diagnosis{Fix: i.Fix, Facts: i.Facts}
+	if i.Writes() && !f.readOnly {
+		d.Apply = func(ctx context.Context) insight.Outcome { return f.apply(ctx, i) }
+	}
+	return d
+}
+
+// apply applies a fix, and records it in the history if it ends a term.
+func (f fixer) apply(ctx context.Context, i *rescue.Item) insight.Outcome {
+	o := insight.Outcome{Action: election.ActionFix, Target: i.Election.Target()}
+	if i.Fix.Kind == insight.FixDestroy {
+		o.Action = election.ActionDestroy
+	}
+	o = outcomeOf(o, i.Apply(ctx, f.client, f.operator))
+	if o.Action == election.ActionDestroy {
+		f.recorder.action(o)
+	}
+	return o
+}
