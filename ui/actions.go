@@ -26,15 +26,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Zoom:
 		m.focus.zoom = true
 	case scene.Visit:
-		m.feed.visit(a.Past)
-		if m.note.role != term.Bad { // it is about the moment that was shown
-			m.note = note{quitUntil: m.note.quitUntil}
-		}
-		cmd := m.changed()
-		if a.Cursor != "" {
-			cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
-		}
-		return cmd
+		return visit(m, a)
 	case scene.ShowLanes:
 		m.feed.lanes = a.Lanes
 		m.renew()
@@ -44,10 +36,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
 		return m.toDialog(scene.Changed{Before: m.scene})
 	case scene.Confirm:
-		unmark := scene.Unmark{Targets: a.Targets}
-		unmarked := tea.Batch(send(m, &m.board, unmark), send(m, &m.sessions, unmark))
-		log, started := m.log.Start(a, m.scene)
-		return tea.Batch(unmarked, m.started(log, started))
+		return tea.Batch(unmark(m, a.Targets), m.started(m.log.Start(a, m.scene)))
 	case scene.ConfirmFix:
 		return m.started(m.log.StartFix(a, m.scene))
 	case scene.Refresh:
@@ -167,6 +156,25 @@ func (m *Model) pause(on bool) tea.Cmd {
 	}
 	m.feed.pause(on)
 	return m.changed()
+}
+
+// visit shows a moment of the past, or the present.
+func visit(m *Model, a scene.Visit) tea.Cmd {
+	m.feed.visit(a.Past)
+	if m.note.role != term.Bad { // it is about the moment that was shown
+		m.note = note{quitUntil: m.note.quitUntil}
+	}
+	cmd := m.changed()
+	if a.Cursor != "" {
+		cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
+	}
+	return cmd
+}
+
+// unmark removes the marks of the targets of an action.
+func unmark(m *Model, targets []scene.Target) tea.Cmd {
+	u := scene.Unmark{Targets: targets}
+	return tea.Batch(send(m, &m.board, u), send(m, &m.sessions, u))
 }
 
 // started shows an action that the user confirmed.

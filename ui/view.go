@@ -58,16 +58,21 @@ func (m *Model) frame() []string {
 	case modeHelp:
 		m.look.guide.Draw(p, lines, m.focus.help, w)
 	case modeDialog:
-		if m.focus.fix != nil {
-			m.focus.fix.View(p, m.scene, lines, w)
-		} else {
-			m.dialog.View(p, lines, w)
-		}
+		drawDialog(m, lines)
 	case modeResults:
 		m.log.View(p, lines, w)
 	default:
 	}
 	return lines
+}
+
+// drawDialog draws the open dialog over lines.
+func drawDialog(m *Model, lines []string) {
+	if m.focus.fix != nil {
+		m.focus.fix.View(m.look.painter, m.scene, lines, m.window.w)
+		return
+	}
+	m.dialog.View(m.look.painter, lines, m.window.w)
 }
 
 // demoHeight is the window height from which the demonstration's text is shown.
@@ -188,9 +193,16 @@ func (m *Model) footerKeys() []key.Binding {
 	case m.focus.zoom:
 		return keysFor().Zoom()
 	}
-	visible, hidden := m.board.Marks(m.scene) // the keys of actions concern marked elections
-	if e := m.scene.Selected; e != nil && visible+hidden == 0 && insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings {
+	if offersFix(m) {
 		return keysFor().Vacant()
 	}
 	return keysFor().Board()
+}
+
+// offersFix reports whether the footer shows the key of a fix. With marks, its keys concern the
+// marked elections.
+func offersFix(m *Model) bool {
+	e := m.scene.Selected
+	visible, hidden := m.board.Marks(m.scene)
+	return e != nil && visible+hidden == 0 && insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings
 }

@@ -39,6 +39,11 @@ func (in Inspector) Inspect(ctx context.Context, chosen []*election.Election) []
 	all := in.surroundings(ctx, vacant)
 	in.probe(ctx, all)
 	in.readNodes(ctx, held, all)
+	return in.infer(chosen, all)
+}
+
+// infer returns the problems that the facts show.
+func (in Inspector) infer(chosen []*election.Election, all map[*election.Election]*facts) []*Item {
 	var sessions []*election.Session
 	for _, f := range all {
 		if f.Around != nil {
