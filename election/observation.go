@@ -107,12 +107,14 @@ type LinkUp struct {
 // ActionKind is the kind of an operator's action on an election.
 type ActionKind string
 
-// The operator's actions. The last two change a key that no session holds.
+// The operator's actions. Setting flags and deleting change a key that no session holds.
 const (
 	ActionRelease  ActionKind = "release"
 	ActionDestroy  ActionKind = "destroy"
 	ActionSetFlags ActionKind = "set_flags"
 	ActionDelete   ActionKind = "delete_key"
+	// ActionFix is a fix of the dashboard whose write is not known yet.
+	ActionFix ActionKind = "fix"
 )
 
 // EndsHold reports whether the action ends a hold, and so explains the end of a term.

@@ -8,6 +8,8 @@ import (
 
 	"electop/election/sanitize"
 	"electop/ui/internal/dialog"
+	"electop/ui/internal/fix"
+	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -24,7 +26,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Zoom:
 		m.focus.zoom = true
 	case scene.Visit:
-		return m.visit(a)
+		return visit(m, a)
 	case scene.ShowLanes:
 		m.feed.lanes = a.Lanes
 		m.renew()
@@ -34,7 +36,9 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
 		return m.toDialog(scene.Changed{Before: m.scene})
 	case scene.Confirm:
-		return m.confirm(a)
+		return tea.Batch(unmark(m, a.Targets), m.started(m.log.Start(a, m.scene)))
+	case scene.ConfirmFix:
+		return m.started(m.log.StartFix(a, m.scene))
 	case scene.Refresh:
 		m.out.rights.forget(a.Targets)
 		m.note = note{}
@@ -171,15 +175,41 @@ func (m *Model) pause(on bool) tea.Cmd {
 	return m.changed()
 }
 
-// confirm starts the actions that the user confirmed.
-func (m *Model) confirm(a scene.Confirm) tea.Cmd {
+// visit shows a moment of the past, or the present.
+func visit(m *Model, a scene.Visit) tea.Cmd {
+	m.feed.visit(a.Past)
+	if m.note.role != term.Bad { // it is about the moment that was shown
+		m.note = note{quitUntil: m.note.quitUntil}
+	}
+	cmd := m.changed()
+	if a.Cursor != "" {
+		cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
+	}
+	return cmd
+}
+
+// unmark removes the marks of the targets of an action.
+func unmark(m *Model, targets []scene.Target) tea.Cmd {
+	u := scene.Unmark{Targets: targets}
+	return tea.Batch(send(m, &m.board, u), send(m, &m.sessions, u))
+}
+
+// started shows an action that the user confirmed.
+func (m *Model) started(log results.Log, action scene.Action) tea.Cmd {
 	m.closeOverlay("")
-	unmark := scene.Unmark{Targets: a.Targets}
-	cmd := tea.Batch(send(m, &m.board, unmark), send(m, &m.sessions, unmark))
-	log, action := m.log.Start(a.Kind, a.Targets, m.scene)
 	m.log = log
 	m.renew()
-	return tea.Batch(cmd, m.do(action))
+	return m.do(action)
+}
+
+// openFix opens the dialog about the selected election, or says why it has no problem.
+func openFix(m *Model, by string) tea.Cmd {
+	d, action := fix.Open(m.scene.Selected, by, m.out.diagnose, m.keys, m.scene)
+	if d != nil {
+		m.out.travel.Cancel() // a dialog is about the present
+		m.focus.fix, m.focus.mode, m.note = d, modeDialog, note{}
+	}
+	return m.do(action)
 }
 
 // closeOverlay closes the dialog or help over the board.
@@ -187,7 +217,10 @@ func (m *Model) closeOverlay(text string) {
 	if m.dialog != nil {
 		m.dialog.End()
 	}
-	m.dialog, m.focus.mode = nil, modeBoard
+	if m.focus.fix != nil {
+		m.focus.fix.End()
+	}
+	m.dialog, m.focus.fix, m.focus.mode = nil, nil, modeBoard
 	if text != "" {
 		m.say(term.Quiet, text)
 	}

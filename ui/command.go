@@ -14,7 +14,7 @@ import (
 )
 
 // commandNames lists the commands for the error message of an unknown one.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :discover  :watch PATTERN  :unwatch PATTERN  :help"
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :fix  :discover  :watch PATTERN  :unwatch PATTERN  :help"
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -50,9 +50,11 @@ func (m *Model) command(text string) tea.Cmd {
 	case "wide":
 		return m.toTable(scene.Widen{})
 	case "release":
-		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease})
+		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, By: ":release"})
 	case "destroy":
-		return m.toTable(scene.Choose{Kind: election.ActionDestroy})
+		return m.toTable(scene.Choose{Kind: election.ActionDestroy, By: ":destroy"})
+	case "fix":
+		return openFix(m, ":fix")
 	case "discover":
 		return send(m, &m.focus.locks, locks.Open{})
 	case "watch":

@@ -49,9 +49,11 @@ func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	switch k := &m.keys; {
 	case key.Matches(msg, k.Release):
-		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease})
+		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, By: msg.String()})
 	case key.Matches(msg, k.Destroy):
-		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy})
+		return send(m, &m.board, scene.Choose{Kind: election.ActionDestroy, By: msg.String()})
+	case key.Matches(msg, k.Fix):
+		return openFix(m, msg.String())
 	case key.Matches(msg, k.Wide):
 		return send(m, &m.board, scene.Widen{})
 	case key.Matches(msg, k.Report):

@@ -12,6 +12,7 @@ import (
 	"electop/ui/internal/detail"
 	"electop/ui/internal/dialog"
 	"electop/ui/internal/events"
+	"electop/ui/internal/fix"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
@@ -71,6 +72,8 @@ type focus struct {
 	// zoom shows only the details of the selected election.
 	zoom   bool
 	prompt prompt
+	// fix is the open dialog about a problem, nil if none is open.
+	fix *fix.Model
 	// help is the first visible line of the help.
 	help  int
 	locks locks.Model
@@ -102,6 +105,7 @@ type links struct {
 	warning  tea.Cmd
 	tools    dialog.Tools
 	rights   *rightsBook
+	diagnose fix.Reader
 	report   *past.Reporter
 	travel   *travel.Traveler
 	insights scene.InsightCache
@@ -126,8 +130,9 @@ func New(ctx context.Context, opts Options) Model {
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), interlude: nextInterlude(ctx, opts.Interludes), warning: nextWarning(ctx, opts.Warnings),
-		tools:  dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
-		rights: newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
+		tools:    dialog.Tools{Keys: k, Search: scene.NewSearcher(ctx, opts.Holdings), Survey: dialog.NewSurveyor(ctx, opts.Survey)},
+		diagnose: fix.NewReader(ctx, opts.Diagnose),
+		rights:   newRightsBook(ctx, opts.Rights), report: past.NewReporter(ctx, opts.Report),
 		travel: travel.New(ctx, opts.History, opts.Patterns),
 	}
 	if opts.Nearby != nil {
@@ -164,7 +169,7 @@ func (m *Model) renew() {
 		Stale: f.stale(), Paused: f.paused, Past: f.past, Lanes: f.shownLanes(), Warning: f.warning,
 		ReadOnly: m.opts.ReadOnly, CanAct: m.opts.Operator != nil, Studies: m.opts.Study != nil, Lists: m.opts.WatchSessions != nil,
 		Selected: m.board.Selected(), NameWidth: m.board.NameWidth(),
-		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier,
+		Missing: m.out.rights.missing, Earlier: m.sessions.Earlier, Followed: m.log.Followed(f.now),
 	}
 	switch m.focus.view {
 	case viewElections:

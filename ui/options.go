@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui/internal/fix"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/results"
 )
@@ -61,6 +62,9 @@ type Options struct {
 	// SetPatterns replaces the watched patterns. It runs on the event loop and must not
 	// block.
 	SetPatterns func(ps election.Patterns)
+	// Diagnose reads why an election has no effective leader and returns the fix. It runs off the
+	// event loop; nil disables f.
+	Diagnose fix.Diagnose
 	// Report writes an incident report about the elections with these keys since a moment
 	// to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
@@ -86,3 +90,6 @@ type DiscoveredLocks = locks.Found
 
 // Operator carries out a confirmed action.
 type Operator = results.Operator
+
+// Diagnosis is the problem of one election and what resolves it.
+type Diagnosis = fix.Diagnosis

@@ -87,7 +87,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	d.lacks("Results:")
 	d.wants("Closed; u lists the results again.")
 	d.keys("u")
-	d.wants("Actions since electop started", "12:01:09 ● auth     release  auth-2 → auth-9 after 1.3s")
+	d.wants("Actions since electop started", "12:01:09 ● auth     release  r  auth-2 → auth-9 after 1.3s")
 	if cmd := d.keys("q"); cmd != nil {
 		t.Error("q quits instead of closing the results")
 	}

@@ -108,10 +108,13 @@ func (m *Model) toView(msg tea.Msg) tea.Cmd {
 
 // toDialog sends a message to the open dialog, if any.
 func (m *Model) toDialog(msg tea.Msg) tea.Cmd {
-	if m.dialog == nil {
-		return nil
+	switch {
+	case m.focus.fix != nil:
+		return send(m, m.focus.fix, msg)
+	case m.dialog != nil:
+		return send(m, m.dialog, msg)
 	}
-	return send(m, m.dialog, msg)
+	return nil
 }
 
 // changed notifies the components that the selection or the data changed.

@@ -7,6 +7,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election/insight"
 	"electop/ui/internal/chrome"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
@@ -57,7 +58,7 @@ func (m *Model) frame() []string {
 	case modeHelp:
 		m.look.guide.Draw(p, lines, m.focus.help, w)
 	case modeDialog:
-		m.dialog.View(p, lines, w)
+		drawDialog(m, lines)
 	case modeResults:
 		m.log.View(p, lines, w)
 	case modeLocks:
@@ -65,6 +66,15 @@ func (m *Model) frame() []string {
 	default:
 	}
 	return lines
+}
+
+// drawDialog draws the open dialog over lines.
+func drawDialog(m *Model, lines []string) {
+	if m.focus.fix != nil {
+		m.focus.fix.View(m.look.painter, m.scene, lines, m.window.w)
+		return
+	}
+	m.dialog.View(m.look.painter, lines, m.window.w)
 }
 
 // demoHeight is the window height from which the demonstration's text is shown.
@@ -166,6 +176,8 @@ func (m *Model) footerKeys() []key.Binding {
 	switch {
 	case m.focus.mode == modePrompt:
 		return m.keys.Prompt(m.focus.prompt.kind == promptFilter)
+	case m.focus.fix != nil:
+		return m.focus.fix.Keys(m.keys)
 	case m.focus.mode == modeDialog:
 		return m.dialog.Keys(m.keys)
 	case m.focus.mode == modeHelp:
@@ -185,5 +197,16 @@ func (m *Model) footerKeys() []key.Binding {
 	case m.focus.zoom:
 		return keysFor().Zoom()
 	}
+	if offersFix(m) {
+		return keysFor().Vacant()
+	}
 	return keysFor().Board()
+}
+
+// offersFix reports whether the footer shows the key of a fix. With marks, its keys concern the
+// marked elections.
+func offersFix(m *Model) bool {
+	e := m.scene.Selected
+	visible, hidden := m.board.Marks(m.scene)
+	return e != nil && visible+hidden == 0 && insight.FixNeeds(e, m.scene.AsOf) == insight.NeedsSurroundings
 }

@@ -49,13 +49,52 @@ type Fix struct {
 	AtMost bool
 }
 
+// DoAt is Do at a moment, which is different for a wait.
+func (f *Fix) DoAt(now time.Time) string {
+	switch {
+	case f.Kind != FixWait:
+		return f.Do
+	case !f.Until.After(now):
+		return "The lock-delay should have ended: check again."
+	case f.AtMost:
+		return fmt.Sprintf("Wait for its end, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
+	}
+	return fmt.Sprintf("Wait for its end, in about %s.", roughly(f.Until.Sub(now)+time.Second-1))
+}
+
 // FixFacts are the facts that [Board.Fix] needs in addition to the election.
 type FixFacts struct {
 	Now    time.Time
 	Around *election.Surroundings // nil if not read
 	Delay  ProbedDelay
+	// DelayErr is why the probe for a lock-delay failed, empty if it did not.
+	DelayErr string
 	// Checks are those of the leader's node, nil if not read.
 	Checks []election.Check
+}
+
+// FixNeed is what must be read to find the problem of an election.
+type FixNeed int
+
+// The needs.
+const (
+	NeedsNothing      FixNeed = iota // [Board.Fix] finds no problem, whatever the facts are
+	NeedsSurroundings                // there is no leader
+	NeedsChecks                      // the leader may be gone: the checks of its node show it
+)
+
+// FixNeeds returns which facts [Board.Fix] needs for an election. A session with a TTL that
+// holds the key gives no evidence: if its holder is gone, it expires.
+func FixNeeds(e *election.Election, now time.Time) FixNeed {
+	switch s := e.Session; {
+	case e.State(now) == election.OfSemaphore:
+		return NeedsNothing
+	case !e.Exists || !e.Pair.Held():
+		return NeedsSurroundings
+	case s == nil || s.TTL > 0:
+		return NeedsNothing
+	}
+	return NeedsChecks
 }
 
 // Fix infers why an election has no effective leader, and the fix. It is nil for a
@@ -194,10 +233,7 @@ func fixDelay(e *election.Election, f FixFacts) *Fix {
 	case !known:
 		fix.Until, fix.AtMost = f.Now.Add(election.MaxLockDelay), true
 	}
-	fix.Do = fmt.Sprintf("Wait for its end, in about %s.", roughly(fix.Until.Sub(f.Now)+time.Second-1))
-	if fix.AtMost {
-		fix.Do = fmt.Sprintf("Wait for its end, in at most %s.", election.MaxLockDelay)
-	}
+	fix.Do = fix.DoAt(f.Now)
 	return fix
 }
 

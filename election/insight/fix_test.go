@@ -63,7 +63,7 @@ func TestFix(t *testing.T) {
 		{"one healthy instance", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "critical"), check("b", "web", "passing")}}, "", "", ""},
 		{"a warning", heldBy(session(nil)), FixFacts{Checks: []election.Check{check("a", "web", "warning")}}, "", "", ""},
 
-		{"a probed lock-delay", vacant(nil), FixFacts{Around: sessionsAround(), Delay: DelayActive}, ProblemLockDelay, FixWait, "at most 1m0s"},
+		{"a probed lock-delay", vacant(nil), FixFacts{Around: sessionsAround(), Delay: DelayActive}, ProblemLockDelay, FixWait, "at most 1m00s"},
 		{"a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround()}, ProblemLockDelay, FixWait, "about 9s"},
 		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, FixManual, ""},
 		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "3304740253564472344"},
@@ -108,5 +108,36 @@ func TestFix(t *testing.T) {
 				t.Errorf("%+v, want %s %s %q", fix, tt.problem, tt.kind, tt.text)
 			}
 		})
+	}
+}
+
+func TestFixNeeds(t *testing.T) {
+	semaphore := vacant(func(e *election.Election) { e.Pair.Flags = election.SemaphoreFlag })
+	bare := heldBy(session(func(s *election.Session) { s.NodeChecks = nil }))
+	for name, c := range map[string]struct {
+		e    *election.Election
+		want FixNeed
+	}{
+		"no leader": {vacant(nil), NeedsSurroundings}, "no key": {vacant(func(e *election.Election) { e.Exists = false }), NeedsSurroundings},
+		"a session without a TTL": {bare, NeedsChecks}, "an unread session": {heldBy(nil), NeedsNothing}, "a semaphore": {semaphore, NeedsNothing},
+		"a session with a TTL": {heldBy(session(func(s *election.Session) { s.TTL = time.Minute })), NeedsNothing},
+	} {
+		if got := FixNeeds(c.e, t0); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestFixDoAt(t *testing.T) {
+	fix := Fix{Kind: FixWait, Do: "then", Until: t0.Add(9 * time.Second)}
+	for after, want := range map[time.Duration]string{
+		0: "Wait for its end, in about 9s.", 7500 * time.Millisecond: "Wait for its end, in about 2s.", 9 * time.Second: "The lock-delay should have ended: check again.",
+	} {
+		if got := fix.DoAt(t0.Add(after)); got != want {
+			t.Errorf("after %s: %q", after, got)
+		}
+	}
+	if fix.Kind = FixManual; fix.DoAt(t0) != "then" {
+		t.Error(fix.DoAt(t0))
 	}
 }

@@ -3,6 +3,7 @@ package insight
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"electop/election"
@@ -43,8 +44,8 @@ type Outcome struct {
 	Kind   OutcomeKind
 	// New is the first leader observed after the action, zero while there is none.
 	New Holder
-	// Vacancy is the time between the two terms: exact if VacancyKnown, otherwise
-	// an upper bound, or zero if unknown.
+	// Vacancy is the time between the two terms, after a fix that from the confirmation to
+	// the term: exact if VacancyKnown, otherwise an upper bound, or zero if unknown.
 	Vacancy      time.Duration
 	VacancyKnown bool
 	// Reason is one line: why there is no new leader, why nothing was written, or
@@ -72,6 +73,21 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	default:
 		return o.succeeded(e.Terms[i], e.Terms[i+1])
 	}
+}
+
+// FollowFix looks for the first term after a fix that the user confirmed at a moment. The
+// numbers of the terms do not show it: a write without the lock restarts them.
+func (o Outcome) FollowFix(e *election.Election, at time.Time) Outcome {
+	if o.Settled() || e == nil || e.Key() != o.Target.Key {
+		return o
+	}
+	i := slices.IndexFunc(e.Terms, func(t election.Term) bool { return !t.Start.Before(at) })
+	if i < 0 {
+		return o
+	}
+	o = o.ledBy(e.Terms[i])
+	o.Vacancy, o.VacancyKnown = e.Terms[i].Start.Sub(at), e.Terms[i].StartKnown
+	return o
 }
 
 // targetTerm returns the index of the term that the action ended, the latest if
@@ -173,6 +189,9 @@ func (o Outcome) Summary() string {
 }
 
 func (o Outcome) headline() string {
+	if o.Action == election.ActionFix {
+		return o.fixHeadline()
+	}
 	leader, next := election.ShortLeader(o.Target.Leader), election.ShortLeader(o.New.Leader)
 	if o.Target.Key == "" {
 		leader = "session " + election.ShortID(o.Target.Session)
@@ -191,6 +210,22 @@ func (o Outcome) headline() string {
 		return leader + o.doneText()
 	case OutcomeUnknown:
 		return "unknown whether the " + string(o.Action) + " was applied"
+	default:
+		return "nothing was changed"
+	}
+}
+
+// fixHeadline describes a fix of an election without a leader.
+func (o Outcome) fixHeadline() string {
+	switch o.Kind {
+	case OutcomeMoved, OutcomeReturned:
+		return election.ShortLeader(o.New.Leader) + " leads" + o.vacancyText()
+	case OutcomeVacant:
+		return "fixed, no leader"
+	case OutcomeDone:
+		return "fixed"
+	case OutcomeUnknown:
+		return "unknown whether the fix was applied"
 	default:
 		return "nothing was changed"
 	}

@@ -12,10 +12,11 @@ import (
 	"electop/consulx"
 	"electop/election"
 	"electop/election/insight"
+	"electop/internal/rescue"
 )
 
-// rescue finds elections without an effective leader, and applies what resolves them.
-type rescue struct {
+// rescueCommand finds elections without an effective leader, and applies what resolves them.
+type rescueCommand struct {
 	lookup
 	d        deps
 	o        *options
@@ -24,7 +25,6 @@ type rescue struct {
 	wait     time.Duration
 	output   string
 	recorder *historyRecorder
-	board    *insight.Board
 	items    []*rescueItem
 }
 
@@ -71,7 +71,7 @@ Exit codes, the first that applies:
   0  no problem, or every fix was applied; always with --dry-run`
 
 func newRescueCommand(d deps, o *options) *cobra.Command {
-	r := &rescue{d: d, o: o}
+	r := &rescueCommand{d: d, o: o}
 	cmd := &cobra.Command{
 		Use:               "rescue [NAME…]",
 		Short:             "Show why elections have no leader, and apply the fix",
@@ -89,9 +89,9 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 }
 
 // showsOnly reports whether nothing is applied.
-func (r *rescue) showsOnly() bool { return r.dryRun || r.o.readOnly }
+func (r *rescueCommand) showsOnly() bool { return r.dryRun || r.o.readOnly }
 
-func (r *rescue) run(ctx context.Context, names []string) error {
+func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if r.wait < 0 {
 		return usagef("--wait %s: must be a positive duration", r.wait)
 	}
@@ -124,10 +124,10 @@ func (r *rescue) run(ctx context.Context, names []string) error {
 }
 
 // confirmPlan shows the problems, and asks before fixes that write.
-func (r *rescue) confirmPlan(ctx context.Context) error {
+func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	n := 0
 	for _, i := range r.items {
-		if i.writes() {
+		if i.Writes() {
 			n++
 		}
 	}
@@ -142,11 +142,14 @@ func (r *rescue) confirmPlan(ctx context.Context) error {
 	if n == 0 || r.yes {
 		return nil
 	}
-	return r.d.confirm(ctx, "Apply "+election.Plural(uint64(n), "fix"))
+	if n == 1 {
+		return r.d.confirm(ctx, "Apply 1 fix")
+	}
+	return r.d.confirm(ctx, fmt.Sprintf("Apply %d fixes", n))
 }
 
 // applyAll applies each fix in turn.
-func (r *rescue) applyAll(ctx context.Context, note func(election.OperatorAction)) {
+func (r *rescueCommand) applyAll(ctx context.Context, note func(election.OperatorAction)) {
 	operator := consulx.NewOperator(r.client, note)
 	for _, i := range r.items {
 		r.apply(ctx, operator, i)
@@ -154,11 +157,11 @@ func (r *rescue) applyAll(ctx context.Context, note func(election.OperatorAction
 }
 
 // apply applies the fix of one item, unless the state has changed since it was read.
-func (r *rescue) apply(ctx context.Context, operator *consulx.Operator, i *rescueItem) {
+func (r *rescueCommand) apply(ctx context.Context, operator *consulx.Operator, i *rescueItem) {
 	switch {
-	case i.fix.Kind == insight.FixWait:
+	case i.Fix.Kind == insight.FixWait:
 		i.result = resultWaiting
-	case !i.writes():
+	case !i.Writes():
 		i.result = resultManual
 	case ctx.Err() != nil:
 		i.fail(insight.OutcomeFailed, "interrupted before the fix")
@@ -168,46 +171,28 @@ func (r *rescue) apply(ctx context.Context, operator *consulx.Operator, i *rescu
 	default:
 		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 		defer cancel()
-		i.outcome(r.write(ctx, operator, i))
+		i.outcome(i.Apply(ctx, r.client, operator))
 		r.record(i)
 	}
 }
 
 // record stores a write in the history.
-func (r *rescue) record(i *rescueItem) {
-	o := insight.Outcome{Target: i.election.Target()}
-	switch i.fix.Kind {
-	case insight.FixSetFlags:
-		o.Action = election.ActionSetFlags
-	case insight.FixDelete:
-		o.Action = election.ActionDelete
-	default:
-		o.Action = election.ActionDestroy
-	}
-	r.recorder.action(outcomeOf(o, i.err))
+func (r *rescueCommand) record(i *rescueItem) {
+	r.recorder.action(outcomeOf(insight.Outcome{Action: i.Action(), Target: i.Election.Target()}, i.err))
 }
 
-// write carries out one fix. The evidence for a destroy is read again, because Consul
-// destroys a session without conditions.
-func (r *rescue) write(ctx context.Context, operator *consulx.Operator, i *rescueItem) error {
-	e := i.election
-	switch i.fix.Kind {
-	case insight.FixSetFlags:
-		return operator.SetFlags(ctx, e.Pair, election.LockFlag)
-	case insight.FixDelete:
-		return operator.DeleteFree(ctx, e.Pair)
-	default:
-		checks := consulx.NodeChecks(ctx, r.client, e.Session.Node)
-		again := r.board.Fix(e, insight.FixFacts{Now: time.Now(), Checks: checks.Checks})
-		if again == nil || again.Problem != i.fix.Problem {
-			return fmt.Errorf("the leader's checks changed: %w", consulx.ErrMoved)
-		}
-		return operator.DestroySession(ctx, e.Target())
+// inspect finds the problems of the chosen elections, in their order.
+func (r *rescueCommand) inspect(ctx context.Context, chosen []*election.Election) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	in := rescue.Inspector{Client: r.client, Elections: r.snapshot.Elections, Now: r.snapshot.At, Probe: !r.o.readOnly}
+	for _, i := range in.Inspect(ctx, chosen) {
+		r.items = append(r.items, &rescueItem{Item: i})
 	}
 }
 
 // exitCode returns the most severe exit code.
-func (r *rescue) exitCode() int {
+func (r *rescueCommand) exitCode() int {
 	codes := map[int]bool{}
 	for _, i := range r.items {
 		codes[i.exitCode(r.wait > 0)] = true
@@ -221,7 +206,7 @@ func (r *rescue) exitCode() int {
 }
 
 // finish reports the items and returns the exit code.
-func (r *rescue) finish(err error) error {
+func (r *rescueCommand) finish(err error) error {
 	for _, i := range r.items {
 		err = cmp.Or(err, r.report(i))
 	}

@@ -11,6 +11,7 @@ import (
 	"electop/election/insight"
 	"electop/election/sanitize"
 	"electop/internal/output"
+	"electop/internal/rescue"
 )
 
 // Results of an item. A fix that failed has the kind of its outcome instead.
@@ -24,25 +25,19 @@ const (
 
 // rescueItem is one election with a problem.
 type rescueItem struct {
-	election *election.Election
-	fix      *insight.Fix
-	result   string
-	reason   string // why the fix was not applied
-	leader   string // with resultLed
-	err      error  // of the write
+	*rescue.Item
+	result string
+	reason string // why the fix was not applied
+	leader string // with resultLed
+	err    error  // of the write
 }
 
-func (i *rescueItem) name() string { return sanitize.Line(i.election.Name, 100) }
-
-// writes reports whether the fix writes to Consul.
-func (i *rescueItem) writes() bool {
-	return slices.Contains([]insight.FixKind{insight.FixSetFlags, insight.FixDestroy, insight.FixDelete}, i.fix.Kind)
-}
+func (i *rescueItem) name() string { return sanitize.Line(i.Election.Name, 100) }
 
 // destroyedBy reports whether the fix of another item has destroyed the session.
 func (i *rescueItem) destroyedBy(other *rescueItem) bool {
-	return i.fix.Kind == insight.FixDestroy && other.fix.Kind == insight.FixDestroy && other.result == resultApplied &&
-		other.election.Pair.Session == i.election.Pair.Session
+	return i.Fix.Kind == insight.FixDestroy && other.Fix.Kind == insight.FixDestroy && other.result == resultApplied &&
+		other.Election.Pair.Session == i.Election.Pair.Session
 }
 
 func (i *rescueItem) fail(kind insight.OutcomeKind, reason string) {
@@ -52,7 +47,7 @@ func (i *rescueItem) fail(kind insight.OutcomeKind, reason string) {
 // outcome sets the result by the error of the write.
 func (i *rescueItem) outcome(err error) {
 	i.err, i.result = err, resultApplied
-	if o := outcomeOf(insight.Outcome{Target: i.election.Target()}, err); err != nil {
+	if o := outcomeOf(insight.Outcome{Target: i.Election.Target()}, err); err != nil {
 		i.fail(o.Kind, o.Reason)
 	}
 }
@@ -64,12 +59,12 @@ func (i *rescueItem) awaitsLeader() bool {
 
 // follow looks for a leader after the problem.
 func (i *rescueItem) follow(s *election.Snapshot) {
-	e := s.Find(i.election.Key())
-	if _, stale := s.StaleSince(i.election.Key()); stale || e == nil || !i.awaitsLeader() {
+	e := s.Find(i.Election.Key())
+	if _, stale := s.StaleSince(i.Election.Key()); stale || e == nil || !i.awaitsLeader() {
 		return
 	}
-	problem := i.election.Pair
-	if e.State(s.At) == election.Led && (!i.election.Exists || !problem.Held() || e.Pair.Session != problem.Session) {
+	problem := i.Election.Pair
+	if e.State(s.At) == election.Led && (!i.Election.Exists || !problem.Held() || e.Pair.Session != problem.Session) {
 		i.result, i.leader = resultLed, e.Leader
 	}
 }
@@ -92,7 +87,7 @@ func (i *rescueItem) exitCode(waited bool) int {
 }
 
 // propose reports the problems and applies nothing.
-func (r *rescue) propose() error {
+func (r *rescueCommand) propose() error {
 	for _, i := range r.items {
 		i.result = resultProposed
 	}
@@ -109,17 +104,17 @@ func (r *rescue) propose() error {
 }
 
 // writePlan writes each election with its problem and the fix.
-func (r *rescue) writePlan(w io.Writer) {
+func (r *rescueCommand) writePlan(w io.Writer) {
 	if len(r.items) == 0 {
 		fmt.Fprintln(r.d.stderr, "electop: no election without a leader, and none whose leader is known to be gone")
 	}
 	width := cmp.Or(terminalWidth(w), output.DefaultWidth)
 	for _, i := range r.items {
 		for _, line := range []string{
-			fmt.Sprintf("%s (key %s)", i.name(), sanitize.Line(i.election.Key(), 200)),
-			"  problem   " + string(i.fix.Problem),
-			"  why       " + i.fix.Why,
-			"  fix       " + i.fix.Do,
+			fmt.Sprintf("%s (key %s)", i.name(), sanitize.Line(i.Election.Key(), 200)),
+			"  problem   " + string(i.Fix.Problem),
+			"  why       " + i.Fix.Why,
+			"  fix       " + i.Fix.Do,
 		} {
 			fmt.Fprintln(w, output.Wrap(line, width))
 		}
@@ -142,32 +137,32 @@ type rescueJSON struct {
 }
 
 // report writes the result of one item: results and JSON to stdout, failures to stderr.
-func (r *rescue) report(i *rescueItem) error {
+func (r *rescueCommand) report(i *rescueItem) error {
 	if r.output == "json" {
 		return r.reportJSON(i)
 	}
 	switch i.result {
 	case resultApplied:
-		_, err := fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", i.name(), i.fix.Kind, i.fix.Problem)
+		_, err := fmt.Fprintf(r.d.stdout, "%s: %s applied (%s)\n", i.name(), i.Fix.Kind, i.Fix.Problem)
 		return err
 	case resultLed:
 		_, err := fmt.Fprintf(r.d.stdout, "%s: %s leads\n", i.name(), election.ShortLeader(i.leader))
 		return err
 	case resultWaiting, resultManual:
-		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.fix.Problem, i.fix.Do)
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s. %s\n", i.name(), i.Fix.Problem, i.Fix.Do)
 	default:
-		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.fix.Kind, i.result, sanitize.Line(i.reason, 1000))
+		fmt.Fprintf(r.d.stderr, "electop: %s: %s was not applied (%s): %s\n", i.name(), i.Fix.Kind, i.result, sanitize.Line(i.reason, 1000))
 	}
 	return nil
 }
 
-func (r *rescue) reportJSON(i *rescueItem) error {
-	e := i.election
+func (r *rescueCommand) reportJSON(i *rescueItem) error {
+	e := i.Election
 	j := rescueJSON{
-		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Problem: i.fix.Problem, Why: i.fix.Why, Fix: i.fix.Kind, Do: i.fix.Do,
-		LockDelayUntil: election.FormatTime(i.fix.Until), Result: i.result, Reason: i.reason, Leader: i.leader,
+		Election: e.Name, Key: e.Key(), Datacenter: e.Datacenter, Problem: i.Fix.Problem, Why: i.Fix.Why, Fix: i.Fix.Kind, Do: i.Fix.Do,
+		LockDelayUntil: election.FormatTime(i.Fix.Until), Result: i.result, Reason: i.reason, Leader: i.leader,
 	}
-	if i.fix.Kind == insight.FixDestroy {
+	if i.Fix.Kind == insight.FixDestroy {
 		j.Session = e.Pair.Session
 	}
 	text, err := json.Marshal(j)

@@ -13,11 +13,11 @@ import (
 
 // applyAndWait observes the elections while the fixes are applied, until each has a
 // leader or --wait ends.
-func (r *rescue) applyAndWait(ctx context.Context) error {
+func (r *rescueCommand) applyAndWait(ctx context.Context) error {
 	var ps election.Patterns
 	var names []string
 	for _, i := range r.items {
-		ps = append(ps, election.KeyPattern(i.election.Key()))
+		ps = append(ps, election.KeyPattern(i.Election.Key()))
 		names = append(names, i.name())
 	}
 	observer := observe.New(r.client, observe.Options{Patterns: ps})
@@ -46,7 +46,7 @@ func (r *rescue) applyAndWait(ctx context.Context) error {
 	return g.Wait()
 }
 
-func (r *rescue) awaitsLeader() bool {
+func (r *rescueCommand) awaitsLeader() bool {
 	for _, i := range r.items {
 		if i.awaitsLeader() {
 			return true

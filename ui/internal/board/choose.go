@@ -10,7 +10,7 @@ import (
 )
 
 // choose requests an action on the marked elections or, without marks, on the selected one.
-func (m *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
+func (m *Model) choose(kind election.ActionKind, by string, s *scene.Scene) scene.Action {
 	if reason := s.Refusal(kind); reason != "" {
 		return scene.Say{Role: term.Delay, Text: reason}
 	}
@@ -24,7 +24,7 @@ func (m *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 			return scene.Say{Role: term.Delay, Text: "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."}
 		}
 	}
-	ask := scene.Ask{Kind: kind}
+	ask := scene.Ask{Kind: kind, Chosen: scene.Chosen{By: by}}
 	ask.Visible, ask.Leaderless = bindLed(visible, false, s)
 	ask.Hidden, _ = bindLed(hidden, true, s)
 	if len(ask.Visible)+len(ask.Hidden) == 0 {

@@ -64,7 +64,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.GoTo:
 		return m.goTo(msg, s)
 	case scene.Choose:
-		return m.choose(msg.Kind, s)
+		return m.choose(msg.Kind, msg.By, s)
 	case scene.Unmark:
 		m.unmark(msg.Targets)
 	case scene.Back:

@@ -39,9 +39,9 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case key.Matches(msg, k.Wide):
 		m.wide = !m.wide
 	case key.Matches(msg, k.Release):
-		return m.choose(election.ActionRelease, s)
+		return m.choose(election.ActionRelease, msg.String(), s)
 	case key.Matches(msg, k.Destroy):
-		return m.choose(election.ActionDestroy, s)
+		return m.choose(election.ActionDestroy, msg.String(), s)
 	}
 	return nil
 }

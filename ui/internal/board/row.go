@@ -40,6 +40,8 @@ type rowContext struct {
 	fullID bool
 	// stale is set if this election is stale and others are not.
 	stale bool
+	// followed is what became of an action on this election, empty for none.
+	followed string
 }
 
 func describe(e *election.Election, c rowContext) row {
@@ -56,6 +58,9 @@ func describe(e *election.Election, c rowContext) row {
 		r.describeSemaphore(e, c)
 	default:
 		r.describeVacant(e, c)
+	}
+	if c.followed != "" && r.extraSign == "" {
+		r.extra = term.Span{term.Accent, c.followed}
 	}
 	if e.Unaddressable {
 		r.extra, r.extraSign = term.Span{term.Delay, "unaddressable"}, "!"

@@ -29,7 +29,7 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 			ground += term.Stale - term.Plain
 		}
 		l.Reset(ground)
-		ctx.asOf, ctx.stale = s.AsOf, s.PartStale()
+		ctx.asOf, ctx.stale, ctx.followed = s.AsOf, s.PartStale(), s.Followed(e)
 		m.drawRow(l, e, describe(e, ctx), columns, s, selected)
 		lines = append(lines, l.Done())
 	}

@@ -162,7 +162,7 @@ func (d *Model) confirm() scene.Action {
 			targets = append(targets, t.Target)
 		}
 		d.End()
-		return scene.Confirm{Kind: d.kind, Targets: targets}
+		return scene.Confirm{Kind: d.kind, Targets: targets, By: d.chosen.By}
 	case d.acts() && d.checking():
 		return scene.Say{Role: term.Delay, Text: "Nothing was done: the check is still running."}
 	case d.read():

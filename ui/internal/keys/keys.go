@@ -2,6 +2,8 @@
 package keys
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 )
 
@@ -11,7 +13,7 @@ type Map struct {
 	NextTrouble, PrevTrouble                                  key.Binding
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
-	Release, Destroy, Results, Scan, Report                   key.Binding
+	Release, Destroy, Fix, Results, Scan, Report              key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Help, Suspend, Quit                                       key.Binding
@@ -19,9 +21,9 @@ type Map struct {
 
 // Default returns the bindings, which follow k9s, lazygit and vim.
 func Default(ascii bool) Map {
-	move, enter := "↑↓", "⏎"
+	move, enter, fix := "↑↓", "⏎", "fix…"
 	if ascii {
-		move, enter = "j/k", "enter"
+		move, enter, fix = "j/k", "enter", "fix..."
 	}
 	bind := func(short, what string, keys ...string) key.Binding {
 		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(short, what))
@@ -41,6 +43,7 @@ func Default(ascii bool) Map {
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
+		Fix:       bind("f", fix, "f"),
 		Scan:      bind("f", "scan all keys", "f"),
 		Report:    bind("E", "write an incident report", "E"),
 		Results:   bind("u", "actions and their results", "u"),
@@ -66,6 +69,11 @@ func (k Map) Board() []key.Binding {
 	}
 }
 
+// Vacant lists the keys of the footer of the board for an election without a leader.
+func (k Map) Vacant() []key.Binding {
+	return slices.Insert(k.Board(), 3, k.Fix)
+}
+
 // Past lists the keys of the footer in the past.
 func (k Map) Past() []key.Binding {
 	return []key.Binding{
@@ -81,7 +89,7 @@ func (k Map) All() [][]key.Binding {
 	return [][]key.Binding{
 		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
 		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause, k.Earlier, k.Later, k.ShorterLane, k.LongerLane},
-		{k.Release, k.Destroy, k.Results, k.Report, k.Mark, k.Scan, k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
+		{k.Release, k.Destroy, says(k.Fix, "fix: why no leader"), k.Results, k.Report, k.Mark, says(k.Scan, "view 3: scan all keys"), k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
 	}
 }
 

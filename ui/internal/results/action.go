@@ -1,6 +1,7 @@
 package results
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,10 @@ type action struct {
 	name string    // sanitized name of the election or session
 	at   time.Time // when the user confirmed it
 	done time.Time // when the operator reported the outcome, zero before
+	by   string    // the key or command with which the user chose the targets
+	// apply replaces the operator for a fix, nil for other actions.
+	apply func(context.Context) insight.Outcome
+	ended time.Time // when the outcome became final
 	// over is set when the outcome is final.
 	over bool
 	// claimed is shared by the actions of one command. If the program ends before the command
@@ -77,7 +82,9 @@ func (b batch) groups() []batch {
 func (a *action) answered(o insight.Outcome, now time.Time) {
 	o.Action, o.Target = a.Action, a.Target
 	a.Outcome, a.done = o, now
-	a.over = o.Settled() || o.Target.Key == ""
+	if a.over = o.Settled() || o.Target.Key == ""; a.over {
+		a.ended = now
+	}
 }
 
 // follow checks for the next leader and reports whether this completed the action.
@@ -87,6 +94,9 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 	}
 	e := live.Find(a.Target.Key)
 	next := a.Follow(e)
+	if a.Action == election.ActionFix {
+		next = a.FollowFix(e, a.at)
+	}
 	a.over = next.Settled()
 	if _, stale := live.StaleSince(a.Target.Key); !a.over && now.Sub(a.done) > nextLeaderTime && !stale {
 		a.over = true
@@ -95,5 +105,8 @@ func (a *action) follow(live *election.Snapshot, now time.Time) bool {
 		}
 	}
 	a.Outcome = next
+	if a.over {
+		a.ended = now
+	}
 	return a.over
 }

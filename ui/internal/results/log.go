@@ -4,6 +4,7 @@ package results
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -25,11 +26,14 @@ type Log struct {
 
 // record is shared by all copies of a log: if a panic discards a copy, started actions remain
 // known.
-type record struct{ batches []batch } // oldest first
+type record struct {
+	batches []batch            // oldest first
+	newest  map[string]*action // by key of the election
+}
 
 // New returns an empty log. Cancelling ctx cancels the operator's calls.
 func New(ctx context.Context, op Operator, k keys.Map) Log {
-	return Log{keys: k, run: newRunner(ctx, op), record: &record{}}
+	return Log{keys: k, run: newRunner(ctx, op), record: &record{newest: map[string]*action{}}}
 }
 
 // Keys returns the key bindings for the footer while the panel is shown.
@@ -37,9 +41,18 @@ func (l Log) Keys(k keys.Map) []key.Binding { return k.ResultList() }
 
 // Start runs the confirmed actions one after the other and destroys each session once. Several
 // actions open the panel.
-func (l Log) Start(kind election.ActionKind, targets []scene.Target, s *scene.Scene) (Log, scene.Action) {
-	b := newBatch(kind, withElections(targets, s.Live), s.Now)
+func (l Log) Start(c scene.Confirm, s *scene.Scene) (Log, scene.Action) {
+	b := newBatch(c.Kind, withElections(c.Targets, s.Live), s.Now)
+	for _, a := range b {
+		a.by = c.By
+	}
+	return l.begin(b)
+}
+
+// begin runs a batch.
+func (l Log) begin(b batch) (Log, scene.Action) {
 	l.batches = append(l.batches, b)
+	l.index(b)
 	for l.count() > actionLimit && len(l.batches) > 1 && l.batches[0].waiting() == 0 {
 		l.batches = l.batches[1:]
 	}
@@ -165,16 +178,22 @@ func (l Log) Pending(s *scene.Scene) string {
 	if l.open {
 		return ""
 	}
+	text, more := "", 0
 	for _, b := range slices.Backward(l.batches) {
-		switch {
-		case b.waiting() == 0:
+		switch n := b.waiting(); {
+		case n == 0:
+		case text != "":
+			more += n
 		case len(b) == 1:
-			return b[0].name + ": " + b[0].words(s)
+			text = b[0].name + ": " + b[0].words(s)
 		default:
-			return b.summary() + "  " + s.Sym.Dot + "  " + hint
+			text = b.summary() + "  " + s.Sym.Dot + "  " + hint
 		}
 	}
-	return ""
+	if more > 0 {
+		text = strconv.Itoa(more+1) + " actions wait  " + s.Sym.Dot + "  u lists them  " + s.Sym.Dot + "  " + text
+	}
+	return text
 }
 
 // Events returns all actions as lines of the Events view, oldest first.

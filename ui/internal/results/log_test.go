@@ -31,7 +31,7 @@ func TestTheLogIsBounded(t *testing.T) {
 	l := results.New(t.Context(), failing{}, keys.Default(false))
 	start := func(key string) tea.Cmd {
 		var action scene.Action
-		l, action = l.Start(election.ActionRelease, []scene.Target{{Target: election.Target{Key: key, Election: "e"}}}, s)
+		l, action = l.Start(scene.Confirm{Kind: election.ActionRelease, Targets: []scene.Target{{Target: election.Target{Key: key, Election: "e"}}}}, s)
 		return action.(scene.Run).Cmd
 	}
 	kept := func() (n int, first string) {

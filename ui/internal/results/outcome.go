@@ -34,8 +34,14 @@ func (a *action) awaiting(e *election.Election, now time.Time) string {
 		return a.Summary()
 	}
 	text := a.Target.Leader + " → no leader yet, " + term.Duration(now.Sub(a.done))
-	if left := e.LockDelayUntil.Sub(now); left > 0 {
+	if a.Action == election.ActionFix {
+		text = "fixed, no leader yet, " + term.Duration(now.Sub(a.done))
+	}
+	switch left := e.LockDelayUntil.Sub(now); {
+	case left > 0:
 		text += "; lock-delay for about " + term.Duration(left+time.Second-1) + " more"
+	case e.LockDelayUntil.After(a.at):
+		text += "; the lock-delay should have ended"
 	}
 	if a.Reason != "" {
 		text += ": " + scene.Clean(a.Reason)

@@ -56,7 +56,7 @@ func (p *panel) write(page *term.Page, a *action, column int, s *scene.Scene) {
 	first := []term.Span{{look.Role, look.Text + " "}, {term.Strong, term.PadTo(name, column) + "  "}}
 	if p.times {
 		first = append([]term.Span{{term.Quiet, term.ClockTime(a.at) + " "}}, first...)
-		first = append(first, term.Span{term.Quiet, term.PadTo(string(a.Action), 7) + "  "})
+		first = append(first, term.Span{term.Quiet, term.PadTo(string(a.Action), 7) + "  "}, term.Span{term.Key, term.PadTo(a.by, 1) + "  "})
 	}
 	words := term.Span{look.Role, a.words(s)}
 	if look.Role == term.Led || look.Role == term.Accent {

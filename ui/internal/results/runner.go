@@ -36,7 +36,7 @@ type runner func(group batch) tea.Cmd
 // ends.
 func newRunner(ctx context.Context, op Operator) runner {
 	return func(group batch) tea.Cmd {
-		kind, claimed := group[0].Action, group[0].claimed
+		claimed := group[0].claimed
 		targets := make([]election.Target, 0, len(group))
 		for _, a := range group {
 			targets = append(targets, a.Target)
@@ -47,17 +47,24 @@ func newRunner(ctx context.Context, op Operator) runner {
 			}
 			ctx, cancel := context.WithTimeout(ctx, actionTime)
 			defer cancel()
-			do := op.Release
-			if kind == election.ActionDestroy {
-				do = op.DestroySession
-			}
 			msg := make(Answered, 0, len(group))
-			for i, outcome := range actOnce(ctx, do, targets) {
+			for i, outcome := range actOnce(ctx, group[0].call(op), targets) {
 				msg = append(msg, answer{of: group[i], outcome: outcome})
 			}
 			return msg
 		}
 	}
+}
+
+// call returns the function that acts on a hold.
+func (a *action) call(op Operator) func(context.Context, election.Target) insight.Outcome {
+	switch {
+	case a.apply != nil:
+		return func(ctx context.Context, _ election.Target) insight.Outcome { return a.apply(ctx) }
+	case a.Action == election.ActionDestroy:
+		return op.DestroySession
+	}
+	return op.Release
 }
 
 // actOnce returns an outcome for each of several holds of one session. If one hold changed,

@@ -1,11 +1,13 @@
 package scene
 
 import (
+	"context"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/insight"
 	"electop/ui/internal/term"
 )
 
@@ -37,6 +39,15 @@ type Ask struct {
 type Confirm struct {
 	Kind    election.ActionKind
 	Targets []Target
+	By      string // see [Chosen]
+}
+
+// ConfirmFix starts Apply, which acts on the target, and closes the dialog.
+type ConfirmFix struct {
+	Kind   election.ActionKind
+	Target Target
+	By     string
+	Apply  func(context.Context) insight.Outcome
 }
 
 // Refresh ends a pause, discards the cached rights to the targets, then sends [Refreshed] to
@@ -100,6 +111,7 @@ func (ShowElection) isAction() {}
 func (Zoom) isAction()         {}
 func (Ask) isAction()          {}
 func (Confirm) isAction()      {}
+func (ConfirmFix) isAction()   {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
 func (ShowLocks) isAction()    {}

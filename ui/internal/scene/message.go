@@ -57,7 +57,10 @@ type SortBy struct {
 type Widen struct{}
 
 // Choose requests [Ask] for the chosen targets, or [Say] with the reason against it.
-type Choose struct{ Kind election.ActionKind }
+type Choose struct {
+	Kind election.ActionKind
+	By   string // see [Chosen]
+}
 
 // Unmark removes the marks of targets.
 type Unmark struct{ Targets []Target }

@@ -41,6 +41,8 @@ type Scene struct {
 	NameWidth int
 	// Actions are the operator's actions of this run as events, oldest first.
 	Actions []EventLine
+	// Followed says what became of the newest action on an election, empty if that is not recent.
+	Followed func(e *election.Election) string
 	// Missing returns the ACL rule that the token is known to lack for an action, else empty.
 	Missing func(kind election.ActionKind, t election.Target) string
 	// Earlier returns the latest scan of the store, nil unless it covers all sessions.

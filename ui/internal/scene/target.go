@@ -54,4 +54,6 @@ type Chosen struct {
 	Unmarked string
 	// SessionOnly is set if the targets are sessions, not elections.
 	SessionOnly bool
+	// By is the key or command with which the user chose them: "r", ":release".
+	By string
 }

@@ -90,7 +90,7 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.SortBy:
 		return v.sortBy(msg, s)
 	case scene.Choose:
-		return v.choose(msg.Kind, s)
+		return v.choose(msg.Kind, msg.By, s)
 	case scene.Back:
 		return v.back(s)
 	}
@@ -121,9 +121,9 @@ func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case key.Matches(msg, k.Scan):
 		return v.toggleScan(s)
 	case key.Matches(msg, k.Destroy):
-		return v.choose(election.ActionDestroy, s)
+		return v.choose(election.ActionDestroy, msg.String(), s)
 	case key.Matches(msg, k.Release):
-		return v.choose(election.ActionRelease, s)
+		return v.choose(election.ActionRelease, msg.String(), s)
 	case key.Matches(msg, k.Copy):
 		if r != nil {
 			return scene.Copy{What: "session", Text: r.ses.ID}
@@ -183,7 +183,7 @@ func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
 }
 
 // choose requests the destroy of the marked sessions or, without marks, of the selected one.
-func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
+func (v *Model) choose(kind election.ActionKind, by string, s *scene.Scene) scene.Action {
 	refusal := s.Refusal(kind)
 	switch {
 	case kind == election.ActionRelease:
@@ -194,7 +194,7 @@ func (v *Model) choose(kind election.ActionKind, s *scene.Scene) scene.Action {
 	if refusal != "" {
 		return scene.Say{Role: term.Delay, Text: refusal}
 	}
-	c := scene.Chosen{SessionOnly: true}
+	c := scene.Chosen{SessionOnly: true, By: by}
 	for i := range v.rows {
 		switch r := &v.rows[i]; {
 		case !v.marks[r.ses.ID]:

@@ -13,8 +13,9 @@ func Scene(snap *election.Snapshot, now time.Time) *scene.Scene {
 	return &scene.Scene{
 		Shown: snap, Live: snap, AsOf: now, Now: now, Stale: snap.Connection.State == election.Lost,
 		Sym: term.Unicode(), CanAct: true, Studies: true, Lists: true,
-		Missing: func(election.ActionKind, election.Target) string { return "" },
-		Earlier: func([]string) *scene.Search { return nil },
+		Missing:  func(election.ActionKind, election.Target) string { return "" },
+		Followed: func(*election.Election) string { return "" },
+		Earlier:  func([]string) *scene.Search { return nil },
 	}
 }
 

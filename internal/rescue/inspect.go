@@ -1,0 +1,146 @@
+package rescue
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/election/insight"
+)
+
+// Inspector reads the facts about elections at one moment.
+type Inspector struct {
+	Client *consulx.Client
+	// Elections are all that are known at Now.
+	Elections []*election.Election
+	Now       time.Time
+	// Probe tests whether a lock-delay is active, which needs write on the key.
+	Probe bool
+}
+
+// Inspect returns the elections with a problem among those chosen, in their order.
+func (in Inspector) Inspect(ctx context.Context, chosen []*election.Election) []*Item {
+	var vacant, held []*election.Election
+	for _, e := range chosen {
+		switch insight.FixNeeds(e, in.Now) {
+		case insight.NeedsSurroundings:
+			vacant = append(vacant, e)
+		case insight.NeedsChecks:
+			held = append(held, e)
+		default:
+		}
+	}
+	all := in.surroundings(ctx, vacant)
+	in.probe(ctx, all)
+	in.readNodes(ctx, held, all)
+	return in.infer(chosen, all)
+}
+
+// infer returns the problems that the facts show.
+func (in Inspector) infer(chosen []*election.Election, all map[*election.Election]*facts) []*Item {
+	var sessions []*election.Session
+	for _, f := range all {
+		if f.Around != nil {
+			sessions = f.Around.Sessions // the same for all
+		}
+	}
+	board := insight.NewBoard(in.Elections, sessions)
+	var items []*Item
+	for _, e := range chosen {
+		f := all[e]
+		if f == nil || f.taken {
+			continue
+		}
+		if fix := board.Fix(e, f.FixFacts); fix != nil {
+			items = append(items, &Item{Election: e, Fix: fix, Facts: f.FixFacts, board: board})
+		}
+	}
+	return items
+}
+
+// facts are the facts about one election.
+type facts struct {
+	insight.FixFacts
+	taken bool // a session acquired the key after the first read
+}
+
+func (f *facts) probed(found consulx.ProbeResult) {
+	switch found.State {
+	case consulx.LockHeld:
+		f.taken = true
+	case consulx.LockDelayed:
+		f.Delay = insight.DelayActive
+	case consulx.LockFree:
+		f.Delay = insight.DelayNone
+	}
+}
+
+func (in Inspector) surroundings(ctx context.Context, vacant []*election.Election) map[*election.Election]*facts {
+	all := map[*election.Election]*facts{}
+	if len(vacant) == 0 {
+		return all
+	}
+	keys := make([]string, len(vacant))
+	for i, e := range vacant {
+		keys[i] = e.Key()
+	}
+	for i, around := range consulx.Surveys(ctx, in.Client, keys) {
+		all[vacant[i]] = &facts{FixFacts: insight.FixFacts{Now: in.Now, Around: &around}}
+	}
+	return all
+}
+
+// probe tests each vacant election for a lock-delay. After an error, for example without the
+// permission, it stays unknown.
+func (in Inspector) probe(ctx context.Context, all map[*election.Election]*facts) {
+	if !in.Probe {
+		return
+	}
+	var g errgroup.Group
+	g.SetLimit(consulx.Parallel)
+	for e, f := range all {
+		if e.Unaddressable || e.Unreadable {
+			continue
+		}
+		g.Go(func() error {
+			found, err := consulx.ProbeLockDelay(ctx, in.Client, e.Key())
+			if err != nil {
+				f.DelayErr = consulx.Describe(err)
+				return nil
+			}
+			f.probed(found)
+			return nil
+		})
+	}
+	_ = g.Wait() // the facts have the results
+}
+
+// readNodes reads the checks of the leaders' nodes.
+func (in Inspector) readNodes(ctx context.Context, held []*election.Election, all map[*election.Election]*facts) {
+	checks := map[string][]election.Check{}
+	for _, e := range held {
+		checks[e.Session.Node] = nil
+	}
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(consulx.Parallel)
+	for _, node := range slices.Sorted(maps.Keys(checks)) { // the map changes meanwhile
+		g.Go(func() error {
+			read := consulx.NodeChecks(ctx, in.Client, node)
+			mu.Lock()
+			defer mu.Unlock()
+			checks[node] = read.Checks
+			return nil
+		})
+	}
+	_ = g.Wait() // without its checks, a node gives no evidence
+	for _, e := range held {
+		all[e] = &facts{FixFacts: insight.FixFacts{Now: in.Now, Checks: checks[e.Session.Node]}}
+	}
+}

@@ -1,0 +1,185 @@
+// Package fix is the dialog that shows why an election has no effective leader, and applies
+// the fix after a confirmation.
+package fix
+
+import (
+	"context"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Diagnosis is the problem of one election and what resolves it.
+type Diagnosis struct {
+	// Fix is nil if no problem was found.
+	Fix *insight.Fix
+	// Facts are what the fix was inferred from.
+	Facts insight.FixFacts
+	// Apply applies the fix to exactly the state that was diagnosed, or writes nothing. It is nil
+	// if the fix writes nothing.
+	Apply func(context.Context) insight.Outcome
+}
+
+// Diagnose reads the facts about an election of a snapshot and infers its problem.
+type Diagnose func(ctx context.Context, s *election.Snapshot, e *election.Election) Diagnosis
+
+// Reading is one diagnosis in progress. Only the event loop may use it.
+type Reading struct{ cancel context.CancelFunc }
+
+// Diagnosed is the message with the result of a reading.
+type Diagnosed struct {
+	Of    *Reading
+	Found Diagnosis
+}
+
+// readTime is the timeout of a diagnosis, for which the user waits.
+const readTime = 10 * time.Second
+
+// Reader starts a diagnosis and returns the command that runs it.
+type Reader func(s *election.Snapshot, e *election.Election) (*Reading, tea.Cmd)
+
+// NewReader binds diagnoses to the program's context. It returns nil if diagnose is nil.
+func NewReader(ctx context.Context, diagnose Diagnose) Reader {
+	if diagnose == nil {
+		return nil
+	}
+	return func(s *election.Snapshot, e *election.Election) (*Reading, tea.Cmd) {
+		ctx, cancel := context.WithTimeout(ctx, readTime)
+		r := &Reading{cancel: cancel}
+		return r, func() tea.Msg {
+			defer cancel()
+			return Diagnosed{Of: r, Found: diagnose(ctx, s, e)}
+		}
+	}
+}
+
+// Model is the dialog. It is bound to the state of the key that it diagnosed.
+type Model struct {
+	keys keys.Map
+	read Reader
+	// by is the key or command that opened the dialog.
+	by       string
+	election *election.Election
+	reading  *Reading // nil when done
+	found    Diagnosis
+	// changed is why the diagnosis is outdated, offline that the connection is lost.
+	changed string
+	offline bool
+	text    term.Reader
+	// since is when the visible text changed; keys typed ahead have no effect on a new text.
+	since time.Time
+	// onAction is set while the action button has the focus, which starts on Cancel.
+	onAction bool
+}
+
+// Open starts the diagnosis of an election. It returns no dialog but the reason if there is
+// nothing to diagnose.
+func Open(e *election.Election, by string, read Reader, k keys.Map, s *scene.Scene) (*Model, scene.Action) {
+	if reason := refusal(e, read, s); reason != "" {
+		return nil, scene.Say{Role: term.Delay, Text: reason}
+	}
+	if insight.FixNeeds(e, s.Now) == insight.NeedsNothing {
+		return nil, scene.Say{Role: term.Led, Text: scene.OneLine(e.Name, 60) + ": nothing to fix. " + healthy(e)}
+	}
+	m := &Model{keys: k, read: read, by: by, election: e}
+	return m, m.start(s)
+}
+
+// refusal explains why no diagnosis is possible, empty if it is.
+func refusal(e *election.Election, read Reader, s *scene.Scene) string {
+	reason := s.Refusal(election.ActionFix)
+	switch {
+	case reason != "":
+		return reason
+	case read == nil:
+		return "Unavailable: this dashboard cannot fix."
+	case e == nil:
+		return "There is no election to fix."
+	case e.Unreadable:
+		return scene.OneLine(e.Name, 60) + " is not readable with this token: see electop doctor."
+	case e.Recorded():
+		return "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."
+	}
+	return ""
+}
+
+// healthy describes an election without a problem.
+func healthy(e *election.Election) string {
+	switch {
+	case e.IsSemaphore():
+		return "The key belongs to a semaphore, which has holders and no leader."
+	case e.Session != nil && e.Session.TTL > 0:
+		return scene.OneLine(e.Leader, 60) + " leads; if its process is gone, its session expires."
+	}
+	return scene.OneLine(e.Leader, 60) + " leads."
+}
+
+// start reads the facts about the election as the newest snapshot has it.
+func (m *Model) start(s *scene.Scene) scene.Action {
+	m.End()
+	if e := s.Live.Find(m.election.ID()); e != nil {
+		m.election = e
+	}
+	m.found, m.changed, m.onAction = Diagnosis{}, "", false
+	var cmd tea.Cmd
+	m.reading, cmd = m.read(s.Live, m.election)
+	m.check(s)
+	return scene.Run{Cmd: cmd}
+}
+
+// End cancels the diagnosis in progress.
+func (m *Model) End() {
+	if m.reading != nil {
+		m.reading.cancel()
+	}
+	m.reading = nil
+}
+
+// check compares the election with the newest snapshot.
+func (m *Model) check(s *scene.Scene) {
+	m.offline = s.Live.Connection.State != election.Live
+	if m.changed != "" {
+		return
+	}
+	was, now := m.election, s.Live.Find(m.election.ID())
+	switch {
+	case now == nil:
+		m.changed = "The election is no longer on the board."
+	case now.Pair.Session == was.Pair.Session && (was.Pair.Held() || now.Exists == was.Exists && now.Pair.ModifyIndex == was.Pair.ModifyIndex):
+	case now.Exists && now.Pair.Held():
+		m.changed = scene.OneLine(now.Leader, 60) + " leads now."
+	default:
+		m.changed = "The key was changed after it was read."
+	}
+	if m.changed != "" {
+		m.End()
+	}
+}
+
+// applies reports whether there is a fix to apply.
+func (m *Model) applies() bool {
+	return m.reading == nil && m.found.Apply != nil && m.changed == "" && !m.offline
+}
+
+// noticeTime is how long a text must be visible before confirmation.
+const noticeTime = 300 * time.Millisecond
+
+// ready reports whether the user can confirm: all lines were visible for long enough.
+func (m *Model) ready(now time.Time) bool {
+	return m.applies() && m.text.Read() && now.Sub(m.since) >= noticeTime
+}
+
+// Keys returns the key bindings for the footer.
+func (m Model) Keys(k keys.Map) []key.Binding {
+	if m.applies() {
+		return k.Dialog(false, false)
+	}
+	return k.ResultList()
+}

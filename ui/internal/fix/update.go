@@ -1,0 +1,110 @@
+package fix
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Noticed is sent when a changed text was visible for long enough.
+type Noticed struct{}
+
+// Update handles a message and returns an action for the program.
+func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
+	action := m.update(msg, s)
+	return m, action
+}
+
+func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
+	switch msg := msg.(type) {
+	case scene.Resized:
+		return m.fit(s, msg.W, msg.H)
+	case scene.Changed:
+		m.check(s)
+	case scene.Refreshed:
+		return m.start(s)
+	case Diagnosed:
+		if msg.Of == m.reading {
+			m.reading, m.found = nil, msg.Found
+			m.check(s)
+		}
+	case scene.Wheeled:
+		m.scroll(msg.Step)
+	case tea.KeyPressMsg:
+		return m.pressed(msg, s)
+	}
+	return nil
+}
+
+func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	switch msg.String() {
+	case "esc", "n", "q", "ctrl+c":
+		return m.cancel()
+	case "left", "h", "right", "l", "tab", "shift+tab":
+		m.onAction = !m.onAction && m.ready(s.Now)
+	case "y":
+		return m.confirm(s)
+	case "enter":
+		if m.onAction {
+			return m.confirm(s)
+		}
+		return m.cancel()
+	case "r":
+		if m.reading == nil && !m.applies() {
+			return scene.Refresh{}
+		}
+	default:
+		if step, ok := m.keys.Step(msg, max(1, m.text.Rows), len(m.text.Lines)); ok {
+			m.scroll(step)
+		}
+	}
+	return nil
+}
+
+// scroll moves by at most a page, so that every line becomes visible.
+func (m *Model) scroll(step int) { m.text.Scroll(min(step, m.text.Rows)) }
+
+func (m *Model) cancel() scene.Action {
+	text := ""
+	if m.applies() {
+		text = "Cancelled: nothing was changed."
+	}
+	m.End()
+	return scene.Close{Text: text}
+}
+
+func (m *Model) confirm(s *scene.Scene) scene.Action {
+	switch {
+	case m.ready(s.Now):
+		kind := election.ActionFix
+		if m.found.Fix.Kind == insight.FixDestroy {
+			kind = election.ActionDestroy
+		}
+		return scene.ConfirmFix{Kind: kind, Target: s.Bind(m.election, false), By: m.by, Apply: m.found.Apply}
+	case m.reading != nil:
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the check is still running."}
+	case m.applies() && m.text.Read():
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
+	}
+	return nil
+}
+
+// fit lays the text out for a window. The action stays disabled until the user has seen all of it.
+func (m *Model) fit(s *scene.Scene, width, height int) scene.Action {
+	w := min(boxWidth, width-4)
+	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
+	m.write(page, s)
+	seen := m.text.Seen
+	changed := m.text.Show(page.Lines, w, max(1, height-term.BoxFrame-2))
+	m.onAction = m.onAction && m.applies() && m.text.Read()
+	if !changed && m.text.Seen <= seen {
+		return nil
+	}
+	m.since = s.Now
+	return scene.Run{Cmd: tea.Tick(noticeTime, func(time.Time) tea.Msg { return Noticed{} })}
+}

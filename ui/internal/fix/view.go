@@ -1,0 +1,127 @@
+package fix
+
+import (
+	"time"
+
+	"electop/election/insight"
+	"electop/election/sanitize"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// boxWidth is the maximum width of the dialog, in cells.
+const boxWidth = 84
+
+func (m *Model) write(page *term.Page, s *scene.Scene) {
+	m.writeState(page, s)
+	page.Blank()
+	switch {
+	case m.offline:
+		page.Para(term.Bad, scene.StaleText(s.Live.Connection))
+	case m.changed != "":
+		page.Para(term.Delay, m.changed)
+	case m.reading != nil && m.election.Pair.Held():
+		page.Para(term.Accent, "Reading the checks of the leader's node.")
+	case m.reading != nil:
+		page.Para(term.Accent, "Reading sibling keys and all sessions, and testing for a lock-delay.")
+	case m.found.Fix == nil && m.election.Pair.Held():
+		page.Para(term.Led, "Nothing to fix: no check shows that the leader's service or node has failed.")
+	case m.found.Fix == nil:
+		page.Para(term.Led, "Nothing to fix: a session acquired the key meanwhile.")
+	default:
+		m.writeFix(page, s)
+	}
+}
+
+// writeState describes the election as it was diagnosed.
+func (m *Model) writeState(page *term.Page, s *scene.Scene) {
+	e := m.election
+	page.Field("Key", term.Span{term.Strong, sanitize.Text(e.Key())})
+	if e.Exists && e.Pair.Held() {
+		session := []term.Span{{term.Text, scene.Clean(e.Pair.Session)}}
+		if node := scene.NodeOf(e); node != "" {
+			session = append(session, term.Span{term.Text, "  on " + scene.Clean(node)})
+		}
+		page.Field("Leader", term.Span{term.Strong, e.Leader})
+		page.Field("Session", session...)
+		return
+	}
+	since := term.Clock(e.VacantSince, s.Now) // not its age: an action would wait for a new text each second
+	if !e.VacantSinceKnown {
+		since += " or earlier"
+	}
+	page.Field("No leader", term.Span{term.Vacant, "since " + since})
+}
+
+func (m *Model) writeFix(page *term.Page, s *scene.Scene) {
+	f := m.found.Fix
+	page.Field("Problem", term.Span{term.Strong, string(f.Problem)})
+	page.Field("Why", term.Span{term.Text, f.Why})
+	page.Field("Fix", term.Span{term.Text, f.DoAt(s.Now)})
+	if f.Kind == insight.FixWait && f.Until.After(s.Now) {
+		about := s.Sym.Tilde
+		if f.AtMost {
+			about = "at the latest "
+		}
+		page.Field("Ends", term.Span{term.Text, about + term.ClockTime(f.Until)}, term.Span{term.Quiet, "  Consul does not report the end"})
+	}
+	if !m.election.Pair.Held() {
+		page.Field("Probe", m.probe())
+	}
+}
+
+// probe describes the test for a lock-delay.
+func (m *Model) probe() term.Span {
+	switch f := m.found.Facts; {
+	case f.DelayErr != "":
+		return term.Span{term.Delay, "failed: " + scene.Clean(f.DelayErr)}
+	case f.Delay == insight.DelayActive:
+		return term.Span{term.Delay, "Consul rejects an acquire: a lock-delay is active"}
+	case f.Delay == insight.DelayNone:
+		return term.Span{term.Text, "no lock-delay is active"}
+	}
+	return term.Span{term.Quiet, "the lock-delay was not tested"}
+}
+
+// View draws the dialog over lines, which are width cells wide.
+func (m Model) View(p *term.Painter, s *scene.Scene, lines []string, width int) {
+	edge := term.Accent
+	if m.found.Fix != nil && m.found.Fix.Kind == insight.FixDestroy {
+		edge = term.Vacant
+	}
+	var where []term.Span
+	if text := m.text.Position(); text != "" {
+		where = []term.Span{{term.Key, p.Sym.KeyMove}, {term.Quiet, " " + text}}
+		if m.applies() && !m.text.Read() {
+			where = append(where, term.Span{term.Delay, "; scroll down to enable Apply"})
+		}
+	}
+	b := term.Box{
+		Edge: edge, Title: "Fix " + scene.OneLine(m.election.Name, 40), Body: m.text.Window(),
+		Foot: [][]term.Span{where, m.buttons(s.Now)},
+	}
+	b.Draw(p, lines, m.text.Width, width)
+}
+
+// buttons returns the buttons; brackets mark the one that Enter presses.
+func (m *Model) buttons(now time.Time) []term.Span {
+	gap := term.Span{term.Text, "   "}
+	switch {
+	case m.reading != nil:
+		return []term.Span{{term.ButtonOn, "[ Cancel ]"}, gap, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+	case !m.applies():
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Key, "r"}, {term.Quiet, " check again"}}
+	}
+	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  Apply  "}
+	switch {
+	case !m.ready(now):
+		action = term.Span{term.Faint, " (Apply) "}
+	case m.onAction:
+		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ Apply ]"}
+	}
+	keys := []term.Span{{term.Key, "esc"}, {term.Quiet, " cancel"}}
+	if m.ready(now) {
+		keys = append([]term.Span{{term.Key, "y"}, {term.Quiet, " apply  "}}, keys...)
+	}
+	return append([]term.Span{cancel, {term.Text, "  "}, action, gap}, keys...)
+}
