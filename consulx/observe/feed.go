@@ -57,7 +57,7 @@ func (o *Observer) checkClock() (news bool) {
 func newFeed(o Options) feed {
 	tracker := tracker.New(tracker.Options{Patterns: o.Patterns})
 	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
-		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly, onLoaded: o.OnLoaded,
+		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
 	}}
 }
 
@@ -93,7 +93,7 @@ func (o *Observer) snapshot() *election.Snapshot {
 	return o.tracker.Snapshot(time.Now())
 }
 
-func (o *Observer) deliver() { o.delivery.deliver(o.onEvents) }
+func (o *Observer) deliver() { o.delivery.deliver(o.onEvents, o.onLoaded) }
 
 // observe applies one observation, queues its events and starts investigations.
 func (o *Observer) observe(observation election.Observation) (news bool) {
@@ -145,6 +145,7 @@ func (o *Observer) keepTime(ctx context.Context) {
 				o.publisher.publish()
 			}
 			o.mu.Unlock()
+			o.deliver()
 		}
 	}
 }
@@ -154,7 +155,7 @@ type publisher struct {
 	tracker    *tracker.Tracker
 	snapshots  chan *election.Snapshot
 	eventsOnly bool
-	onLoaded   func(*election.Snapshot) // nil after the call
+	onLoaded   func(*election.Snapshot) // must not block; nil after the call
 
 	timer   *time.Timer
 	last    time.Time
@@ -204,7 +205,8 @@ func stoppedTimer() *time.Timer {
 type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
-	active bool // a goroutine is delivering
+	loaded *election.Snapshot // the first complete one, until it is delivered
+	active bool               // a goroutine is delivering
 }
 
 // add appends events. It never blocks.
@@ -214,20 +216,32 @@ func (d *delivery) add(events []election.Event) {
 	d.queue = append(d.queue, events...)
 }
 
+// load adds the first complete snapshot. It never blocks.
+func (d *delivery) load(s *election.Snapshot) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.loaded = s
+}
+
 // deliver sends the queued events. If another goroutine is delivering, that one sends them
 // and deliver returns at once.
-func (d *delivery) deliver(to func([]election.Event)) {
+func (d *delivery) deliver(to func([]election.Event), loaded func(*election.Snapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.active {
 		return
 	}
 	d.active = true
-	for len(d.queue) > 0 {
-		events := d.queue
-		d.queue = nil
+	for len(d.queue) > 0 || d.loaded != nil {
+		events, first := d.queue, d.loaded
+		d.queue, d.loaded = nil, nil
 		d.mu.Unlock()
-		to(events)
+		if len(events) > 0 {
+			to(events)
+		}
+		if first != nil {
+			loaded(first)
+		}
 		d.mu.Lock()
 	}
 	d.active = false

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"electop/election"
+	"electop/internal/consultest"
+	"electop/internal/memconsul"
 )
 
 // A consumer that blocks occupies one goroutine. Everything else is still observed, and reported in order when the
@@ -61,4 +64,44 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 			t.Errorf("reported %+v, want at least one event per key", told)
 		}
 	})
+}
+
+// The observer calls no consumer while it holds its lock: the consumer may wait for a goroutine that reads the observer.
+func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
+	consul := memconsul.New(memconsul.Config{})
+	t.Cleanup(consul.Close)
+	client := over(t, consul)
+	backend{Backend: consultest.Backend{T: t, API: client.API()}}.Put(t, "service/web/leader", "v")
+	var o *Observer
+	returned := make(chan bool, 2)
+	readBy := func() {
+		done := make(chan struct{})
+		go func() {
+			_ = o.Snapshot()
+			close(done)
+		}()
+		deadline := time.NewTimer(patience)
+		defer deadline.Stop()
+		select {
+		case <-done:
+			returned <- true
+		case <-deadline.C:
+			returned <- false
+		}
+	}
+	o = New(client, Options{
+		Patterns: patterns(t, election.DefaultPattern),
+		OnEvents: func([]election.Event) { readBy() },
+		OnLoaded: func(*election.Snapshot) { readBy() },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = o.Run(ctx) })
+	for range cap(returned) {
+		if !<-returned {
+			t.Error("the observer's lock is held during a callback")
+		}
+	}
+	cancel()
+	running.Wait()
 }

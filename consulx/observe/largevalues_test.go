@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/consul/api"
 
+	"electop/consulx"
+	"electop/election"
 	"electop/internal/consultest"
 	"electop/internal/memconsul"
 )
@@ -78,5 +80,40 @@ func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 				t.Errorf("%d bytes were read for each change", each)
 			}
 		})
+	}
+}
+
+// With --stale, the server of a transaction may lag behind the one that listed the names. Its response would hide the
+// change that the list announced.
+func TestTransactionsOfAStaleBoardAreConsistent(t *testing.T) {
+	agent := memconsul.New(memconsul.Config{})
+	t.Cleanup(agent.Close)
+	b := backend{Backend: consultest.Backend{T: t, API: over(t, agent).API()}}
+	s := b.Session(t, &api.SessionEntry{})
+	const n = 90
+	for i := range n {
+		b.Put(t, fmt.Sprintf("service/%02d/config", i), strings.Repeat("x", 100_000))
+		b.Acquire(t, api.KVPair{Key: fmt.Sprintf("service/%02d/leader", i), Session: s, Value: []byte("0")})
+	}
+	var stale, consistent atomic.Int64
+	client := newClient(t, consulx.Config{Address: "consul.test", Stale: true, Transport: transportFunc(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/v1/txn" {
+			if r.URL.Query().Has("consistent") {
+				consistent.Add(1)
+			} else {
+				stale.Add(1)
+			}
+		}
+		return agent.RoundTrip(r)
+	})})
+	board := observe(t, client, "service/*/leader")
+	board.loaded()
+	for i := 0; consistent.Load()+stale.Load() < 10; i++ {
+		key, from := fmt.Sprintf("service/%02d/leader", i%10), board.count()
+		b.Acquire(t, api.KVPair{Key: key, Session: s, Value: []byte(fmt.Sprint(i + 1))})
+		_, _ = board.event(from, election.Updated, key)
+	}
+	if stale.Load() > 0 {
+		t.Errorf("%d of %d transactions were not consistent", stale.Load(), stale.Load()+consistent.Load())
 	}
 }

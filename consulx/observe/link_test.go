@@ -150,6 +150,33 @@ func TestOtherSourcesReportTheirPart(t *testing.T) {
 	}
 }
 
+// If the list of keys cannot be read, new elections may be unknown. The others stay current.
+func TestAFailingListOfKeysIsAStalePart(t *testing.T) {
+	consul := memconsul.New(memconsul.Config{})
+	t.Cleanup(consul.Close)
+	b := backend{Backend: consultest.Backend{T: t, API: over(t, consul).API()}}
+	for i := range 300 {
+		b.Put(t, fmt.Sprintf("web/%03d", i), "v")
+	}
+	var failing atomic.Bool
+	client := over(t, transportFunc(func(r *http.Request) (*http.Response, error) {
+		if failing.Load() && r.URL.Query().Has("keys") {
+			return consultest.Answer(r, 500, 0, "rpc error making call"), nil
+		}
+		return consul.RoundTrip(r)
+	}))
+	board := observe(t, client, "web/*")
+	board.loaded()
+	failing.Store(true)
+	b.Put(t, "web/new", "v") // ends the blocked query
+	board.until("a stale list", func() bool {
+		c := board.last.Connection
+		return len(c.Stale) == 1 && c.Stale[0].Kind == election.PartNames && c.State == election.Live && board.last.CountStale() == 0
+	})
+	failing.Store(false)
+	board.until("nothing stale", func() bool { return len(board.last.Connection.Stale) == 0 && board.last.Find("web/new") != nil })
+}
+
 func TestOverdue(t *testing.T) {
 	c := &consulx.Client{}
 	asked := func(err error) error { return c.Wrap(&url.Error{Op: "Get", URL: "http://consul.test", Err: err}) }

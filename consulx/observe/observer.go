@@ -33,8 +33,8 @@ type Options struct {
 	// OnEvents receives every event, in order and one call at a time. It must neither
 	// block nor call the observer.
 	OnEvents func([]election.Event)
-	// OnLoaded receives the first complete snapshot. It must neither block nor call the
-	// observer.
+	// OnLoaded receives the first complete snapshot, between two calls of OnEvents. The same
+	// rules apply.
 	OnLoaded func(*election.Snapshot)
 	// Logger receives failed queries at level debug; nil discards them.
 	Logger *slog.Logger
@@ -59,6 +59,7 @@ type Observer struct {
 	nextMu     sync.Mutex
 	next       election.Patterns
 	onEvents   func([]election.Event)
+	onLoaded   func(*election.Snapshot)
 	log        *slog.Logger
 	probeEvery time.Duration
 	wait       time.Duration
@@ -97,11 +98,12 @@ func New(c *consulx.Client, o Options) *Observer {
 		o.Wait = blocking.DefaultWait
 	}
 	observer := &Observer{
-		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
+		client: c, replaced: make(chan struct{}, 1), onEvents: o.OnEvents, onLoaded: o.OnLoaded, log: o.Logger, probeEvery: o.Probe, wait: o.Wait, recall: o.Recall,
 		watches: c.Budget().ForKeys(), arrange: shard.Layout.Next, feed: newFeed(o),
 		checks: newCheckWatches(), study: newStudy(), sessionList: newToggle(), permissions: newPermissions(), investigations: make(chan struct{}, maxInvestigations),
 	}
 	observer.patterns.Store(&o.Patterns)
+	observer.publisher.onLoaded = observer.delivery.load
 	observer.sessions = sessioncache.New(c, observer.work.Go, func(late []*election.Session) {
 		observer.send(true, election.SessionsRead{At: time.Now(), Sessions: late})
 	})

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"net/http"
+	"runtime"
 	"testing"
 	"time"
 
@@ -85,6 +86,30 @@ func TestPausesGrowWhileTheProbeFails(t *testing.T) {
 		pass(20 * time.Second)
 		if more := len(f.questions()) - asked; more < 8 {
 			t.Errorf("%d requests within 20s in which the probe succeeds", more)
+		}
+	})
+}
+
+func TestOutagesLeaveNoGoroutine(t *testing.T) {
+	f := &fakeConsul{}
+	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {
+		if time.Since(f.start)%time.Minute > 30*time.Second { // half of each minute
+			return 500, 0, "rpc error making call"
+		}
+		if asked != "" {
+			hang(r, waitOf(r))
+		}
+		return 200, 7, oneKey
+	}
+	inBubble(t, f, func(b *board) {
+		pass(20 * time.Second)
+		before := runtime.NumGoroutine()
+		pass(time.Hour)
+		if after := runtime.NumGoroutine(); after > before {
+			t.Errorf("%d goroutines before an hour of outages, %d after it", before, after)
+		}
+		if events := connectionEvents(b); len(events) < 60 {
+			t.Errorf("%d connection events", len(events))
 		}
 	})
 }

@@ -25,7 +25,14 @@ type Fault struct {
 	Alter func(body []byte) []byte
 	// CutAfter responds with 504 to a request that has waited this long.
 	CutAfter time.Duration
+	// Trickle is the pause after each byte of a body.
+	Trickle time.Duration
+	// Only selects the requests that the fault concerns, nil selects all. Silent concerns all requests.
+	Only func(*http.Request) bool
 }
+
+// Blocking selects blocking queries.
+func Blocking(r *http.Request) bool { return r.URL.Query().Has("index") }
 
 // Proxy forwards HTTP to a Consul agent and injects faults. Its methods are safe for concurrent use.
 type Proxy struct {
@@ -89,13 +96,15 @@ func (p *Proxy) Set(f Fault) {
 // Freeze makes all open connections silent permanently, as if they were half-open. New connections work.
 func (p *Proxy) Freeze() { p.each((*proxyConn).freeze) }
 
-// FreezeBlocked is Freeze for the connections on which a blocking query waits.
-func (p *Proxy) FreezeBlocked() {
+// FreezeBlocked is Freeze for the connections on which a blocking query waits. It returns their number.
+func (p *Proxy) FreezeBlocked() (n int) {
 	p.each(func(c *proxyConn) {
 		if c.blocked.Load() > 0 {
 			c.freeze()
+			n++
 		}
 	})
+	return n
 }
 
 // Reset closes all open connections with a TCP reset.
@@ -126,13 +135,22 @@ func (p *Proxy) current() (Fault, <-chan struct{}) {
 	return p.fault, p.changed
 }
 
+// faultOf returns the current fault of one request.
+func (p *Proxy) faultOf(r *http.Request) (Fault, <-chan struct{}) {
+	fault, changed := p.current()
+	if fault.Only != nil && !fault.Only(r) {
+		fault = Fault{}
+	}
+	return fault, changed
+}
+
 // ServeHTTP forwards one request and injects the current fault.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if c, ok := r.Context().Value(connKey{}).(*proxyConn); ok && r.URL.Query().Has("index") {
+	if c, ok := r.Context().Value(connKey{}).(*proxyConn); ok && Blocking(r) {
 		c.blocked.Add(1)
 		defer c.blocked.Add(-1)
 	}
@@ -142,7 +160,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	go func() { answers <- p.forward(ctx, r, body) }()
 	started := time.Now()
 	for {
-		fault, changed := p.current()
+		fault, changed := p.faultOf(r)
 		if fault.Respond != nil {
 			fault.Respond(w, r)
 			return
@@ -190,7 +208,7 @@ func (p *Proxy) forward(ctx context.Context, r *http.Request, body []byte) *answ
 
 // deliver forwards Consul's response. If Consul closed the connection, the proxy closes the client's.
 func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Request, a *answer) {
-	fault, changed := p.current()
+	fault, changed := p.faultOf(r)
 	if fault.Latency > 0 {
 		late := time.NewTimer(fault.Latency)
 		defer late.Stop()
@@ -199,7 +217,7 @@ func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		case <-changed:
 		case <-ctx.Done():
 		}
-		fault, _ = p.current()
+		fault, changed = p.faultOf(r)
 	}
 	if fault.Respond != nil {
 		fault.Respond(w, r)
@@ -216,9 +234,34 @@ func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		body = fault.Alter(bytes.Clone(body))
 	}
 	w.WriteHeader(a.response.StatusCode)
-	if _, err := w.Write(body); err != nil || len(body) < len(a.body) {
+	sent := len(body)
+	body = trickle(ctx, w, body, fault.Trickle, changed)
+	if _, err := w.Write(body); err != nil || sent < len(a.body) {
 		panic(http.ErrAbortHandler) // the body is shorter than Content-Length
 	}
+}
+
+// trickle sends a body byte by byte until the fault changes or the request ends. It returns the rest.
+func trickle(ctx context.Context, w http.ResponseWriter, body []byte, pause time.Duration, changed <-chan struct{}) []byte {
+	if pause == 0 {
+		return body
+	}
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for ; len(body) > 0; body = body[1:] {
+		if _, err := w.Write(body[:1]); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-tick.C:
+		case <-changed:
+			return body[1:]
+		case <-ctx.Done():
+			panic(http.ErrAbortHandler)
+		}
+	}
+	return nil
 }
 
 // Reply returns a handler with a fixed response without Consul's headers.

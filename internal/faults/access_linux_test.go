@@ -99,13 +99,8 @@ func certificateReplaced(trusted bool) fault {
 		}
 		first, second = mine.issue(t, 2), other.issue(t, 3)
 		current.Store(first)
-		file := filepath.Join(t.TempDir(), "ca.pem")
-		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: mine.cert.Raw})
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
 		config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current.Load(), nil }}
-		return setting{agent: consultest.Shared(t), tls: config, args: []string{"--ca-file", file}}
+		return mine.serves(t, config)
 	}
 	return f
 }
@@ -125,6 +120,17 @@ func newAuthority(t *testing.T, name string) *authority {
 	a := &authority{}
 	_, a.cert, a.key = sign(t, template, nil)
 	return a
+}
+
+// serves is a proxy with this TLS configuration, whose certificates electop trusts.
+func (a *authority) serves(t *testing.T, config *tls.Config) setting {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return setting{agent: consultest.Shared(t), tls: config, args: []string{"--ca-file", file}}
 }
 
 func (a *authority) issue(t *testing.T, serial int64) *tls.Certificate {

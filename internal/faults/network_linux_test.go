@@ -2,6 +2,8 @@ package faults
 
 import (
 	"context"
+	"crypto/tls"
+	"net/http"
 	"testing"
 	"time"
 
@@ -27,10 +29,15 @@ func TestNetworkFaults(t *testing.T) {
 	cutEarly.silent = true
 	late := proxied("latency of 2 s", 10*time.Second, consultest.Fault{Latency: 2 * time.Second})
 	late.silent = true
+	trickle := proxied("responses to blocked queries trickle", 32*time.Second, consultest.Fault{Trickle: time.Second, Only: consultest.Blocking})
+	trickle.silent, trickle.reports, trickle.long = true, true, true
 	faults := []fault{
+		trickle, hungTransactions(),
 		proxied("black hole", 10*time.Second, consultest.Fault{Silent: true}),
 		{name: "half-open connections", begin: func(s *stage) { s.proxy.Freeze() }, end: nothing, lasts: 10 * time.Second, silent: true},
-		{name: "half-open connections of blocked queries", begin: func(s *stage) { s.proxy.FreezeBlocked() }, end: nothing, lasts: 32 * time.Second, silent: true},
+		{name: "half-open connections of blocked queries", begin: freezeBlocked, end: nothing, lasts: 32 * time.Second, silent: true, reports: true},
+		{name: "half-open connections of blocked queries, HTTP/2", at: http2, begin: freezeBlocked, end: nothing,
+			lasts: 32 * time.Second, silent: true, reports: true, long: true},
 		resetStorm(),
 		late, cut, cutEarly,
 		proxied("truncated bodies", 6*time.Second, consultest.Fault{Alter: truncate}),
@@ -42,6 +49,46 @@ func TestNetworkFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, f.play)
 	}
+}
+
+// freezeBlocked makes the connections silent on which the dashboard and watch wait for a change of web.
+func freezeBlocked(s *stage) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); s.proxy.FreezeBlocked() < 2; <-tick.C {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("no blocking queries within %v", patience)
+		}
+	}
+}
+
+// hungTransactions deletes a key while no transaction is answered, so that electop cannot confirm that the key is gone.
+func hungTransactions() fault {
+	f := proxied("transactions hang", 10*time.Second, consultest.Fault{
+		Latency: time.Hour, Only: func(r *http.Request) bool { return r.URL.Path == "/v1/txn" },
+	})
+	begin := f.begin
+	f.begin = func(s *stage) {
+		begin(s)
+		ctx := context.Background()
+		for k := s.writer.keys[0]; k.pair != nil; {
+			if k.doubtful {
+				s.writer.reconcile(ctx, k)
+			} else {
+				s.writer.remove(ctx, k)
+			}
+		}
+		s.leads("")
+	}
+	f.still, f.long = true, true
+	return f
+}
+
+// http2 is a stage whose proxy serves HTTP/2: one connection has all queries.
+func http2(t *testing.T) setting {
+	authority := newAuthority(t, "one")
+	config := &tls.Config{Certificates: []tls.Certificate{*authority.issue(t, 2)}, NextProtos: []string{"h2"}}
+	return authority.serves(t, config)
 }
 
 // resetStorm resets every connection ten times a second.
