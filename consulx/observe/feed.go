@@ -16,16 +16,16 @@ const snapshotGap = 33 * time.Millisecond
 // feed passes observations to the tracker and delivers its events on the reading
 // goroutine: another one would cost as much as reading the response.
 type feed struct {
-	mu        sync.Mutex
-	tracker   *tracker.Tracker
-	delivery  delivery
-	publisher publisher
-	clock     *time.Timer           // at the tracker's deadline
-	ended     bool                  // later observations are dropped
-	lookInto  func([]evidence.Loss) // investigates why terms ended; must not block
-	beat      time.Time             // latest time at which this process ran
-	restart   func()                // restarts all reads
-	onLoaded  func()                // called with the mutex when every key was read; must not block
+	mu         sync.Mutex
+	tracker    *tracker.Tracker
+	delivery   delivery
+	publisher  publisher
+	clock      *time.Timer           // at the tracker's deadline
+	ended      bool                  // later observations are dropped
+	lookInto   func([]evidence.Loss) // investigates why terms ended; must not block
+	beat       time.Time             // latest time at which this process ran
+	restart    func()                // restarts all reads
+	onComplete func()                // called with the mutex when every key was read; must not block
 }
 
 const (
@@ -79,9 +79,9 @@ func (o *Observer) fold(news bool, observations ...election.Observation) {
 	for _, observation := range observations {
 		news = o.observe(observation) || news
 	}
-	if o.onLoaded != nil && o.tracker.Loaded() {
-		o.onLoaded()
-		o.onLoaded = nil
+	if o.onComplete != nil && o.tracker.Loaded() {
+		o.onComplete()
+		o.onComplete = nil
 	}
 	o.publisher.changed(news)
 	o.wind()

@@ -179,7 +179,7 @@ func (o *Observer) searchIdle(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.publisher.eventsOnly {
-		o.onLoaded = func() { o.work.Go(func() { o.findIdle(ctx) }) }
+		o.onComplete = func() { o.work.Go(func() { o.findIdle(ctx) }) }
 	}
 }
 
