@@ -9,7 +9,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// DefaultPattern matches the keys of the leader election guide of Consul.
+// DefaultPattern matches the keys of Consul's leader election guide.
 const DefaultPattern = "service/*/leader"
 
 // Pattern is a glob that selects the KV keys that are elections: `*` matches one
@@ -18,18 +18,17 @@ type Pattern struct {
 	text   string
 	prefix string
 	exact  bool
-	// single is set if the pattern has one wildcard, `*`. suffix is the text after it.
+	// single is set if the only wildcard of the pattern is one `*`. suffix is the text after it.
 	single bool
 	suffix string
 	expr   *regexp.Regexp
 }
 
-// foreignWildcards have a meaning in the patterns of shells and of other tools.
+// foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.
 const foreignWildcards = `[]{}?\`
 
-// ParsePattern parses a pattern. It removes one leading "/", which keys in Consul
-// do not have. It rejects an empty pattern, a `**` that is not a whole segment, and
-// characters that no request for a key can contain (control characters).
+// ParsePattern parses a pattern and removes one leading "/", which keys in Consul do not have. It returns an error
+// for an empty pattern, a control character, a foreign wildcard, or a `**` that is not a whole segment.
 func ParsePattern(text string) (Pattern, error) {
 	shown := text
 	text = strings.TrimPrefix(text, "/")
@@ -37,7 +36,7 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("pattern %q is empty", sanitize.Text(shown))
 	}
 	if sanitize.Text(text) != text {
-		return Pattern{}, fmt.Errorf("pattern %q holds control or invisible characters", sanitize.Text(shown))
+		return Pattern{}, fmt.Errorf("pattern %q contains control or invisible characters", sanitize.Text(shown))
 	}
 	if i := strings.IndexAny(text, foreignWildcards); i >= 0 {
 		return Pattern{}, fmt.Errorf(`pattern "%s": %c is not supported; the wildcards are * and **; `+
@@ -54,8 +53,7 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// KeyPattern returns the pattern that matches exactly one key. Wildcards in it are
-// literal.
+// KeyPattern returns the pattern that matches exactly one key. A `*` in the key is literal.
 func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key, exact: true} }
 
 func patternExpr(text string) (*regexp.Regexp, error) {
@@ -75,7 +73,7 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 			return nil, fmt.Errorf("pattern %q: ** stands for whole segments (write a/**/b), * for a part of one", text)
 		}
 		if segment == "*" {
-			segment = "" // a whole segment is never empty, part of one may be
+			segment = "" // a whole segment is never empty; a part of a segment may be empty
 			b.WriteString("([^/]+)")
 		}
 		parts := strings.Split(segment, "*")
@@ -93,17 +91,16 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 	return regexp.Compile("(?s)" + b.String())
 }
 
-// String is the pattern as it was given, without a leading "/".
+// String returns the text of the pattern without a leading "/".
 func (p Pattern) String() string { return p.text }
 
-// Prefix is the literal text before the first wildcard, with which every matching
-// key begins.
+// Prefix returns the literal text before the first wildcard. Every matching key begins with it.
 func (p Pattern) Prefix() string { return p.prefix }
 
-// Exact reports whether the pattern has no wildcards: it names one key.
+// Exact reports whether the pattern has no wildcard and therefore matches one key.
 func (p Pattern) Exact() bool { return p.exact }
 
-// Range covers every key that can match.
+// Range returns a range that contains every matching key.
 func (p Pattern) Range() Range {
 	if p.exact {
 		return KeyRange(p.text)
@@ -139,8 +136,8 @@ func (p Pattern) Match(key string) (name string, ok bool) {
 	return strings.Join(matched, "/"), true
 }
 
-// matchSingle is Match without a regular expression for patterns with one `*`, the
-// most common ones: a first read matches every key.
+// matchSingle avoids the regular expression for patterns with one `*`, the most common ones, because every key of a
+// first read is matched.
 func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
 	switch {
@@ -154,16 +151,15 @@ func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	return key, true
 }
 
-// wholeSegment reports whether the wildcard is a whole path segment.
+// wholeSegment reports whether the `*` of a single pattern stands for a whole path segment.
 func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
 
-// Patterns is an ordered list of patterns. A key that several of them match belongs
-// to the first.
+// Patterns is an ordered list of patterns. If several patterns match a key, the first one names the election.
 type Patterns []Pattern
 
-// ParsePatterns parses all texts; without any it returns [DefaultPattern].
+// ParsePatterns parses all texts. Without texts it returns [DefaultPattern].
 func ParsePatterns(texts []string) (Patterns, error) {
 	if len(texts) == 0 {
 		texts = []string{DefaultPattern}
@@ -179,7 +175,7 @@ func ParsePatterns(texts []string) (Patterns, error) {
 	return patterns, nil
 }
 
-// Match returns the name of the election by the first pattern that matches key.
+// Match returns the name that the first matching pattern gives to the election.
 func (ps Patterns) Match(key string) (name string, ok bool) {
 	for _, p := range ps {
 		if name, ok := p.Match(key); ok {
@@ -189,9 +185,8 @@ func (ps Patterns) Match(key string) (name string, ok bool) {
 	return "", false
 }
 
-// Key returns the key of the election with this name: name replaces the wildcard of
-// the first pattern that has exactly one and matches the result. A name that is a
-// matching key is returned as it is.
+// Key returns the key of the election with this name. The name replaces the wildcard of the first pattern that has
+// exactly one wildcard and matches the resulting key. A name that is itself a matching key is returned unchanged.
 func (ps Patterns) Key(name string) (key string, ok bool) {
 	name = strings.TrimPrefix(name, "/")
 	if _, ok := ps.Match(name); ok {
@@ -223,7 +218,7 @@ func (ps Patterns) Strings() []string {
 // means no upper bound.
 type Range struct{ From, To string }
 
-// PrefixRange covers every key that begins with prefix.
+// PrefixRange returns the range of all keys that begin with prefix.
 func PrefixRange(prefix string) Range {
 	end := []byte(prefix)
 	for len(end) > 0 && end[len(end)-1] == 0xff {
@@ -235,13 +230,13 @@ func PrefixRange(prefix string) Range {
 	return Range{From: prefix, To: string(end)}
 }
 
-// KeyRange covers one key.
+// KeyRange returns the range that contains one key.
 func KeyRange(key string) Range { return Range{From: key, To: key + "\x00"} }
 
 // Contains reports whether key is in the range.
 func (r Range) Contains(key string) bool { return key >= r.From && (r.To == "" || key < r.To) }
 
-// RangeSet is a set of keys, stored as disjoint ranges in order.
+// RangeSet is a set of keys, stored as sorted disjoint ranges.
 type RangeSet struct{ Ranges []Range }
 
 // Contains reports whether key is in the set.
@@ -264,12 +259,12 @@ func (s *RangeSet) Covers(r Range) bool {
 	return false
 }
 
-// CoversAll reports whether every key of another set is in the set.
+// CoversAll reports whether every key of other is in the set.
 func (s *RangeSet) CoversAll(other RangeSet) bool {
 	return !slices.ContainsFunc(other.Ranges, func(r Range) bool { return !s.Covers(r) })
 }
 
-// Add adds every key of r. It joins adjacent ranges.
+// Add adds every key of r and joins adjacent ranges.
 func (s *RangeSet) Add(r Range) {
 	if s.Covers(r) {
 		return

@@ -57,7 +57,7 @@ func TestChecksWereCurrentUntilTheLastContact(t *testing.T) {
 	}
 }
 
-// The source of the checks was silent, other sources were not.
+// The source of the checks did not respond, but other sources did.
 func TestChecksWereCurrentUntilTheirSourceWasSilent(t *testing.T) {
 	s := newScene(t)
 	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }

@@ -8,21 +8,21 @@ import (
 	"electop/election"
 )
 
-// wall removes the monotonic reading: that clock stops while the machine sleeps (see
-// "Time" in the package documentation).
+// wall removes the monotonic reading, because the monotonic clock stops while the machine sleeps (see "Time" in the
+// package documentation).
 func wall(t time.Time) time.Time { return t.Round(0) }
 
-// clockTolerance is the maximum difference between the two clocks over about a second.
-// ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
+// clockTolerance is the maximum normal difference between the two clocks over about a second. ntpd slews the wall
+// clock by 0.5 ms per second and steps it above 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
-// ClockJump compares two readings of time.Now, at most limit apart. It returns the observations to make first: a
-// clock that was set, and a gap. A machine that slept looks like a clock that was set forward: both are a gap.
+// ClockJump compares two readings of time.Now that are normally at most limit apart. It returns a ClockSet if the clock
+// was set back, and a Gap if nothing ran meanwhile. A clock that was set forward looks like a machine that slept.
 func ClockJump(last, now time.Time, limit time.Duration) []election.Observation {
 	return clockJump(wall(last), now, wall(now).Sub(wall(last)), now.Sub(last), limit)
 }
 
-// clockJump compares the progress of the wall clock and of the monotonic clock.
+// clockJump compares how far the wall clock and the monotonic clock have advanced.
 func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all []election.Observation) {
 	set := wall - monotonic
 	if set < -clockTolerance {
@@ -38,12 +38,12 @@ func clockJump(last, now time.Time, wall, monotonic, limit time.Duration) (all [
 // stop is a period in which nothing was observed.
 type stop struct {
 	since time.Time
-	end   time.Time // with the monotonic reading, to compare with the times of requests
-	// reread are the ranges read by requests that were sent after the end.
+	end   time.Time // with the monotonic reading, for comparison with the times of requests
+	// reread contains the ranges that were read by requests sent after end.
 	reread election.RangeSet
 }
 
-// stopped records a gap. While an earlier gap still has an effect, its start counts.
+// stopped records a gap. If an earlier gap is still in effect, the new one begins when the earlier one began.
 func (t *Tracker) stopped(o election.Gap) {
 	s := &stop{since: wall(o.Since), end: o.At}
 	if t.stop != nil && t.stop.since.Before(s.since) {
@@ -53,11 +53,11 @@ func (t *Tracker) stopped(o election.Gap) {
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true // its evidence is collected with a delay
+		p.loss.Gap = true // the evidence is read late
 	}
 }
 
-// readAfterStop records a read of a range. The gap is over once every range was read.
+// readAfterStop records that a range was read. The gap ends when every range was read.
 func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	if t.stop == nil || asked.Before(t.stop.end) {
 		return
@@ -68,8 +68,8 @@ func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	}
 }
 
-// unobserved reports whether observation of the election was interrupted since the
-// previous read, and when the interruption began, zero if unknown.
+// unobserved reports whether observation of the election was interrupted since the previous read. until is the
+// beginning of the interruption, zero if unknown.
 func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, until time.Time) {
 	earliest := func(at time.Time) {
 		if gap = true; until.IsZero() || !at.IsZero() && at.Before(until) {
@@ -91,7 +91,7 @@ func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, unti
 	return gap, until
 }
 
-// clockSet shifts every stored time to the new clock.
+// clockSet moves every stored time to the new clock.
 func (t *Tracker) clockSet(o election.ClockSet) {
 	move := func(at *time.Time) {
 		if !at.IsZero() {
@@ -133,7 +133,7 @@ func (t *Tracker) clockSet(o election.ClockSet) {
 	t.moveReads(move)
 }
 
-// moveReads shifts the times at which other data was read.
+// moveReads moves the times of reads of sessions and checks.
 func (t *Tracker) moveReads(move func(*time.Time)) {
 	t.checks, t.checksLent = maps.Clone(t.checks), false
 	for node, c := range t.checks {
@@ -159,7 +159,7 @@ func (t *Tracker) moveReads(move func(*time.Time)) {
 	}
 }
 
-// moved returns the election with all its times shifted.
+// moved returns a copy of the election with all times moved.
 func moved(e *election.Election, move func(*time.Time)) *election.Election {
 	m := *e
 	move(&m.Since)

@@ -22,10 +22,10 @@ import (
 
 const installPatroni = "apt-get install patroni postgresql python3-consul"
 
-// cluster is a Patroni cluster. The stage's key is that of its leader.
+// cluster is a Patroni cluster. The key of the stage is the cluster's leader key.
 type cluster struct {
 	*stage
-	root  *testing.T // the stage's t is that of the current subtest
+	root  *testing.T // its t is that of the current subtest
 	scope string
 	dir   string
 	bin   string // folder of PostgreSQL's programs
@@ -48,7 +48,7 @@ type member struct {
 // newCluster starts a primary, pg1, and a replica, pg2.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	consultest.Binary(t) // skips under -short, before it looks for software
+	consultest.Binary(t) // with -short, it skips the test before any software is needed
 	consultest.Program(t, "patroni", installPatroni)
 	if err := exec.Command("/usr/bin/python3", "-c", "import consul").Run(); err != nil {
 		consultest.LeaveOut(t, "Python's module consul", installPatroni)
@@ -63,7 +63,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// postgresPrograms returns the folder of the newest PostgreSQL server that Debian has installed.
+// postgresPrograms returns the folder of the newest PostgreSQL server that is installed from Debian.
 func postgresPrograms(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -77,8 +77,8 @@ func postgresPrograms(t *testing.T) string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// unprivileged returns the account that runs PostgreSQL, which refuses to run as root; nil for the account of the
-// test.
+// unprivileged returns the account that runs PostgreSQL, which does not run as root. It returns nil if the test does
+// not run as root.
 func unprivileged(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -96,7 +96,7 @@ func unprivileged(t *testing.T) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// folder creates a folder that PostgreSQL's account can enter, which t.TempDir is not.
+// folder creates a folder that PostgreSQL's account can enter. That account cannot enter t.TempDir.
 func (c *cluster) folder() string {
 	c.t.Helper()
 	dir, err := os.MkdirTemp("", "electop-patroni")
@@ -116,8 +116,8 @@ func (c *cluster) folder() string {
 	return dir
 }
 
-// run returns a command in the account that runs PostgreSQL. If the test binary is killed, the command receives
-// SIGTERM, at which Patroni stops PostgreSQL.
+// run returns a command that runs in PostgreSQL's account. If the test binary is killed, the kernel sends SIGTERM to
+// the command; Patroni then stops PostgreSQL.
 func (c *cluster) run(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = c.dir
@@ -140,11 +140,11 @@ func (c *cluster) join(name string) *member {
 	return m
 }
 
-// start runs the daemon until the whole test ends.
+// start runs the daemon until the top-level test ends.
 func (m *member) start() {
 	m.c.t.Helper()
 	m.daemon = start(m.c.root, m.c.run("patroni", m.config()))
-	m.c.root.Cleanup(m.kill) // registered last, so it runs before the daemon's own cleanup, which does not stop PostgreSQL
+	m.c.root.Cleanup(m.kill) // registered last, so that PostgreSQL is stopped before the daemon
 }
 
 // rejoin starts a killed member as a new replica.
@@ -159,7 +159,8 @@ func (m *member) rejoin() {
 
 func (m *member) config() string { return m.dir + ".yml" }
 
-// settings use the shortest ttl that Patroni accepts. Files are not synced, because no machine fails in these tests.
+// settings contains the shortest ttl that Patroni accepts. PostgreSQL does not sync its files, because no machine
+// fails in these tests.
 func (m *member) settings() string {
 	_, consul, _ := net.SplitHostPort(m.c.agent.Addr())
 	return fmt.Sprintf(`scope: %[1]s
@@ -197,7 +198,7 @@ type status struct {
 	Role        string `json:"role"`
 	State       string `json:"state"`
 	Timeline    int    `json:"timeline"`
-	Seen        int64  `json:"dcs_last_seen"` // time at which the daemon's loop last read Consul, in seconds
+	Seen        int64  `json:"dcs_last_seen"` // time in seconds at which the daemon last read Consul
 	Replication []struct {
 		State string `json:"state"`
 	} `json:"replication"`
@@ -222,13 +223,13 @@ func (m *member) status() (s status) {
 	return s
 }
 
-// primary reports whether the member's daemon calls its PostgreSQL the primary.
+// primary reports whether the daemon reports its PostgreSQL as the primary.
 func (m *member) primary() bool {
 	s := m.status()
 	return s.State == "running" && (s.Role == "master" || s.Role == "primary") // Patroni 4 uses "primary"
 }
 
-// writable reports whether PostgreSQL itself is a primary.
+// writable reports whether PostgreSQL itself accepts writes.
 func (m *member) writable() bool {
 	return strings.TrimSpace(m.query("SELECT pg_is_in_recovery()").stdout) == "f"
 }
@@ -239,7 +240,7 @@ func (m *member) leads() bool {
 	return pair != nil && pair.Session != "" && string(pair.Value) == m.name && m.primary()
 }
 
-// streams reports whether the member is a replica that follows the primary.
+// streams reports whether the member is a replica that replicates the primary.
 func (m *member) streams() bool {
 	if s := m.status(); s.State != "running" && s.State != "streaming" || s.Role != "replica" {
 		return false
@@ -257,7 +258,7 @@ func (m *member) streams() bool {
 	return false
 }
 
-// postmaster returns the process id of the member's PostgreSQL, 0 if none runs.
+// postmaster returns the process ID of the member's PostgreSQL, 0 if it does not run.
 func (m *member) postmaster() int {
 	text, err := os.ReadFile(filepath.Join(m.dir, "postmaster.pid"))
 	if err != nil {
@@ -271,8 +272,8 @@ func (m *member) postmaster() int {
 	return pid
 }
 
-// kill ends the daemon first, because it would restart PostgreSQL, and then every PostgreSQL process that keeps the
-// daemon's output open. SIGQUIT ends PostgreSQL at once, like a crash, but frees its shared memory.
+// kill first ends the daemon, which would restart PostgreSQL. It then ends every PostgreSQL process that keeps the
+// daemon's output open, with SIGQUIT: PostgreSQL ends at once, as in a crash, but frees its shared memory.
 func (m *member) kill() {
 	m.daemon.signal(syscall.SIGKILL)
 	await(m.c.t, "the end of "+m.name, func() bool {
