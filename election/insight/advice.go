@@ -218,7 +218,7 @@ func adviseLockDelay(s *election.Session) *Advice {
 	return &Advice{
 		Code: "short_lock_delay",
 		Why:  delay + ": a leader that is cut off may still act when the next one already leads",
-		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or use as a fencing token the ModifyIndex of the acquisition " +
+		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or use the ModifyIndex of the acquisition as a fencing token " +
 			"(LockIndex is no fencing token: a write without the lock resets it)",
 	}
 }

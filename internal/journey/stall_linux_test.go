@@ -39,7 +39,7 @@ func TestAStoppedWatchReportsNoDurationsOfThatTime(t *testing.T) {
 
 	cmd := exec.Command(program, "--http-addr", agent.Addr(), "watch", "-o", "json")
 	// A separate group: if a process of the test's group stopped, the kernel would send SIGHUP to that group when the
-	// when its shell ends.
+	// shell that started the test ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
