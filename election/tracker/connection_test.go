@@ -31,7 +31,7 @@ func linkScene(t *testing.T) *scene {
 func lostShard(prefix string) election.LinkLost {
 	at := t0.Add(20 * time.Second)
 	return election.LinkLost{
-		At: at, Source: prefix, Part: election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)}, Error: "no answer in time",
+		At: at, Source: prefix, Part: election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)}, Error: "request timed out",
 		Since: t0.Add(5 * time.Second), RetryAt: at.Add(time.Second),
 	}
 }

@@ -63,7 +63,7 @@ type advance struct {
 func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	old, peak := &e.Pair, t.furthest(e)
 	known := p.CreateIndex == peak.create
-	restored := peak.modify > old.ModifyIndex // restored earlier, and not written since
+	restored := peak.modify > old.ModifyIndex // a restore came before, and no write since
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
 	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || restored && known && p.ModifyIndex <= peak.modify ||
 		!e.Exists && p.CreateIndex <= old.ModifyIndex // a recreated key has a higher CreateIndex

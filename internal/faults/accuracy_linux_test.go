@@ -307,7 +307,7 @@ func nextOf(logged []loggedTerm, i int) *loggedTerm {
 	return nil
 }
 
-// absolute differences between history and log
+// differences contains the absolute differences between history and log.
 type differences struct {
 	all   []time.Duration
 	most  time.Duration
