@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Addressable reports whether a key that Consul returned can be requested again.
-// Consul replaces bytes that are not UTF-8 with U+FFFD, so several keys may look
-// the same: a request for the text finds none of them, or another key.
+// Addressable reports whether a request can name the key again. Consul replaces bytes that are not UTF-8 with U+FFFD,
+// so a request with the replaced text finds no key or another one.
 func Addressable(key string) bool {
 	for i := range len(key) {
 		if key[i] >= utf8.RuneSelf {
@@ -18,8 +17,7 @@ func Addressable(key string) bool {
 	return true
 }
 
-// ID identifies the election: its key, plus the CreateIndex for keys that cannot be
-// distinguished.
+// ID identifies the election: its key, followed by the CreateIndex if the key is not [Addressable].
 func (e *Election) ID() string { return electionID(e.Key(), e.Pair.CreateIndex, e.Unaddressable) }
 
 func electionID(key string, createIndex uint64, unaddressable bool) string {
@@ -29,10 +27,10 @@ func electionID(key string, createIndex uint64, unaddressable bool) string {
 	return key + idMark + strconv.FormatUint(createIndex, 10)
 }
 
-// idMark separates the CreateIndex of an [Election.ID].
+// idMark separates the key from the CreateIndex in an [Election.ID].
 const idMark = "\x00#"
 
-// Compare orders elections as in [Snapshot.Elections]: by key, then by CreateIndex.
+// Compare orders elections by key, then by CreateIndex, as in [Snapshot.Elections].
 func Compare(a, b *Election) int {
 	if c := strings.Compare(a.Key(), b.Key()); c != 0 || !a.Unaddressable {
 		return c
@@ -50,7 +48,7 @@ func compareUint(a, b uint64) int {
 	return 0
 }
 
-// ComparePairs is the order of [KeysRead.Pairs].
+// ComparePairs orders pairs by key, then by CreateIndex, as in [KeysRead.Pairs].
 func ComparePairs(a, b Pair) int {
 	if c := strings.Compare(a.Key, b.Key); c != 0 {
 		return c

@@ -11,12 +11,12 @@ import (
 // State is the state of an election at one moment.
 type State string
 
-// The states.
+// The values of [State].
 const (
 	Led         State = "led"
 	Vacant      State = "vacant"
 	InLockDelay State = "lock_delay" // vacant, and Consul rejects every acquire
-	// OfSemaphore is the state of a key that has holders and no leader.
+	// OfSemaphore is the state of a semaphore's key, which has holders and no leader.
 	OfSemaphore State = "semaphore"
 	// Idle is the state of a key without a leader since before observation started, and
 	// for which no candidate was seen.
@@ -31,45 +31,40 @@ const recentlyLed = 24 * time.Hour
 type Election struct {
 	Name       string
 	Datacenter string
-	// Pair is the key as last read. If Exists is false, it is the state before the
-	// key was deleted.
+	// Pair is the key as last read. If Exists is false, the key was deleted and Pair is its last state.
 	Pair Pair
 	// Leader is the label of the leader (see [LeaderLabel]), empty while there is
 	// none.
 	Leader string
-	// Session is the holder's session, nil without a leader and while the session
-	// is not read.
+	// Session is the holder's session, nil if there is no leader or the session has not been read.
 	Session *Session
-	// LastSession is the session of the latest term that ended, nil if no end was
-	// observed or the session was not read.
+	// LastSession is the session of the latest term that ended, nil if no end was observed or the session was not
+	// read.
 	LastSession *Session
-	// Term is the number of the current or the latest term: LockIndex, or its value before a client wrote the key
-	// without the lock. While the key is held, 0 means unknown: the key was never read before such a write.
+	// Term is the LockIndex of the current or latest term. If a client wrote the key without the lock, it is the
+	// LockIndex before that write, or 0 if the key was not read before it.
 	Term uint64
-	// Since is when the current term was first observed; SinceKnown is false if it
-	// may have begun earlier.
+	// Since is when the current term was first observed. If SinceKnown is false, the term may have begun earlier.
 	Since time.Time
-	// VacantSince is when the key was first observed without a holder, zero while there is a leader. VacantSinceKnown
-	// is false if that may have been earlier.
+	// VacantSince is when the key was first observed without a holder, zero while there is a leader. If
+	// VacantSinceKnown is false, the vacancy may have begun earlier.
 	VacantSince time.Time
 	// LockDelayUntil is the estimated end of the lock-delay, zero if none is known.
 	LockDelayUntil time.Time
-	// RecordedUntil is set until the key is read for the first time: the election is
-	// known from a history only, and was observed until then.
+	// RecordedUntil is when a recorder last observed the election. It is zero once the key has been read from Consul.
 	RecordedUntil time.Time
 
 	// Adjacent booleans take less memory.
 
 	SinceKnown, VacantSinceKnown bool
 	Exists                       bool
-	// Unreadable is set when the token lost the permission to read the key: the
-	// other fields are stale.
+	// Unreadable is set if the token lost the permission to read the key. The other fields are then stale.
 	Unreadable bool
-	// Unaddressable is set when the key cannot be requested (see [Addressable]): no
-	// action on it is possible, and other keys may look the same.
+	// Unaddressable is set if the key is not [Addressable]: no action on it is possible, and other keys may look the
+	// same.
 	Unaddressable bool
-	// LockDelayDoubtful is true if it is unknown whether a lock-delay follows: the last
-	// holder may have released the key just before its session ended.
+	// LockDelayDoubtful is set if no lock-delay may follow, because the last holder may have released the key just
+	// before its session ended.
 	LockDelayDoubtful bool
 	// Candidateless is set if no candidate was seen when the key was found without a
 	// leader. Any change of the key removes it.
@@ -114,8 +109,8 @@ func (e *Election) FoundVacant() bool {
 // Recorded reports whether the election is known from a history only.
 func (e *Election) Recorded() bool { return !e.RecordedUntil.IsZero() }
 
-// Overwritten reports whether a client wrote the key without the lock while it is
-// held: LockIndex is 0 and there is a session.
+// Overwritten reports whether a client wrote the held key without the lock: LockIndex is 0 although a session holds
+// the key.
 func (e *Election) Overwritten() bool {
 	return e.Exists && e.Pair.Held() && e.Pair.LockIndex == 0
 }
@@ -130,7 +125,7 @@ func (e *Election) LastTerm() *Term {
 	return nil
 }
 
-// Changes counts the terms that began within the window before now.
+// Changes counts the terms that began in the period of this length before now.
 func (e *Election) Changes(now time.Time, window time.Duration) int {
 	n := 0
 	for _, t := range e.Terms {
@@ -179,27 +174,23 @@ func (e *Election) Target() Target {
 	return t
 }
 
-// SameHold reports whether p is still the hold of the target. A holder that writes
-// another value keeps its hold. A target without a CreateIndex identifies the hold
-// by its session only.
+// SameHold reports whether p is still the target's hold. A new value of the same holder does not end a hold. If the
+// target has no CreateIndex, only the session is compared.
 func (t Target) SameHold(p Pair) bool {
 	return p.Key == t.Key && p.Session == t.Session &&
 		(t.CreateIndex == 0 || p.CreateIndex == t.CreateIndex && p.LockIndex == t.LockIndex)
 }
 
-// Target is the hold that an operator selected: an action is applied to exactly
-// this hold or not at all.
+// Target is the hold that an operator selected. An action changes this hold or nothing.
 type Target struct {
 	Election    string
 	Key         string
 	Session     string
 	ModifyIndex uint64
-	// CreateIndex and LockIndex identify the term: the same session may hold the
-	// key again later.
+	// CreateIndex and LockIndex identify the term, because the same session may hold the key again later.
 	CreateIndex, LockIndex uint64
 	Term                   uint64
-	// Leader, Node, Behavior and LockDelay are for display; Node and Behavior are
-	// empty if the session was not read.
+	// Leader, Node, Behavior and LockDelay are for display. Node and Behavior are empty if the session was not read.
 	Leader    string
 	Node      string
 	Behavior  string
@@ -232,8 +223,8 @@ type electionJSON struct {
 	Session        any     `json:"session,omitempty"`
 }
 
-// JSON encodes the election as an element of `electop list -o json`. Flags are a
-// string because JSON numbers lose precision above 53 bits.
+// JSON encodes the election as an element of `electop list -o json`. Flags are a string because JSON numbers lose
+// precision above 53 bits.
 func (e *Election) JSON(now time.Time) ([]byte, error) {
 	return json.Marshal(e.toJSON(now))
 }
@@ -279,8 +270,8 @@ func (e *Election) toJSON(now time.Time) electionJSON {
 	return j
 }
 
-// sessionForJSON returns only the id of a session that was not read: unknown
-// settings must not look like defaults.
+// sessionForJSON returns only the ID of a session that was not read, so that unknown settings do not look like
+// defaults.
 func (e *Election) sessionForJSON() any {
 	if e.Session == nil {
 		return struct {
@@ -290,20 +281,19 @@ func (e *Election) sessionForJSON() any {
 	return e.Session
 }
 
-// Rights are the permissions of the token on one hold.
+// Rights are the actions on one hold that the token's ACL rules allow.
 type Rights struct {
-	// Known is false if Consul does not report them (ACLs are off, or the endpoint does
-	// not respond): then every action is tried.
+	// Known is false if Consul does not report the rules (ACLs are off, or the endpoint does not respond). electop
+	// then tries every action.
 	Known bool
-	// Release needs write on the key, Destroy on the session's node.
+	// Release is set if the token may write the key, Destroy if it may write sessions on the session's node.
 	Release, Destroy bool
-	// ReleaseRule and DestroyRule are the missing ACL rules, empty if none is
-	// missing.
+	// ReleaseRule and DestroyRule are the ACL rules that are missing for the action, empty if none is missing.
 	ReleaseRule, DestroyRule string
 }
 
-// Missing reports whether the token may not do this, and the missing ACL rule if it
-// is known.
+// Missing reports whether the token is known to lack the permission for an action. rule is the missing ACL rule,
+// empty if unknown.
 func (r Rights) Missing(kind ActionKind) (missing bool, rule string) {
 	if kind == ActionDestroy {
 		return r.Known && !r.Destroy, r.DestroyRule

@@ -9,9 +9,8 @@ import (
 // EventType is the type of an event of an election or of the connection to Consul.
 type EventType string
 
-// The types of events. A semaphore has no leader and therefore no terms: [Entered]
-// and [Left] report its holders instead. Its initial state is one [Entered] per
-// holder, or one [Left] without a session if there is none.
+// The types of events. A semaphore has no terms: [Entered] and [Left] report its holders. Its initial state is one
+// [Entered] per holder, or one [Left] without a session if there is none.
 const (
 	Elected            EventType = "elected"     // a term began
 	Vacated            EventType = "vacated"     // a term ended
@@ -21,9 +20,9 @@ const (
 	Missed             EventType = "missed"      // terms that were not observed
 	Explained          EventType = "explained"   // why a term ended
 	Unreadable         EventType = "unreadable"  // the token lost the permission to read the key
-	Readable           EventType = "readable"    // the token regained it
+	Readable           EventType = "readable"    // the token regained the permission to read the key
 	Entered            EventType = "entered"     // a session took a slot of a semaphore
-	Left               EventType = "left"        // a session no longer has one
+	Left               EventType = "left"        // a session gave up or lost its slot of a semaphore
 	ConnectionLost     EventType = "connection_lost"
 	ConnectionRestored EventType = "connection_restored"
 )
@@ -47,8 +46,8 @@ func Causes() []Cause {
 // Cause is the reason why a term ended.
 type Cause string
 
-// The causes. Consul does not distinguish an expired TTL from a destroyed session,
-// hence [SessionExpiredOrDestroyed].
+// The causes. [SessionExpiredOrDestroyed] is one cause because Consul does not distinguish an expired TTL from a
+// destroyed session.
 const (
 	Released                  Cause = "released"
 	CheckCritical             Cause = "check_critical"
@@ -62,8 +61,8 @@ const (
 	Unknown                   Cause = "unknown"
 )
 
-// Event is a change of an election, with the time of the observer's clock. Which
-// fields are set depends on the type; zero means "not applicable".
+// Event is a change of an election or of the connection to Consul. Time is a reading of the observer's clock. The
+// type determines which fields are set; a zero field does not apply.
 type Event struct {
 	Time       time.Time
 	Type       EventType
@@ -73,47 +72,45 @@ type Event struct {
 	// Term and CreateIndex identify the term that began, ended or is explained.
 	Term        uint64
 	CreateIndex uint64
-	// ModifyIndex is that of the key in the latest read that shows the change; for [Vacated], [Explained] and
-	// [Deleted], in the last read before the end. It identifies the event among those of several observers. JSON
-	// omits it.
+	// ModifyIndex is the key's ModifyIndex in the read that shows the change; for [Vacated], [Explained] and
+	// [Deleted], in the last read before the end. Equal events of several observers have the same one. JSON omits it.
 	ModifyIndex uint64
-	// Leader is the label of the current or former leader; for [Entered] and [Left]
-	// the name of the holder's session, empty if it was not read.
+	// Leader is the label of the current or former leader. For [Entered] and [Left] it is the name of the holder's
+	// session, empty if the session was not read.
 	Leader  string
 	Session string
 	Node    string
-	// Vacancy is the time without a leader before this term; VacancyKnown reports whether
-	// both ends were observed.
+	// Vacancy is the time without a leader before this term. VacancyKnown is set if the beginning and the end of the
+	// vacancy were observed.
 	Vacancy time.Duration
-	// Held is how long the ended term lasted. If HeldKnown is false, only its end was observed and Held is a lower
-	// bound.
+	// Held is how long the ended term lasted. If HeldKnown is false, the beginning of the term was not observed and
+	// Held is a lower bound.
 	Held time.Duration
-	// SeenUntil is set if the term ended while the key was not observed: it ended
-	// between SeenUntil and Time. JSON omits it.
+	// SeenUntil is set if the term ended while the key was not observed: the term ended between SeenUntil and Time.
+	// JSON omits it.
 	SeenUntil time.Time
 
 	// Adjacent booleans take less memory.
 
 	VacancyKnown, HeldKnown bool
-	// Initial marks the state at the first read.
+	// Initial is set if the event reports the state at the first read.
 	Initial bool
 	// Guess is set if the evidence does not prove Cause.
 	Guess bool
-	// Gap is set if the key was not observed continuously before: the change
-	// happened at an unknown time before Time. JSON omits it.
+	// Gap is set if observation of the key was interrupted before this event: the change happened at an unknown time
+	// before Time. JSON omits it.
 	Gap bool
-	// Restored is set if no write led to this state: Consul's data was lost or
-	// restored, so indexes may repeat. JSON omits it.
+	// Restored is set if Consul lost data or restored a snapshot, and no write led to this state. Indexes may then
+	// repeat. JSON omits it.
 	Restored bool
 
-	// Cause and Evidence belong to [Explained].
+	// Cause and Evidence are set for [Explained].
 	Cause    Cause
 	Evidence string
 	// LockDelayUntil is the estimated end of the lock-delay.
 	LockDelayUntil time.Time
-	// Count is the number of missed terms, or of the elections that became
-	// unreadable or readable at once: then Key is empty, and the event is about all
-	// elections whose keys begin with Prefix.
+	// Count is the number of missed terms. If one event reports that several elections became unreadable or readable,
+	// Count is their number, Key is empty, and the keys of these elections begin with Prefix.
 	Count  uint64
 	Prefix string
 	// Holders and Limit are the number of holders and slots of a semaphore after
@@ -155,8 +152,7 @@ type eventJSON struct {
 // timeFormat is RFC 3339 in UTC with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// FormatTime formats a time for JSON: RFC 3339 with milliseconds, in UTC; empty for
-// the zero time.
+// FormatTime formats a time for JSON: RFC 3339 in UTC with milliseconds. It returns "" for the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -167,7 +163,7 @@ func FormatTime(t time.Time) string {
 // FormatDuration formats a duration in Go's format, rounded to milliseconds.
 func FormatDuration(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
-// durationJSON returns the text of a duration and the same in milliseconds, which scripts can compare.
+// durationJSON returns a duration as text and as a number of milliseconds, which scripts can compare.
 func durationJSON(d time.Duration) (text string, ms *int64) {
 	n := d.Round(time.Millisecond).Milliseconds()
 	return FormatDuration(d), &n
@@ -238,7 +234,7 @@ func (e *Event) parseTimes(j eventJSON) error {
 	)
 }
 
-// parse reads a text that is not empty.
+// parse calls f on a text that is not empty.
 func parse[T any](text string, into *T, read func(string) (T, error)) (err error) {
 	if text != "" {
 		*into, err = read(text)

@@ -10,7 +10,7 @@ func led(name, key string, s *Session) *Election {
 	}
 }
 
-// newSession returns a session with the settings of the guide's recipe and another name.
+// newSession returns a session with this name and otherwise the settings in Consul's guide.
 func newSession(id, name, node string, change ...func(*Session)) *Session {
 	s := &Session{ID: id, Name: name, Node: node, Behavior: BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
 	for _, c := range change {

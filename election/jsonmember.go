@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// JSONMember returns a member of a JSON object: the text of a string, the digits of a number. It is empty for all
-// other types, and if value is not a JSON object. The case of the name does not matter.
+// JSONMember returns the text or the digits of a member of a JSON object, whose name is compared without case. It
+// returns "" if value is not a JSON object or the member is neither a string nor a number.
 func JSONMember(value []byte, name string) string { return memberText(jsonMembers(value), name) }
 
 // jsonMembers returns the members of a JSON object, nil for any other value. If several members have the same name,
-// the last one counts.
+// the last one is used.
 func jsonMembers(value []byte) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(value, &members) != nil {
@@ -19,8 +19,8 @@ func jsonMembers(value []byte) map[string]json.RawMessage {
 	return members
 }
 
-// memberText prefers the member with exactly this name. Among names that differ only in case, it selects the first in
-// byte order, so that the result is always the same.
+// memberText prefers the member with exactly this name. If other members differ only in case, it selects the first
+// name in byte order, so that the result does not depend on the order of a map.
 func memberText(members map[string]json.RawMessage, name string) string {
 	if text := scalarText(members[name]); text != "" {
 		return text

@@ -10,8 +10,7 @@ import (
 // LabelLength is the maximum length of a leader's label, in runes.
 const LabelLength = 120
 
-// sessionWord is the prefix of the label of a session of which only the id is
-// known.
+// sessionWord is the prefix of a label if only the ID of the session is known.
 const sessionWord = "session"
 
 // labelMembers are the JSON members that name a leader, in order of preference.
@@ -19,9 +18,8 @@ func labelMembers() [6]string {
 	return [...]string{"name", "node", "id", "host", "hostname", "address"}
 }
 
-// LeaderLabel names the leader in one line, safe to print: the first member name, node, id,
-// host, hostname or address of a JSON object; else the value; else the session's name (for
-// consul lock its command) and node. s is nil if the session was not read.
+// LeaderLabel names the leader in one line, safe to print: the first member name, node, id, host, hostname or address
+// of a JSON object; else the value; else the session's program and node. s is nil if the session was not read.
 func LeaderLabel(p Pair, s *Session) string {
 	if label := valueLabel(p.Value); label != "" {
 		return label
@@ -57,7 +55,7 @@ func SessionLabel(id string, s *Session) string {
 	return sanitize.Line(sessionProgram(s.Name), LabelLength) + " on " + sanitize.Line(s.Node, LabelLength)
 }
 
-// sessionProgram returns the command that consul lock runs, otherwise the name.
+// sessionProgram returns the command if the session belongs to consul lock, otherwise the session's name.
 func sessionProgram(name string) string {
 	if command, ok := ConsulLockCommand(name); ok && strings.TrimSpace(command) != "" {
 		return command
@@ -65,27 +63,25 @@ func sessionProgram(name string) string {
 	return name
 }
 
-// shortLabel is the maximum length of a leader's label in a sentence, in runes.
+// shortLabel is the maximum length of a leader's label within a sentence, in runes.
 const shortLabel = 60
 
 // ShortLeader shortens a leader's label for a sentence or a narrow column.
 func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) }
 
-// NamesNode reports whether a label already ends with the node, as that of a
-// session does.
+// NamesNode reports whether a label already ends with the node's name, as a [SessionLabel] does.
 func NamesNode(label, node string) bool {
 	return strings.HasSuffix(" "+label, " on "+sanitize.Line(node, LabelLength))
 }
 
-// ShortID returns the first group of a session's UUID, which identifies a session
-// on a screen.
+// ShortID returns the first group of a session's UUID. It is long enough to distinguish the sessions on a screen.
 func ShortID(id string) string {
 	short, _, _ := strings.Cut(id, "-")
 	return sanitize.Line(short, 8)
 }
 
-// ConsulLockCommand returns the command that consul lock runs. consul lock names
-// its session "Consul lock for 'CMD' at 'PREFIX'".
+// ConsulLockCommand returns the CMD of a session that consul lock named "Consul lock for 'CMD' at 'PREFIX'",
+// otherwise "".
 func ConsulLockCommand(session string) (command string, ok bool) {
 	rest, ok := strings.CutPrefix(session, "Consul lock for '")
 	end := strings.LastIndex(rest, "' at '")

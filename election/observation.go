@@ -6,34 +6,31 @@ import "time"
 // [tracker.Tracker] receives observations in the order in which they were made.
 type Observation interface{ Observed() time.Time }
 
-// KeysRead is the complete content of a range of keys: a key in Range that is not
-// in Pairs does not exist.
+// KeysRead is the complete content of a range of keys: a key in Range that is not in Pairs does not exist.
 type KeysRead struct {
 	At    time.Time
 	Range Range
-	// Asked is when the request was sent, At if zero. The response to a request from before a [Gap] proves nothing
-	// about the time after it.
+	// Asked is when the request was sent; zero means At. If a request was sent before a [Gap], its response proves
+	// nothing about the time after the gap.
 	Asked time.Time
-	// Pairs are sorted by key, equal keys (see [Addressable]) by CreateIndex. Keys
-	// that match no pattern are ignored.
+	// Pairs are sorted by [ComparePairs]. The tracker ignores keys that match no pattern.
 	Pairs []Pair
-	// AfterGap is set for the first response after the connection was lost: changes may have happened at any time
-	// since the previous one.
+	// AfterGap is set for the first response after the connection was lost: the changes may have happened at any time
+	// since the previous response.
 	AfterGap bool
 	// Filtered is set if ACLs may have removed keys from the response.
 	Filtered bool
-	// Hidden are known keys that the token can no longer read: they stay as they
-	// were and are marked unreadable. A filtered response hides all keys that are
-	// not addressable, because they cannot be verified.
+	// Hidden are known keys that the token can no longer read. The tracker keeps their last state and marks them
+	// unreadable. A filtered response hides every key that is not [Addressable], because such a key cannot be
+	// verified.
 	Hidden []string
 }
 
-// HistoryRead is what a history says about elections, before their keys are read for
-// the first time.
+// HistoryRead contains the elections of a history. It precedes the first read of their keys.
 type HistoryRead struct {
 	At time.Time
-	// Elections are in the order of [Compare] within a datacenter. The content of
-	// their keys is unknown, except that of semaphores, and RecordedUntil is set.
+	// Elections are sorted by [Compare] within each datacenter, and RecordedUntil is set. A history contains no
+	// values and flags, except for the keys of semaphores.
 	Elections []*Election
 }
 
@@ -63,7 +60,7 @@ type SessionsRead struct {
 	Sessions []*Session
 }
 
-// ChecksRead are the health checks of one node, or why they could not be read.
+// ChecksRead contains the health checks of one node, or the error of the read.
 type ChecksRead struct {
 	At     time.Time
 	Node   string
@@ -73,31 +70,28 @@ type ChecksRead struct {
 	Err     string
 }
 
-// ChecksUnwatched reports that the checks of a node are no longer watched: the data becomes outdated.
+// ChecksUnwatched reports that the observer no longer watches the checks of a node. The known checks become stale.
 type ChecksUnwatched struct {
 	At   time.Time
 	Node string
 }
 
-// LinkLost reports that a query of a source (any unique text) failed.
+// LinkLost reports that a query of a source failed. Source is a unique text.
 type LinkLost struct {
 	At     time.Time
 	Source string
-	// Part is what the source reads; zero is everything.
+	// Part is the part of the data that the source reads; zero means everything.
 	Part  Part
 	Error string
-	// Since is when the part was last known to be current; zero is at the last
-	// contact.
+	// Since is when the part was last known to be current; zero means the last contact with Consul.
 	Since time.Time
-	// RetryAt is when the next attempt is made. Zero means that the first one is
-	// under way.
+	// RetryAt is when the next attempt is made; zero means that the first attempt is in progress.
 	RetryAt time.Time
 	// Refused is set if Consul responded and rejected the request.
 	Refused bool
 }
 
-// LinkUp reports that Consul responded to a query of a source. Latency is 0 for a
-// blocking query.
+// LinkUp reports that Consul responded to a query of a source. Latency is 0 for a blocking query.
 type LinkUp struct {
 	At      time.Time
 	Source  string
@@ -131,48 +125,46 @@ const (
 	ActionUnconfirmed // it may have been applied
 )
 
-// Explains reports whether an observer that does not know of an action of this kind may
-// have reported its effect as this cause.
+// Explains reports whether an action of this kind can have ended a term to which an observer attributed this cause
+// without a report of the action.
 func (k ActionKind) Explains(seen Cause, guess bool) bool {
 	released := k == ActionRelease && seen == Released
 	destroyed := k == ActionDestroy && (seen == SessionDestroyed || seen == SessionExpiredOrDestroyed || seen == KeyDeleted)
 	return k.EndsHold() && (guess || seen == Unknown || released || destroyed)
 }
 
-// OperatorAction reports an action on a hold, of this process or of another one. Key is
-// empty for a destroy, which ends every hold of the session.
+// OperatorAction reports an action on a hold, of this or of another process. Key is empty for a destroy, which ends
+// every hold of the session.
 type OperatorAction struct {
 	At      time.Time
 	Kind    ActionKind
 	Key     string
 	Session string
-	// CreateIndex and LockIndex identify the hold that a release is bound to (see
-	// [Target]): it explains the end of no other term. 0 means unknown.
+	// CreateIndex and LockIndex identify the hold that a release is bound to (see [Target]). The action explains the
+	// end of this hold only. 0 means unknown.
 	CreateIndex, LockIndex uint64
 	Stage                  ActionStage
-	// By is user@host of another process's action, which is known from a history after
-	// its effect was observed.
+	// By is user@host if another process executed the action. The action was then read from a history, after its
+	// effect was observed.
 	By string
 }
 
-// TermEvidence is the evidence for why a term ended.
+// TermEvidence is the evidence for the cause of one ended term.
 type TermEvidence struct {
 	At      time.Time
-	Event   Event // the vacated event to explain
+	Event   Event // the [Vacated] event of the term
 	Outcome Evidence
 }
 
-// Clock reports the current time, so that pending explanations reach their
-// deadline.
+// Clock reports the current time, so that pending explanations reach their deadline.
 type Clock struct{ At time.Time }
 
-// Gap reports that nothing was observed between Since and At because the process or
-// the machine was suspended. For each range, changes in the first response to a
-// request that was sent after At may have happened at any time in between.
+// Gap reports that nothing was observed between Since and At because the process or the machine was suspended. In
+// each range, the first response to a request that was sent after At shows changes whose time is unknown.
 type Gap struct{ At, Since time.Time }
 
-// ClockSet reports that the wall clock was set by By (negative: back) while no time
-// passed. At is the time on the new clock.
+// ClockSet reports that the wall clock was moved by By (negative: back) while no time passed. At is a time on the new
+// clock.
 type ClockSet struct {
 	At time.Time
 	By time.Duration
@@ -232,33 +224,29 @@ type DatacenterRead struct {
 // Observed implements [Observation].
 func (o DatacenterRead) Observed() time.Time { return o.At }
 
-// Evidence is the state of a session and its checks, read immediately after the
-// session's term ended.
+// Evidence is the state of a session and its checks, read immediately after the session's term ended.
 type Evidence struct {
-	// SessionRead reports whether Consul responded to the query for the session,
-	// SessionExists whether the session exists.
+	// SessionRead is set if Consul responded to the query for the session. SessionExists is set if the session
+	// exists.
 	SessionRead   bool
 	SessionExists bool
 	// SessionsIndex is the Raft index of the last change to any session
 	// (X-Consul-Index of GET /v1/session/info/:id).
 	SessionsIndex uint64
-	// DeleteIndex is the Raft index at which the key was deleted, from its
-	// tombstone; 0 if it was not read.
+	// DeleteIndex is the Raft index at which the key was deleted, from its tombstone; 0 if it was not read.
 	DeleteIndex uint64
-	// ChecksRead reports whether the checks of the node were read, NodeExists
-	// whether the node is registered.
+	// ChecksRead is set if the checks of the node were read. NodeExists is set if the node is registered.
 	ChecksRead bool
 	NodeExists bool
 	Checks     []Check
 	// ChecksIndex is the Raft index of the last change to any check (X-Consul-Index
 	// of the checks of the node).
 	ChecksIndex uint64
-	// Err is why something could not be read.
+	// Err is why a part of the evidence could not be read.
 	Err string
 }
 
-// SurroundingsRead are the surroundings of the selected election. A tracker keeps
-// only the latest.
+// SurroundingsRead contains the surroundings of the selected election. A tracker keeps only the latest.
 type SurroundingsRead struct{ Surroundings Surroundings }
 
 // Observed implements [Observation].
@@ -270,8 +258,8 @@ type SessionListRead struct {
 	Sessions []*Session
 	// Index is the Raft index of the response (X-Consul-Index), 0 if unknown.
 	Index uint64
-	// AfterGap is set for the first response, and for the first one after the sessions were not watched for a while:
-	// new ones may have been created at any time before.
+	// AfterGap is set for the first list after the start or after a pause: the creation time of sessions that are new
+	// in it is unknown.
 	AfterGap bool
 	Err      string
 }

@@ -2,13 +2,12 @@ package election
 
 import "bytes"
 
-// Pair is one key of Consul's KV store (GET /v1/kv/:key). Value must not be changed
-// once the pair was observed.
+// Pair is one key of Consul's KV store (GET /v1/kv/:key). Value must not be modified after the pair was observed.
 type Pair struct {
 	Key   string
 	Value []byte
-	// Flags is an opaque number that clients choose. Lock implementations write a
-	// magic number and reject keys with another one.
+	// Flags is an opaque number that clients choose. Lock implementations write a fixed number and reject keys with
+	// other flags.
 	Flags uint64
 	// Session is the id of the session that holds the key, empty if none does.
 	Session string
@@ -30,12 +29,12 @@ const (
 // Held reports whether a session holds the key.
 func (p Pair) Held() bool { return p.Session != "" }
 
-// SameContent reports whether value and flags of two reads are equal.
+// SameContent reports whether two reads have equal values and flags.
 func (p *Pair) SameContent(q *Pair) bool {
 	return p.Flags == q.Flags && bytes.Equal(p.Value, q.Value)
 }
 
-// Identical reports whether nothing about the key changed between two reads.
+// Identical reports whether two reads show the same state of the key.
 func (p *Pair) Identical(q *Pair) bool {
 	return p.ModifyIndex == q.ModifyIndex && p.CreateIndex == q.CreateIndex &&
 		p.LockIndex == q.LockIndex && p.Session == q.Session && p.SameContent(q)

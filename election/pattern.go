@@ -9,7 +9,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// DefaultPattern matches the keys of the leader election guide of Consul.
+// DefaultPattern matches the keys of Consul's leader election guide.
 const DefaultPattern = "service/*/leader"
 
 // Pattern is a glob that selects the KV keys that are elections: `*` matches one
@@ -26,7 +26,7 @@ type Pattern struct {
 	expr   *regexp.Regexp
 }
 
-// foreignWildcards have a meaning in the patterns of shells and of other tools.
+// foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.
 const foreignWildcards = `[]{}?\`
 
 // ParsePattern parses a pattern. It removes one leading "/", which keys in Consul
@@ -41,7 +41,7 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("pattern %q is empty", sanitize.Text(shown))
 	}
 	if sanitize.Text(text) != text {
-		return Pattern{}, fmt.Errorf("pattern %q holds control or invisible characters", sanitize.Text(shown))
+		return Pattern{}, fmt.Errorf("pattern %q contains control or invisible characters", sanitize.Text(shown))
 	}
 	if i := strings.IndexAny(text, foreignWildcards); i >= 0 {
 		return Pattern{}, fmt.Errorf(`pattern "%s": %c is not supported; the wildcards are * and **; `+
@@ -58,8 +58,7 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// KeyPattern returns the pattern that matches exactly one key. Wildcards in it are
-// literal.
+// KeyPattern returns the pattern that matches exactly one key. A `*` in the key is literal.
 func KeyPattern(key string) Pattern { return Pattern{text: key, prefix: key, exact: true} }
 
 func patternExpr(text string) (*regexp.Regexp, error) {
@@ -79,7 +78,7 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 			return nil, fmt.Errorf("pattern %q: ** stands for whole segments (write a/**/b), * for a part of one", text)
 		}
 		if segment == "*" {
-			segment = "" // a whole segment is never empty, part of one may be
+			segment = "" // a whole segment is never empty; a part of a segment may be empty
 			b.WriteString("([^/]+)")
 		}
 		parts := strings.Split(segment, "*")
@@ -111,14 +110,13 @@ func (p Pattern) String() string {
 // Excludes reports whether the pattern excludes the keys that it matches.
 func (p Pattern) Excludes() bool { return p.excludes }
 
-// Prefix is the literal text before the first wildcard, with which every matching
-// key begins.
+// Prefix returns the literal text before the first wildcard. Every matching key begins with it.
 func (p Pattern) Prefix() string { return p.prefix }
 
-// Exact reports whether the pattern has no wildcards: it names one key.
+// Exact reports whether the pattern has no wildcard and therefore matches one key.
 func (p Pattern) Exact() bool { return p.exact }
 
-// Range covers every key that can match.
+// Range returns a range that contains every matching key.
 func (p Pattern) Range() Range {
 	if p.exact {
 		return KeyRange(p.text)
@@ -161,8 +159,8 @@ func (p Pattern) match(key string) (name string, ok bool) {
 	return strings.Join(matched, "/"), true
 }
 
-// matchSingle is Match without a regular expression for patterns with one `*`, the
-// most common ones: a first read matches every key.
+// matchSingle avoids the regular expression for patterns with one `*`, the most common ones, because every key of a
+// first read is matched.
 func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(key[len(p.prefix):], p.suffix)
 	switch {
@@ -176,7 +174,7 @@ func (p Pattern) matchSingle(key string) (name string, ok bool) {
 	return key, true
 }
 
-// wholeSegment reports whether the wildcard is a whole path segment.
+// wholeSegment reports whether the `*` of a single pattern stands for a whole path segment.
 func wholeSegment(before, after string) bool {
 	return (before == "" || strings.HasSuffix(before, "/")) && (after == "" || strings.HasPrefix(after, "/"))
 }
@@ -210,7 +208,7 @@ func ParsePatterns(texts []string) (Patterns, error) {
 	return append(selecting, excluding...), nil
 }
 
-// Match returns the name of the election by the first pattern that matches key.
+// Match returns the name that the first matching pattern gives to the election.
 func (ps Patterns) Match(key string) (name string, ok bool) {
 	for i := range ps {
 		switch p := &ps[i]; {
@@ -238,9 +236,8 @@ func (ps Patterns) Selecting() Patterns {
 	return slices.DeleteFunc(slices.Clone(ps), Pattern.Excludes)
 }
 
-// Key returns the key of the election with this name: name replaces the wildcard of
-// the first pattern that has exactly one and matches the result. A name that is a
-// matching key is returned as it is.
+// Key returns the key of the election with this name. The name replaces the wildcard of the first pattern that has
+// exactly one wildcard and matches the resulting key. A name that is itself a matching key is returned unchanged.
 func (ps Patterns) Key(name string) (key string, ok bool) {
 	name = strings.TrimPrefix(name, "/")
 	if _, ok := ps.Match(name); ok {
@@ -272,7 +269,7 @@ func (ps Patterns) Strings() []string {
 // means no upper bound.
 type Range struct{ From, To string }
 
-// PrefixRange covers every key that begins with prefix.
+// PrefixRange returns the range of all keys that begin with prefix.
 func PrefixRange(prefix string) Range {
 	end := []byte(prefix)
 	for len(end) > 0 && end[len(end)-1] == 0xff {
@@ -284,13 +281,13 @@ func PrefixRange(prefix string) Range {
 	return Range{From: prefix, To: string(end)}
 }
 
-// KeyRange covers one key.
+// KeyRange returns the range that contains one key.
 func KeyRange(key string) Range { return Range{From: key, To: key + "\x00"} }
 
 // Contains reports whether key is in the range.
 func (r Range) Contains(key string) bool { return key >= r.From && (r.To == "" || key < r.To) }
 
-// RangeSet is a set of keys, stored as disjoint ranges in order.
+// RangeSet is a set of keys, stored as sorted disjoint ranges.
 type RangeSet struct{ Ranges []Range }
 
 // Contains reports whether key is in the set.
@@ -313,12 +310,12 @@ func (s *RangeSet) Covers(r Range) bool {
 	return false
 }
 
-// CoversAll reports whether every key of another set is in the set.
+// CoversAll reports whether every key of other is in the set.
 func (s *RangeSet) CoversAll(other RangeSet) bool {
 	return !slices.ContainsFunc(other.Ranges, func(r Range) bool { return !s.Covers(r) })
 }
 
-// Add adds every key of r. It joins adjacent ranges.
+// Add adds every key of r and joins adjacent ranges.
 func (s *RangeSet) Add(r Range) {
 	if s.Covers(r) {
 		return

@@ -112,7 +112,7 @@ func TestBadPatternsAreRefused(t *testing.T) {
 	}
 }
 
-// Other tools have more wildcards. If electop interpreted them literally, they would match nothing, without an error.
+// Other tools have more wildcards. Taken literally, they would match nothing, without an error.
 func TestWildcardsOfOtherToolsAreRefused(t *testing.T) {
 	for text, names := range map[string]string{
 		"[a": "[", "a]": "]", "{a,b}": "{", "service/{web,api}/leader": "{", "b}": "}", "service/web-?/leader": "?",
@@ -180,7 +180,7 @@ func TestRangeSetMergesAdjacentRanges(t *testing.T) {
 	}
 }
 
-// The fast path for one wildcard returns the same result as the regular expression.
+// For patterns with one wildcard, Match must return the same result as the regular expression.
 func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
 	for _, text := range []string{"service/*/leader", "*", "a*", "*a", "a/*", "*/a", "a/b*c/d", "/*"} {
 		for _, key := range []string{"", "a", "a/", "/a", "service//leader", "service/web/leader", "service/a/b/leader", "a/bc/d", "a/bxc/d", "a/b/d", "a\n", "\xff"} {

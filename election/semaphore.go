@@ -8,15 +8,15 @@ import (
 	"electop/election/sanitize"
 )
 
-// Semaphore is the state of a semaphore's key, which has up to Limit holders
-// instead of a leader (Consul's api/semaphore.go).
+// Semaphore is the content of a semaphore's key, which has up to Limit holders instead of a leader (Consul's
+// api/semaphore.go).
 type Semaphore struct {
 	Limit   int               `json:"limit"`
 	Holders []SemaphoreHolder `json:"holders"`
 	// Waiters are contenders that hold no slot.
 	Waiters []SemaphoreHolder `json:"waiters"`
-	// ContendersKnown reports whether the contenders' keys were read. Otherwise waiters, and holders whose session
-	// ended, are unknown.
+	// ContendersKnown is set if the keys of the contenders were read. Otherwise Waiters is empty, and Gone is
+	// unknown.
 	ContendersKnown bool `json:"contenders_known"`
 }
 
@@ -25,15 +25,15 @@ type SemaphoreHolder struct {
 	Session string `json:"session"`
 	Name    string `json:"name,omitempty"`
 	Node    string `json:"node,omitempty"`
-	// Gone marks a holder whose contender key lost its session: its slot is free.
+	// Gone is set if the holder's session no longer holds its contender key. The slot is then free.
 	Gone bool `json:"gone"`
 }
 
 // IsSemaphore reports whether the key belongs to a semaphore.
 func (e *Election) IsSemaphore() bool { return e.Exists && e.Pair.Flags == SemaphoreFlag }
 
-// ReadSemaphore decodes a semaphore's key and, if the surroundings were read, its
-// contenders. It is nil for any other key. All texts are safe to print.
+// ReadSemaphore decodes a semaphore's key, and its contenders if the surroundings were read. It returns nil for any
+// other key. All texts are safe to print.
 func ReadSemaphore(e *Election, s *Surroundings) *Semaphore {
 	lock, ok := semaphoreLock(e)
 	if !ok {
@@ -65,7 +65,7 @@ func (s *Semaphore) Holds(session string) bool {
 	return slices.ContainsFunc(s.Holders, func(h SemaphoreHolder) bool { return h.Session == session })
 }
 
-// Live counts the holders except those whose session is known to have ended.
+// Live counts the holders without those that are Gone.
 func (s *Semaphore) Live() int {
 	n := 0
 	for _, h := range s.Holders {
@@ -76,7 +76,7 @@ func (s *Semaphore) Live() int {
 	return n
 }
 
-// semaphoreValue is what Consul's api/semaphore.go writes into the key.
+// semaphoreValue is the value that Consul's api/semaphore.go writes.
 type semaphoreValue struct {
 	Limit   int
 	Holders map[string]bool
@@ -89,14 +89,14 @@ func semaphoreLock(e *Election) (lock semaphoreValue, ok bool) {
 	return lock, true
 }
 
-// SemaphoreHolders returns the sessions that the key names as holders.
+// SemaphoreHolders returns the sessions that the key's value lists as holders.
 func SemaphoreHolders(e *Election) map[string]bool {
 	lock, _ := semaphoreLock(e)
 	return lock.Holders
 }
 
-// contenders returns the sessions by id and those that hold a contender key, nil if
-// that was not read.
+// contenders returns all sessions by ID, and the IDs of the sessions that hold a contender key. holding is nil if the
+// contender keys were not read.
 func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, contends map[string]bool) {
 	if s == nil || s.Key != e.Key() {
 		return nil, nil
@@ -117,7 +117,7 @@ func contenders(e *Election, s *Surroundings) (sessions map[string]*Session, con
 	return sessions, contends
 }
 
-// describeHolder returns the description of a holder. Its id is a part of the key's value and may be any text.
+// describeHolder returns the description of a holder. Its ID comes from the key's value and may be any text.
 func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
 	h := SemaphoreHolder{Session: sanitize.Line(id, LabelLength)}
 	if s := sessions[id]; s != nil {
@@ -126,8 +126,8 @@ func describeHolder(id string, sessions map[string]*Session) SemaphoreHolder {
 	return h
 }
 
-// OfSemaphore reports whether the key has holders and no leader: it has the flags
-// of a semaphore, and no session holds the key itself.
+// OfSemaphore reports whether the key belongs to a semaphore: it has a semaphore's flags, and no session holds the
+// key itself.
 func (p *Pair) OfSemaphore() bool { return p.Flags == SemaphoreFlag && !p.Held() }
 
 // Slots are the slots of a semaphore according to its key.
@@ -137,8 +137,7 @@ type Slots struct {
 	Holders []string
 }
 
-// Slots decodes a semaphore's key. ok is false for any other key, and if the value
-// is not that of a semaphore.
+// Slots decodes a semaphore's key. ok is false if the key or its value is not a semaphore's.
 func (p *Pair) Slots() (s Slots, ok bool) {
 	var value semaphoreValue
 	if !p.OfSemaphore() || json.Unmarshal(p.Value, &value) != nil {

@@ -8,7 +8,7 @@ import (
 // MaxLockDelay is the longest lock-delay that Consul enforces.
 const MaxLockDelay = 60 * time.Second
 
-// Behaviors of a session: what Consul does with its keys when it is invalidated.
+// The behaviors of a session: what Consul does with the keys of an invalidated session.
 const (
 	BehaviorRelease = "release"
 	BehaviorDelete  = "delete"
@@ -24,19 +24,18 @@ type Session struct {
 	// twice its TTL after the last renewal, later if Consul's leader changes.
 	TTL      time.Duration
 	Behavior string
-	// LockDelay is what the session requests; see [Session.EnforcedLockDelay].
+	// LockDelay is the requested lock-delay; see [Session.EnforcedLockDelay].
 	LockDelay     time.Duration
 	NodeChecks    []string
 	ServiceChecks []string
 	CreateIndex   uint64
 }
 
-// EnforcedLockDelay is how long Consul rejects every acquire of a key after this
-// session was invalidated while holding it.
+// EnforcedLockDelay is how long Consul rejects every acquire of a key after this session was invalidated while
+// holding it.
 func (s *Session) EnforcedLockDelay() time.Duration { return min(s.LockDelay, MaxLockDelay) }
 
-// Checks returns the ids of all checks that the session depends on, node checks
-// first.
+// Checks returns the IDs of all checks that the session depends on, node checks first.
 func (s *Session) Checks() []string {
 	all := make([]string, 0, len(s.NodeChecks)+len(s.ServiceChecks))
 	return append(append(all, s.NodeChecks...), s.ServiceChecks...)
@@ -72,7 +71,7 @@ func list(s []string) []string {
 	return s
 }
 
-// Check statuses as Consul names them.
+// The statuses of a check, as Consul names them.
 const (
 	StatusPassing  = "passing"
 	StatusWarning  = "warning"

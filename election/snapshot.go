@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Snapshot is everything known at one moment. It is immutable and safe for
+// Snapshot is the known state of all elections and of the connection at one moment. It is immutable and safe for
 // concurrent use.
 type Snapshot struct {
 	At         time.Time
@@ -16,41 +16,37 @@ type Snapshot struct {
 	// Events are the latest events of all elections and of the connection,
 	// oldest first.
 	Events []Event
-	// Loaded is false until every watched range was read once.
+	// Loaded is false until every watched range has been read once.
 	Loaded bool
-	// RecordedUntil is set while elections are known from a history only: the latest
-	// of their [Election.RecordedUntil].
+	// RecordedUntil is the latest [Election.RecordedUntil] of the elections. It is zero once all their keys have been
+	// read from Consul.
 	RecordedUntil time.Time
 	Connection    Connection
-	// Filtered is set if ACLs may have removed keys from a response: then an empty
-	// list does not prove that there are no elections.
+	// Filtered is set if ACLs may have removed keys from a response. An empty list then does not prove that there are
+	// no elections.
 	Filtered bool
 	// Checks are the known health checks by node.
 	Checks map[string]NodeChecks
-	// Surroundings are those of the selected election, nil until they are read.
+	// Surroundings are the surroundings of the selected election, nil until they are read.
 	Surroundings *Surroundings
-	// SessionList is every session, nil unless the list was requested.
+	// SessionList contains every session, nil unless a consumer requested it.
 	SessionList *SessionList
 }
 
-// NodeChecks are the health checks of one node. They are current while the node is
-// watched and Until is zero.
+// NodeChecks are the health checks of one node. They are current while Until is zero and the node is watched.
 type NodeChecks struct {
 	// At is when Checks were read.
 	At     time.Time
 	Checks []Check
-	// Until is when Checks were last known to be current: when the node was no
-	// longer watched, or could no longer be read.
+	// Until is when Checks were last known to be current, zero while the node is watched and its checks are readable.
 	Until time.Time
-	// Partial is set if ACLs hide some checks of the node: a missing check may
-	// exist.
+	// Partial is set if ACLs hide some checks of the node. A check that is not in Checks may then exist.
 	Partial bool
-	// Err is why the checks could not be read; Checks is then stale or empty.
+	// Err is why the checks could not be read. Checks is then stale or empty.
 	Err string
 }
 
-// Find returns the election with this [Election.ID], nil if there is none. For a key that several elections share, it
-// returns the first.
+// Find returns the election with this [Election.ID], or the first one with this key. It returns nil if there is none.
 func (s *Snapshot) Find(id string) *Election {
 	key, mark, marked := strings.Cut(id, idMark)
 	if !marked || Addressable(key) {
@@ -66,9 +62,8 @@ func (s *Snapshot) Find(id string) *Election {
 	return s.Elections[i]
 }
 
-// Named returns the elections whose name or full key is name. More than one means
-// that the name is ambiguous; a full key is ambiguous only if keys cannot be
-// distinguished.
+// Named returns the elections with this name or full key. Several elections may share a name; they share a key only
+// if it is not [Addressable].
 func (s *Snapshot) Named(name string) []*Election {
 	wanted := func(e *Election) bool { return e.Name == name }
 	if e := s.Find(name); e != nil && e.Unaddressable {
@@ -90,7 +85,7 @@ type ConnectionState string
 
 // The states of the connection.
 const (
-	Connecting ConnectionState = "connecting" // nothing was read yet
+	Connecting ConnectionState = "connecting" // nothing has been read yet
 	Live       ConnectionState = "live"
 	Lost       ConnectionState = "lost" // the snapshot is as old as LastContact
 )
@@ -100,28 +95,26 @@ type Connection struct {
 	State ConnectionState
 	// Since is when the state began.
 	Since time.Time
-	// LastContact is when the whole snapshot, except the parts in Stale, was last
-	// known to be current.
+	// LastContact is when the data was last known to be current, except for the parts in Stale.
 	LastContact time.Time
 	// Latency is how long the latest probe took.
 	Latency time.Duration
-	// Error is why the connection is lost, in one line.
+	// Error is why the connection was lost, in one line.
 	Error string
 	// RetryAt is when the next attempt is made.
 	RetryAt time.Time
-	// Refused is set if Consul responds and rejects the token, for example because
-	// it was revoked.
+	// Refused is set if Consul responds but rejects the token, for example because the token was revoked.
 	Refused bool
-	// Stale are the parts whose sources do not respond, unless State is Lost.
+	// Stale are the parts whose sources do not respond. It is empty if State is Lost.
 	Stale []StalePart
 }
 
 // PartKind is the kind of data that a source reads.
 type PartKind string
 
-// The kinds of data. Only stale keys make elections stale.
+// The kinds of data. Elections are stale only if PartKeys is.
 const (
-	PartWhole    PartKind = ""         // everything: the link itself
+	PartWhole    PartKind = ""         // all data: the connection itself
 	PartKeys     PartKind = "keys"     // the elections in a range
 	PartNames    PartKind = "names"    // which keys exist in a range
 	PartSessions PartKind = "sessions" // the list of all sessions
@@ -131,11 +124,11 @@ const (
 // Part is the part of the data that one source reads.
 type Part struct {
 	Kind  PartKind
-	Range Range  // of keys and names
-	Node  string // of checks
+	Range Range  // for PartKeys and PartNames
+	Node  string // for PartChecks
 }
 
-// StalePart is a part whose source does not respond while others do.
+// StalePart is a part whose source does not respond while other sources do.
 type StalePart struct {
 	Part
 	// Since is when the part was last known to be current.
@@ -145,8 +138,7 @@ type StalePart struct {
 	RetryAt time.Time
 }
 
-// StaleSince returns since when the data of an election may be outdated. stale is
-// false while it is current.
+// StaleSince returns whether the data of an election may be outdated, and since when.
 func (s *Snapshot) StaleSince(key string) (since time.Time, stale bool) {
 	if s.Connection.State == Lost {
 		return s.Connection.LastContact, true
@@ -187,7 +179,7 @@ func staleKeys(parts []StalePart) (keys RangeSet) {
 // Current reports whether the checks are watched and up to date.
 func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
 
-// OlderThan reports whether the checks were last current before the other ones.
+// OlderThan reports whether the checks were last current before other.
 func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	switch {
 	case c.Current() != other.Current():
@@ -198,7 +190,7 @@ func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	return c.Until.Before(other.Until)
 }
 
-// Outdated returns the checks, marked as not current after at.
+// Outdated returns a copy that was last current at the given time.
 func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	if c.Until.IsZero() && !c.At.IsZero() {
 		c.Until = at
@@ -206,14 +198,14 @@ func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	return c
 }
 
-// Seen is when a session was first reported. It may be older unless its creation
-// was observed: Consul does not record when it created a session.
+// Seen is when a session was first reported. Consul does not record creation times: unless the creation was observed,
+// the session may be older.
 type Seen struct {
 	At      time.Time
 	Created bool
 }
 
-// Outdated returns the list, marked as not current after at.
+// Outdated returns a copy that was last current at the given time.
 func (l *SessionList) Outdated(at time.Time) SessionList {
 	old := *l
 	if old.Until.IsZero() {
@@ -222,10 +214,9 @@ func (l *SessionList) Outdated(at time.Time) SessionList {
 	return old
 }
 
-// SessionList is every session of the datacenter. It is read only while a consumer
-// requests it.
+// SessionList contains every session of the datacenter. The observer reads it only while a consumer requests it.
 type SessionList struct {
-	// At is when Sessions were read, or when the first attempt failed.
+	// At is when Sessions were read. If no attempt succeeded, it is when the first one failed.
 	At       time.Time
 	Sessions []*Session
 	// Until is when Sessions were last known to be current, zero while they are
@@ -233,6 +224,6 @@ type SessionList struct {
 	Until time.Time
 	// FirstSeen is when each session was first reported.
 	FirstSeen map[string]Seen
-	// Err is why the sessions could not be read; Sessions is then stale.
+	// Err is why the sessions could not be read. Sessions is then stale.
 	Err string
 }

@@ -48,8 +48,8 @@ func (e Event) Summary() string {
 	return strings.Join(parts, " · ")
 }
 
-// who names the leader, its term and its node, or returns "no leader" for the initial event of an election without
-// one.
+// who returns the leader, its term and its node, or "no leader" for the initial event of an election without a
+// leader.
 func (e Event) who() string {
 	switch {
 	case e.OfSlot():
@@ -107,7 +107,7 @@ func (e Event) explanation() []string {
 	return parts
 }
 
-// span is [FormatDuration] for a sentence, where "0s" would read as "no time at all".
+// span is [FormatDuration] for a sentence. It returns "less than 1ms" instead of "0s".
 func span(d time.Duration) string {
 	if d.Round(time.Millisecond) == 0 {
 		return "less than 1ms"

@@ -7,24 +7,21 @@ import (
 	"electop/election/sanitize"
 )
 
-// Surroundings are the keys and sessions around one election, from which
-// candidates, semaphores and advice are inferred.
+// Surroundings are the keys and sessions from which candidates, semaphores and advice of one election are inferred.
 type Surroundings struct {
 	At  time.Time
 	Key string
-	// Siblings are the other keys under the same parent as Key (see [Parent]).
-	// SiblingsErr is why they could not be read; SiblingsCut is set if there are
-	// more.
+	// Siblings are the other keys under the same parent as Key (see [Parent]). SiblingsErr is why they could not be
+	// read. SiblingsCut is set if the list is truncated.
 	Siblings    []Pair
 	SiblingsErr string
 	SiblingsCut bool
-	// Sessions are all sessions of the datacenter, SessionsErr is why they could
-	// not be read.
+	// Sessions are all sessions of the datacenter. SessionsErr is why they could not be read.
 	Sessions    []*Session
 	SessionsErr string
 }
 
-// Unread returns why parts could not be read, safe to show.
+// Unread returns the errors of the parts that could not be read, safe to print.
 func (s *Surroundings) Unread() []string {
 	if s == nil {
 		return nil
@@ -38,8 +35,8 @@ func (s *Surroundings) Unread() []string {
 	return all
 }
 
-// Parent returns the prefix under which candidates may create keys of their own:
-// everything up to the last "/", "" for a key without one.
+// Parent returns the prefix under which candidates may create keys of their own: the key up to its last "/", "" if it
+// has none.
 func Parent(key string) string {
 	i := strings.LastIndexByte(key, '/')
 	return key[:i+1]

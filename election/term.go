@@ -4,28 +4,24 @@ import "time"
 
 // Term is one uninterrupted hold of one key by one session.
 type Term struct {
-	// Number is the key's LockIndex when the term was first observed, unique within
-	// CreateIndex. 0 means that a client wrote the key without the lock before
-	// observation started.
+	// Number is the key's LockIndex when the term was first observed. It is unique within CreateIndex. 0 means that a
+	// client wrote the key without the lock before observation started.
 	Number      uint64
 	CreateIndex uint64
 	Session     string
-	// Leader is the leader's label, Node its node, empty if the session was not
-	// read.
+	// Leader is the leader's label. Node is its node, empty if the session was not read.
 	Leader string
 	Node   string
-	// Start is when the term was first observed; StartKnown is false if it may have
-	// begun earlier.
+	// Start is when the term was first observed. If StartKnown is false, the term may have begun earlier.
 	Start      time.Time
 	StartKnown bool
 	// Guess is set if the evidence does not prove Cause.
 	Guess bool
 	// End is when the end was observed, zero while the term lasts.
 	End time.Time
-	// SeenUntil is set if the end was not observed when it happened: the term
-	// lasted at least until then, and ended at some time before End.
+	// SeenUntil is set if the term ended while the key was not observed: it ended between SeenUntil and End.
 	SeenUntil time.Time
-	// Cause and Evidence are why the term ended, once that is known.
+	// Cause and Evidence explain the end of the term. They are empty until the cause is known.
 	Cause    Cause
 	Evidence string
 }
@@ -33,8 +29,7 @@ type Term struct {
 // Over reports whether the term has ended.
 func (t Term) Over() bool { return !t.End.IsZero() }
 
-// Held is how long the term lasted, or has lasted until now. It is a lower bound
-// unless HeldKnown.
+// Held returns how long the term lasted, or has lasted until now. It is a lower bound unless HeldKnown.
 func (t Term) Held(now time.Time) time.Duration {
 	switch {
 	case !t.SeenUntil.IsZero():
@@ -45,5 +40,5 @@ func (t Term) Held(now time.Time) time.Duration {
 	return max(0, now.Sub(t.Start))
 }
 
-// HeldKnown reports whether both start and end of the term were observed.
+// HeldKnown reports whether the beginning and the end of the term were observed.
 func (t Term) HeldKnown() bool { return t.StartKnown && t.SeenUntil.IsZero() }

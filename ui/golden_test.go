@@ -232,7 +232,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 		}, func(o *Options) { studies(o) }),
 		"ascii": snap(mixedSnapshot, func(o *Options) { o.ASCII = true }),
 		"demo": snap(mixedSnapshot, func(o *Options) {
-			o.Demo, o.ReadOnly = "8 services with 3 candidates each; an accident every 15 s", true
+			o.Demo, o.ReadOnly = "8 services with 3 candidates each; a simulated failure every 15 s", true
 		}),
 	}
 }

@@ -17,32 +17,30 @@ import (
 type Advice struct {
 	// Code identifies the kind of advice in snake_case. Codes are never renamed.
 	Code string `json:"code"`
-	// Urgent marks a risk that affects the election now or soon.
+	// Urgent is set if the risk affects the election now or soon.
 	Urgent bool `json:"urgent"`
-	// Why is the risk and Do is what to do about it, each in one line.
+	// Why describes the risk. Do says how to remove it. Each is one line.
 	Why string `json:"why"`
 	Do  string `json:"do"`
 }
 
-// Thresholds of the advice. They are chosen by judgement, not by measurement.
+// Thresholds of the advice. They are estimates, not measurements.
 const (
-	// manyElections is the number of elections led by one session that causes advice, if
-	// it is more than twice the usual number.
+	// manyElections is the number of elections from which one session leads too many, if it is also more than twice
+	// the median.
 	manyElections = 6
-	// shortLockDelay is the lock-delay below which advice is given.
+	// shortLockDelay is the shortest lock-delay without advice.
 	shortLockDelay = time.Second
-	// flappingChanges is the number of changes within the window above which an
-	// election flaps.
+	// flappingChanges is the number of changes within flappingWindow above which an election flaps.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// ManyOrphans is the number of sessions that suggests abandoned ones: one or two may
-	// be candidates on the same host.
+	// ManyOrphans is the number of similar sessions from which they are probably abandoned. One or two may be
+	// candidates on the same host.
 	ManyOrphans = 3
 )
 
-// Advise returns the advice on an election, urgent advice first. If s is nil,
-// advice that needs the surroundings is omitted. board are all watched elections.
-// For many elections, use [NewBoard] and [Board.Advise].
+// Advise returns the advice on an election, urgent advice first. If s is nil, it omits advice that needs the
+// surroundings. board contains all watched elections. For many elections, use [NewBoard] and [Board.Advise].
 func Advise(e *election.Election, s *election.Surroundings, board []*election.Election, now time.Time) []Advice {
 	var sessions []*election.Session
 	if s != nil {
@@ -51,8 +49,7 @@ func Advise(e *election.Election, s *election.Surroundings, board []*election.El
 	return NewBoard(board, sessions).Advise(e, s, now)
 }
 
-// Advise returns the advice on one election, urgent advice first. Surroundings of
-// another election are ignored.
+// Advise returns the advice on one election, urgent advice first. It ignores the surroundings of another election.
 func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.Time) []Advice {
 	if s != nil && s.Key != e.Key() {
 		s = nil
@@ -60,7 +57,7 @@ func (b *Board) Advise(e *election.Election, s *election.Surroundings, now time.
 	software := DetectSoftware(e, s)
 	found := []*Advice{adviseOverwritten(e, software), b.adviseFlags(e), adviseFlapping(e, now)}
 	if e.Session != nil && e.Exists && e.Pair.Held() {
-		if software == nil { // such software chooses its session settings by design
+		if software == nil { // Patroni and Vault choose their session settings by design
 			found = append(found, adviseChecks(e.Session), adviseLockDelay(e.Session))
 		}
 		found = append(found, b.adviseManyElections(e), b.adviseOrphans(e, s))
@@ -83,15 +80,15 @@ func adviseOverwritten(e *election.Election, software *Software) *Advice {
 	a := &Advice{
 		Code: "overwritten", Urgent: true,
 		Why: "a client wrote the key without the lock while it was held: the value may not be the leader's, and the term number is unknown until the next acquire",
-		Do:  "find the client that writes it; numbering restarts at 1 with the next term",
+		Do:  "find the client that writes it; the next term has number 1",
 	}
 	if software == nil {
-		a.Do += " (electop release starts one)"
+		a.Do += " (electop release ends the current term)"
 	}
 	return a
 }
 
-// adviseFlags detects flags with which every waiting api.Lock fails permanently.
+// adviseFlags detects flags that every waiting api.Lock candidate rejects with a permanent failure.
 func (b *Board) adviseFlags(e *election.Election) *Advice {
 	if !e.Exists || e.Pair.Flags == election.LockFlag || e.Pair.Flags == election.SemaphoreFlag || !b.usesAPILock(e) {
 		return nil
@@ -104,12 +101,12 @@ func (b *Board) adviseFlags(e *election.Election) *Advice {
 	}
 }
 
-// maxCommand is the maximum length of a command in advice: `electop list --advice`
-// cuts at 300 runes, and an incomplete command must not be copied.
+// maxCommand is the maximum length of a command in advice. `electop list --advice` truncates at 300 runes, and a user
+// must not copy a truncated command.
 const maxCommand = 170
 
-// correctFlags returns how to correct the flags of a key: if it is held, by
-// acquiring it again with the holder's session, otherwise with check-and-set.
+// correctFlags returns a command that corrects the flags of a key: an acquire with the holder's session if the key is
+// held, otherwise a check-and-set.
 func correctFlags(p election.Pair) string {
 	flags := strconv.FormatUint(election.LockFlag, 10)
 	how, bound, query := "", "-cas -modify-index="+strconv.FormatUint(p.ModifyIndex, 10), "?cas="+strconv.FormatUint(p.ModifyIndex, 10)
@@ -132,8 +129,7 @@ func correctFlags(p election.Pair) string {
 	return how + ": " + command
 }
 
-// plainKey reports whether a key needs no quoting in a shell and no escaping in a
-// URL.
+// plainKey reports whether a key is usable without quoting in a shell and without escaping in a URL.
 func plainKey(key string) bool {
 	return strings.Trim(key, shellWord+"/") == "" && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "/") && path.Clean(key) == key
 }
@@ -154,7 +150,7 @@ func adviseFlapping(e *election.Election, now time.Time) *Advice {
 	a := &Advice{
 		Code: "flapping", Urgent: true,
 		Why: fmt.Sprintf("%d new leaders within %d minutes", n, int(flappingWindow.Minutes())),
-		Do:  "see the causes in its history; a health check that is too strict or a TTL that is too short may be one",
+		Do:  "see the causes in the history of the election, for example a health check that is too strict or a TTL that is too short",
 	}
 	if cause, times := usualCause(e, now); times > 0 {
 		a.Why += fmt.Sprintf(", mostly because of %s (%d)", sanitize.Line(string(cause), election.LabelLength), times)
@@ -162,7 +158,7 @@ func adviseFlapping(e *election.Election, now time.Time) *Advice {
 	return a
 }
 
-// usualCause returns the most frequent known cause within the window.
+// usualCause returns the most frequent known cause within flappingWindow.
 func usualCause(e *election.Election, now time.Time) (most election.Cause, times int) {
 	counts := map[election.Cause]int{}
 	for _, t := range e.Terms {
@@ -181,7 +177,7 @@ func adviseChecks(s *election.Session) *Advice {
 	case len(s.Checks()) == 0 && s.TTL == 0:
 		return &Advice{
 			Code: "no_checks", Urgent: true,
-			Why: "the session has neither checks nor a TTL: it ends when its node leaves or is removed or when it is destroyed, not when its process or node fails",
+			Why: "the session has neither checks nor a TTL: it ends when its node leaves or is removed or when it is destroyed. It remains when its process or node fails",
 			Do:  "give the session a TTL and renew it, or bind it to a check of the service",
 		}
 	case len(s.Checks()) == 0:
@@ -191,11 +187,11 @@ func adviseChecks(s *election.Session) *Advice {
 			Do:   "bind it to serfHealth so that the failure of its node ends it sooner",
 		}
 	case s.TTL > 0:
-		return nil // the session expires in any case
+		return nil // without renewal, the session expires
 	case len(s.ServiceChecks) == 0 && !slices.ContainsFunc(s.NodeChecks, mayWatchProcess):
 		return &Advice{
 			Code: "node_checks_only",
-			Why:  "the session depends on its node's health only: it ends when its node fails, leaves or is removed, not when only its process fails, and no other candidate can lead then",
+			Why:  "the session depends on its node's health only: it ends when its node fails, leaves or is removed. If only its process fails, it remains, and no other candidate can lead",
 			Do:   "give the session a TTL and renew it, or bind it to a check of the service",
 		}
 	case len(s.NodeChecks) == 0:
@@ -208,8 +204,7 @@ func adviseChecks(s *election.Session) *Advice {
 	return nil
 }
 
-// mayWatchProcess reports whether a node check was registered by a user: unlike
-// serfHealth, it may check the leader's process.
+// mayWatchProcess reports whether a node check is not serfHealth. Such a check may monitor the leader's process.
 func mayWatchProcess(nodeCheck string) bool { return nodeCheck != "serfHealth" }
 
 func adviseLockDelay(s *election.Session) *Advice {
@@ -223,7 +218,7 @@ func adviseLockDelay(s *election.Session) *Advice {
 	return &Advice{
 		Code: "short_lock_delay",
 		Why:  delay + ": a leader that is cut off may still act when the next one already leads",
-		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or fence its work with the ModifyIndex of the acquisition " +
+		Do: "use a lock-delay longer than the leader needs to detect that it lost the lock, or use the ModifyIndex of the acquisition as a fencing token " +
 			"(LockIndex is no fencing token: a write without the lock resets it)",
 	}
 }
@@ -241,8 +236,8 @@ func (b *Board) adviseManyElections(e *election.Election) *Advice {
 	}
 }
 
-// adviseOrphans detects sessions that a restarting program leaves behind: they are
-// like the leader's session and hold no known key.
+// adviseOrphans detects sessions that a restarting program did not destroy: they are similar to the leader's session
+// and hold no known key.
 func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *Advice {
 	if !mayBeOrphan(e.Session) {
 		return nil

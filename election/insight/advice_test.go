@@ -11,7 +11,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// codes formats advice as "code!" (urgent) and "code".
+// codes formats advice as its code, with "!" if it is urgent.
 func codes(all []Advice) string {
 	parts := make([]string, len(all))
 	for i, a := range all {
@@ -23,7 +23,7 @@ func codes(all []Advice) string {
 	return strings.Join(parts, " ")
 }
 
-// terms returns n terms that began a minute apart. The last one still lasts.
+// terms returns n terms that began one minute apart. The last one has not ended.
 func terms(n int, known bool, cause election.Cause) []election.Term {
 	var all []election.Term
 	for i := range n {
@@ -146,7 +146,7 @@ func TestAdviseLockFlags(t *testing.T) {
 	}
 }
 
-// The advice must contain the measured facts and none of the false ones.
+// The advice must contain the measured facts and no false ones.
 func TestAdviceTexts(t *testing.T) {
 	noChecks := func(s *election.Session) { s.NodeChecks = nil }
 	web := func(change ...func(*election.Session)) *election.Election {
@@ -164,8 +164,8 @@ func TestAdviceTexts(t *testing.T) {
 		{web(noChecks, ttl(15*time.Second)), []string{"about 30s after the last renewal"}, "up to", "a TTL may be enforced later"},
 		{web(), []string{"when its node fails, leaves or is removed", "no other candidate"}, "nobody", "serfHealth ends it"},
 		{web(ttl(time.Minute), func(s *election.Session) { s.LockDelay = 0 }), []string{"longer than the leader needs to detect", "ModifyIndex of the acquisition", "LockIndex is no fencing token"}, "at least 1s", ""},
-		{overwritten, []string{"a client wrote the key", "numbering restarts at 1", "electop release"}, "puts it right", "the count restarts"},
-		{db, []string{"numbering restarts at 1"}, "electop release", "a Patroni key is never released"},
+		{overwritten, []string{"a client wrote the key", "the next term has number 1", "electop release"}, "puts it right", "the count restarts"},
+		{db, []string{"the next term has number 1"}, "electop release", "a Patroni key is never released"},
 	} {
 		a := Advise(tt.e, nil, nil, t0)[0]
 		for _, want := range tt.has {
@@ -214,7 +214,7 @@ func TestAdviceCorrectsFlagsWithoutAStepDown(t *testing.T) {
 	}
 }
 
-// ledBy returns a board on which each session leads this many elections.
+// ledBy returns a board on which each session leads the given number of elections.
 func ledBy(counts ...int) (board []*election.Election) {
 	for i, n := range counts {
 		s := newSession(fmt.Sprint("s", i), fmt.Sprint("prog-", i), "n", ttl(time.Minute))
@@ -234,7 +234,7 @@ func TestAdviseASessionThatLeadsUnexpectedlyMany(t *testing.T) {
 		{[]int{5}, ""},
 		{[]int{6, 1, 1, 2}, "session_leads_many"},
 		{[]int{6, 6}, "session_leads_many"},
-		{[]int{6, 5, 7, 6}, ""}, // so many elections per session are usual here
+		{[]int{6, 5, 7, 6}, ""}, // a usual number of elections per session on this board
 		{[]int{20, 5, 7, 6}, "session_leads_many"},
 	}
 	for _, tt := range tests {

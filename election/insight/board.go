@@ -7,12 +7,12 @@ import (
 	"electop/election"
 )
 
-// Board indexes all elections and all sessions for candidates and advice, so that
-// thousands of elections are evaluated in linear time. It is immutable.
+// Board indexes all elections and all sessions, so that the time to evaluate every election grows linearly. It is
+// immutable.
 type Board struct {
 	keys     map[string]struct{}
 	names    map[string]struct{}
-	parents  map[string]int // number of elections by parent of their keys
+	parents  map[string]int // number of elections by the parent of their keys
 	led      map[string]lead
 	sessions map[string]*election.Session
 	orphans  map[Program]int
@@ -20,20 +20,19 @@ type Board struct {
 	usualLead int
 }
 
-// minUsual is the number of leading sessions from which the median is meaningful.
+// minUsual is the minimum number of leading sessions for a meaningful median.
 const minUsual = 3
 
-// lead contains the elections that a session leads.
+// lead describes the elections that one session leads.
 type lead struct {
 	count int
-	first string // name of the first election, in the order of keys
+	first string // name of the first of them, in the order of keys
 }
 
-// Program identifies sessions that the same program on the same node creates repeatedly.
+// Program identifies the sessions that one program on one node creates.
 type Program struct{ Name, Node, checks string }
 
-// NewBoard indexes all watched elections and all sessions of the datacenter, nil if
-// these were not read.
+// NewBoard indexes all watched elections and all sessions of the datacenter. sessions is nil if they were not read.
 func NewBoard(elections []*election.Election, sessions []*election.Session) *Board {
 	b := &Board{
 		keys: make(map[string]struct{}, len(elections)), names: make(map[string]struct{}, len(elections)),
@@ -62,16 +61,15 @@ func NewBoard(elections []*election.Election, sessions []*election.Session) *Boa
 	return b
 }
 
-// mayBeOrphan excludes sessions that expire and names that do not identify a
-// program.
+// mayBeOrphan excludes sessions that expire, and sessions whose name does not identify a program.
 func mayBeOrphan(s *election.Session) bool { return s.TTL == 0 && s.Name != "" && !genericName(s.Name) }
 
-// ProgramOf returns the program of a session.
+// ProgramOf returns the program that created a session.
 func ProgramOf(s *election.Session) Program {
 	return Program{Name: s.Name, Node: s.Node, checks: strings.Join(s.Checks(), "\x00")}
 }
 
-// median is 1 if there are too few sessions for a meaningful median.
+// median returns the median number of elections per session, or 1 for fewer than minUsual sessions.
 func median(led map[string]lead) int {
 	if len(led) < minUsual {
 		return 1
@@ -84,8 +82,7 @@ func median(led map[string]lead) int {
 	return counts[len(counts)/2]
 }
 
-// competes reports whether a key with the same parent belongs to a candidate of e,
-// and not to another election or application.
+// competes reports whether p is the key of a candidate of e, and not the key of another election or application.
 func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	parent := election.Parent(e.Key())
 	rest, below := strings.CutPrefix(p.Key, parent)
@@ -94,16 +91,15 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	}
 	folder, _, nested := strings.Cut(rest, "/")
 	if nested {
-		// Members are candidates even if a pattern also matches their keys as
-		// elections.
+		// Members are candidates even if a pattern also matches their keys as elections.
 		return strings.Count(rest, "/") == 1 && namesMembers(folder)
 	}
 	_, watched := b.keys[p.Key]
 	return !watched && b.parents[parent] <= 1
 }
 
-// namesLock reports whether the last segment of a key names a lock: keys next to
-// "leader" concern that leader, keys next to "web" may concern anything.
+// namesLock reports whether the last segment of a key is the name of a lock, such as "leader". Only then are the keys
+// beside it likely to belong to the same election.
 func namesLock(segment string) bool {
 	words := strings.FieldsFunc(segment, func(r rune) bool { return strings.ContainsRune("-_.", r) })
 	for _, word := range words {

@@ -11,42 +11,39 @@ import (
 	"electop/election/sanitize"
 )
 
-// Candidate is a session that probably competes for an election. Consul does not
-// record waiters, so this is inferred; Reason is the evidence.
+// Candidate is a session that probably competes for an election. Consul does not record waiters, so candidates are
+// inferred.
 type Candidate struct {
 	// Session has only an ID if the sessions could not be read.
 	Session *election.Session
-	// Name is the most specific label: the last segment of a sibling key, the
-	// service of a check, or else the session's name and node.
+	// Name is the most specific label: the last segment of a sibling key, else the service of a check, else the
+	// session's name and node.
 	Name   string
 	Reason string
-	// Weak marks a reason that would also fit a session that competes for another
-	// key.
+	// Weak is set if Reason also fits sessions that compete for another key.
 	Weak bool
-	// strength orders candidates; stronger reasons come first.
+	// strength is the sort order; candidates with stronger reasons come first.
 	strength int
 }
 
-// Reasons to consider a session a candidate, weakest first. Only those with a
-// comment were confirmed by measurements.
+// Reasons for a candidate, weakest first. Measurements confirm only those with a comment.
 const (
 	byNodeName = iota + 1
 	byGenericName
-	byNamedElection // measured for consul lock, whose session names the path
+	byNamedElection // measured for consul lock, whose session name contains the path
 	byNamePattern
 	bySameName
 	bySameService
 	byFormerTerm
 	bySibling   // measured for Patroni's members
-	byContender // measured for api.Semaphore, whose contenders hold a key each
+	byContender // measured for api.Semaphore: each contender holds a key of its own
 )
 
-// maxWeak is the maximum number of candidates with only weak reasons: a reason that fits
-// many sessions identifies none. Not measured.
+// maxWeak is the maximum number of candidates that have only weak reasons: a reason that fits many sessions
+// identifies none of them. The value is an estimate.
 const maxWeak = 8
 
-// Likely counts the candidates whose reason is not weak. It returns -1 if there may be
-// others.
+// Likely counts the candidates that are not weak. It returns -1 if the number is unknown.
 func Likely(all []Candidate, around *election.Surroundings) int {
 	n := strong(all)
 	if around == nil || n == 0 && (len(all) > 0 || len(around.Unread()) > 0) {
@@ -55,7 +52,7 @@ func Likely(all []Candidate, around *election.Surroundings) int {
 	return n
 }
 
-// strong counts the candidates whose reason is not weak; they come first.
+// strong counts the candidates that are not weak; they come first.
 func strong(sorted []Candidate) int {
 	if i := slices.IndexFunc(sorted, func(c Candidate) bool { return c.Weak }); i >= 0 {
 		return i
@@ -63,7 +60,7 @@ func strong(sorted []Candidate) int {
 	return len(sorted)
 }
 
-// NoCandidate explains why no candidate can be named.
+// NoCandidate returns why there is no candidate to name.
 func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")
@@ -115,8 +112,8 @@ func Candidates(e *election.Election, s *election.Surroundings, board []*electio
 	return NewBoard(board, nil).Candidates(e, s)
 }
 
-// Candidates infers which sessions probably compete for one election, most likely
-// first. Without surroundings, or with those of another election, there are none.
+// Candidates returns the sessions that probably compete for one election, most likely first. It returns none if s is
+// nil or belongs to another election.
 func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Candidate {
 	if s == nil || s.Key != e.Key() {
 		return nil
@@ -134,8 +131,7 @@ func (b *Board) Candidates(e *election.Election, s *election.Surroundings) []Can
 	return withoutCrowd(c.found)
 }
 
-// withoutCrowd removes weak candidates if there are better ones or too many weak
-// ones.
+// withoutCrowd removes weak candidates if there are stronger ones or more than maxWeak.
 func withoutCrowd(sorted []Candidate) []Candidate {
 	likely := strong(sorted)
 	if likely > 0 || len(sorted) > maxWeak {
@@ -144,7 +140,7 @@ func withoutCrowd(sorted []Candidate) []Candidate {
 	return sorted
 }
 
-// inference is the state of inferring the candidates of one election.
+// inference collects the candidates of one election.
 type inference struct {
 	e        *election.Election
 	board    *Board
@@ -183,7 +179,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 		return c.bySiblingKey(found, p), true
 	}
 	if c.e.IsSemaphore() {
-		return found, false // every contender of a semaphore has a key
+		return found, false // every contender of a semaphore holds a key of its own
 	}
 	if c.ledBefore(ses.ID) {
 		found.strength, found.Reason = byFormerTerm, "former leader whose session still exists"
@@ -195,7 +191,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	}
 	if elsewhere := c.board.led[ses.ID]; elsewhere.count > 0 {
 		if found.strength != bySameService {
-			return found, false // a session that leads elsewhere competes there
+			return found, false // a session that leads another election competes for that one
 		}
 		found.Reason += "; it leads " + sanitize.Line(elsewhere.first, election.LabelLength)
 	}
@@ -203,8 +199,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	return found, found.Reason != ""
 }
 
-// serviceLabel names a session by its service, which is more specific than a name
-// that all sessions of a client share.
+// serviceLabel returns the service of a session. It is more specific than a name that all sessions of a client share.
 func serviceLabel(s *election.Session) string {
 	label := sanitize.Line(strings.TrimPrefix(s.ServiceChecks[0], "service:"), election.LabelLength)
 	if label == "" {
@@ -244,7 +239,7 @@ func (c *inference) ledBefore(session string) bool {
 	return slices.ContainsFunc(c.e.Terms, func(t election.Term) bool { return t.Session == session && t.Over() })
 }
 
-// resemblance compares a session with that of the current or last holder.
+// resemblance compares a session with the session of the current or last holder, and with the name of the election.
 func (c *inference) resemblance(ses *election.Session) (strength int, reason string) {
 	if strength, reason = c.likeModel(ses); strength > byNamedElection {
 		return strength, reason

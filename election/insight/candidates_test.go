@@ -17,7 +17,7 @@ func led(name, key string, s *election.Session) *election.Election {
 	}
 }
 
-// newSession returns a session with the settings of the guide's recipe and another name.
+// newSession returns a session with this name and otherwise the settings in Consul's guide.
 func newSession(id, name, node string, change ...func(*election.Session)) *election.Session {
 	s := &election.Session{ID: id, Name: name, Node: node, Behavior: election.BehaviorRelease, LockDelay: 15 * time.Second, NodeChecks: []string{"serfHealth"}}
 	for _, c := range change {
@@ -45,7 +45,7 @@ func sibling(key, session string) election.Pair {
 	return election.Pair{Key: key, Session: session, LockIndex: 1}
 }
 
-// namesOf formats candidates as "name: reason", weak ones with a "?".
+// namesOf formats candidates as "name: reason", with "?" if they are weak.
 func namesOf(all []Candidate) string {
 	parts := make([]string, len(all))
 	for i, c := range all {
@@ -238,13 +238,13 @@ func TestMembersAreCandidatesIfSessionsCannotBeRead(t *testing.T) {
 	if got := namesOf(Candidates(e, s, nil)); got != "pg2: holds service/db/members/pg2" {
 		t.Error(got)
 	}
-	s.Sessions = []*election.Session{newSession("p2", "db-pg2", "n2", patroni)} // some are readable
+	s.Sessions = []*election.Session{newSession("p2", "db-pg2", "n2", patroni)} // only some sessions are readable
 	if got := namesOf(Candidates(e, s, nil)); got != "pg2: holds service/db/members/pg2" {
 		t.Error(got)
 	}
 }
 
-// If many sessions have only weak reasons, none of them is listed.
+// If many sessions have only weak reasons, none of them is a candidate.
 func TestManyGenericSessionsAreNoCandidates(t *testing.T) {
 	e := led("web", "service/web/leader", newSession("w", "Consul API Lock", "n0"))
 	for n, want := range map[int]int{maxWeak: maxWeak, maxWeak + 1: 0} {

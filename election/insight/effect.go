@@ -8,15 +8,14 @@ import (
 	"electop/election"
 )
 
-// Effect describes what an operator's action does to one hold. The dialog,
-// `release`, `destroy` and docs/actions.md all use these texts: whole sentences
-// that are safe to print.
+// Effect describes what an operator's action does to one hold. The dialog, `release`, `destroy` and docs/actions.md
+// use the same texts: complete sentences that are safe to print.
 type Effect struct {
-	// Kind is the kind of software that holds the key, Software its name, such
-	// as "consul lock" or "probably consul lock".
+	// Kind is the kind of software that holds the key. Software is its name, such as "consul lock" or "probably
+	// consul lock".
 	Kind     HolderKind
 	Software string
-	// Refusal is why electop refuses the action on this key, empty if it does not.
+	// Refusal is why electop refuses the action on this key, empty if electop allows it.
 	Refusal string
 	// Key describes what happens to the key, its value and its flags.
 	Key string
@@ -26,13 +25,12 @@ type Effect struct {
 	Delay string
 	// Warnings are risks of the action, the most important first.
 	Warnings []string
-	// Better is the command of the software's own method, empty if none is known.
+	// Better is a command that moves the leader with the software's own method, empty if none is known.
 	Better string
 }
 
-// EffectOf describes what an action does to the current hold. s is nil if the
-// surroundings were not read. candidates is the number of likely candidates (see
-// [Likely]), -1 if unknown.
+// EffectOf describes what an action does to the current hold. s is nil if the surroundings were not read. candidates
+// is the number of likely candidates, -1 if unknown (see [Likely]).
 func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surroundings, candidates int) Effect {
 	holder, guess := kindOf(e, s)
 	f := newEffect(kind, holder, guess, e.Session)
@@ -61,25 +59,23 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 	return f
 }
 
-// TxnBodyLimit is the maximum size of a transaction's body in bytes: Consul's default for
-// txn_max_req_len.
+// TxnBodyLimit is the maximum size of a transaction's body in bytes: Consul's default for txn_max_req_len.
 const TxnBodyLimit = 512 << 10
 
-// largestTxnValue always fits into the transaction of a release: base64 makes a value a third longer, and the rest of
-// the body takes less than 4 KB.
+// largestTxnValue is a value length that the transaction of a release can always contain: base64 makes the value a
+// third longer, and the rest of the body has less than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
 const largeValue = "The value is too large for a transaction: the release is bound to the session, but cannot check the index. " +
 	"If the holder writes the key at the same moment, the release puts the older value back."
 
-// MayHoldMore warns of a destroy before which the whole store was not searched.
+// MayHoldMore is the warning of a destroy if electop did not search the whole KV store for the session's keys.
 const MayHoldMore = "The session may hold more keys than are listed."
 
 const noCandidate = "No other candidate was seen: the election may stay without a leader."
 
-// EffectOfSession describes what destroying a session does. session is nil if it
-// was not read. held are the keys that it is known to hold; complete is set if the
-// whole store was searched for them.
+// EffectOfSession describes what destroying a session does. session is nil if it was not read. held are its known
+// keys. complete is set if the whole KV store was searched for them.
 func EffectOfSession(session *election.Session, held []election.Pair, complete bool) Effect {
 	kind, guess, better := kindOfHolds(session, held)
 	f := newEffect(election.ActionDestroy, kind, guess, session)
@@ -103,9 +99,8 @@ func EffectOfSession(session *election.Session, held []election.Pair, complete b
 	return f
 }
 
-// kindOfHolds returns the common kind of all holds of a session, [HolderUnknown] if
-// they differ; one leader key of Patroni suffices for its kind. better is the
-// software's own method.
+// kindOfHolds returns the kind of software if all keys of a session have the same, otherwise [HolderUnknown]. One
+// Patroni leader key is sufficient for Patroni. better is the software's own method.
 func kindOfHolds(session *election.Session, held []election.Pair) (kind HolderKind, guess bool, better string) {
 	kind, guess = kindOf(&election.Election{Exists: true, Session: session}, nil)
 	for i, p := range held {
@@ -136,8 +131,7 @@ func countSlots(held []election.Pair) int {
 	return n
 }
 
-// newEffect builds the effect from the sentences of one kind of holder. session is
-// nil if it was not read.
+// newEffect returns the effect on one kind of software. session is nil if it was not read.
 func newEffect(action election.ActionKind, kind HolderKind, guess bool, session *election.Session) Effect {
 	texts := textsOf(kind)
 	of := texts.release
@@ -169,7 +163,7 @@ func destroyText(s *election.Session) string {
 	return "The session is destroyed, and every lock that it holds is released; values and flags are kept."
 }
 
-// delayText describes how long the keys of the session cannot be acquired.
+// delayText describes how long Consul rejects an acquire of the session's keys.
 func delayText(s *election.Session, key string) string {
 	switch {
 	case s == nil:
@@ -184,8 +178,7 @@ func delayText(s *election.Session, key string) string {
 	return text + "."
 }
 
-// releaseWarnings warn about software that treats the key itself as proof of
-// leadership, as Patroni does.
+// releaseWarnings returns the warnings of a release that do not depend on the kind of software.
 func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surroundings) []string {
 	var all []string
 	if len(e.Pair.Value) > largestTxnValue {
@@ -201,8 +194,8 @@ func releaseWarnings(kind HolderKind, e *election.Election, s *election.Surround
 	return all
 }
 
-// mayBePatroni reports whether a key may be Patroni's because neither its session
-// nor its siblings were read.
+// mayBePatroni reports whether the key may be Patroni's. It is false if the session or the siblings were read,
+// because these identify Patroni.
 func mayBePatroni(e *election.Election, s *election.Surroundings) bool {
 	siblings := s != nil && s.Key == e.Key() && s.SiblingsErr == ""
 	return e.Session == nil && !siblings && base(e.Key()) == "leader" && e.Pair.Flags == 0 &&

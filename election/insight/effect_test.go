@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/actions.md")
 
-// holderExample is a hold of each kind, with the data that the software writes.
+// holderExample is a hold by one kind of software, with the data that the software writes.
 func holderExamples() []*election.Election {
 	lock := func(name string, change ...func(*election.Session)) *election.Session {
 		return newSession("a", name, "node-1", append([]func(*election.Session){ttl(15 * time.Second)}, change...)...)
@@ -39,8 +39,8 @@ func (f Effect) sentences() []string {
 	return append([]string{f.Refusal, f.Key, f.Holder, f.Delay, f.Better}, f.Warnings...)
 }
 
-// docs/actions.md is for users who plan an action, the effects for users who confirm one. Both must contain the same
-// sentences.
+// docs/actions.md must contain the same sentences as the effects: users read it when they plan an action, and the
+// effects when they confirm one.
 func TestActionsDocument(t *testing.T) {
 	const path = "../../docs/actions.md"
 	text, err := os.ReadFile(path)

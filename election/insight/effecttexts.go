@@ -1,20 +1,20 @@
 package insight
 
-// holderTexts describe what an action on the lock does, by kind of holder. docs/actions.md contains every sentence; a
-// test compares the two.
+// holderTexts describe what an action does to one kind of software. A test checks that docs/actions.md contains every
+// sentence.
 type holderTexts struct {
-	// software names the kind of holder.
+	// software is the name of the kind.
 	software         string
 	release, destroy actionTexts
 }
 
-// actionTexts are the sentences of one action; see [Effect]. key and delay are
-// empty if the general sentences apply.
+// actionTexts are the sentences about one action; see [Effect]. If key or delay is empty, the general sentence
+// applies.
 type actionTexts struct {
 	refusal, key, holder, delay string
 	warnings                    []string
-	// source is the section of docs/actions.md with the measurement, or "unproven:
-	// …" with the reason why there is none.
+	// source is the section of docs/actions.md with the measurement, or "unproven: " and the reason why there is no
+	// measurement.
 	source string
 }
 
@@ -42,7 +42,7 @@ func textsOf(kind HolderKind) holderTexts {
 	}
 }
 
-// untilItStops is the last sentence for holders that notice the loss.
+// untilItStops is the last sentence if the holder notices the loss.
 const untilItStops = "Until it stops its work, two processes may act as leader."
 
 func unknownTexts() holderTexts {

@@ -10,19 +10,19 @@ import (
 	"electop/election/sanitize"
 )
 
-// FixKind is what resolves a problem.
+// FixKind is the kind of action that resolves a problem.
 type FixKind string
 
-// The kinds of fixes. Every kind but [FixManual] and [FixWait] is one write to Consul.
+// The kinds of fixes. Every kind except [FixManual] and [FixWait] is one write to Consul.
 const (
-	FixWait     FixKind = "wait"            // a lock-delay ends by itself
+	FixWait     FixKind = "wait"            // wait until the lock-delay ends
 	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
-	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that is gone
+	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that has failed
 	FixDelete   FixKind = "delete_key"      // delete a key whose value still names a former leader
-	FixManual   FixKind = "manual"          // nothing in Consul resolves it
+	FixManual   FixKind = "manual"          // no write to Consul resolves it
 )
 
-// Problem is why an election has no leader, or one that is gone.
+// Problem is why an election has no leader, or only a leader that has failed.
 type Problem string
 
 // The problems.
@@ -30,21 +30,19 @@ const (
 	ProblemLockDelay   Problem = "lock_delay"       // Consul rejects every acquire
 	ProblemLockFlags   Problem = "lock_flags"       // waiting api.Lock candidates reject the key's flags
 	ProblemPatroni     Problem = "patroni_released" // the key of Patroni's leader has a value and no session
-	ProblemOrphaned    Problem = "orphaned_session" // the session outlives its service
-	ProblemNodeGone    Problem = "node_gone"        // the session outlives its node
-	ProblemIdle        Problem = "candidates_idle"  // candidates exist, and none acquires the key
+	ProblemOrphaned    Problem = "orphaned_session" // the leader's service failed, but its session remains
+	ProblemNodeGone    Problem = "node_gone"        // the leader's node failed, but its session remains
+	ProblemIdle        Problem = "candidates_idle"  // candidates exist, but none acquires the key
 	ProblemNoCandidate Problem = "no_candidate"
 	ProblemUnknown     Problem = "unknown" // the key cannot be read or addressed
 )
 
-// Fix is the problem of one election and what resolves it. Its texts are one line each
-// and safe to print.
+// Fix is the problem of one election and its solution. Each text is one line, safe to print.
 type Fix struct {
 	Problem Problem
 	Kind    FixKind
 	Why, Do string
-	// Until is the estimated end of the lock-delay, or the latest possible one if
-	// AtMost is set.
+	// Until is the estimated end of the lock-delay. If AtMost is set, it is the latest possible end.
 	Until  time.Time
 	AtMost bool
 }
@@ -125,13 +123,13 @@ func fixUnknown(e *election.Election, now time.Time) *Fix {
 		return nil
 	}
 	return &Fix{
-		Problem: ProblemUnknown, Kind: FixManual, Why: "The key cannot be read or addressed, so that its state is unknown.",
+		Problem: ProblemUnknown, Kind: FixManual, Why: "The state of the key is unknown, because electop cannot read or address it.",
 		Do: "Check the token with electop doctor.",
 	}
 }
 
-// fixHeld finds evidence that the holder is gone although its session exists. A session
-// with a TTL gives none: if its holder is gone, it expires.
+// fixHeld finds evidence that the holder has failed although its session exists. It ignores sessions with a TTL,
+// because they expire by themselves.
 func fixHeld(e *election.Election, checks []election.Check) *Fix {
 	s := e.Session
 	if s == nil || s.ID != e.Pair.Session || s.TTL > 0 {
@@ -157,13 +155,13 @@ func fixHeld(e *election.Election, checks []election.Check) *Fix {
 	}
 }
 
-// failsUnbound reports whether a critical check does not end the session.
+// failsUnbound reports whether a check of the session's node is critical, but the session does not depend on it.
 func failsUnbound(s *election.Session, c election.Check) bool {
 	return c.Node == s.Node && c.Status == election.StatusCritical && !slices.Contains(s.Checks(), c.ID)
 }
 
-// checksLeader reports whether a check is about the service of the leader: its service
-// or ID is exactly the name of the session, the leader or the election.
+// checksLeader reports whether a check belongs to the leader's service: the service or ID of the check equals the
+// name of the session, the leader or the election.
 func checksLeader(e *election.Election, c election.Check) bool {
 	if c.Service == "" {
 		return false
@@ -196,9 +194,8 @@ func (b *Board) fixKey(e *election.Election, around *election.Surroundings, cand
 	}
 }
 
-// apiLockWaiter returns the evidence that candidates use api.Lock, empty if there is
-// none. Sessions with its name that lead nothing count only if nothing identifies another
-// candidate.
+// apiLockWaiter returns evidence that the candidates use api.Lock, empty if there is none. If there is a strong
+// candidate, sessions that merely have api.Lock's name and lead nothing are not evidence.
 func (b *Board) apiLockWaiter(e *election.Election, around *election.Surroundings, candidates []Candidate) string {
 	isLock := func(s *election.Session) bool { return isAPILock(s) && b.led[s.ID].count == 0 }
 	switch {
@@ -250,8 +247,8 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 		}
 	case likely < 0:
 		return &Fix{
-			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election has no leader%s; whether there is a candidate is %s.", since, unknownCandidates(around)),
-			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of those that run.",
+			Problem: ProblemNoCandidate, Kind: FixManual, Why: fmt.Sprintf("The election has no leader%s. Whether a candidate exists is %s.", since, unknownCandidates(around)),
+			Do: "Start a candidate of " + serviceOf(e) + ", or see the logs of the running candidates.",
 		}
 	}
 	return &Fix{
@@ -268,8 +265,8 @@ func unknownCandidates(around *election.Surroundings) string {
 	return "unknown (" + strings.Join(around.Unread(), "; ") + ")"
 }
 
-// serviceOf names the service of an election: by the check or the name of its last
-// session, or by the election.
+// serviceOf returns the name of the service: from the check or the name of the last session, else the name of the
+// election.
 func serviceOf(e *election.Election) string {
 	name := e.Name
 	if s := e.LastSession; s != nil && len(s.ServiceChecks) > 0 {

@@ -45,7 +45,7 @@ func TestFix(t *testing.T) {
 		name    string
 		e       *election.Election
 		facts   FixFacts
-		problem Problem // empty for no fix
+		problem Problem // empty if there is no fix
 		kind    FixKind
 		text    string
 	}{

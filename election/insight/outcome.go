@@ -13,14 +13,13 @@ import (
 // OutcomeKind is the result of an operator's action on one election.
 type OutcomeKind string
 
-// The kinds of outcomes. [OutcomeDone] and [OutcomeUnknown] may still change; see
-// [Outcome.Follow]. "The same leader" means the same session or, after a destroy, a
-// session on the same node that wrote the same value.
+// The kinds of outcomes. Only [OutcomeDone] and [OutcomeUnknown] may still change; see [Outcome.Follow]. "The same
+// leader" means the same session or, after a destroy, a session on the same node with the same value.
 const (
 	OutcomeDone     OutcomeKind = "done"        // carried out; no later term was observed
 	OutcomeMoved    OutcomeKind = "moved"       // carried out; another leader leads
 	OutcomeReturned OutcomeKind = "same_leader" // carried out; the same leader leads again
-	OutcomeVacant   OutcomeKind = "vacant"      // carried out; no leader within the time allowed
+	OutcomeVacant   OutcomeKind = "vacant"      // carried out; no leader until the time limit
 	OutcomeChanged  OutcomeKind = "changed"     // the lock state changed before the action; nothing was written
 	OutcomeNoLeader OutcomeKind = "no_leader"   // there was no leader; nothing was written
 	OutcomeRefused  OutcomeKind = "refused"     // electop refuses the action on this key; nothing was written
@@ -48,19 +47,18 @@ type Outcome struct {
 	// the term: exact if VacancyKnown, otherwise an upper bound, or zero if unknown.
 	Vacancy      time.Duration
 	VacancyKnown bool
-	// Reason is one line: why there is no new leader, why nothing was written, or
-	// what was not observed. It may be empty.
+	// Reason says in one line why there is no new leader, why nothing was written, or what was not observed. It may
+	// be empty.
 	Reason string
-	// Note is one line about an action that was carried out, independent of the next leader.
+	// Note is one line about the action itself. It does not depend on the next leader.
 	Note string
 }
 
-// Settled reports whether further observation cannot change the outcome.
+// Settled reports whether the outcome is final.
 func (o Outcome) Settled() bool { return o.Kind != OutcomeDone && o.Kind != OutcomeUnknown }
 
-// Follow looks for the first term after the one that the action ended. e is the
-// election as observed after the action, nil if it was not observed. A settled
-// outcome does not change.
+// Follow updates the outcome with the first term after the term that the action ended. e is the election after the
+// action, nil if it was not observed. Follow does not change a settled outcome.
 func (o Outcome) Follow(e *election.Election) Outcome {
 	if o.Settled() || e == nil || o.Target.Key == "" || e.Key() != o.Target.Key {
 		return o
@@ -104,12 +102,11 @@ func (o Outcome) targetTerm(terms []election.Term) int {
 	return -1
 }
 
-// termNumber returns the term's number, which a write without the lock does not
-// change.
+// termNumber returns the number of the term, even if a write without the lock has reset LockIndex.
 func termNumber(t election.Target) uint64 { return max(t.Term, t.LockIndex) }
 
-// followUnobserved uses the first later term if the target's own term was not observed, for example after a restart:
-// then the vacancy is unknown.
+// followUnobserved uses the first later term if the ended term was not observed, for example after a restart. The
+// vacancy is then unknown.
 func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 	target := o.Target
 	for _, t := range terms {
@@ -121,7 +118,7 @@ func (o Outcome) followUnobserved(terms []election.Term) Outcome {
 	return o
 }
 
-// ledBy settles the outcome with the leader of a later term and clears Reason.
+// ledBy settles the outcome with the leader of a later term.
 func (o Outcome) ledBy(next election.Term) Outcome {
 	o.Kind, o.Reason = OutcomeMoved, ""
 	if next.Session == o.Target.Session || o.Action == election.ActionDestroy && o.sameLeader(next) {
@@ -131,8 +128,8 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	return o
 }
 
-// sameLeader reports whether the leader whose session was destroyed leads again: same value, same node. A label that
-// contains the session's name is not sufficient.
+// sameLeader reports whether the next leader has the same value and node as the leader whose session was destroyed. A
+// label made from a session's name is not sufficient, because several sessions may share it.
 func (o Outcome) sameLeader(next election.Term) bool {
 	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
 		!election.NamesNode(next.Leader, next.Node)
@@ -146,15 +143,14 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	}
 	from := ended.End
 	if !ended.SeenUntil.IsZero() {
-		from = ended.SeenUntil // the term ended at some time after that
+		from = ended.SeenUntil // the term ended at an unknown time after SeenUntil
 	}
 	o.Vacancy = max(0, next.Start.Sub(from))
 	o.VacancyKnown = next.StartKnown && ended.SeenUntil.IsZero()
 	return o
 }
 
-// missedBetween counts the terms between two consecutive observed terms, from their
-// numbers.
+// missedBetween counts the unobserved terms between two observed terms by their numbers.
 func missedBetween(ended, next election.Term) uint64 {
 	before := ended.Number
 	if next.CreateIndex != ended.CreateIndex {
@@ -171,12 +167,12 @@ func (o Outcome) Old() Holder {
 	return Holder{Leader: o.Target.Leader, Session: sanitize.Line(o.Target.Session, election.LabelLength), Node: sanitize.Line(o.Target.Node, election.LabelLength)}
 }
 
-// reasonLength does not truncate electop's own sentences, whose end contains the remedy. Text from Consul in them is
-// already shortened.
+// reasonLength is more than the length of every reason, because electop's own sentences end with what to do. The
+// texts from Consul in a reason are already truncated.
 const reasonLength = 1000
 
-// Summary describes the outcome in one line: "web-1 → web-2 after 1.2s", or why
-// not. The line is safe to print.
+// Summary describes the outcome in one line, safe to print: "web-1 → web-2 after 1.2s", or why there is no new
+// leader.
 func (o Outcome) Summary() string {
 	text := o.headline()
 	if o.Reason != "" {
@@ -264,8 +260,8 @@ type outcomeJSON struct {
 	Note      string              `json:"note,omitempty"`
 }
 
-// MarshalJSON encodes the outcome as in `electop release -o json`. vacancy_ms is
-// present only if both ends of the vacancy were observed.
+// MarshalJSON encodes the outcome as in `electop release -o json`. It includes vacancy_ms only if the beginning and
+// the end of the vacancy were observed.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	j := outcomeJSON{
 		Election: o.Target.Election, Key: o.Target.Key, Action: o.Action, Result: o.Kind, Old: o.Old(),

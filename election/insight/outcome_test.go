@@ -10,8 +10,8 @@ import (
 	"electop/election/sanitize"
 )
 
-// pastWeb observes the key service/web/leader. The sessions "a" and "a2" are on node n1, "b" is on n2; "c" on n3 was
-// not read.
+// pastWeb observes the key service/web/leader. Sessions "a" and "a2" are on node n1, "b" is on n2; "c" on n3 was not
+// read.
 func pastWeb(t *testing.T) *scene {
 	s := newScene(t, "service/*/leader")
 	s.sessions(newSession("a", "web", "n1"), newSession("a2", "web", "n1"), newSession("b", "web", "n2"), newSession("c", "web", "n3"))
@@ -27,7 +27,7 @@ func TestOutcomeFollow(t *testing.T) {
 	tests := []struct {
 		name   string
 		action election.ActionKind
-		before reads // the last one is the hold that the action is bound to
+		before reads // the action is bound to the last of these holds
 		after  reads
 		want   string
 	}{
@@ -191,7 +191,7 @@ func TestOutcomeAfterAGap(t *testing.T) {
 	}
 }
 
-// An observation that began after the action cannot contain the term that the action ended.
+// If observation began after the action, the term that the action ended was not observed.
 func TestOutcomeFromAnInitialState(t *testing.T) {
 	target := func(pair election.Pair) election.Target {
 		s := pastWeb(t)
@@ -329,7 +329,7 @@ func TestOutcomeTextsAreSafe(t *testing.T) {
 	}
 }
 
-// A refusal ends with an alternative, so it must not be truncated.
+// The reason of a refusal ends with an alternative, so it must not be truncated.
 func TestSummaryKeepsARefusalWhole(t *testing.T) {
 	db := held("service/db/leader", "pg1", newSession("a", "db-pg1", "node-1", patroni))
 	o := Outcome{Action: election.ActionRelease, Kind: OutcomeRefused, Target: db.Target(), Reason: EffectOf(election.ActionRelease, db, nil, -1).Refusal}

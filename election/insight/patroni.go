@@ -7,13 +7,12 @@ import (
 	"electop/election"
 )
 
-// patroniLockDelay is the lock-delay of every session of Patroni (lock_delay in
-// patroni/dcs/consul.py of 3.0.2; not configurable).
+// patroniLockDelay is the lock-delay of every session of Patroni (lock_delay in patroni/dcs/consul.py of 3.0.2; not
+// configurable).
 const patroniLockDelay = time.Millisecond
 
-// isPatroniLeader recognises <namespace>/<scope>/leader by its session or by
-// sibling keys that only Patroni writes. The key's name proves nothing: the Consul
-// guide uses service/<name>/leader as well.
+// isPatroniLeader recognises <namespace>/<scope>/leader by its session or by sibling keys that only Patroni writes.
+// The name of the key is not sufficient, because Consul's guide uses service/<name>/leader.
 func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 	if base(e.Key()) != "leader" {
 		return false
@@ -24,7 +23,7 @@ func isPatroniLeader(e *election.Election, s *election.Surroundings) bool {
 	return s != nil && s.Key == e.Key() && hasPatroniKeys(e.Key(), s.Siblings)
 }
 
-// isPatroniMember recognises <namespace>/<scope>/members/<member>.
+// isPatroniMember recognises <namespace>/<scope>/members/<member> by its session or its value.
 func isPatroniMember(e *election.Election) bool {
 	folder, ok := strings.CutSuffix(election.Parent(e.Key()), "/members/")
 	if !ok {
@@ -39,9 +38,8 @@ func isPatroniMember(e *election.Election) bool {
 	return isPatroniMemberValue(e.Pair.Value)
 }
 
-// patroniScope returns the cluster's scope, and the group of a Citus cluster, from
-// the session that Patroni names <scope>-<member>. The key's value is the member,
-// unless it was written without the lock.
+// patroniScope returns the cluster's scope, and the group of a Citus cluster. It finds them in the session's name,
+// <scope>-<member>, of which the key's value is the member unless a client wrote the key without the lock.
 func patroniScope(e *election.Election) (scope, group string, ok bool) {
 	session := holderSession(e)
 	if !patroniSettings(session) {
@@ -63,9 +61,8 @@ func patroniSettings(s *election.Session) bool {
 	return s != nil && s.Behavior == election.BehaviorDelete && s.LockDelay == patroniLockDelay && s.TTL > 0
 }
 
-// scopeOf removes the member from the session's name. The rest must be the end of
-// the folder, to which a Citus cluster adds its group number. A scope may contain
-// slashes.
+// scopeOf removes the member from the session's name. The rest must be the end of the folder, in which a Citus
+// cluster appends its group number. A scope may contain slashes.
 func scopeOf(folder, session, member string) (scope, group string, ok bool) {
 	scope, ok = strings.CutSuffix(session, "-"+member)
 	if !ok || member == "" || scope == "" {
@@ -81,8 +78,7 @@ func scopeOf(folder, session, member string) (scope, group string, ok bool) {
 	return "", "", false
 }
 
-// hasPatroniKeys reports whether a sibling key has content that only Patroni
-// writes.
+// hasPatroniKeys reports whether a sibling key has content that only Patroni writes.
 func hasPatroniKeys(key string, siblings []election.Pair) bool {
 	for _, p := range siblings {
 		rest, ok := strings.CutPrefix(p.Key, election.Parent(key))
@@ -93,8 +89,8 @@ func hasPatroniKeys(key string, siblings []election.Pair) bool {
 	return false
 }
 
-// systemIdentifier is the minimum number of digits of a PostgreSQL system
-// identifier (a 64-bit number that begins with the time of creation).
+// systemIdentifier is the minimum number of digits of a PostgreSQL system identifier, a 64-bit number whose high bits
+// are the creation time.
 const systemIdentifier = 16
 
 // IsPatroniContent reports whether the key with this name below a cluster's folder has content that only Patroni writes.
@@ -110,8 +106,7 @@ func IsPatroniContent(name string, value []byte) bool {
 	return strings.HasPrefix(name, "members/") && isPatroniMemberValue(value)
 }
 
-// isPatroniMemberValue reports whether a value has the address of a PostgreSQL or
-// of Patroni's REST API.
+// isPatroniMemberValue reports whether a value contains the address of a PostgreSQL or of Patroni's REST API.
 func isPatroniMemberValue(value []byte) bool {
 	return strings.HasPrefix(election.JSONMember(value, "conn_url"), "postgres") ||
 		strings.HasSuffix(election.JSONMember(value, "api_url"), "/patroni")
@@ -119,14 +114,14 @@ func isPatroniMemberValue(value []byte) bool {
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// patroniSwitchover returns a command to copy. It omits a scope that is uncertain
-// or that a shell would interpret.
+// patroniSwitchover returns a command that the user can copy. It omits the scope if the scope is uncertain or a shell
+// would interpret it.
 func patroniSwitchover(e *election.Election) string {
 	scope, group, ok := patroniScope(e)
 	if !ok {
 		folder := strings.TrimSuffix(election.Parent(e.Key()), "/")
 		if scope = base(folder); isNumber(scope) {
-			return switchover // the group of a Citus cluster, or its scope
+			return switchover // either the group of a Citus cluster, or a part of the scope
 		}
 	}
 	if scope == "." || strings.HasPrefix(scope, "-") || strings.Trim(scope, shellWord) != "" {
@@ -141,5 +136,5 @@ func patroniSwitchover(e *election.Election) string {
 
 const switchover = "patronictl switchover"
 
-// shellWord are the characters that a shell does not interpret.
+// shellWord contains the characters that a shell does not interpret.
 const shellWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."

@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// genericName reports whether a library gives this name to every session.
+// genericName reports whether a library gives the same name to all its sessions.
 func genericName(name string) bool {
 	switch name {
 	case apiLockSession, APISemaphoreSession, vaultSession, campaignSession:
@@ -16,17 +16,16 @@ func genericName(name string) bool {
 	return false
 }
 
-// sameSettings reports whether the same program may have created two sessions.
+// sameSettings reports whether TTL, behavior and lock-delay are equal, as in all sessions of one program.
 func sameSettings(a, b *election.Session) bool {
 	return a.TTL == b.TTL && a.Behavior == b.Behavior && a.LockDelay == b.LockDelay
 }
 
-// minName is the minimum length of an election's name that is significant within
-// another text.
+// minName is the minimum length of a name that is significant within another text.
 const minName = 3
 
-// namedAfter reports whether a text names the election: as a word, as the beginning
-// of a word ("web-host17"), or as the path that `consul lock` writes.
+// namedAfter reports whether a text contains the name of the election: as a word, as the beginning of a word
+// ("web-host17"), or in the path that `consul lock` writes.
 func (b *Board) namedAfter(text string, e *election.Election) bool {
 	if path := strings.TrimSuffix(election.Parent(e.Key()), "/"); path != "" && strings.Contains(text, " at '"+path+"'") {
 		return true
@@ -52,8 +51,8 @@ func betweenWords(r rune) bool {
 
 func joins(c byte) bool { return c == '-' || c == '_' || c == '.' }
 
-// namesLonger reports whether a word names an election with a longer name that
-// begins with the same n bytes: "web-cron-1" names web-cron, not web.
+// namesLonger reports whether a word begins with a longer election name that has the same first n bytes: "web-cron-1"
+// belongs to web-cron, not to web.
 func (b *Board) namesLonger(word string, n int) bool {
 	for i := n + 1; i <= len(word); i++ {
 		if i == len(word) || joins(word[i]) {
@@ -65,9 +64,8 @@ func (b *Board) namesLonger(word string, n int) bool {
 	return false
 }
 
-// shape returns a text without the parts that differ between instances of a
-// program: node name, numbers and ids. It is empty if the rest does not identify a
-// program.
+// shape returns a text without the node name, numbers and ids, in which the instances of one program differ. It
+// returns "" if the rest does not identify a program.
 func shape(text, node string) string {
 	var b strings.Builder
 	specific := false
@@ -82,8 +80,7 @@ func shape(text, node string) string {
 	return b.String()
 }
 
-// withoutNode replaces the node's full or short name by a mark where it is a
-// separate word.
+// withoutNode replaces the node's full or short name by "#" where it is a separate word.
 func withoutNode(text, node string) string {
 	short, _, _ := strings.Cut(node, ".")
 	for _, name := range []string{node, short} {
@@ -114,7 +111,7 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// words splits a text into words and separators.
+// words yields the words of a text and the separators between them.
 func words(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for start, i := 0, 1; i <= len(text); i++ {
@@ -128,8 +125,7 @@ func words(text string) func(yield func(string) bool) {
 	}
 }
 
-// withoutNumbers replaces each id (letters after digits, as in a UUID or a pod's
-// name) as a whole, and each other number.
+// withoutNumbers replaces each number by "#", together with the letters after it (as in a UUID or a pod's name).
 func withoutNumbers(word string) string {
 	var b strings.Builder
 	digit := false
@@ -148,7 +144,7 @@ func withoutNumbers(word string) string {
 	return b.String()
 }
 
-// distinguishes reports whether a word distinguishes programs.
+// distinguishes reports whether a word can distinguish one program from another.
 func distinguishes(word string) bool {
 	letters := strings.ToLower(strings.TrimRight(word, "#"))
 	if len(letters) < 2 || !alphanumeric(letters[0]) {
@@ -163,8 +159,8 @@ func distinguishes(word string) bool {
 	return true
 }
 
-// sameCheckService reports whether both sessions depend on a check of the same
-// service: the same check, or ids that differ only in numbers and node name.
+// sameCheckService reports whether both sessions depend on a check of the same service: their check IDs are equal
+// except for numbers and the node's name.
 func sameCheckService(a, b *election.Session) bool {
 	if a == nil || b == nil {
 		return false

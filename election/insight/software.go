@@ -8,15 +8,14 @@ import (
 	"electop/election"
 )
 
-// HolderKind is the kind of software that holds a key, inferred from the data it
-// leaves in Consul.
+// HolderKind is the kind of software that holds a key, inferred from its data in Consul.
 type HolderKind string
 
-// The kinds of holders. The npm client cannot be distinguished from api.Lock: it
-// uses the same flags, session name and TTL.
+// The kinds of holders. npm's consul package counts as api.Lock, because its flags, session name and TTL are the
+// same.
 const (
-	HolderUnknown       HolderKind = "unknown"        // not recognised, such as the Consul guide's recipe
-	HolderRefreshing    HolderKind = "refreshing"     // writes its value again with ?acquire=
+	HolderUnknown       HolderKind = "unknown"        // not recognised, such as the recipe of Consul's guide
+	HolderRefreshing    HolderKind = "refreshing"     // repeats its write with ?acquire=
 	HolderAPILock       HolderKind = "api_lock"       // api.Lock or a compatible client
 	HolderConsulLock    HolderKind = "consul_lock"    // consul lock
 	HolderSemaphore     HolderKind = "semaphore"      // a contender of api.Semaphore or consul lock -n
@@ -30,15 +29,15 @@ const (
 type Software struct {
 	Kind HolderKind `json:"kind"`
 	Name string     `json:"name"`
-	// StepDown is the program's own method, as a command to copy.
+	// StepDown is a command that uses this method.
 	StepDown string `json:"step_down"`
-	// Otherwise describes what electop's actions do instead.
+	// Otherwise describes the effect of electop's actions on this software.
 	Otherwise string `json:"otherwise"`
 }
 
-// DetectSoftware recognises software with its own method to move its leader (Patroni,
-// Vault), nil for others. e needs Pair, Exists and, if known, Session. s may be nil;
-// without siblings, only its session identifies Patroni.
+// DetectSoftware recognises software that has its own method to move its leader (Patroni, Vault), nil for other
+// software. It reads Pair, Exists and Session of e. Without the siblings in s, it recognises Patroni by the session
+// only.
 func DetectSoftware(e *election.Election, s *election.Surroundings) *Software {
 	switch kind := softwareKind(e, s); kind {
 	case HolderVault:
@@ -70,7 +69,7 @@ func holderSession(e *election.Election) *election.Session {
 	return e.LastSession
 }
 
-// softwareKind returns the kind of the software that [DetectSoftware] describes.
+// softwareKind returns the kind of a key for which [DetectSoftware] returns a result, otherwise [HolderUnknown].
 func softwareKind(e *election.Election, s *election.Surroundings) HolderKind {
 	session := holderSession(e)
 	switch {
@@ -84,8 +83,7 @@ func softwareKind(e *election.Election, s *election.Surroundings) HolderKind {
 	return HolderUnknown
 }
 
-// kindOf returns the kind of the holder. guess is set if other software may leave
-// the same data.
+// kindOf returns the kind of the holder. guess is set if other software may write the same data.
 func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, guess bool) {
 	if e.Pair.Flags == election.SemaphoreFlag {
 		return HolderSemaphore, false
@@ -124,12 +122,11 @@ const (
 	campaignSession     = "electop campaign"
 )
 
-// isVaultKey and vaultSession are from Vault's source code, which uses api.Lock
-// with this name; they were not measured.
+// isVaultKey and vaultSession follow Vault's source code, which uses api.Lock with this session name. They were not
+// measured.
 func isVaultKey(key string) bool { return strings.HasSuffix("/"+key, "/vault/core/lock") }
 
-// isAPILock reports whether the session's software rejects keys without
-// [election.LockFlag].
+// isAPILock reports whether the session belongs to software that rejects keys without [election.LockFlag].
 func isAPILock(s *election.Session) bool {
 	return isConsulLock(s) || s != nil && (s.Name == apiLockSession || s.Name == vaultSession)
 }
@@ -142,12 +139,11 @@ func isConsulLock(s *election.Session) bool {
 	return ok
 }
 
-// consulLockTTL and consulLockDelay are the settings of consul lock's sessions;
-// they are not configurable.
+// consulLockTTL and consulLockDelay are the settings of every session of consul lock; they are not configurable.
 const consulLockTTL, consulLockDelay = 15 * time.Second, 15 * time.Second
 
-// looksLikeConsulLock recognises consul lock -name, which replaces the session
-// name, by its key, its flags, the empty value and its session's settings.
+// looksLikeConsulLock recognises consul lock -name, which replaces the session name. It compares the key, its flags,
+// the empty value and the settings of the session.
 func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
 	if base(p.Key) != ".lock" || p.Flags != election.LockFlag || len(p.Value) > 0 {
 		return false
@@ -156,8 +152,8 @@ func looksLikeConsulLock(p election.Pair, s *election.Session) bool {
 		s.TTL == consulLockTTL && s.LockDelay == consulLockDelay && s.Behavior == election.BehaviorRelease
 }
 
-// refreshes reports whether the holder was observed writing the key with ?acquire=:
-// any other write would have set LockIndex to 0.
+// refreshes reports whether the holder was observed writing the key with ?acquire=. Any other write would have reset
+// LockIndex to 0.
 func refreshes(e *election.Election) bool {
 	if e.Pair.LockIndex == 0 {
 		return false

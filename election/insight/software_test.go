@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// held returns an election with this value. A session holds the key, and it was read unless it is nil.
+// held returns a held election with this value. s is nil if the session was not read.
 func held(key, value string, s *election.Session) *election.Election {
 	e := &election.Election{Exists: true, Session: s, Pair: election.Pair{Key: key, Value: []byte(value), Session: "a", LockIndex: 1, CreateIndex: 1, ModifyIndex: 2}}
 	return e
@@ -23,8 +23,8 @@ const (
 	configJSON = `{"ttl":30,"loop_wait":10,"retry_timeout":10}`
 )
 
-// A wrong refusal prevents the release of an ordinary election; a missing refusal allows a release that disables
-// automatic failover. Both are tested.
+// A wrong refusal prevents the release of an ordinary election. A missing refusal allows a release that disables
+// Patroni's automatic failover. The test covers both.
 func TestDetectPatroni(t *testing.T) {
 	const key = "service/db/leader"
 	session := func(name string, change ...func(*election.Session)) *election.Session {

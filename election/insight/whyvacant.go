@@ -9,17 +9,17 @@ import (
 	"electop/election"
 )
 
-// Situation is the input of [WhyVacant] in addition to the election.
+// Situation contains the facts that [WhyVacant] uses in addition to the election.
 type Situation struct {
 	Now        time.Time
 	Connection election.Connection
-	// Candidates is the number of likely candidates (see [Likely]), -1 if unknown.
+	// Candidates is the number of likely candidates, -1 if unknown (see [Likely]).
 	Candidates int
 	// LockDelay is the result of a probe of the key.
 	LockDelay ProbedDelay
 }
 
-// ProbedDelay is whether a lock-delay is active, which only a probe shows.
+// ProbedDelay is the result of a probe for a lock-delay, which Consul's API does not report.
 type ProbedDelay int
 
 // The results of a probe.
@@ -29,8 +29,7 @@ const (
 	DelayNone                         // a candidate can acquire the key
 )
 
-// WhyVacant explains why the election has no leader, if known. It is empty if there is a
-// leader.
+// WhyVacant returns why the election has no leader. It returns "" if there is a leader.
 func WhyVacant(e *election.Election, s Situation) string {
 	if e.State(s.Now) == election.Led {
 		return ""
@@ -77,19 +76,19 @@ func vacantSince(e *election.Election, now time.Time) string {
 	case e.VacantSinceKnown:
 		return "No leader for " + roughly(gone) + "."
 	case bounded && gone >= time.Second:
-		return "No leader for at least " + roughly(gone) + ", at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of its term was not observed."
+		return "No leader for at least " + roughly(gone) + ", at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of the last term was not observed."
 	case bounded:
-		return "No leader for at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of its term was not observed."
+		return "No leader for at most " + roughly(now.Sub(last.SeenUntil)) + ": the end of the last term was not observed."
 	case gone >= time.Second && !e.VacantSince.IsZero():
 		return "No leader for at least " + roughly(gone) + "."
 	case last == nil:
 		return "No leader when electop started; earlier history unknown."
 	}
-	return "No leader; the end of its term was not observed."
+	return "No leader; the end of the last term was not observed."
 }
 
-// vacancyReason returns the sentences about the lock-delay or the end of the last
-// term, followed by one about the candidates.
+// vacancyReason returns sentences about the lock-delay or the end of the last term, followed by a sentence about the
+// candidates.
 func vacancyReason(e *election.Election, s Situation) []string {
 	var parts []string
 	if !e.Exists {
@@ -102,7 +101,7 @@ func vacancyReason(e *election.Election, s Situation) []string {
 	case s.LockDelay == DelayNone:
 		return append(parts, "No lock-delay is active: a candidate can acquire the key now.", candidatesSeen(s.Candidates))
 	case delayed > 0 && e.LockDelayDoubtful:
-		return append(parts, fmt.Sprintf("Its holder may have released it just before the session ended; if not, no candidate can acquire the key for about %s more (lock-delay).",
+		return append(parts, fmt.Sprintf("The holder may have released the key just before its session ended; otherwise, no candidate can acquire the key for about %s more (lock-delay).",
 			roughly(delayed+time.Second-1)))
 	case delayed > 0:
 		return append(parts, fmt.Sprintf("No candidate can acquire the key for about %s more (lock-delay of the lost session: %s).",
@@ -110,7 +109,7 @@ func vacancyReason(e *election.Election, s Situation) []string {
 	case !e.LockDelayUntil.IsZero():
 		parts = append(parts, "The lock-delay should have ended: a candidate can acquire the key now.")
 	case e.Exists && last != nil && (last.Cause == election.Released || last.Cause == election.OperatorRelease):
-		parts = append(parts, "It was released; no lock-delay follows a release.")
+		parts = append(parts, "The key was released; no lock-delay follows a release.")
 	case e.Exists && last == nil && s.Now.Sub(e.VacantSince) >= election.MaxLockDelay:
 		parts = append(parts, "No earlier term was observed.")
 	case e.Exists && last == nil:
@@ -119,8 +118,7 @@ func vacancyReason(e *election.Election, s Situation) []string {
 	return append(parts, candidatesIdle(s.Candidates))
 }
 
-// whyGone distinguishes a key that was deleted from one that was deleted with its
-// session.
+// whyGone distinguishes a key that a client deleted from one that Consul deleted with its session.
 func whyGone(e *election.Election) string {
 	last, session := e.LastTerm(), e.LastSession
 	switch {
@@ -132,14 +130,14 @@ func whyGone(e *election.Election) string {
 	return "The key was deleted; the next acquire creates it again."
 }
 
-// invalidated reports whether a cause ends the session itself.
+// invalidated reports whether a cause implies that the session ended.
 func invalidated(c election.Cause) bool {
 	return slices.Contains([]election.Cause{
 		election.CheckCritical, election.CheckGone, election.NodeGone, election.SessionDestroyed, election.SessionExpiredOrDestroyed, election.OperatorDestroy,
 	}, c)
 }
 
-// candidatesIdle is for candidates that have had time to acquire the key.
+// candidatesIdle describes candidates that had enough time to acquire the key.
 func candidatesIdle(candidates int) string {
 	switch {
 	case candidates == 1:
@@ -150,7 +148,7 @@ func candidatesIdle(candidates int) string {
 	return candidatesSeen(candidates)
 }
 
-// candidatesSeen is for candidates that may not have had time to acquire the key.
+// candidatesSeen describes candidates that may not have had enough time to acquire the key.
 func candidatesSeen(candidates int) string {
 	switch {
 	case candidates < 0:
@@ -161,8 +159,7 @@ func candidatesSeen(candidates int) string {
 	return election.Plural(uint64(candidates), "likely candidate") + " seen."
 }
 
-// roughly formats a duration in whole seconds, from an hour on in whole minutes. It
-// never returns 0s, which would read as if nothing had happened.
+// roughly formats a duration with at most two units. It never returns "0s".
 func roughly(d time.Duration) string {
 	d = max(d, 0)
 	switch {

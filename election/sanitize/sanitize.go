@@ -8,16 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes a text from Consul safe to print: control bytes, escape sequences, line breaks, bidirectional controls
-// and zero-width characters except accents become visible (ESC is ␛, U+202E is <U+202E>, invalid UTF-8 is U+FFFD).
-// Letters of right-to-left scripts are kept, so that names stay readable; a terminal may reorder them.
+// Text makes a text from Consul safe to print: unsafe runes become visible (ESC is ␛, U+202E is <U+202E>, invalid
+// UTF-8 is U+FFFD). It keeps accents and the letters of right-to-left scripts, which a terminal may reorder.
 func Text(s string) string {
 	if isSafe(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
-	marks := maxMarks // a mark needs a preceding letter
+	marks := maxMarks // a combining mark needs a preceding letter
 	for _, r := range s {
 		if marks = countMarks(marks, r); marks > maxMarks {
 			writeCode(&b, r)
@@ -28,7 +27,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// maxMarks is the maximum number of combining marks on one letter. They have no width: more of them, or a mark
+// maxMarks is the maximum number of combining marks on one letter. Marks have no width: more of them, or a mark
 // without a letter, would overlap neighbouring text.
 const maxMarks = 2
 
@@ -39,17 +38,15 @@ func countMarks(marks int, r rune) int {
 	return marks + 1
 }
 
-// isMark reports whether a rune is an accent or vowel sign above or below a letter.
-// Marks of other scripts may change the width of the letter or join it with the
-// next one.
+// isMark reports whether a rune is an accent or vowel sign above or below a letter. Other combining marks are
+// excluded, because they may change the width of the letter or join it with the next one.
 func isMark(r rune) bool {
 	return unicode.Is(unicode.Mn, r) &&
 		unicode.In(r, unicode.Inherited, unicode.Cyrillic, unicode.Hebrew, unicode.Arabic, unicode.Thai, unicode.Lao)
 }
 
-// Line is [Text] for the first max runes of s, without white space at both ends;
-// inner line breaks and tabs become one space each. A text that was cut ends in
-// "…".
+// Line returns [Text] of the first max runes of s as one line: it trims white space and replaces each line break and
+// tab by a space. A truncated text ends in "…".
 func Line(s string, limit int) string {
 	s = strings.TrimSpace(s)
 	cut := false
@@ -129,8 +126,8 @@ func unsafeRune(r rune) bool {
 	return drawnTogether(r)
 }
 
-// drawnTogether reports whether terminals combine a rune with its neighbour, some
-// in fewer cells than both take alone.
+// drawnTogether reports whether terminals combine a rune with its neighbour. Some terminals then use fewer cells than
+// for the two runes separately.
 func drawnTogether(r rune) bool {
 	switch {
 	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff: // conjoining Hangul
@@ -161,9 +158,8 @@ func writeSafe(b *strings.Builder, r rune) {
 // writeCode writes a rune as <U+202E>.
 func writeCode(b *strings.Builder, r rune) { fmt.Fprintf(b, "<U+%04X>", r) }
 
-// JSON makes JSON text safe to print: it replaces runes that [Text] would replace
-// by \u escapes, which have the same meaning to a JSON parser. Line feeds are kept:
-// in JSON text they occur only between tokens.
+// JSON makes JSON text safe to print: it replaces unsafe runes (see [Text]) by equivalent \u escapes. It keeps line
+// feeds, because in JSON text they occur only between tokens.
 func JSON(text []byte) []byte {
 	s := string(text)
 	if isSafe(strings.ReplaceAll(s, "\n", "")) {

@@ -62,17 +62,17 @@ func TestLineIsShortAndOneLine(t *testing.T) {
 	}
 }
 
-// Every rune that is shown has the same width alone and next to any other rune, for terminals that count runes and
-// for those that count graphemes.
+// Every printed rune must have the same width alone and beside any other rune, both in terminals that count runes and
+// in terminals that count graphemes.
 func TestSanitizedRunesHaveTheirOwnWidth(t *testing.T) {
 	beside := []string{"1", "e\u0301", "ก", "क", "한", "م", "👍", "❤"}
-	const end = 0x40000 // the later planes contain no letters
+	const end = 0x40000 // later planes contain no letters
 	for r := rune(0x20); r < end; r++ {
 		if s := string(r); Text(s) != s || !utf8.ValidRune(r) {
 			continue
 		}
 		if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Tangut) && r%61 > 0 {
-			continue // 100,000 code points of each kind
+			continue // 100,000 random code points of each kind
 		}
 		w := ansi.StringWidth(string(r))
 		if w < 1 || w > 2 {
@@ -92,7 +92,7 @@ func TestSanitizedRunesHaveTheirOwnWidth(t *testing.T) {
 	}
 }
 
-// checkWidth fails unless both ways to count agree with the sum of the single runes.
+// checkWidth fails the test unless the width in runes and the width in graphemes equal the sum of the separate runes.
 func checkWidth(t *testing.T, s string) {
 	t.Helper()
 	sum := 0

@@ -8,15 +8,16 @@ import (
 	"electop/election/sanitize"
 )
 
-// actionMemory is how long an operator's action can explain a loss: a change is observed within 30 s at the latest.
+// actionMemory is how long an operator's action can explain a loss. An observer reports every change within 30 s.
 const actionMemory = 30 * time.Second
 
 // ownAction is an action on a hold, of this process or of another one.
 type ownAction struct {
 	election.OperatorAction
-	// began is when the action started, zero if that is unknown: it ended no term whose end was observed earlier.
+	// began is when the action started, zero if unknown. An action cannot end a term whose end was observed before
+	// began.
 	began time.Time
-	// spent is set once the action explained a loss before Consul confirmed it.
+	// spent is set once the action explained a loss before Consul confirmed the action.
 	spent bool
 }
 
@@ -48,7 +49,8 @@ func (t *Tracker) operatorAction(o election.OperatorAction) {
 	}
 }
 
-// attribute explains terms again that ended before another process's action became known, and reports whether it did.
+// attribute corrects the causes of terms that ended before the action of another process became known. It reports
+// whether there were any.
 func (t *Tracker) attribute(a ownAction) (explained bool) {
 	for _, e := range t.elections {
 		for _, x := range e.Terms {
@@ -77,8 +79,8 @@ func (t *Tracker) forgetAction(a ownAction) {
 	t.actions = slices.DeleteFunc(t.actions, func(b ownAction) bool { return a == b })
 }
 
-// ends reports whether the action can have ended a term: it is bound to this hold
-// and did not start after the term ended.
+// ends reports whether the action can have ended a term: it is bound to this hold and did not start after the end was
+// observed.
 func (a *ownAction) ends(p *pendingEnd) bool {
 	switch {
 	case a.Session != p.event.Session || a.Key != "" && a.Key != p.event.Key,
@@ -100,8 +102,8 @@ func (t *Tracker) actionOn(p *pendingEnd) *ownAction {
 	return nil
 }
 
-// explanation returns the cause of a loss after this action. While Consul has not
-// confirmed the action, it is a guess, and evidence against it wins.
+// explanation returns the cause of a loss after this action. If Consul has not confirmed the action, the cause is a
+// guess, and contradicting evidence takes precedence.
 func (a *ownAction) explanation(found Explanation) Explanation {
 	x := Explanation{Cause: election.OperatorRelease, Evidence: "released with electop"}
 	if a.Kind == election.ActionDestroy {
@@ -117,6 +119,6 @@ func (a *ownAction) explanation(found Explanation) Explanation {
 		return found
 	}
 	x.Guess, x.Doubtful = true, x.Invalidated
-	x.Evidence += "; a guess: Consul has not confirmed that yet"
+	x.Evidence += "; a guess: Consul has not confirmed this action"
 	return x
 }

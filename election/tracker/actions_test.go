@@ -8,7 +8,7 @@ import (
 	"electop/election"
 )
 
-// explained lists the causes of the explained events.
+// explained returns the causes of the explained events.
 func (s *scene) explained() (causes []string) {
 	for _, e := range s.events {
 		if e.Type != election.Explained {
@@ -23,7 +23,8 @@ func (s *scene) explained() (causes []string) {
 	return causes
 }
 
-// If the response to an action arrives after its effect was explained, the action explains no later loss.
+// If the response to an action arrives after the effect of the action was explained, the action must not explain a
+// later loss.
 func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	for _, tt := range []struct {
@@ -62,7 +63,7 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 	}
 }
 
-// An action without the indexes of the hold expires by the clock, with or without other actions.
+// An action that is not bound to a hold expires after actionMemory, with or without other actions.
 func TestActionsExpireByTheClock(t *testing.T) {
 	for _, tt := range []struct {
 		after time.Duration
@@ -83,7 +84,7 @@ func TestActionsExpireByTheClock(t *testing.T) {
 	}
 }
 
-// An action explains the end of the hold that it was bound to, and no end that precedes its start.
+// An action explains only the end of the hold that it was bound to, and only if the action started before that end.
 func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	for _, tt := range []struct {
@@ -116,7 +117,8 @@ func TestAnActionExplainsItsOwnHoldOnly(t *testing.T) {
 	}
 }
 
-// An action that Consul has not confirmed is only a guess, and not even that if the evidence contradicts it.
+// If Consul has not confirmed an action, the cause is a guess. If the evidence contradicts the action, the cause is
+// another one.
 func TestAnUnconfirmedActionIsAGuess(t *testing.T) {
 	gone := election.Evidence{
 		SessionRead: true, SessionsIndex: 21, ChecksRead: true, NodeExists: true, ChecksIndex: 9, Checks: checks(election.StatusPassing, election.StatusPassing),
@@ -191,7 +193,7 @@ func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
 				a.Session = "a"
 			}
 			s.observe(a)
-			s.observe(a) // a second one adds nothing
+			s.observe(a) // the second one changes nothing
 			if got := strings.Join(s.explained(), " "); got != tt.want {
 				t.Fatalf("explained: %s", got)
 			}
@@ -204,7 +206,7 @@ func TestAnotherProcessesActionExplainsALossAgain(t *testing.T) {
 	}
 }
 
-// One that becomes known first explains the loss at once.
+// An action that becomes known before the loss explains the loss at once.
 func TestAnotherProcessesActionThatIsKnownFirst(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))

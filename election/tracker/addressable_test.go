@@ -10,7 +10,7 @@ import (
 	"electop/election/insight"
 )
 
-// twin is one of several keys with bytes that Consul replaced: all look the same.
+// twin returns a key with bytes that Consul replaced, so that several keys look the same.
 func twin(session string, lock, create, modify uint64, value string) election.Pair {
 	p := web(session, lock, create, modify, value)
 	p.Key = "service/w\uFFFDb/leader"
@@ -27,7 +27,7 @@ func (s *scene) twins() (all []string) {
 	return all
 }
 
-// Keys that cannot be distinguished have separate rows and events.
+// Keys that look the same have separate elections and events.
 func TestKeysThatCannotBeDistinguishedAreSeparateElections(t *testing.T) {
 	s := newScene(t)
 	s.read(web("c", 1, 12, 22, "web"), twin("a", 1, 10, 20, "one"), twin("b", 1, 11, 21, "two"))
@@ -109,7 +109,7 @@ func TestACauseBelongsToItsKey(t *testing.T) {
 	}
 }
 
-// If a key that cannot be requested is missing from a filtered response, it may be deleted or unreadable.
+// If a key that is not addressable is missing from a filtered response, it may be deleted or unreadable.
 func TestAFilteredResponseHidesUnaddressableKeys(t *testing.T) {
 	for _, filtered := range []bool{false, true} {
 		s := newScene(t)

@@ -9,8 +9,8 @@ import (
 	"electop/election"
 )
 
-// Benchmarks of the time and memory that observations take in the tracker: the first read of a board, a shard with
-// one change, and one session.
+// These benchmarks measure the time and memory of observations: the first read of all keys, a shard with one change,
+// and one session.
 
 func benchKey(i int) string { return fmt.Sprintf("service/svc-%06d/leader", i) }
 
@@ -55,8 +55,8 @@ func benchTracker(b *testing.B, n int) (*Tracker, []election.Pair) {
 	return t, pairs
 }
 
-// benchChange reads a shard of known elections repeatedly, like an observer: the pairs are new and share the content
-// that did not change. Each read contains a new value of another holder.
+// benchChange reads a shard of known elections repeatedly. As in an observer, the pairs are new but share unchanged
+// content. Each read contains a new value of another holder.
 func benchChange(b *testing.B, shard, known int, moved, snapshot bool) {
 	b.Helper()
 	t, all := benchTracker(b, known)
@@ -93,8 +93,8 @@ func BenchmarkTrackerChange(b *testing.B) {
 	b.Run("10000of10000/snapshot", func(b *testing.B) { benchChange(b, 10_000, 10_000, true, true) })
 }
 
-// BenchmarkTrackerElected moves one election of a shard to another session, which is read immediately before, and
-// takes a snapshot.
+// BenchmarkTrackerElected gives one election of a shard to another session and takes a snapshot. The session is read
+// before the shard.
 func BenchmarkTrackerElected(b *testing.B) {
 	for _, known := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprintf("100of%d", known), func(b *testing.B) {
@@ -142,8 +142,8 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// benchFirstRead reads all elections for the first time. The metric kept-B/election is the memory that stays
-// reachable, without keys, values and sessions.
+// benchFirstRead reads all elections for the first time. The metric kept-B/election is the memory that the tracker
+// keeps per election, without keys, values and sessions.
 func benchFirstRead(b *testing.B, n int, observe func(t *Tracker, keys election.KeysRead, sessions election.SessionsRead)) {
 	b.Helper()
 	keys := election.KeysRead{At: t0, Range: election.PrefixRange("service/"), Pairs: benchPairs(0, n)}

@@ -7,19 +7,19 @@ import (
 	"electop/election/sanitize"
 )
 
-// Loss is the key's own data about the end of a term.
+// Loss describes the end of a term by the data of the key.
 type Loss struct {
 	// Session is the session that held the key, nil if it was never read.
 	Session *election.Session
-	// Deleted is set if the key was deleted, even if it was created again since.
+	// Deleted is set if the key was deleted, even if a client created it again later.
 	Deleted bool
-	// Replaced is set if Consul's data was lost or restored from a snapshot: then
-	// no evidence is about the observed term.
+	// Replaced is set if Consul lost data or restored a snapshot. The evidence then does not belong to the observed
+	// term.
 	Replaced bool
-	// Gap is set if the end was not observed when it happened.
+	// Gap is set if observation was interrupted when the term ended.
 	Gap bool
-	// HeldIndex is the Raft index at which the key was last observed as held. KeyIndex is the index at which the term
-	// ended, 0 if the key was deleted or written since.
+	// HeldIndex is the Raft index at which the key was last observed as held. KeyIndex is the Raft index at which the
+	// term ended, 0 if unknown because the key was deleted or written again.
 	HeldIndex, KeyIndex uint64
 }
 
@@ -27,12 +27,12 @@ type Loss struct {
 type Explanation struct {
 	Cause    election.Cause
 	Evidence string
-	// Guess is set if another cause is possible; Evidence names it.
+	// Guess is set if another cause is possible. Evidence then names the other cause.
 	Guess bool
-	// Invalidated is set if the session ended while it held the key, so that a lock-delay follows.
+	// Invalidated is set if the session ended while it held the key. A lock-delay then follows.
 	Invalidated bool
-	// Doubtful is set if the holder may have released the key and then ended its
-	// session, as lock clients do when they exit: then no lock-delay follows.
+	// Doubtful is set if no lock-delay may follow: the holder may have released the key before it ended its session,
+	// as lock clients do when they exit.
 	Doubtful bool
 }
 
@@ -61,10 +61,10 @@ func explain(l Loss, ev election.Evidence) Explanation {
 	case s == nil:
 		return unknown("the session is gone; its settings were never read")
 	case ev.SessionsIndex > 0 && ev.SessionsIndex < s.CreateIndex:
-		// The index of the sessions table never decreases unless data is lost.
+		// The index of the sessions table decreases only if data is lost.
 		return unknown("Consul's data is older than this session: it was lost or restored")
 	case s.Behavior == election.BehaviorDelete && !l.Deleted:
-		return Explanation{Cause: election.Released, Evidence: "the key still exists, which the end of its session would have deleted (behavior delete)"}
+		return Explanation{Cause: election.Released, Evidence: "the key still exists, but the end of its session would have deleted it (behavior delete)"}
 	}
 	return explainGone(l, ev)
 }
@@ -73,12 +73,12 @@ func explain(l Loss, ev election.Evidence) Explanation {
 func explainDeleted(l Loss) Explanation {
 	x := Explanation{Cause: election.KeyDeleted, Evidence: "its session still exists"}
 	if l.Gap {
-		x.guess("it may have been released before it was deleted")
+		x.guess("the key may have been released before it was deleted")
 	}
 	return x
 }
 
-// guess marks the cause as a guess. Only the first reason is kept.
+// guess marks the cause as a guess. It keeps only the first reason.
 func (x *Explanation) guess(why string) {
 	if why != "" && !x.Guess {
 		x.Guess = true
@@ -86,7 +86,7 @@ func (x *Explanation) guess(why string) {
 	}
 }
 
-// explainGone determines what ended a session that no longer exists.
+// explainGone determines why a session ended that no longer exists.
 func explainGone(l Loss, ev election.Evidence) Explanation {
 	at := lossOf(l, ev)
 	if !ev.ChecksRead {
@@ -112,14 +112,14 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 		x = explainDestroyed(at, critical)
 	}
 	if l.Deleted && l.Session.Behavior != election.BehaviorDelete {
-		x.guess("the key was deleted as well, which the end of this session does not do")
+		x.guess("the key was deleted as well, but the end of this session does not delete keys")
 	}
 	x.Doubtful = at.uncertainty() != "" && (x.Cause != election.CheckCritical || x.Guess)
 	return x
 }
 
-// explainDestroyed explains a session that no check is known to have ended. late is a check of the session that
-// became critical or changed only after the key did, as when a process exits.
+// explainDestroyed explains the end of a session for which no check is known to be responsible. late is a check that
+// changed after the key did, for example because the process exited.
 func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	s := at.loss.Session
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
@@ -141,20 +141,20 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 		x.guess("its check " + sanitize.Line(c.ID, election.LabelLength) + " changed after the key did and may have been critical before")
 	}
 	if at.loss.Gap && len(s.Checks()) == 0 {
-		x.guess("its node may have been deregistered meanwhile")
+		x.guess("its node may have been deregistered and registered again")
 	}
 	return x
 }
 
-// lossAt is a loss with its Raft index.
+// lossAt is a loss with its evidence and Raft index.
 type lossAt struct {
 	loss  Loss
 	ev    election.Evidence
 	index uint64 // 0 if unknown
 }
 
-// lossOf finds the index. After a gap, the tombstone of the key may have been
-// collected, and DeleteIndex may be the index of another change.
+// lossOf determines the Raft index of a loss. After a gap it does not use DeleteIndex, which may belong to another
+// change if Consul has removed the tombstone of the key.
 func lossOf(l Loss, ev election.Evidence) lossAt {
 	at := lossAt{loss: l, ev: ev, index: l.KeyIndex}
 	if l.Deleted && !l.Gap {
@@ -163,43 +163,43 @@ func lossOf(l Loss, ev election.Evidence) lossAt {
 	return at
 }
 
-// uncertainty returns why the end of the session may not have released the key, empty if no session changed after the
-// key: then both changed at one index.
+// uncertainty returns why the holder may have released the key before its session ended. It returns "" if the key and
+// the session changed at the same index.
 func (a lossAt) uncertainty() string {
 	switch {
 	case a.index == 0:
-		return "it may have released the key before, as the index of the loss is unknown"
+		return "the index of the loss is unknown, so the holder may have released the key before"
 	case a.ev.SessionsIndex != a.index:
-		return "it may have released the key just before"
+		return "the holder may have released the key just before"
 	}
 	return ""
 }
 
-// uncertaintyOfRemoval returns why the removal of a check or a node may not have ended the session.
+// uncertaintyOfRemoval returns why the removal of a check or a node may not have ended the session, empty if it has.
 func (a lossAt) uncertaintyOfRemoval() string {
 	if d := a.uncertainty(); d != "" {
 		return d
 	}
 	if a.ev.ChecksIndex == 0 || a.ev.ChecksIndex > a.index {
-		return "it may have been removed after the session had ended"
+		return "this may have happened after the session had ended"
 	}
 	return ""
 }
 
-// uncertaintyOfCritical returns why a critical check may not have ended the session, empty for a check that changed
-// at the index of the key.
+// uncertaintyOfCritical returns why a critical check may not have ended the session, empty if the check changed at
+// the index of the key.
 func (a lossAt) uncertaintyOfCritical(c *election.Check) string {
 	switch {
 	case a.index == 0:
-		return "it may have released the key before, as the index of the loss is unknown"
+		return "the index of the loss is unknown, so the holder may have released the key before"
 	case c.ModifyIndex != a.index:
 		return "the check changed before the key did"
 	}
 	return ""
 }
 
-// changedCheck returns a check of the session that changed at the loss or later, so
-// that its previous status is unknown; nil if there is none.
+// changedCheck returns a check of the session that changed at the loss or later, nil if there is none. Its status at
+// the loss is unknown.
 func (a lossAt) changedCheck() *election.Check {
 	for _, id := range a.loss.Session.Checks() {
 		for i := range a.ev.Checks {
@@ -218,8 +218,8 @@ func because(err string) string {
 	return ": " + err
 }
 
-// badCheck returns the critical check of the session that changed at the index of the key, else the one that changed
-// last, or else a check that is no longer registered.
+// badCheck returns the critical check that most likely ended the session: one that changed at the index of the key,
+// else the one that changed last. missing is a check that is no longer registered.
 func (a lossAt) badCheck() (critical *election.Check, missing string) {
 	for _, id := range a.loss.Session.Checks() {
 		found := false

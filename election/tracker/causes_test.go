@@ -15,8 +15,8 @@ func changedAt(index uint64, all []election.Check) []election.Check {
 	return all
 }
 
-// A cause is a fact only if Raft indexes prove it. If the data may have changed between the loss and its
-// investigation, the cause is a guess.
+// A cause is a fact only if Raft indexes prove it. It is a guess if the data may have changed between the loss and
+// the read of the evidence.
 func TestExplainMarksGuesses(t *testing.T) {
 	const lost = 20 // the index of the loss
 	live := Loss{HeldIndex: 15, KeyIndex: lost}
@@ -138,7 +138,7 @@ func TestExplainMarksGuesses(t *testing.T) {
 	}
 }
 
-// A check that changed at the index of the key ended the term, even if others became critical since.
+// A check that changed at the index of the key ended the term, even if other checks became critical later.
 func TestExplainNamesTheCheckThatChangedWithTheKey(t *testing.T) {
 	all := checks(election.StatusCritical, election.StatusCritical)
 	for i := range all {

@@ -6,15 +6,15 @@ import (
 	"electop/election"
 )
 
-// change updates one election from the known state to the state that was read.
+// change updates one election from its known state to the state of a new read.
 type change struct {
 	t  *Tracker
 	at time.Time
-	// gap is set if the key was not observed continuously since the previous read; until is when observation stopped.
-	// The times of changes after it are unknown.
+	// gap is set if observation of the key was interrupted since the previous read. until is the beginning of the
+	// interruption. The times of later changes are unknown.
 	gap   bool
 	until time.Time
-	// restored is set if Consul's data was lost or restored since the previous read.
+	// restored is set if Consul lost data or restored a snapshot since the previous read.
 	restored bool
 	e        *election.Election
 	// ownTerms is set if no snapshot shares e.Terms.
@@ -69,8 +69,8 @@ func (c *change) initial(p *election.Pair) {
 	}
 }
 
-// appear records a key that did not exist when its range was last read. If its
-// CreateIndex is older than keys read since, it came with a restored snapshot.
+// appear records a key that did not exist when its range was last read. If its CreateIndex is lower than indexes that
+// were read since then, the key came from a restored snapshot.
 func (c *change) appear(p *election.Pair, newest uint64) {
 	c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
 	c.settle(p, advance{counted: p.CreateIndex > newest}, election.Event{})
@@ -113,7 +113,7 @@ func (t *Tracker) foldPresent(e *election.Election, p *election.Pair, r *rangeRe
 	return t.foldChanged(e, p, r)
 }
 
-// foldChanged is separate from foldPresent, which runs for every key of every read.
+// foldChanged is the rare case of foldPresent, which runs for every key of every read.
 func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	c := t.changeOf(e, r)
 	t.newest = max(t.newest, p.ModifyIndex)
@@ -131,7 +131,7 @@ func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRe
 	return c.e
 }
 
-// move records a key that existed at both reads and changed.
+// move records a change of a key that exists in the previous and in the new read.
 func (c *change) move(p *election.Pair) {
 	before := c.e.Pair
 	a := c.t.advanceOf(c.e, p)
@@ -161,7 +161,7 @@ func (c *change) move(p *election.Pair) {
 	c.settle(p, a, vacancy)
 }
 
-// release records that the leader, or the holders of a semaphore, no longer hold the key.
+// release records that the leader, or every holder of a semaphore, has lost the key.
 func (c *change) release(l Loss) {
 	switch {
 	case c.e.Pair.Held():
@@ -172,7 +172,7 @@ func (c *change) release(l Loss) {
 	}
 }
 
-// settle stores a pair while no term lasts, and begins the term that it shows.
+// settle stores the pair of a key without a current term, and begins a term if the pair is held.
 func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	c.t.replacePair(c.e, p)
 	c.restored = a.replayed
@@ -185,7 +185,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 		c.exchange(&election.Pair{}, p)
 		return
 	}
-	// After a gap, LockIndex may have decreased because of a restored snapshot.
+	// After a gap, a lower LockIndex may come from a restored snapshot.
 	if a.reset && (!p.Held() || p.LockIndex > 0) && (!c.gap || p.LockIndex == 0) {
 		c.record(election.Event{Type: election.Overwritten})
 	}
@@ -197,7 +197,7 @@ func (c *change) settle(p *election.Pair, a advance, vacancy election.Event) {
 	}
 }
 
-// hold records a write to a key that its holder keeps.
+// hold records a write to a key whose holder did not change.
 func (c *change) hold(p *election.Pair, written bool) {
 	old := c.e.Pair
 	c.t.replacePair(c.e, p)
@@ -215,21 +215,21 @@ func (c *change) hold(p *election.Pair, written bool) {
 	}
 }
 
-// lastTerm returns the latest term for writing, nil if there is none.
+// lastTerm returns the latest term, nil if there is none. The caller may modify it.
 func (c *change) lastTerm() *election.Term {
 	last := len(c.e.Terms) - 1
 	if last < 0 {
 		return nil
 	}
 	if !c.ownTerms {
-		// The caller that ends the last term often begins another one.
+		// There is room for one more term, because the caller often begins one next.
 		c.e.Terms = append(make([]election.Term, 0, last+2), c.e.Terms...)
 		c.ownTerms = true
 	}
 	return &c.e.Terms[last]
 }
 
-// missed records the terms that began and ended between two reads: LockIndex counts them and the current one.
+// missed records the terms between two reads that were not observed. LockIndex counts them and the current term.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {
@@ -238,7 +238,7 @@ func (c *change) missed(p *election.Pair, from uint64) {
 	if to <= from {
 		return
 	}
-	if !p.Held() { // the vacancy follows the last of them
+	if !p.Held() { // the vacancy is the time after the last missed term
 		c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
 		c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
 	}
@@ -253,7 +253,7 @@ func (c *change) vacancy() election.Event {
 	return election.Event{VacancyKnown: true, Vacancy: max(0, c.at.Sub(c.e.VacantSince))}
 }
 
-// begin makes p's holder the leader, without an event.
+// begin makes the session of p the leader. It emits no event.
 func (c *change) begin(p *election.Pair, known bool) {
 	s := c.t.sessions[p.Session]
 	c.t.replacePair(c.e, p)
@@ -285,7 +285,7 @@ func (c *change) elect(p *election.Pair, vacancy election.Event) {
 	}
 }
 
-// vacate ends the current term and requests its cause.
+// vacate ends the current term and begins the search for its cause.
 func (c *change) vacate(l Loss) {
 	l.Session, l.Gap = c.e.Session, c.gap
 	ended := c.endTerm()
@@ -303,7 +303,7 @@ func (c *change) vacate(l Loss) {
 	c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
 }
 
-// endTerm ends the latest term. After a gap, the term lasted at least until the gap began.
+// endTerm ends the latest term. After a gap, the term lasted at least until the beginning of the gap.
 func (c *change) endTerm() election.Term {
 	term := c.lastTerm()
 	if term == nil {
@@ -319,7 +319,7 @@ func (c *change) endTerm() election.Term {
 	return *term
 }
 
-// record emits an event with the state of the election in c and adds it to the election's events.
+// record emits an event with the state of the election, and appends it to the election's events.
 func (c *change) record(e election.Event) election.Event {
 	emitted := c.t.emit(c.describe(e))
 	if len(c.e.Events) == 0 {
@@ -330,7 +330,7 @@ func (c *change) record(e election.Event) election.Event {
 	return emitted[0]
 }
 
-// describe fills in the state of the election in c.
+// describe completes an event with the state of the election.
 func (c *change) describe(e election.Event) election.Event {
 	e.Time, e.Election, e.Key, e.Datacenter = c.at, c.e.Name, c.e.Key(), c.t.datacenter
 	e.Term, e.CreateIndex, e.ModifyIndex = c.e.Term, c.e.Pair.CreateIndex, c.e.Pair.ModifyIndex

@@ -7,8 +7,7 @@ import (
 	"electop/election"
 )
 
-// TestEventsContainRaftIndexes checks the fields by which a history distinguishes events of several
-// observers.
+// TestEventsContainRaftIndexes checks the fields by which a history recognises the same event of several observers.
 func TestEventsContainRaftIndexes(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.LinkUp{At: s.now, Source: "keys"})
@@ -16,7 +15,7 @@ func TestEventsContainRaftIndexes(t *testing.T) {
 	s.read(web("a", 1, 10, 22, "a2"))
 	s.read(web("", 1, 10, 25, "a2"))
 	s.read(web("b", 2, 10, 30, "b"))
-	s.read(web("a", 1, 10, 20, "a")) // a snapshot is restored
+	s.read(web("a", 1, 10, 20, "a")) // as after a restored snapshot
 	seen := s.now
 	s.observe(election.LinkLost{At: s.now, Source: "keys", Error: "refused"})
 	s.observe(election.LinkUp{At: seen, Source: "keys"})

@@ -19,7 +19,8 @@ func (t *Tracker) checksRead(o election.ChecksRead) {
 	t.pruneChecks()
 }
 
-// checksUnwatched keeps the last checks with their age, but no error: the next read may succeed.
+// checksUnwatched keeps the last checks and marks them as outdated. It removes the error, because the next read may
+// succeed.
 func (t *Tracker) checksUnwatched(node string, at time.Time) {
 	known, read := t.checks[node]
 	if !read {
@@ -37,8 +38,8 @@ func (t *Tracker) checksUnwatched(node string, at time.Time) {
 
 func checksOf(node string) election.Part { return election.Part{Kind: election.PartChecks, Node: node} }
 
-// currentUntil is when a part that was read, and whose watch ends at a time, was last known
-// to be current: Consul, or only the source of the part, may have been silent before that.
+// currentUntil returns when a part was last known to be current. read is when it was last read, at is when it was
+// last watched. It may be earlier than at, because Consul or the source of the part may not have responded.
 func (t *Tracker) currentUntil(part election.Part, read, at time.Time) time.Time {
 	until := at
 	if contact := wall(t.conn.LastContact); !contact.IsZero() && contact.Before(until) {
@@ -55,7 +56,7 @@ func (t *Tracker) currentUntil(part election.Part, read, at time.Time) time.Time
 	return until
 }
 
-// outdateChecks marks all checks as not observed since then.
+// outdateChecks marks all checks as outdated since a time.
 func (t *Tracker) outdateChecks(since time.Time) {
 	t.ownChecks()
 	for node, known := range t.checks {
@@ -63,7 +64,7 @@ func (t *Tracker) outdateChecks(since time.Time) {
 	}
 }
 
-// ownChecks copies checks if a snapshot shares them.
+// ownChecks copies the checks if a snapshot shares them.
 func (t *Tracker) ownChecks() {
 	if t.checksLent {
 		t.checks, t.checksLent = maps.Clone(t.checks), false

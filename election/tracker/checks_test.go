@@ -57,14 +57,14 @@ func TestChecksWereCurrentUntilTheLastContact(t *testing.T) {
 	}
 }
 
-// The source of the checks was silent, other sources were not.
+// The source of the checks did not respond, but other sources did.
 func TestChecksWereCurrentUntilTheirSourceWasSilent(t *testing.T) {
 	s := newScene(t)
 	at := func(n int) time.Time { return t0.Add(time.Duration(n) * time.Second) }
 	s.observe(election.ChecksRead{At: at(1), Node: "node-1", Checks: checks(election.StatusPassing, election.StatusPassing)})
 	s.observe(election.LinkUp{At: at(29), Source: "probe", Latency: time.Millisecond})
-	s.observe(election.LinkLost{At: at(30), Source: "checks of node-1", Part: checksOf("node-1"), Error: "no answer in time", Since: at(2)})
-	s.observe(election.ChecksRead{At: at(30), Node: "node-1", Err: "no answer in time"})
+	s.observe(election.LinkLost{At: at(30), Source: "checks of node-1", Part: checksOf("node-1"), Error: "request timed out", Since: at(2)})
+	s.observe(election.ChecksRead{At: at(30), Node: "node-1", Err: "request timed out"})
 	if until := s.tracker.Snapshot(at(30)).Checks["node-1"].Until; !until.Equal(at(2)) {
 		t.Errorf("current until %v, want %v", until, at(2))
 	}
@@ -82,8 +82,8 @@ func TestSessionsWereCurrentUntilTheirSourceWasSilent(t *testing.T) {
 		} else {
 			want = at(2)
 			part := election.Part{Kind: election.PartSessions}
-			s.observe(election.LinkLost{At: at(30), Source: "sessions", Part: part, Error: "no answer in time", Since: want})
-			s.observe(election.SessionListRead{At: at(30), Err: "no answer in time"})
+			s.observe(election.LinkLost{At: at(30), Source: "sessions", Part: part, Error: "request timed out", Since: want})
+			s.observe(election.SessionListRead{At: at(30), Err: "request timed out"})
 		}
 		if until := s.tracker.Snapshot(at(30)).SessionList.Until; !until.Equal(want) {
 			t.Errorf("current until %v, want %v", until, want)

@@ -8,19 +8,19 @@ import (
 	"electop/election"
 )
 
-// wall removes the monotonic reading: that clock stops while the machine sleeps (see
-// "Time" in the package documentation).
+// wall removes the monotonic reading, because the monotonic clock stops while the machine sleeps (see "Time" in the
+// package documentation).
 func wall(t time.Time) time.Time { return t.Round(0) }
 
 // stop is a period in which nothing was observed.
 type stop struct {
 	since time.Time
-	end   time.Time // with the monotonic reading, to compare with the times of requests
-	// reread are the ranges read by requests that were sent after the end.
+	end   time.Time // with the monotonic reading, for comparison with the times of requests
+	// reread contains the ranges that were read by requests sent after end.
 	reread election.RangeSet
 }
 
-// stopped records a gap. While an earlier gap still has an effect, its start counts.
+// stopped records a gap. If an earlier gap is still in effect, the new one begins when the earlier one began.
 func (t *Tracker) stopped(o election.Gap) {
 	s := &stop{since: wall(o.Since), end: o.At}
 	if t.stop != nil && t.stop.since.Before(s.since) {
@@ -30,11 +30,11 @@ func (t *Tracker) stopped(o election.Gap) {
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true // its evidence is collected with a delay
+		p.loss.Gap = true // the evidence is read late
 	}
 }
 
-// readAfterStop records a read of a range. The gap is over once every range was read.
+// readAfterStop records that a range was read. The gap ends when every range was read.
 func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	if t.stop == nil || asked.Before(t.stop.end) {
 		return
@@ -45,8 +45,8 @@ func (t *Tracker) readAfterStop(r election.Range, asked time.Time) {
 	}
 }
 
-// unobserved reports whether observation of the election was interrupted since the
-// previous read, and when the interruption began, zero if unknown.
+// unobserved reports whether observation of the election was interrupted since the previous read. until is the
+// beginning of the interruption, zero if unknown.
 func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, until time.Time) {
 	earliest := func(at time.Time) {
 		if gap = true; until.IsZero() || !at.IsZero() && at.Before(until) {
@@ -68,7 +68,7 @@ func (t *Tracker) unobserved(e *election.Election, r *rangeRead) (gap bool, unti
 	return gap, until
 }
 
-// clockSet shifts every stored time to the new clock.
+// clockSet moves every stored time to the new clock.
 func (t *Tracker) clockSet(o election.ClockSet) {
 	move := func(at *time.Time) {
 		if !at.IsZero() {
@@ -110,7 +110,7 @@ func (t *Tracker) clockSet(o election.ClockSet) {
 	t.moveReads(move)
 }
 
-// moveReads shifts the times at which other data was read.
+// moveReads moves the times of reads of sessions and checks.
 func (t *Tracker) moveReads(move func(*time.Time)) {
 	t.checks, t.checksLent = maps.Clone(t.checks), false
 	for node, c := range t.checks {

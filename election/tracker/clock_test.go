@@ -12,7 +12,8 @@ func (s *scene) readAsked(asked time.Time, pairs ...election.Pair) []election.Ev
 	return s.observe(election.KeysRead{At: s.now, Asked: asked, Range: election.PrefixRange("service/"), Pairs: pairs})
 }
 
-// stopped simulates a suspension of the program for d. The tracker is notified first when the program continues.
+// stopped simulates that the program is suspended for d. When the program continues, the tracker first receives the
+// gap.
 func (s *scene) stopped(d time.Duration) (since time.Time) {
 	since = s.now
 	s.now = s.now.Add(d)
@@ -20,7 +21,7 @@ func (s *scene) stopped(d time.Duration) (since time.Time) {
 	return since
 }
 
-// Only bounds are known for changes during a suspension: one of 22 s hides a vacancy of 16 s.
+// After a suspension, only bounds of a change are known. A suspension of 22 s hides a vacancy of 16 s.
 func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 	s := newScene(t)
 	s.read(web("a", 3, 10, 20, "v"))
@@ -51,7 +52,7 @@ func TestASuspensionLeavesBoundsOnly(t *testing.T) {
 	}
 }
 
-// A hold that lasts through a suspension continues. The end of a later one is observed.
+// A hold that lasts through a suspension continues. The end of a later hold is observed.
 func TestAHoldLastsThroughASuspension(t *testing.T) {
 	s := newScene(t)
 	s.read()
@@ -65,7 +66,7 @@ func TestAHoldLastsThroughASuspension(t *testing.T) {
 	}
 }
 
-// After a suspension, each range stays interrupted until it is read again.
+// After a suspension, a range counts as interrupted until it is read again.
 func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	s := newScene(t)
 	mail := web("a", 1, 10, 20, "v")
@@ -89,7 +90,7 @@ func TestASuspensionInterruptsEachRangeUntilItIsReadAgain(t *testing.T) {
 	}
 }
 
-// If a term ended in a gap without known bounds, its duration is unknown.
+// If a term ended in a gap without known bounds, the duration of the term is unknown.
 func TestAHoldThatEndedInAnUnboundedGapIsUnknown(t *testing.T) {
 	s := newScene(t)
 	s.read()
@@ -101,7 +102,7 @@ func TestAHoldThatEndedInAnUnboundedGapIsUnknown(t *testing.T) {
 	}
 }
 
-// Setting the wall clock takes no time: durations, lanes and lock-delays are the same on the new clock.
+// Setting the wall clock takes no time, so durations and lock-delays must be the same on the new clock.
 func TestDurationsSurviveASetClock(t *testing.T) {
 	for _, by := range []time.Duration{-time.Hour, 25 * time.Hour} {
 		s := newScene(t)
@@ -141,7 +142,7 @@ func TestDurationsSurviveASetClock(t *testing.T) {
 	}
 }
 
-// If the clock was set back without a notification, no duration is negative.
+// If the clock is set back without a ClockSet, no duration may be negative.
 func TestDurationsAreNeverNegative(t *testing.T) {
 	s, _ := lose(t)
 	s.now = s.now.Add(-time.Hour)

@@ -25,7 +25,7 @@ func (t *Tracker) linkLost(o election.LinkLost) {
 	t.noteUnseen(o, wasLost)
 }
 
-// noteUnseen sets seenUntil, the last time of complete observation, when the connection or a source of keys fails.
+// noteUnseen sets seenUntil when the connection or a source of keys fails.
 func (t *Tracker) noteUnseen(o election.LinkLost, wasLost bool) {
 	lost := t.conn.State == election.Lost && !wasLost
 	if !lost && o.Part.Kind != election.PartKeys {
@@ -54,7 +54,7 @@ func (t *Tracker) linkUp(o election.LinkUp) {
 		t.judgeLinks(o.At)
 	}
 	if t.conn.State == election.Lost {
-		return // one response proves nothing about the failing queries
+		return // a single response does not prove that the failing queries succeed again
 	}
 	if o.At.After(t.conn.LastContact) {
 		t.conn.LastContact = o.At
@@ -64,7 +64,7 @@ func (t *Tracker) linkUp(o election.LinkUp) {
 	}
 }
 
-// judgeLinks decides whether the connection is lost or only parts are stale.
+// judgeLinks determines whether the whole connection is lost or only some parts are stale.
 func (t *Tracker) judgeLinks(at time.Time) {
 	stale, causes := t.failing()
 	switch lost := len(causes) > 0; {
@@ -81,9 +81,8 @@ func (t *Tracker) judgeLinks(at time.Time) {
 	}
 }
 
-// failing returns the stale parts in order, and the failures that make the
-// connection lost: those of the connection itself, or of every source of elections.
-// A source that retries for the first time makes its part stale but is not a loss.
+// failing returns the stale parts in order, and the failures that mean a lost connection: failures of the connection
+// itself, or of every source of elections. A source is not lost while its first retry is in progress.
 func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkLost) {
 	var keys, names election.RangeSet
 	var whole, ofKeys []election.LinkLost
@@ -113,8 +112,8 @@ func (t *Tracker) failing() (stale []election.StalePart, causes []election.LinkL
 	return stale, nil
 }
 
-// readable reports whether a source for a range responds: one for the whole range or, if the ranges leave gaps
-// without elections, the list of key names or a range in it.
+// readable reports whether electop still receives the changes of a range: from its keys or, where there are no
+// elections, from the list of key names.
 func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool {
 	if keys.Covers(r) {
 		return false
@@ -122,7 +121,7 @@ func (t *Tracker) readable(r election.Range, keys, names election.RangeSet) bool
 	return !names.Covers(r) || t.existOutside(r, keys)
 }
 
-// existOutside reports whether an election in a range is not in the set.
+// existOutside reports whether an election of the range r is not in the set keys.
 func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
 	sorted := keys.Ranges
 	for _, e := range t.elections[t.search(r.From):] {
@@ -140,7 +139,7 @@ func (t *Tracker) existOutside(r election.Range, keys election.RangeSet) bool {
 	return false
 }
 
-// describeLoss shows the first of several causes and the earliest retry.
+// describeLoss stores the first of several causes, and the earliest retry.
 func (t *Tracker) describeLoss(causes []election.LinkLost) {
 	t.conn.Error, t.conn.Refused, t.conn.RetryAt = causes[0].Error, causes[0].Refused, causes[0].RetryAt
 	for _, lost := range causes[1:] {

@@ -27,11 +27,11 @@ func linkScene(t *testing.T) *scene {
 	return s
 }
 
-// lostShard is the failure of the query for one prefix, 20 s after the scene began.
+// lostShard returns the failure of the query for one prefix, 20 s after the start of the scene.
 func lostShard(prefix string) election.LinkLost {
 	at := t0.Add(20 * time.Second)
 	return election.LinkLost{
-		At: at, Source: prefix, Part: election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)}, Error: "no answer in time",
+		At: at, Source: prefix, Part: election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)}, Error: "request timed out",
 		Since: t0.Add(5 * time.Second), RetryAt: at.Add(time.Second),
 	}
 }
@@ -112,7 +112,7 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 
-	// A later failure of the same source does not change since when the part is stale.
+	// A later failure of the same source must not change StalePart.Since.
 	again := lostShard("service/a")
 	again.Since = t0.Add(19 * time.Second)
 	s.observe(again)
@@ -129,8 +129,8 @@ func TestStaleElectionsHaveTheirAge(t *testing.T) {
 	}
 }
 
-// A term that ended in a stale part lasted at least until the part was last current, although the connection was
-// never lost.
+// A term that ended in a stale part lasted at least until the part was last current, even if the connection was not
+// lost.
 func TestHoldThatEndedInAStalePart(t *testing.T) {
 	s := linkScene(t)
 	s.observe(lostShard("service/a"))

@@ -6,16 +6,16 @@ import (
 	"electop/election"
 )
 
-// furthest are the highest indexes that a key reached in any read. The key itself is behind them after Consul's data
-// was lost or restored from an older snapshot, and after a write that reset LockIndex.
+// furthest contains the highest indexes that any read of a key has shown. The current indexes are lower after Consul
+// lost data or restored a snapshot, and after a write that reset LockIndex.
 type furthest struct{ create, lock, modify uint64 }
 
 func reached(p *election.Pair) furthest {
 	return furthest{create: p.CreateIndex, lock: p.LockIndex, modify: p.ModifyIndex}
 }
 
-// furthest returns the highest indexes of an election. They are stored in peaks
-// only while the pair is behind them, which is rare.
+// furthest returns the highest indexes of an election. t.peaks contains them only if the current indexes are lower,
+// which is rare.
 func (t *Tracker) furthest(e *election.Election) furthest {
 	if peak, behind := t.peaks[e.ID()]; behind {
 		return peak
@@ -45,35 +45,35 @@ func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	}
 }
 
-// advance is what the indexes of two reads prove about the time between them.
+// advance describes what happened between two reads, as far as the indexes prove it.
 type advance struct {
 	// remade is set if the key was deleted and created again.
 	remade bool
-	// replayed is set if no write led to this state: data was lost, or a snapshot was restored.
+	// replayed is set if Consul lost data or restored a snapshot, and no write led to this state.
 	replayed bool
 	// reset is set if a write without the lock reset LockIndex.
 	reset bool
-	// counted is set if LockIndex counts the terms since the previous read: those with numbers above from.
+	// counted is set if LockIndex counts the terms since the previous read. Their numbers are above from.
 	counted bool
 	from    uint64
 }
 
-// advanceOf compares a pair with the known state of the key. LockIndex counts the terms of one CreateIndex only, and
-// only while it grows beyond the highest value read.
+// advanceOf compares a pair with the known state of the key. LockIndex counts terms only within one CreateIndex, and
+// only above the highest value read so far.
 func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	old, peak := &e.Pair, t.furthest(e)
 	known := p.CreateIndex == peak.create
-	restored := peak.modify > old.ModifyIndex // and not written since the restore
+	restored := peak.modify > old.ModifyIndex // a restore came before, and no write since
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
 	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || restored && known && p.ModifyIndex <= peak.modify ||
-		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that was created again has a higher CreateIndex
+		!e.Exists && p.CreateIndex <= old.ModifyIndex // a recreated key has a higher CreateIndex
 	a.reset = !a.remade && !a.replayed && counterReset(old, p)
 	switch {
 	case a.replayed, a.reset:
 	case known && p.LockIndex > peak.lock:
 		a.counted, a.from = true, peak.lock
 	case known:
-		// Another snapshot may have been restored before the write.
+		// The write may have followed a restore of another snapshot.
 		a.counted, a.from = !a.remade && !restored, old.LockIndex
 	case a.remade:
 		a.counted = p.CreateIndex > peak.modify
@@ -83,8 +83,7 @@ func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	return a
 }
 
-// counterReset reports whether a client wrote the key without the lock between two
-// reads that do not show the same term.
+// counterReset reports whether a client wrote the key without the lock between two reads of different terms.
 func counterReset(old, p *election.Pair) bool {
 	switch {
 	case p.Held():
@@ -101,8 +100,8 @@ func continues(old, p *election.Pair) bool {
 		(p.LockIndex == old.LockIndex || p.LockIndex == 0)
 }
 
-// lossIndex returns the Raft index at which a term ended, 0 if a later write hides
-// it: only while LockIndex is unchanged, no write followed.
+// lossIndex returns the Raft index at which a term ended. It returns 0 if the key was written again: only an
+// unchanged LockIndex proves that it was not.
 func lossIndex(old, p *election.Pair) uint64 {
 	if p.Held() || p.CreateIndex != old.CreateIndex || p.LockIndex != old.LockIndex || p.LockIndex == 0 {
 		return 0
@@ -110,17 +109,18 @@ func lossIndex(old, p *election.Pair) uint64 {
 	return p.ModifyIndex
 }
 
-// foundWithin is how long a key may exist before its first read, while other keys
-// are already read: the list of key names that finds it is read at most every 3 s.
+// foundWithin is the maximum time between the creation of a key and its first read. The list of names, which finds
+// new keys, is read at most every 3 s.
 const foundWithin = 10 * time.Second
 
-// settledIndex delays an index.
+// settledIndex returns an index with a delay.
 type settledIndex struct {
 	before, current uint64
 	since           time.Time
 }
 
-// at returns the index as it was between foundWithin and twice foundWithin ago, initially that of the first read.
+// at returns the index that was the newest between foundWithin and 2 × foundWithin ago. After the start, it returns
+// the index of the first read.
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
 	case s.since.IsZero():

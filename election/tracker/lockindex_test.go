@@ -10,15 +10,15 @@ import (
 	"electop/election"
 )
 
-// Terms are counted within one CreateIndex only, and only while LockIndex grows: lost or restored data shows no terms
-// between two reads.
+// LockIndex counts terms only within one CreateIndex, and only while it increases. After Consul lost or restored
+// data, no terms may be counted.
 func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	none := election.Pair{}
 	held := func(lock, create, modify uint64) election.Pair { return web("a", lock, create, modify, "v") }
 	free := func(lock, create, modify uint64) election.Pair { return web("", lock, create, modify, "v") }
 	for _, tt := range []struct {
 		name  string
-		reads []election.Pair // none if there is no key
+		reads []election.Pair // no pairs if the key does not exist
 		want  string          // events of the last read
 	}{
 		{"an older snapshot, then the newer one", []election.Pair{held(118, 40, 13061), held(1, 40, 50), held(118, 40, 13061)}, "vacated(1) elected(118)"},
@@ -65,8 +65,8 @@ func TestMissedTermsAreCountedForwardOnly(t *testing.T) {
 	}
 }
 
-// A key that was never read and is older than the keys read since came from a snapshot: its terms did not pass
-// between two reads.
+// A key that was never read, but is older than the keys read so far, came from a snapshot. Its terms are not counted
+// as missed.
 func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
 	s := newScene(t)
 	other := web("a", 1, 20, 13061, "v")
@@ -77,8 +77,7 @@ func TestAKeyFromASnapshotHasNoMissedTerms(t *testing.T) {
 	}
 }
 
-// If a snapshot may have been restored during a gap, LockIndex may have restarted for that reason, so no write
-// without the lock is reported.
+// During a gap, a restored snapshot may have decreased LockIndex, so no overwritten event is emitted.
 func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 	for _, gap := range []bool{false, true} {
 		s := newScene(t)
@@ -92,7 +91,7 @@ func TestNoOverwriteIsClaimedAcrossAGap(t *testing.T) {
 	}
 }
 
-// If a restore removed the term, its cause cannot be found.
+// If a restore removed the term, its cause is unknown.
 func TestARestoreIsTheCauseOfItsLosses(t *testing.T) {
 	s := newScene(t)
 	s.sessions(session(nil))
@@ -109,7 +108,7 @@ func TestARestoreIsTheCauseOfItsLosses(t *testing.T) {
 type history struct {
 	store
 	saved []store
-	// reinstated counts the terms that a restore made current again.
+	// reinstated counts the terms that became current again with a restore.
 	reinstated int
 }
 
@@ -130,7 +129,7 @@ func (h *history) restore(r *rand.Rand) {
 
 func (h *history) lose() { h.exists, h.index = false, 1 }
 
-// For any sequence of losses and restores, no term is reported that never began. An observer reads after each
+// After any sequence of losses and restores, every reported term must have begun. An observer reads after each
 // restore.
 func TestRestoresCauseNoFalseTerms(t *testing.T) {
 	for seed := range uint64(600) {
@@ -182,7 +181,8 @@ func playRestores(seed uint64) error {
 	return nil
 }
 
-// A list of names finds a key after other keys with later changes were read. Its terms are counted nevertheless.
+// The list of names finds a key after other keys with later changes were read. The terms of the key are counted even
+// so.
 func TestTermsOfAKeyThatIsReadLateAreCounted(t *testing.T) {
 	s := newScene(t)
 	all := election.PrefixRange("service/")
@@ -198,7 +198,7 @@ func TestTermsOfAKeyThatIsReadLateAreCounted(t *testing.T) {
 	}
 }
 
-// A write without the lock restarts LockIndex. The latest known term keeps its number, whether it lasts or has ended.
+// A write without the lock resets LockIndex. The latest known term keeps its number, whether or not it has ended.
 func TestAnOverwrittenTermKeepsItsNumber(t *testing.T) {
 	wants := func(s *scene, term uint64) {
 		t.Helper()

@@ -7,7 +7,7 @@ import (
 	"electop/election"
 )
 
-// explainWithin is the deadline for the cause of a vacated event.
+// explainWithin is the maximum time from a vacated event to its explained event.
 const explainWithin = time.Second
 
 // pendingEnd is a term that ended and whose cause is not known yet.
@@ -23,8 +23,8 @@ func (p *pendingEnd) id() termID {
 	return termID{key: p.event.Key, createIndex: p.event.CreateIndex, number: p.event.Term, session: p.event.Session}
 }
 
-// Deadline returns when the next [election.Clock] observation is needed, so that an
-// explanation does not wait for evidence indefinitely.
+// Deadline returns when the tracker needs the next [election.Clock] observation to explain a term whose evidence is
+// missing.
 func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	if p := t.oldestEnd(); p != nil {
 		return p.deadline, true
@@ -32,13 +32,13 @@ func (t *Tracker) Deadline() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// oldestEnd returns the end that has waited longest for its cause, nil if there is none.
+// oldestEnd returns the oldest end without a cause, nil if there is none.
 func (t *Tracker) oldestEnd() *pendingEnd {
 	for len(t.ends) > 0 && t.ends[0].done {
 		t.ends = t.ends[1:]
 	}
 	if len(t.ends) == 0 {
-		t.ends = nil // free the explained ones
+		t.ends = nil // release the memory of explained ends
 		return nil
 	}
 	return t.ends[0]
@@ -62,7 +62,7 @@ func (t *Tracker) termEvidence(o election.TermEvidence) {
 	t.explainIfKnown(p, wall(o.At))
 }
 
-// explainIfKnown emits the cause unless an unfinished action may still decide it.
+// explainIfKnown emits the cause, unless an action that is in progress may be the cause.
 func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	a := t.actionOn(p)
 	switch {
@@ -77,7 +77,7 @@ func (t *Tracker) explainIfKnown(p *pendingEnd, at time.Time) {
 	}
 }
 
-// causeOf returns the known cause of an end; a is an action that Consul has not confirmed, nil if there is none.
+// causeOf returns the known cause of an end. a is an action that Consul has not confirmed, nil if there is none.
 func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	found := Explain(p.loss, *p.evidence)
 	if a == nil {
@@ -87,23 +87,23 @@ func causeOf(p *pendingEnd, a *ownAction) Explanation {
 	return a.explanation(found)
 }
 
-// explainOverdue explains the ends whose deadline has passed with the evidence available.
+// explainOverdue explains the ends whose deadline has passed. It uses the evidence that is available.
 func (t *Tracker) explainOverdue(at time.Time) {
 	for p := t.oldestEnd(); p != nil && !at.Before(p.deadline); p = t.oldestEnd() {
 		if p.evidence == nil {
-			p.evidence = &election.Evidence{Err: "Consul did not answer within " + explainWithin.String()}
+			p.evidence = &election.Evidence{Err: "Consul did not respond within " + explainWithin.String()}
 		}
 		t.explain(p, at, causeOf(p, t.actionOn(p)))
 	}
 }
 
-// explain emits the explained event and completes the term that ended.
+// explain emits the explained event and stores the cause in the term.
 func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	p.done = true
 	delete(t.pending, p.id())
 	event := p.event
 	if at.Before(event.Time) {
-		at = event.Time // an action of this process was recorded before its effect was read
+		at = event.Time // an action of this process is recorded before its effect is read
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
 	event.Cause, event.Evidence, event.Guess = x.Cause, x.Evidence, x.Guess
@@ -114,7 +114,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	}
 	e := *t.elections[i]
 	if s := p.loss.Session; x.Invalidated && s != nil && s.LockDelay > 0 && mayBeDelayed(&e) {
-		// After a gap, neither the end of the term nor the rest of its lock-delay is known.
+		// After a gap, the end of the term is unknown, and so is the end of the lock-delay.
 		until := p.event.Time.Add(s.EnforcedLockDelay())
 		event.LockDelayUntil, e.LockDelayUntil, e.LockDelayDoubtful = until, until, x.Doubtful || p.loss.Gap
 	}
@@ -141,7 +141,7 @@ func completeTerm(e *election.Election, id termID, x Explanation) {
 	}
 }
 
-// termID identifies a term across all keys.
+// termID identifies a term among all keys.
 type termID struct {
 	key         string
 	createIndex uint64

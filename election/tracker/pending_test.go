@@ -239,8 +239,8 @@ func TestAReleaseExplainsOneLossOnly(t *testing.T) {
 	}
 }
 
-// If a holder unlocks the key and then ends its session, there is no lock-delay. Consul's data does not distinguish
-// this from a destroyed session, so the lock-delay is reported as uncertain.
+// If a holder unlocks the key and then ends its session, no lock-delay follows. Consul's data does not distinguish
+// this from a destroyed session, so the lock-delay is uncertain.
 func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 	s, vacated := lose(t)
 	x := s.observe(election.TermEvidence{At: s.now, Event: vacated, Outcome: election.Evidence{
@@ -251,7 +251,7 @@ func TestAnUncertainLockDelayIsReportedAsUncertain(t *testing.T) {
 		t.Errorf("doubtful %v: %s", e.LockDelayDoubtful, x.Evidence)
 	}
 	why := insight.WhyVacant(e, insight.Situation{Now: s.now, Candidates: -1})
-	if !strings.Contains(why, "if not, no candidate can acquire the key for about 15s more") {
+	if !strings.Contains(why, "otherwise, no candidate can acquire the key for about 15s more") {
 		t.Error(why)
 	}
 }

@@ -68,7 +68,7 @@ func (s *store) remove() {
 	}
 }
 
-// step makes one random change. With harsh, it may restart LockIndex.
+// step makes one random change. If harsh is set, the change may reset LockIndex.
 func (s *store) step(r *rand.Rand, harsh bool) {
 	session := fmt.Sprint("s", r.IntN(3))
 	switch n := r.IntN(10); {
@@ -91,7 +91,7 @@ func (s *store) read(at time.Time) election.KeysRead {
 	return o
 }
 
-// judge follows the events of one election and reports impossible sequences.
+// judge checks the events of one election and reports impossible sequences.
 type judge struct {
 	led     bool
 	known   bool
@@ -157,7 +157,7 @@ func play(seed uint64, harsh bool) error {
 		at = at.Add(time.Second)
 		for _, e := range tracker.Observe(s.read(at)) {
 			if harsh {
-				j.terms = map[string]bool{} // after an overwrite, numbers repeat
+				j.terms = map[string]bool{} // after an overwrite, term numbers repeat
 			}
 			if err := j.take(e); err != nil {
 				return fmt.Errorf("read %d: %w", read, err)
@@ -208,7 +208,7 @@ func FuzzTrackerFollowsReads(f *testing.F) {
 	})
 }
 
-// Reads of parts of the key space must give the same result as one read of all keys, for any parts.
+// Several reads of parts of the keys must have the same result as one read of all keys.
 func TestReadsInPartsEqualOneRead(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -7,33 +7,34 @@ import (
 	"electop/election"
 )
 
-// The size of a tracker is bounded by the number of keys in Consul and these
-// constants. docs/reliability.md lists them.
+// The size of a tracker is limited by the number of keys in Consul and by these constants. docs/reliability.md lists
+// them.
 const (
-	// keptPerElection limits the terms and the events of one election, keptInAll
-	// those of all elections. Each election keeps at least keptAtLeast.
+	// keptPerElection is the maximum number of terms, and of events, of one election. keptInAll is the maximum of all
+	// elections together. Each election keeps at least keptAtLeast.
 	keptPerElection = 64
 	keptInAll       = 1 << 18
 	keptAtLeast     = 4
-	// keepDeleted is how long an election is kept after its key was deleted, maxGone the maximum number of these.
+	// keepDeleted is how long an election is kept after its key was deleted. maxGone is the maximum number of such
+	// elections.
 	keepDeleted = 24 * time.Hour
 	maxGone     = 1000
-	// maxGoneValue is the maximum length of the value of a deleted key. A short
-	// value is kept because it identifies the software that the key belonged to.
+	// maxGoneValue is the maximum length of the value of a deleted key. Short values are kept because they identify
+	// the software.
 	maxGoneValue = 256
-	// maxIdleSessions is the maximum number of sessions without a watched key, in
-	// addition to two per election, until all keys are read for the first time.
+	// maxIdleSessions is the maximum number of sessions without a watched key until all keys have been read. Two
+	// sessions per election are added to it.
 	maxIdleSessions = 100_000
-	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches 16 at once.
+	// maxCheckedNodes is the maximum number of nodes whose checks are kept. An observer watches 16 at the same time.
 	maxCheckedNodes = 64
-	// maxFiltered is the maximum number of ranges that are recorded as filtered.
+	// maxFiltered is the maximum number of ranges that are stored as filtered.
 	maxFiltered = 1000
-	// pruneEvery is the interval between searches for expired elections.
+	// pruneEvery is the interval between two searches for expired elections.
 	pruneEvery = time.Minute
 )
 
-// prune removes elections whose keys were deleted long ago or are too many, and
-// shortens the histories if there are more elections than before.
+// prune removes deleted elections that are expired or too many. If the number of elections grew, it also shortens
+// their lists of terms and events.
 func (t *Tracker) prune(at time.Time) {
 	crowded := t.gone > maxGone+maxGone/4
 	if due := at.Sub(t.pruned) >= pruneEvery || at.Before(t.pruned); due || crowded {
@@ -48,8 +49,8 @@ func (t *Tracker) prune(at time.Time) {
 	}
 }
 
-// historyLimit returns how many terms, and how many events, each of n elections
-// keeps. It is a power of two so that it rarely changes.
+// historyLimit returns how many terms, and how many events, each of n elections keeps. It is a power of two so that
+// it rarely changes.
 func historyLimit(n int) int {
 	limit := keptPerElection
 	for limit > keptAtLeast && limit*n > keptInAll {
@@ -142,8 +143,8 @@ func (t *Tracker) pruneSessions() {
 	t.sessions = held
 }
 
-// pruneChecks removes the checks that have been outdated longest. Watched ones come
-// last: they are not read again while they do not change.
+// pruneChecks removes the oldest outdated checks. It removes watched checks last, because an unchanged check is not
+// read again.
 func (t *Tracker) pruneChecks() {
 	for len(t.checks) > maxCheckedNodes {
 		var oldest string
@@ -156,8 +157,8 @@ func (t *Tracker) pruneChecks() {
 	}
 }
 
-// appendBounded appends to a list of which only the last limit elements are needed.
-// It never overwrites elements that were returned to a caller.
+// appendBounded appends to a list that keeps at least the last limit elements. It does not overwrite elements that
+// the tracker has returned to a caller.
 func appendBounded[T any](list, items []T, limit int) []T {
 	if len(list)+len(items) <= 2*limit {
 		return append(list, items...)
@@ -166,9 +167,8 @@ func appendBounded[T any](list, items []T, limit int) []T {
 	return append(append(make([]T, 0, 2*limit), tail(list, limit-len(items))...), items...)
 }
 
-// appendKept appends to the list of one election, at most limit elements. Earlier
-// versions of the election share spare capacity but read only up to their own
-// length; there is little of it because thousands of elections may have some.
+// appendKept appends to a list of one election and keeps the last limit elements. Copies of the election may share
+// the spare capacity, because each reads only up to its own length. The spare capacity is small to save memory.
 func appendKept[T any](list []T, item T, limit int) []T {
 	list = list[max(0, len(list)-limit+1):]
 	if len(list) == cap(list) {

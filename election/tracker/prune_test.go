@@ -9,13 +9,13 @@ import (
 	"electop/election"
 )
 
-// churn is a datacenter in which locks with new names come and go. Each is acquired, handed over, released and
-// deleted; their nodes come and go, too.
+// churn is a datacenter in which locks with new names are acquired, handed over, released and deleted. Nodes are
+// added and removed, too.
 type churn struct {
 	*scene
 	next  int
 	index uint64
-	most  int // concurrent elections
+	most  int // maximum number of concurrent elections
 }
 
 // play simulates ten new names a second for d, observed in steps of ten seconds. Each lock lives for one step.
@@ -24,7 +24,7 @@ func (c *churn) play(d time.Duration) {
 	var pairs []election.Pair
 	for range int(d / step) {
 		c.now = c.now.Add(step)
-		for i := range pairs { // the locks of the previous step are handed over once
+		for i := range pairs { // each lock of the previous step is handed over once
 			p := &pairs[i]
 			c.index++
 			p.Session, p.LockIndex, p.ModifyIndex = p.Session+"b", 2, c.index
@@ -44,8 +44,8 @@ func (c *churn) play(d time.Duration) {
 	c.look(nil)
 }
 
-// look makes the observations of one moment: the sessions of new holders, the keys, the checks of a node, and
-// evidence for every loss.
+// look makes the observations of one moment: the sessions of new holders, the keys, the checks of a node, and the
+// evidence of every second loss.
 func (c *churn) look(pairs []election.Pair) {
 	sessions := make([]*election.Session, 0, len(pairs))
 	for _, p := range pairs {
@@ -57,15 +57,15 @@ func (c *churn) look(pairs []election.Pair) {
 	t.Observe(election.ChecksRead{At: c.now, Node: fmt.Sprint("node-", c.next/1000), Checks: []election.Check{{ID: "serfHealth", Output: "ok"}}})
 	lost := t.Observe(election.KeysRead{At: c.now, Range: election.PrefixRange("service/"), Pairs: pairs})
 	for i, e := range lost {
-		if e.Type == election.Vacated && i%2 == 0 { // the others reach their deadline
+		if e.Type == election.Vacated && i%2 == 0 { // the other losses reach their deadline
 			t.Observe(election.TermEvidence{At: c.now, Event: e, Outcome: election.Evidence{SessionRead: true}})
 		}
 	}
 	c.most = max(c.most, len(t.elections))
 }
 
-// A month of ten new lock names a second keeps no more data than a day does. The test simulates 20 seconds of each
-// hour.
+// After a month with ten new lock names a second, the tracker keeps no more data than after a day. The test simulates
+// 20 seconds of each hour.
 func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	hours := 30 * 24
 	if testing.Short() {
@@ -81,7 +81,7 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	}
 	tr := s.tracker
 	tr.out = nil     // the caller owns the returned events
-	const live = 200 // of this step and the previous one
+	const live = 200 // of this step and of the previous one
 	for _, bound := range []struct {
 		what     string
 		n, limit int
@@ -132,14 +132,14 @@ func TestElectionsDeletedLongestAgoAreDroppedFirst(t *testing.T) {
 	if all[0].Name != "00000" || all[n/2-1].Name != fmt.Sprintf("%05d", n/2-1) {
 		t.Errorf("from %s", all[0].Name)
 	}
-	// An election that exists again is not counted.
+	// An election whose key exists again is not counted as deleted.
 	s.read(pairs[0])
 	if s.tracker.gone != maxGone-1 || s.tracker.Snapshot(s.now).Find(pairs[0].Key).State(s.now) != election.Led {
 		t.Errorf("%d gone", s.tracker.gone)
 	}
 }
 
-// The tracker keeps fewer events per election if there are more elections.
+// With more elections, the tracker keeps fewer events per election.
 func TestHistoriesAreBoundedTogether(t *testing.T) {
 	for _, tt := range []struct{ elections, keep int }{{1, 64}, {4096, 64}, {4097, 32}, {10_000, 16}, {100_000, 4}, {1 << 20, 4}} {
 		if got := historyLimit(tt.elections); got != tt.keep {
@@ -169,7 +169,7 @@ func TestHistoriesAreBoundedTogether(t *testing.T) {
 	}
 }
 
-// The tracker drops sessions without keys even if a part of the keys never becomes readable.
+// The tracker drops sessions without keys even if some keys never become readable.
 func TestIdleSessionsAreBoundedBeforeEverythingIsRead(t *testing.T) {
 	s := newScene(t, "service/*/leader", "denied/*")
 	for i := range 3 * maxIdleSessions / 1000 {

@@ -8,12 +8,12 @@ import (
 	"electop/election/sanitize"
 )
 
-// recorded are the elections that are known from a history only.
+// recorded contains the elections whose state comes from a history.
 type recorded struct {
-	// all are those of the history that match a pattern, until every key was read.
+	// all contains the elections of the history that match a pattern. It is nil once every key has been read.
 	all   []*election.Election
-	left  int       // how many were not read
-	until time.Time // the latest end of their observation
+	left  int       // number of recorded elections whose keys have not been read
+	until time.Time // the latest RecordedUntil of these elections
 }
 
 func (t *Tracker) historyRead(o election.HistoryRead) {
@@ -29,8 +29,8 @@ func (t *Tracker) historyRead(o election.HistoryRead) {
 	t.addRecorded()
 }
 
-// addRecorded adds the recorded elections of the datacenter whose keys were not read,
-// and removes those of another datacenter.
+// addRecorded adds the recorded elections of the current datacenter whose keys have not been read. It removes those
+// of any other datacenter.
 func (t *Tracker) addRecorded() {
 	all := make([]*election.Election, 0, len(t.elections)+len(t.recorded.all))
 	for _, e := range t.elections {
@@ -57,7 +57,7 @@ func (t *Tracker) addRecorded() {
 	t.recount()
 }
 
-// recount counts the elections that were deleted or are unreadable.
+// recount counts the deleted and the unreadable elections.
 func (t *Tracker) recount() {
 	t.gone, t.unreadable = 0, 0
 	for _, e := range t.elections {
@@ -70,8 +70,8 @@ func (t *Tracker) recount() {
 	}
 }
 
-// recordedDatacenter is the datacenter of the recorded elections: until its name is
-// read, the one that was observed last.
+// recordedDatacenter returns the current datacenter. Until its name has been read, it returns the datacenter that was
+// observed last.
 func (t *Tracker) recordedDatacenter() string {
 	if t.datacenter != "" {
 		return t.datacenter
@@ -85,7 +85,7 @@ func (t *Tracker) recordedDatacenter() string {
 	return last.Datacenter
 }
 
-// recall returns a recorded election as it is kept. Its texts come from a file or another host.
+// recall returns a sanitized copy of a recorded election, because its texts come from a file or from another host.
 func (t *Tracker) recall(e *election.Election) *election.Election {
 	r := *e
 	r.Name, _ = t.patterns.Match(e.Key())
@@ -105,7 +105,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 			peak.lock = max(peak.lock, r.Terms[i].Number)
 		}
 	}
-	if peak != reached(&r.Pair) { // the key was written without the lock since
+	if peak != reached(&r.Pair) { // a client wrote the key without the lock after these terms
 		t.peaks[r.ID()] = peak
 	}
 	if r.Session = nil; r.Exists && r.Pair.Held() {
@@ -116,7 +116,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 	return &r
 }
 
-// dropRecorded removes what is kept besides a recorded election.
+// dropRecorded removes the data that the tracker stores outside a recorded election.
 func (t *Tracker) dropRecorded(e *election.Election) {
 	delete(t.peaks, e.ID())
 	if e.Exists && e.Pair.Held() && e.Session == nil {
@@ -130,8 +130,8 @@ func (t *Tracker) wasRead(e *election.Election) {
 	t.recorded.left--
 }
 
-// foldRecorded continues a recorded election with the first read of its key. A history
-// has no content of keys: it counts as unchanged.
+// foldRecorded updates a recorded election with the first read of its key. A history contains no values and flags:
+// they count as unchanged.
 func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	known := *e
 	if !known.Pair.OfSemaphore() {
@@ -140,14 +140,15 @@ func (t *Tracker) foldRecorded(e *election.Election, p *election.Pair, r *rangeR
 	emitted := len(t.out)
 	read := t.foldChanged(&known, p, r)
 	t.wasRead(read)
-	if len(t.out) == emitted { // as recorded: what is new to others is that it was read
+	if len(t.out) == emitted { // unchanged: report the state as initial
 		c := change{t: t, at: r.At, e: read}
 		c.initial(p)
 	}
 	return read
 }
 
-// foldRecordedAbsent ends a recorded election without a key, and returns nil if it is not kept.
+// foldRecordedAbsent handles a recorded election whose key is not in the first read. It returns nil if the tracker
+// does not keep the election.
 func (t *Tracker) foldRecordedAbsent(e *election.Election, r *rangeRead) *election.Election {
 	if r.Filtered { // the token may not be allowed to read the key
 		t.recorded.left--

@@ -13,8 +13,7 @@ import (
 // until is when the recorded elections were last observed.
 var until = t0.Add(-20 * time.Minute)
 
-// recordedWeb is the election web as a history has it. Without a session the term ended
-// five minutes before the end of observation.
+// recordedWeb returns the election web from a history. If session is empty, its term ended five minutes before until.
 func recordedWeb(session string, lock, create, modify uint64) *election.Election {
 	start, end := until.Add(-time.Hour), until.Add(-5*time.Minute)
 	term := election.Term{Number: lock, CreateIndex: create, Session: session, Leader: "web-1", Node: "n1", Start: start, StartKnown: true}
@@ -53,9 +52,9 @@ func TestRecordedElectionsContinue(t *testing.T) {
 	type want struct {
 		events  string
 		state   election.State
-		since   time.Time // of the term or the vacancy
+		since   time.Time // start of the term or the vacancy
 		known   bool
-		changes int // terms, those that ended too
+		changes int // number of terms, including those that have ended
 	}
 	now := t0.Add(time.Second)
 	tests := []struct {
@@ -233,7 +232,7 @@ func TestRecordedTextsAreSafe(t *testing.T) {
 	}
 }
 
-// A recorded election continues like one that was observed until a gap.
+// A recorded election must continue like an election that was observed until a gap.
 func TestRecordedElectionsContinueLikeAfterAGap(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -295,12 +294,12 @@ func TestRecordedElectionsContinueLikeAfterAGap(t *testing.T) {
 	}
 }
 
-// live writes the events that are no initial state.
+// live formats the events that are not initial.
 func live(events []election.Event) string {
 	return brief(slices.DeleteFunc(slices.Clone(events), func(e election.Event) bool { return e.Initial || e.Type == election.Explained }))
 }
 
-// row is what the board shows.
+// row formats the data that the dashboard shows.
 func row(s *scene) string {
 	e := s.web()
 	text := fmt.Sprint(e.State(s.now), e.Exists, e.Leader, e.Term, e.Since, e.SinceKnown, e.VacantSince, e.VacantSinceKnown, e.Pair.Session, e.Pair.LockIndex, e.Pair.CreateIndex)

@@ -7,12 +7,12 @@ import (
 	"electop/election/sanitize"
 )
 
-// maxSlots is the maximum number of holders of one semaphore for which events are
-// emitted. A value may name ten thousand; Consul's own clients use few.
+// maxSlots is the maximum number of holders of one semaphore for which the tracker emits events. A value may list ten
+// thousand holders; Consul's own clients list few.
 const maxSlots = 256
 
-// foundSemaphore records a semaphore at its first read: one event per holder, or
-// one without a session if there is none.
+// foundSemaphore reports a semaphore at its first read: one event per holder, or one event without a session if there
+// is no holder.
 func (c *change) foundSemaphore() {
 	slots, _ := c.e.Pair.Slots()
 	for _, id := range bounded(slots.Holders) {
@@ -23,7 +23,7 @@ func (c *change) foundSemaphore() {
 	}
 }
 
-// exchange records the holders that left and those that entered.
+// exchange reports the holders that left and the holders that entered.
 func (c *change) exchange(old, next *election.Pair) {
 	before, _ := old.Slots()
 	after, _ := next.Slots()
@@ -35,7 +35,7 @@ func (c *change) exchange(old, next *election.Pair) {
 	}
 }
 
-// slot records that one holder entered or left. slots is the state after the change.
+// slot reports that one holder entered or left. slots is the state after the change.
 func (c *change) slot(kind election.EventType, id string, slots election.Slots, initial bool) {
 	e := election.Event{Type: kind, Session: sanitize.Line(id, election.LabelLength), Holders: len(slots.Holders), Limit: slots.Limit, Initial: initial}
 	if s := c.t.sessions[id]; s != nil {
@@ -44,7 +44,7 @@ func (c *change) slot(kind election.EventType, id string, slots election.Slots, 
 	c.record(e)
 }
 
-// without returns the ids in all that are not in others; both are sorted.
+// without returns the ids of all that are not in others. Both lists are sorted.
 func without(all, others []string) []string {
 	var rest []string
 	for _, id := range all {

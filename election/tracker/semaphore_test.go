@@ -9,19 +9,19 @@ import (
 	"electop/election"
 )
 
-// slotKey returns the key service/web/leader with the value of a semaphore with these holders.
+// slotKey returns the key service/web/leader with the value of a semaphore that has these holders.
 func slotKey(create, modify uint64, limit int, holders ...string) election.Pair {
 	named := map[string]bool{}
 	for _, id := range holders {
 		named[id] = true
 	}
-	value, _ := json.Marshal(map[string]any{"Limit": limit, "Holders": named}) // a value of strings and numbers can always be encoded
+	value, _ := json.Marshal(map[string]any{"Limit": limit, "Holders": named}) // this value can always be encoded
 	p := web("", 0, create, modify, string(value))
 	p.Flags = election.SemaphoreFlag
 	return p
 }
 
-// briefSlots formats events as "type session holders/limit", others like brief.
+// briefSlots formats events of holders as "type session holders/limit", other events like brief.
 func briefSlots(events []election.Event) string {
 	parts := make([]string, 0, len(events))
 	for i := range events {
@@ -38,7 +38,7 @@ func briefSlots(events []election.Event) string {
 	return strings.Join(parts, ", ")
 }
 
-// A semaphore has no elected, vacated, updated or overwritten events: its holders enter and leave.
+// A semaphore has no elected, vacated, updated or overwritten events. Its events report holders that entered or left.
 func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 	none := election.Pair{}
 	unreadable := slotKey(10, 21, 0)
@@ -123,7 +123,7 @@ func TestHoldersAreNamedIfTheirSessionsAreKnown(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	for i := range events {
-		events[i].ModifyIndex = 0 // JSON omits the initial flag
+		events[i].ModifyIndex = 0 // JSON omits Initial if it is false
 	}
 	var back []election.Event
 	if err := json.Unmarshal(got, &back); err != nil || back[0] != events[0] || back[1] != events[1] {
@@ -149,7 +149,7 @@ func TestJSONOfASemaphore(t *testing.T) {
 	}
 }
 
-// A value with ten thousand holders must not cause as many events.
+// A value that lists ten thousand holders must not cause ten thousand events.
 func TestHoldersInEventsAreBounded(t *testing.T) {
 	s := newScene(t)
 	s.read(slotKey(10, 20, 2))

@@ -17,8 +17,8 @@ func (t *Tracker) surroundingsRead(s election.Surroundings, at time.Time) {
 	}
 }
 
-// sameList reports whether two lists share their memory: an observer passes its
-// latest list again until it reads another one.
+// sameList reports whether two lists share their memory. An observer passes the same list repeatedly until it has
+// read a new one.
 func sameList(a, b []*election.Session) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
@@ -39,7 +39,7 @@ func (t *Tracker) sessionListRead(o election.SessionListRead) {
 	t.pruneSeen()
 }
 
-// sessionListFailed keeps the sessions that were read earlier.
+// sessionListFailed stores the error and keeps the sessions of the previous read.
 func (t *Tracker) sessionListFailed(at time.Time, err string) {
 	failed := election.SessionList{At: at, Until: at}
 	if t.sessionList != nil {
@@ -70,8 +70,8 @@ func (t *Tracker) noteSeen(at time.Time, sessions []*election.Session) {
 	}
 }
 
-// noteCreated finds the sessions created since the index of the previous list,
-// which was watched without interruption.
+// noteCreated finds the sessions that were created since the previous list. The list was watched without
+// interruption.
 func (t *Tracker) noteCreated(sessions []*election.Session, before uint64) {
 	for _, s := range sessions {
 		if s.CreateIndex > before {
@@ -89,7 +89,7 @@ func (t *Tracker) seenOf(sessions []*election.Session) map[string]election.Seen 
 	return of
 }
 
-// pruneSeen removes sessions that are in no list and hold nothing.
+// pruneSeen removes sessions that are in no list and hold no key.
 func (t *Tracker) pruneSeen() {
 	var lists [][]*election.Session
 	known := len(t.sessions)
@@ -121,7 +121,7 @@ func (t *Tracker) pruneSeen() {
 
 func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if len(t.sessions) == 0 {
-		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually all sessions arrive at once
+		t.sessions = make(map[string]*election.Session, len(o.Sessions)) // usually all sessions arrive together
 	}
 	fresh, held := false, false
 	for _, s := range o.Sessions {
@@ -137,7 +137,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	// Sessions are usually read before the keys that they hold.
 	if held {
 		if len(t.unread) == 0 {
-			t.unread = map[string]int{} // a map never shrinks
+			t.unread = map[string]int{} // a map never shrinks, so a new one replaces it
 		}
 		for i, e := range t.elections {
 			if e.Exists && e.Session == nil && e.Pair.Held() && t.sessions[e.Pair.Session] != nil {
@@ -148,7 +148,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if !fresh {
 		return
 	}
-	if t.surroundings != nil || t.sessionList != nil { // otherwise no list shows ages
+	if t.surroundings != nil || t.sessionList != nil { // without a list, no consumer reads the ages
 		t.noteSeen(wall(o.At), o.Sessions)
 		t.pruneSeen()
 	}
@@ -159,7 +159,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	}
 }
 
-// unreadLost records that an election is no longer held by a session that was not read.
+// unreadLost records that a session that was not read no longer holds an election.
 func (t *Tracker) unreadLost(session string) {
 	if t.unread[session]--; t.unread[session] <= 0 {
 		delete(t.unread, session)
@@ -170,7 +170,7 @@ func (t *Tracker) unreadLost(session string) {
 func withSession(e *election.Election, s *election.Session) *election.Election {
 	n := *e
 	n.Session = s
-	if e.Leader == election.SessionLabel(s.ID, nil) { // otherwise the value names the leader
+	if e.Leader == election.SessionLabel(s.ID, nil) { // otherwise the label comes from the value
 		n.Leader = election.LeaderLabel(n.Pair, s)
 	}
 	if last := len(n.Terms) - 1; last >= 0 && n.Terms[last].Session == s.ID {

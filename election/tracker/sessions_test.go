@@ -48,7 +48,7 @@ func TestSessionListKeepsWhatWasRead(t *testing.T) {
 	s.wantSeen("b", second(2), true)
 }
 
-// A session in the first list after a pause may be of any age.
+// The age of a session in the first list after a pause is unknown.
 func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	for name, pause := range map[string]election.Observation{
 		"unwatched": election.SessionListUnwatched{At: second(2)},
@@ -67,7 +67,7 @@ func TestCreationIsObservedOnlyWhileSessionsAreWatched(t *testing.T) {
 	}
 }
 
-// A session that the token could not read before is not new.
+// A session that the token could not read before does not count as new.
 func TestReadableSessionIsNotCreated(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})
@@ -96,7 +96,7 @@ func TestSessionAgeBeginsWithTheFirstReport(t *testing.T) {
 	s.wantSeen("a", second(101), false)
 }
 
-// The holder of a key may be reported before the list that contains its session for the first time.
+// The holder of a key may be reported before the first list that contains its session.
 func TestCreationOfAReportedHolderIsObserved(t *testing.T) {
 	s := newScene(t)
 	s.observe(election.SessionListRead{At: second(1), Index: 10, AfterGap: true})

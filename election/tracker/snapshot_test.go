@@ -14,15 +14,15 @@ import (
 	"electop/election"
 )
 
-// board simulates many elections: partial reads, sessions that are read before their keys, after them or never, and
-// all causes of ended terms.
+// board simulates many elections: partial reads, every cause, and sessions that are read before their keys, after
+// them, or never.
 type board struct {
 	r       *rand.Rand
 	tracker *Tracker
 	at      time.Time
 	index   uint64
 	pairs   map[string]election.Pair
-	sent    int // number of sessions so far
+	sent    int // number of sessions created so far
 	lost    []election.Event
 }
 
@@ -68,7 +68,7 @@ func (b *board) write() {
 		p.Session = ""
 	default:
 		if b.sent++; b.r.IntN(3) == 0 {
-			b.sent -= b.r.IntN(min(b.sent, 5)) // a session that holds or held another key
+			b.sent -= b.r.IntN(min(b.sent, 5)) // a session that held this or another key before
 		}
 		p.Session = fmt.Sprint("s", b.sent)
 		p.Flags = 0
@@ -108,7 +108,7 @@ func (b *board) step() {
 	}
 }
 
-// read returns a read of a part of the keys, some of which may be hidden.
+// read returns a read of some of the keys, a part of which may be hidden.
 func (b *board) read() election.KeysRead {
 	from := b.r.IntN(boardKeys)
 	o := election.KeysRead{At: b.at, Range: election.Range{From: boardKey(from), To: boardKey(from + 1 + b.r.IntN(boardKeys))}}
@@ -125,7 +125,7 @@ func (b *board) read() election.KeysRead {
 	return o
 }
 
-// everything formats all content of a snapshot.
+// everything formats the whole content of a snapshot.
 func everything(s *election.Snapshot) string {
 	var b strings.Builder
 	for _, e := range s.Elections {
@@ -152,7 +152,7 @@ func TestSnapshotsNeverChange(t *testing.T) {
 			}
 			shown := b.tracker.Snapshot(b.at)
 			was := everything(shown)
-			readers.Go(func() { // concurrent reads while the tracker continues
+			readers.Go(func() { // these reads run while the tracker continues
 				if now := everything(shown); now != was {
 					t.Errorf("seed %d: a snapshot became\n%s\nwas\n%s", seed, now, was)
 				}
@@ -178,7 +178,7 @@ func TestHoldersGetSessionsThatAreReadLater(t *testing.T) {
 	}
 }
 
-// holds checks the invariants of the tracker between two observations.
+// holds returns an error if an invariant of the tracker is broken between two observations.
 func (b *board) holds() error {
 	unread := map[string]int{}
 	elections := b.tracker.Snapshot(b.at).Elections

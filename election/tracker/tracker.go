@@ -19,32 +19,30 @@ type Options struct {
 	RecentEvents int
 }
 
-// Tracker folds observations into snapshots and events. It is not safe for
-// concurrent use; the snapshots that it returns are.
+// Tracker folds observations into snapshots and events. It is not safe for concurrent use, but its snapshots are.
 type Tracker struct {
 	patterns election.Patterns
 	recentN  int
 
 	datacenter string
-	elections  []*election.Election // in the order of [election.Compare]
-	lent       bool                 // a snapshot shares elections: copy before writing
+	elections  []*election.Election // sorted by [election.Compare]
+	lent       bool                 // a snapshot shares elections: copy it before a write
 	peaks      map[string]furthest  // by [election.Election.ID]
 	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
-	gone       int // elections whose key was deleted
-	unreadable int // unreadable elections
+	gone       int // number of elections whose key was deleted
+	unreadable int // number of unreadable elections
 	keep       int // maximum number of terms and events of each election
 	pruned     time.Time
 	sessions   map[string]*election.Session
-	unread     map[string]int // by session that was not read: how many elections it holds
+	unread     map[string]int // number of elections that a session holds, for sessions that were not read
 	checks     map[string]election.NodeChecks
 	checksLent bool
 
 	surroundings *election.Surroundings
 	sessionList  *election.SessionList
-	seen         map[string]election.Seen // sessions, by their ids
-	// listed is the Raft index of the latest list of sessions, 0 when they are
-	// not watched without interruption since.
+	seen         map[string]election.Seen // by session ID
+	// listed is the Raft index of the latest list of sessions, 0 if the list was not watched without interruption.
 	listed uint64
 
 	covered  election.RangeSet
@@ -52,17 +50,17 @@ type Tracker struct {
 
 	links map[string]election.LinkLost
 	conn  election.Connection
-	// seenUntil is the end of complete observation before the latest loss of the connection or of a part.
+	// seenUntil is when all data was last current, before the latest failure of the connection or of a part.
 	seenUntil time.Time
-	stop      *stop // the latest gap, nil once every range was read after it
+	stop      *stop // the latest gap, nil once every range was read after the gap
 	pending   map[termID]*pendingEnd
-	ends      []*pendingEnd // pending, oldest first
+	ends      []*pendingEnd // terms whose cause is not known yet, oldest first
 	actions   []ownAction
 
 	recorded recorded
 	recent   []election.Event
 	out      []election.Event // events of the current observation
-	// firstTerms are the first terms of new elections in the current observation.
+	// firstTerms contains the first terms of new elections in the current observation.
 	firstTerms []election.Term
 }
 
@@ -80,7 +78,7 @@ func New(o Options) *Tracker {
 	}
 }
 
-// Observe folds one observation and returns the resulting events in order. The caller must not change them.
+// Observe processes one observation and returns the resulting events in order. The caller must not modify them.
 func (t *Tracker) Observe(o election.Observation) []election.Event {
 	t.out, t.firstTerms = nil, nil
 	at := wall(o.Observed())
@@ -136,7 +134,7 @@ func (t *Tracker) Observe(o election.Observation) []election.Event {
 	return t.out
 }
 
-// Snapshot returns everything known at the given time.
+// Snapshot returns the known state at the given time.
 func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	t.lent, t.checksLent = true, true
 	var recordedUntil time.Time
@@ -151,34 +149,36 @@ func (t *Tracker) Snapshot(at time.Time) *election.Snapshot {
 	}
 }
 
-// Loaded reports whether every key that the patterns can match was read.
+// Loaded reports whether every key that the patterns can match has been read.
 func (t *Tracker) Loaded() bool {
 	return !slices.ContainsFunc(t.patterns, func(p election.Pattern) bool { return !p.Excludes() && !t.covered.Covers(p.Range()) })
 }
 
-// emit appends an event and returns it as a slice, which becomes the event list of a new election without a copy.
+// emit appends an event and returns it as a slice. A new election uses this slice as its list of events, without a
+// copy.
 func (t *Tracker) emit(e election.Event) []election.Event {
 	e.Datacenter = t.datacenter
 	t.out = append(t.out, e)
 	return t.out[len(t.out)-1 : len(t.out) : len(t.out)]
 }
 
-// firstTerm returns a list of one term. The terms of a first read share one array:
-// with 10,000 elections that saves 10,000 allocations.
+// firstTerm returns a list with one term. All terms of a first read share one array, which saves 10,000 allocations
+// for 10,000 elections.
 func (t *Tracker) firstTerm(term election.Term) []election.Term {
 	t.firstTerms = append(t.firstTerms, term)
 	n := len(t.firstTerms)
 	return t.firstTerms[n-1 : n : n]
 }
 
-// rangeRead is a KeysRead observation while it is folded.
+// rangeRead is a KeysRead observation and the state of processing it.
 type rangeRead struct {
 	election.KeysRead
 	// known are the elections of the range before the read.
 	known []*election.Election
-	// lost and regained are set if one event reports that all of them became unreadable, or readable again.
+	// lost and regained are set if one event reports that every election of the range became unreadable, or readable
+	// again.
 	lost, regained bool
-	// newest is the highest Raft index of any key in reads older than foundWithin.
+	// newest is the highest Raft index in all reads that are older than foundWithin.
 	newest uint64
 }
 
@@ -223,12 +223,12 @@ func (t *Tracker) Find(key string) *election.Election {
 	return nil
 }
 
-// merge iterates over the known elections of a range and the pairs read, both sorted, and returns the resulting
-// elections. changed is false if they are the same.
+// merge compares the known elections of a range with the pairs read, both sorted, and returns the resulting
+// elections. changed is false if no election changed.
 func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool) {
 	known, pairs := r.known, r.Pairs
 	if found := len(pairs) - len(known); found > 0 {
-		// On a first read, each new election has one event and may have one term.
+		// On a first read, each new election has one event and at most one term.
 		t.out, t.firstTerms = slices.Grow(t.out, found), slices.Grow(t.firstTerms, found)
 	}
 	m := merging{known: known, room: max(len(known), len(pairs))}
@@ -255,13 +255,13 @@ func (t *Tracker) merge(r *rangeRead) (merged []*election.Election, changed bool
 	return m.result()
 }
 
-// merging builds a list of elections. It copies the known list only from the first
-// difference on, because most reads change few elections. A nil election is none.
+// merging builds a list of elections. Most reads change few elections, so it copies the known list only when it finds
+// the first difference. It ignores nil elections.
 type merging struct {
 	known  []*election.Election
-	same   int                  // length of the prefix that equals known
-	merged []*election.Election // the whole list, once there was a difference
-	room   int                  // capacity
+	same   int                  // length of the prefix that is equal to known
+	merged []*election.Election // the new list, nil until the first difference
+	room   int                  // capacity of the new list
 }
 
 func (m *merging) add(e *election.Election) {
@@ -284,7 +284,7 @@ func (m *merging) result() (merged []*election.Election, changed bool) {
 	return m.merged, true
 }
 
-// replace stores the merged elections in place of the old ones. It does not write to a slice that a snapshot shares.
+// replace stores the merged elections in place of the old ones. It does not modify a slice that a snapshot shares.
 func (t *Tracker) replace(lo, hi int, merged []*election.Election) {
 	if !t.lent {
 		t.elections = slices.Replace(t.elections, lo, hi, merged...)
@@ -320,8 +320,8 @@ func precedes(e *election.Election, p *election.Pair) bool {
 	return e.Key() < p.Key
 }
 
-// sameKey reports whether a pair is the election's key. Equal keys usually share
-// their bytes, so comparing them is fast.
+// sameKey reports whether a pair belongs to the election's key. Equal keys usually share their memory, which makes
+// the comparison fast.
 func sameKey(e *election.Election, p *election.Pair) bool {
 	return e.Pair.Key == p.Key && (e.Pair.CreateIndex == p.CreateIndex || !e.Unaddressable)
 }

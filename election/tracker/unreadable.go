@@ -7,12 +7,12 @@ import (
 	"electop/election"
 )
 
-// manyUnreadable is the number of elections that become unreadable, or readable, in one read from which one event
-// reports all of them: a lost permission must not displace all other recent events.
+// manyUnreadable is the number of elections from which one event reports that all of them became unreadable or
+// readable. Separate events would displace all other recent events.
 const manyUnreadable = 10
 
-// hides reports whether a key is missing in a response because the token may not
-// read it. An unaddressable key cannot be verified.
+// hides reports whether a key is absent from a response because the token may not read it. For a key that is not
+// [election.Addressable], this cannot be verified, so every filtered response hides it.
 func (r *rangeRead) hides(e *election.Election) bool {
 	if e.Unaddressable {
 		return r.Filtered
@@ -32,25 +32,25 @@ func (r *rangeRead) shows(e *election.Election) bool {
 	return found
 }
 
-// announce emits one event for all elections of a range if the token lost or
-// regained the permission to read each of them and they are many.
+// announce emits one event for a range with many elections if the token lost, or regained, the permission to read all
+// of them.
 func (t *Tracker) announce(r *rangeRead) {
 	if len(r.Hidden) > 0 {
-		r.lost = t.allTurn(r, election.Unreadable, func(e *election.Election) bool { return !e.Unreadable }, r.hides)
+		r.lost = t.emitForAll(r, election.Unreadable, func(e *election.Election) bool { return !e.Unreadable }, r.hides)
 	}
 	if t.unreadable > 0 {
-		r.regained = t.allTurn(r, election.Readable, func(e *election.Election) bool { return e.Unreadable }, r.shows)
+		r.regained = t.emitForAll(r, election.Readable, func(e *election.Election) bool { return e.Unreadable }, r.shows)
 	}
 }
 
-// allTurn emits the event if all elections that can change do so.
-func (t *Tracker) allTurn(r *rangeRead, kind election.EventType, may, turns func(*election.Election) bool) bool {
+// emitForAll emits one event if every election for which may is true also satisfies changes.
+func (t *Tracker) emitForAll(r *rangeRead, kind election.EventType, may, changes func(*election.Election) bool) bool {
 	var n uint64
 	for _, e := range r.known {
 		if !e.Exists || !may(e) {
 			continue
 		}
-		if !turns(e) {
+		if !changes(e) {
 			return false
 		}
 		n++
@@ -69,7 +69,7 @@ func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Elect
 	}
 	c := t.changeOf(e, r)
 	c.e.Unreadable = true
-	c.turn(election.Unreadable, r.lost)
+	c.recordPermission(election.Unreadable, r.lost)
 	t.unreadable++
 	return c.e
 }
@@ -77,12 +77,13 @@ func (t *Tracker) foldHidden(e *election.Election, r *rangeRead) *election.Elect
 // readable records that the token can read the key again.
 func (c *change) readable(announced bool) {
 	c.e.Unreadable = false
-	c.turn(election.Readable, announced)
+	c.recordPermission(election.Readable, announced)
 	c.t.unreadable--
 }
 
-// turn records the event; if one event was emitted for all elections, only in the list of this one.
-func (c *change) turn(kind election.EventType, announced bool) {
+// recordPermission records an event. If announce has already emitted one event for all elections, it only appends the
+// event to the election's list.
+func (c *change) recordPermission(kind election.EventType, announced bool) {
 	if !announced {
 		c.record(election.Event{Type: kind})
 		return

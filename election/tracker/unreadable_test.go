@@ -9,7 +9,7 @@ import (
 	"electop/election"
 )
 
-// permission is a board of n elections with leaders, named s00, s01 and so on.
+// permission is a board of n led elections, named s00, s01 and so on.
 type permission struct {
 	*scene
 	pairs []election.Pair
@@ -55,7 +55,7 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 			if len(lost) != tt.lost || len(p.only(tt.left)) != 0 {
 				t.Errorf("%d events, want %d, and none without a change", len(lost), tt.lost)
 			}
-			checkTurn(t, lost, election.Unreadable, tt.elections-tt.left)
+			checkCount(t, lost, election.Unreadable, tt.elections-tt.left)
 			for i, e := range p.tracker.Snapshot(p.now).Elections {
 				if e.Unreadable != (i >= tt.left) || e.State(p.now) != election.Led || e.Leader != "v" {
 					t.Errorf("%s: unreadable %v, %s, leader %q", e.Name, e.Unreadable, e.State(p.now), e.Leader)
@@ -68,7 +68,7 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 			if len(regained) != tt.regained {
 				t.Errorf("%d events, want %d", len(regained), tt.regained)
 			}
-			checkTurn(t, regained, election.Readable, tt.elections-tt.left)
+			checkCount(t, regained, election.Readable, tt.elections-tt.left)
 			if p.tracker.unreadable != 0 {
 				t.Errorf("%d unreadable", p.tracker.unreadable)
 			}
@@ -76,8 +76,8 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 	}
 }
 
-// checkTurn checks that the events report n elections, one by one or in one event.
-func checkTurn(t *testing.T, events []election.Event, kind election.EventType, n int) {
+// checkCount checks that the events report n elections, one by one or in one event.
+func checkCount(t *testing.T, events []election.Event, kind election.EventType, n int) {
 	t.Helper()
 	told := 0
 	for _, e := range events {
@@ -97,7 +97,7 @@ func checkTurn(t *testing.T, events []election.Event, kind election.EventType, n
 	}
 }
 
-// An unreadable key is not observed, so only bounds are known for changes of that time.
+// While a key is unreadable it is not observed, so only bounds of its changes are known.
 func TestChangesOfAnUnreadableKeyAreNotObserved(t *testing.T) {
 	p := newPermission(t, 1)
 	p.only(0)

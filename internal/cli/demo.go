@@ -32,8 +32,8 @@ func newDemoCommand(d deps, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show elections that fail over, without a Consul",
-		Long: `Start an in-process agent, services whose candidates compete through its HTTP API
-like real ones, and a script of accidents, and open the dashboard on it.
+		Long: `Start an in-process agent and services whose candidates compete through its HTTP API.
+Simulate failures, and open the dashboard on this agent.
 
 With --http-addr, the demonstration runs on a real Consul. Its keys begin with
 ` + demo.RealPrefix + ` and its nodes with electop-demo-; all are removed at the end.`,
@@ -49,9 +49,9 @@ With --http-addr, the demonstration runs on a real Consul. Its keys begin with
 	f := cmd.Flags()
 	f.IntVar(&c.play.Services, "services", 8, "number of elections")
 	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates per election")
-	f.Uint64Var(&c.play.Seed, "seed", 1, "seed of the script of accidents")
-	f.DurationVar(&c.play.Every, "every", 6*time.Second, "time between two accidents")
-	f.BoolVar(&c.headless, "headless", false, "print the accidents instead of opening the dashboard")
+	f.Uint64Var(&c.play.Seed, "seed", 1, "seed of the simulated failures")
+	f.DurationVar(&c.play.Every, "every", 6*time.Second, "time between two simulated failures")
+	f.BoolVar(&c.headless, "headless", false, "print the simulated failures instead of opening the dashboard")
 	return cmd
 }
 
@@ -116,7 +116,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 	}
 	defer closeLog()
 	c.play.Connect = func() (*consulx.Client, error) { return consulx.NewClient(cfg) }
-	c.play.Report = func(line string) { log.Info("demo", "accident", line) }
+	c.play.Report = func(line string) { log.Info("demo", "failure", line) }
 	if c.headless {
 		c.play.Report = c.print
 		fmt.Fprintf(c.d.stdout, "demo on %s, key pattern %s; ctrl-c ends it\n", client.Address(), ps[0])
@@ -130,7 +130,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
 				client: client, patterns: ps, log: log, readOnly: c.o.readOnly, ascii: c.o.ascii,
-				demo: fmt.Sprintf("%s, an accident every %s", where, c.play.Every),
+				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
 			})
 		})
 	}

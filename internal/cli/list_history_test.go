@@ -45,7 +45,7 @@ func TestShowContinuesTheHistory(t *testing.T) {
 	w := onMemory(t)
 	file := outage(t, w)
 	r := w.run("show", "web", "--history", file).must(t, exitOK)
-	for _, want := range []string{"Last leader", "web-1 on node-1, term 1, led for ", "Lost because", "operator_release: released with electop", "It was released"} {
+	for _, want := range []string{"Last leader", "web-1 on node-1, term 1, led for ", "Lost because", "operator_release: released with electop", "The key was released"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("no %q in\n%s", want, r.out)
 		}

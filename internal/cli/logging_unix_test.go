@@ -30,7 +30,7 @@ func TestABlockedLogFileDelaysNothing(t *testing.T) {
 	if code != exitOK || !strings.Contains(out.String(), "vacated") {
 		t.Errorf("exit code %d, out %q", code, out.String())
 	}
-	has(t, errOut.String(), path+": the log lacks ", " lines: it does not accept writes")
+	has(t, errOut.String(), path+": ", " lines not written to the log: the file does not accept writes")
 
 	stacks := filepath.Join(t.TempDir(), "state")
 	t.Setenv("XDG_STATE_HOME", stacks)

@@ -25,7 +25,7 @@ func TestReportOfAnIncident(t *testing.T) {
 		t.Errorf("another election:\n%s", r.out)
 	}
 	r = w.run("report", "/service/other/leader", "--history", file).must(t, exitOK)
-	has(t, r.out, "# Incident report: other\n", "The leader was not lost.", "None with electop.", ", b on node-1 (term 1) was the leader, since ")
+	has(t, r.out, "# Incident report: other\n", "The leader was not lost.", "No actions with electop are recorded.", ", b on node-1 (term 1) was the leader, since ")
 }
 
 func TestReportUsageErrors(t *testing.T) {

@@ -35,10 +35,11 @@ type Agent struct {
 	proc *process // nil while stopped
 }
 
-// Addr returns the host:port of the agent's HTTP API. Restarts keep it.
+// Addr returns the host:port of the agent's HTTP API. It does not change with a restart.
 func (a *Agent) Addr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.http) }
 
-// ServerAddr is the host:port at which other servers reach this one, the form in which Consul names its leader.
+// ServerAddr returns the host:port at which other servers reach this server. Consul identifies its leader by this
+// address.
 func (a *Agent) ServerAddr() string { return "127.0.0.1:" + strconv.Itoa(a.ports.server) }
 
 // Client returns an API client for this agent, with the management token if it was started [WithACL].
@@ -69,8 +70,8 @@ func (a *Agent) Datacenter() string { return a.set.datacenter }
 // LogTail returns the last 4 KB of the agent's log.
 func (a *Agent) LogTail() string { return tail(a.logPath, logTailBytes) }
 
-// Stop ends the agent with SIGINT: blocked queries return, and its peers keep it as a failed member. It returns when
-// the process has ended. Stopping a stopped agent has no effect.
+// Stop ends the agent with SIGINT and returns when the process has ended. Blocked queries return, and the agent's
+// peers keep it as a failed member. Stopping a stopped agent has no effect.
 func (a *Agent) Stop() error { return a.end(os.Interrupt) }
 
 // Kill ends the agent with SIGKILL and returns when the process has ended.
@@ -89,9 +90,9 @@ func (a *Agent) end(sig os.Signal) error {
 	return err
 }
 
-// Restart stops the agent if it runs, starts it with the same ports and data, and waits until it is ready. An agent in
-// development mode loses its data. In a cluster, Restart waits for a quorum; to start the first of two stopped members,
-// use [Agent.StartNoWait].
+// Restart stops the agent if it runs, starts it with the same ports and data, and waits until it is ready. An agent
+// in development mode loses its data. Restart waits for a quorum; to start the first of two stopped members, use
+// [Agent.StartNoWait].
 func (a *Agent) Restart() error {
 	if err := a.Stop(); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (a *Agent) Restart() error {
 	return a.WaitReady()
 }
 
-// StartNoWait starts a stopped agent without waiting until it is ready; see [Agent.WaitReady].
+// StartNoWait starts a stopped agent and returns before it is ready; see [Agent.WaitReady].
 func (a *Agent) StartNoWait() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,7 +118,7 @@ func (a *Agent) StartNoWait() error {
 	return nil
 }
 
-// newAgent writes the configuration under dir. It does not start the agent.
+// newAgent writes the configuration of an agent under dir. It does not start the agent.
 func newAgent(binary, dir string, kind kind, set settings, p ports, join []string) (*Agent, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -140,8 +141,8 @@ func newAgent(binary, dir string, kind kind, set settings, p ports, join []strin
 	return a, nil
 }
 
-// WaitReady waits until the agent has all its peers, accepts writes, and its node's serfHealth check passes, which
-// sessions need.
+// WaitReady waits until the agent has all its peers and accepts writes, and its node's serfHealth check passes, which
+// sessions require.
 func (a *Agent) WaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()
@@ -175,7 +176,7 @@ func (a *Agent) probe(ctx context.Context) error {
 	if len(peers) < a.peers {
 		return fmt.Errorf("%d of %d servers have joined", len(peers), a.peers)
 	}
-	// Only a successful write shows that the leader is ready.
+	// Only a successful write proves that the leader accepts writes.
 	w := (&api.WriteOptions{}).WithContext(ctx)
 	key := "consultest/ready/" + a.set.node
 	if _, err := a.client.KV().Put(&api.KVPair{Key: key}, w); err != nil {
@@ -193,5 +194,5 @@ func (a *Agent) probe(ctx context.Context) error {
 			return nil
 		}
 	}
-	return errors.New("the node's serfHealth is not passing yet")
+	return errors.New("the node's serfHealth check is not passing")
 }

@@ -18,10 +18,10 @@ import (
 	"electop/internal/memconsul"
 )
 
-// Patience is the timeout for results that normally arrive at once.
+// Patience is the timeout for results that normally arrive immediately.
 const Patience = 20 * time.Second
 
-// Backend is a Consul for a test, real or in-process.
+// Backend is the Consul that a test uses, real or in-process.
 type Backend struct {
 	T    *testing.T
 	Addr string
@@ -53,10 +53,10 @@ func NewBackend(t *testing.T, addr string, client *api.Client) Backend {
 	return Backend{T: t, Addr: addr, API: client, Node: node}
 }
 
-// Prefix returns a key prefix for one test.
+// Prefix returns a key prefix that no other test uses.
 func (b Backend) Prefix(t *testing.T) string {
 	t.Helper()
-	// A lock-delay belongs to a key's name and may outlast a test.
+	// A lock-delay may outlast a test, and applies to a key of the same name even after a delete.
 	p := fmt.Sprintf("test/%s_%d/", strings.NewReplacer("/", "_", "#", "_").Replace(t.Name()), time.Now().UnixNano())
 	t.Cleanup(func() {
 		if _, err := b.API.KV().DeleteTree(p, nil); err != nil {
@@ -66,7 +66,7 @@ func (b Backend) Prefix(t *testing.T) string {
 	return p
 }
 
-// Session creates a session without checks, with a lock-delay of 1 ms unless the entry has another.
+// Session creates a session without checks. The lock-delay is 1 ms if the entry has none.
 func (b Backend) Session(t *testing.T, entry *api.SessionEntry) string {
 	t.Helper()
 	if entry.LockDelay == 0 {
@@ -80,7 +80,7 @@ func (b Backend) Session(t *testing.T, entry *api.SessionEntry) string {
 	return id
 }
 
-// Acquire locks a key and retries until it succeeds.
+// Acquire locks a key. It retries until it succeeds.
 func (b Backend) Acquire(t *testing.T, p api.KVPair) {
 	t.Helper()
 	deadline := time.Now().Add(Patience)
@@ -98,7 +98,7 @@ func (b Backend) Acquire(t *testing.T, p api.KVPair) {
 	}
 }
 
-// Get reads a key; nil if it does not exist.
+// Get reads a key. It returns nil if the key does not exist.
 func (b Backend) Get(t *testing.T, key string) *api.KVPair {
 	t.Helper()
 	p, _, err := b.API.KV().Get(key, nil)
@@ -116,25 +116,25 @@ func (b Backend) Put(t *testing.T, key, value string) {
 	}
 }
 
-// RoundTripper is a function that replaces the network.
+// RoundTripper is an http.RoundTripper that calls a function.
 type RoundTripper func(*http.Request) (*http.Response, error)
 
 // RoundTrip calls the function.
 func (f RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Answer returns a response of Consul.
+// Answer returns an HTTP response with this body.
 func Answer(r *http.Request, status, index int, body string) *http.Response {
 	header := http.Header{"X-Consul-Index": {fmt.Sprint(index)}, "X-Consul-Knownleader": {"true"}}
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
-// Hook calls functions before each request and after its response.
+// Hook is an http.RoundTripper that calls functions before each request and after its response.
 type Hook struct {
 	Next          http.RoundTripper
 	Before, After func(*http.Request)
 }
 
-// RoundTrip sends the request between the two functions.
+// RoundTrip sends the request.
 func (h *Hook) RoundTrip(r *http.Request) (*http.Response, error) {
 	if h.Before != nil {
 		h.Before(r)
@@ -165,7 +165,7 @@ func (b Backend) Token(t *testing.T, rules string) string {
 	return made.SecretID
 }
 
-// ReverseProxy starts a proxy in front of a Consul and returns its address. handle receives every request and the
+// ReverseProxy starts a proxy in front of a Consul and returns its address. handle receives each request and the
 // handler that forwards it.
 func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, r *http.Request, forward http.Handler)) string {
 	t.Helper()
@@ -174,8 +174,8 @@ func ReverseProxy(t *testing.T, addr string, handle func(w http.ResponseWriter, 
 	forward.Transport = transport
 	forward.ErrorLog = log.New(io.Discard, "", 0)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The server closes the request's body when the response begins. A proxy that still reads the body reports
-		// that as an error.
+		// The server closes the request body when the response begins. If the proxy still reads the body then, it
+		// logs an error.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return

@@ -13,7 +13,7 @@ import (
 const BinaryEnv = "ELECTOP_CONSUL"
 
 // Binary returns the path of the Consul binary: $ELECTOP_CONSUL, else bin/consul in the module's root, else consul in
-// PATH. It skips the test with -short and fails it if there is no binary.
+// PATH. With -short it skips the test. If it finds no binary, it fails the test.
 func Binary(tb testing.TB) string {
 	tb.Helper()
 	skipIfShort(tb)
@@ -54,8 +54,8 @@ func isExecutable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// moduleRoot returns the closest folder with a go.mod at or above the working folder, which is that of the tested
-// package.
+// moduleRoot returns the nearest folder with a go.mod: the working folder, which is the folder of the tested package,
+// or one of its parents.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -67,7 +67,7 @@ func moduleRoot() (string, error) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("no go.mod in the working folder or above it")
+			return "", errors.New("no go.mod in the working folder or its parent folders")
 		}
 		dir = parent
 	}

@@ -17,7 +17,7 @@ type kind struct {
 	join   []string
 }
 
-// writeConfig writes the agent's configuration to dir and returns the command line that uses it.
+// writeConfig writes the agent's configuration to dir and returns the command line of the agent.
 func writeConfig(dir string, k kind, set settings, p ports, join []string) ([]string, error) {
 	cfg := map[string]any{
 		"node_name":            set.node,

@@ -18,7 +18,7 @@ func newSettings(opts []Option) settings {
 	return s
 }
 
-// WithNode sets the agent's node name, by default "node-1". In a [Cluster] it is the prefix of the names.
+// WithNode sets the agent's node name, by default "node-1". For a [Cluster], it sets the prefix of the node names.
 func WithNode(name string) Option {
 	return func(s *settings) { s.node = name }
 }
@@ -28,14 +28,14 @@ func WithDatacenter(name string) Option {
 	return func(s *settings) { s.datacenter = name }
 }
 
-// WithConfig adds Consul agent configuration in HCL or as a JSON object. It takes precedence over the configuration of
-// this package and of earlier options.
+// WithConfig adds Consul agent configuration in HCL or as a JSON object. It overrides the configuration of this
+// package and of earlier options.
 func WithConfig(text string) Option {
 	return func(s *settings) { s.extra = append(s.extra, text) }
 }
 
-// WithACL enables ACLs with default policy deny. The agent's Client and Token have all rights; tests use them to
-// create other tokens.
+// WithACL enables ACLs with default policy deny. The agent's Client and Token have every permission; a test uses them
+// to create tokens with fewer permissions.
 func WithACL() Option {
 	const managementToken = "e1ec0709-0000-4000-8000-000000000001"
 	return func(s *settings) {

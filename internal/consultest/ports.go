@@ -10,10 +10,10 @@ type ports struct {
 	http, serf, server int
 }
 
-// consulDefaultHTTP is Consul's default port, which a developer's own agent may use.
+// consulDefaultHTTP is never used, because an agent of the developer may listen on it.
 const consulDefaultHTTP = 8500
 
-// pickPorts returns ports that are free now. Another program may bind them before the agent does, so callers retry.
+// pickPorts returns ports that are free now. Another program may bind one before the agent does, so callers retry.
 func pickPorts() (ports, error) {
 	var (
 		p    ports
@@ -35,7 +35,7 @@ func pickPorts() (ports, error) {
 	return p, nil
 }
 
-// holdPort binds one port for both TCP and UDP, because Serf needs both.
+// holdPort binds one port for TCP and for UDP, because Serf uses both.
 func holdPort() (net.Listener, net.PacketConn, error) {
 	const attempts = 20
 	for range attempts {

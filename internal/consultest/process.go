@@ -20,7 +20,7 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	// After Start, the child has its own copy of the descriptor.
+	// After Start, the child has its own copy of the file descriptor.
 	defer func() { _ = log.Close() }()
 
 	cmd := exec.Command(binary, args...)
@@ -32,12 +32,12 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // the log has the reason
+		_ = cmd.Wait() // the log contains the reason
 	}()
 	return p, nil
 }
 
-// end sends the signal and waits for the end of the process. After grace, it kills the process.
+// end sends the signal and waits until the process has ended. After grace, it sends SIGKILL.
 func (p *process) end(sig os.Signal, grace time.Duration) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("consultest: signal %v to consul: %w", sig, err)
@@ -63,7 +63,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// tail returns the last limit bytes of a file for a failure message, or the text of an error.
+// tail returns the last limit bytes of a file for a failure message. If the file cannot be read, it returns the
+// error's text.
 func tail(path string, limit int64) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// LeaveOut skips a test whose software is missing. In CI it fails the test, because a skip would hide
-// that.
+// LeaveOut skips a test whose software is not installed. In CI it fails the test instead, because a skip would not be
+// noticed.
 func LeaveOut(t testing.TB, missing, install string) {
 	t.Helper()
-	// `make test` puts here what is missing. Reading it makes go test run the test again,
-	// instead of a cached skip, once the software is installed.
+	// `make test` sets this variable to the missing software. Because LeaveOut reads it, go test does not use a
+	// cached skip after the software is installed.
 	_ = os.Getenv("ELECTOP_LEFT_OUT")
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s is missing: %s", missing, install)
@@ -19,7 +19,7 @@ func LeaveOut(t testing.TB, missing, install string) {
 	t.Skipf("%s is missing: %s", missing, install)
 }
 
-// Program returns the path of a program, and leaves the test out without it.
+// Program returns the path of a program. If the program is not installed, it calls [LeaveOut].
 func Program(t testing.TB, name, install string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -15,15 +15,15 @@ import (
 
 // Fault is a fault that a [Proxy] injects. The zero value forwards everything unchanged.
 type Fault struct {
-	// Silent holds back all bytes in both directions, like a firewall that drops packets.
+	// Silent delays all bytes in both directions until it is reset, like a firewall that drops packets.
 	Silent bool
 	// Latency delays every response.
 	Latency time.Duration
-	// Respond replaces Consul's response, also for requests that are already waiting.
+	// Respond replaces Consul's response, also for pending requests.
 	Respond http.HandlerFunc
-	// Alter changes the body of a response, but not its Content-Length.
+	// Alter changes the body of a response. The Content-Length is not adapted.
 	Alter func(body []byte) []byte
-	// CutAfter responds with 504 to a request that has waited this long.
+	// CutAfter is how long a request may wait before the proxy responds with 504.
 	CutAfter time.Duration
 	// Trickle is the pause after each byte of a body.
 	Trickle time.Duration
@@ -47,7 +47,8 @@ type Proxy struct {
 	conns   map[*proxyConn]struct{}
 }
 
-// StartProxy starts a proxy to an agent's address. With a TLS configuration, it serves HTTPS. It ends with the test.
+// StartProxy starts a proxy in front of an agent and stops it when the test ends. With a TLS configuration, the proxy
+// serves HTTPS.
 func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -60,7 +61,7 @@ func StartProxy(tb testing.TB, target string, config *tls.Config) *Proxy {
 	}
 	p.server = &http.Server{
 		Handler: p, ReadHeaderTimeout: time.Hour, ConnContext: withConn,
-		ErrorLog: log.New(io.Discard, "", 0), // clients that reject a certificate
+		ErrorLog: log.New(io.Discard, "", 0), // discard the TLS errors of clients that reject a certificate
 	}
 	var serve net.Listener = proxyListener{listener, p}
 	if config != nil {
@@ -93,7 +94,7 @@ func (p *Proxy) Set(f Fault) {
 	p.changed = make(chan struct{})
 }
 
-// Freeze makes all open connections silent permanently, as if they were half-open. New connections work.
+// Freeze makes all open connections silent until they are closed, as if they were half-open. New connections work.
 func (p *Proxy) Freeze() { p.each((*proxyConn).freeze) }
 
 // FreezeBlocked is Freeze for the connections on which a blocking query waits. It returns their number.
@@ -206,7 +207,7 @@ func (p *Proxy) forward(ctx context.Context, r *http.Request, body []byte) *answ
 	return &answer{response, got}
 }
 
-// deliver forwards Consul's response. If Consul closed the connection, the proxy closes the client's.
+// deliver forwards Consul's response. If Consul closed the connection, the proxy closes the connection of the client.
 func (p *Proxy) deliver(ctx context.Context, w http.ResponseWriter, r *http.Request, a *answer) {
 	fault, changed := p.faultOf(r)
 	if fault.Latency > 0 {

@@ -34,7 +34,7 @@ type proxyConn struct {
 
 	freezing, closing sync.Once
 	frozen, closed    chan struct{}
-	blocked           atomic.Int32 // number of blocking queries that wait on it
+	blocked           atomic.Int32 // number of pending blocking queries on it
 }
 
 type connKey struct{}
@@ -80,7 +80,7 @@ func (c *proxyConn) pass() {
 
 func (c *proxyConn) freeze() { c.freezing.Do(func() { close(c.frozen) }) }
 
-// Close closes the connection and unblocks its reads and writes.
+// Close closes the connection and unblocks reads and writes on it.
 func (c *proxyConn) Close() error {
 	c.closing.Do(func() {
 		close(c.closed)

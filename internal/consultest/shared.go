@@ -12,7 +12,7 @@ type Runner interface {
 	Run() int
 }
 
-// sharedAgent is the shared agent of a test binary. TestMain ends it, because it outlives every test.
+// sharedAgent is the shared agent of a test binary. It outlives every test, so TestMain ends it.
 type sharedAgent struct {
 	mu    sync.Mutex
 	owned bool // TestMain has called Wrap
@@ -23,8 +23,8 @@ type sharedAgent struct {
 
 var shared sharedAgent //nolint:gochecknoglobals // one agent for all tests of a binary
 
-// Shared returns a development agent that all tests of the binary share; the first call starts it. Each test must use
-// different keys, nodes and services. The package's TestMain must call [Main] or [Wrap].
+// Shared returns the development agent of the test binary and starts it on the first call. Each test must use its own
+// keys, nodes and services. The package's TestMain must call [Main] or [Wrap].
 func Shared(tb testing.TB) *Agent {
 	tb.Helper()
 	binary := Binary(tb)
@@ -70,11 +70,12 @@ func Wrap(m Runner) Runner {
 
 type wrapped struct{ inner Runner }
 
-// Run runs the tests and returns their exit code, or 1 if they passed but the shared agent could not be ended.
+// Run runs the tests and returns their exit code. If the tests passed but the shared agent could not be ended, it
+// returns 1.
 func (w wrapped) Run() int {
 	state, err := os.MkdirTemp("", "electop-state-")
 	if err == nil {
-		err = os.Setenv("XDG_STATE_HOME", state) // tests write no history to the home folder
+		err = os.Setenv("XDG_STATE_HOME", state) // tests must not write a history to the home folder
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

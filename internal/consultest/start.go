@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// startAttempts is the number of attempts if another program binds a chosen port first.
+// startAttempts is the maximum number of attempts. An attempt fails if another program binds a chosen port first.
 const startAttempts = 4
 
 // Dev starts an agent in development mode: one server without a data folder, ready in about one second.
@@ -37,14 +37,14 @@ func StartServer(dir string, opts ...Option) (*Agent, error) {
 	return agents[0], nil
 }
 
-// Cluster starts n servers that form a cluster. Their names are that of [WithNode], by default "node", with "-1" to
-// "-n" appended.
+// Cluster starts n servers that form a cluster. Their names are the name of [WithNode], by default "node", followed
+// by "-1" to "-n".
 func Cluster(tb testing.TB, n int, opts ...Option) []*Agent {
 	tb.Helper()
 	return start(tb, kind{servers: n}, append([]Option{WithNode("node")}, opts...))
 }
 
-// Client starts a client agent of the servers.
+// Client starts a client agent that joins the servers.
 func Client(tb testing.TB, servers []*Agent, opts ...Option) *Agent {
 	tb.Helper()
 	k := kind{servers: 1, client: true}
@@ -96,7 +96,7 @@ func startAll(binary, dir string, k kind, set settings) ([]*Agent, error) {
 	return nil, last
 }
 
-// tryStart returns its agents also on failure, so that the caller can read their logs and end them.
+// tryStart returns the agents even if it fails, so that the caller can read their logs and end them.
 func tryStart(binary, dir string, k kind, set settings) ([]*Agent, error) {
 	chosen := make([]ports, k.servers)
 	join := k.join
@@ -133,7 +133,7 @@ func tryStart(binary, dir string, k kind, set settings) ([]*Agent, error) {
 	return agents, nil
 }
 
-// stopAll kills the agents: after a test, a graceful end has no use.
+// stopAll kills the agents without a graceful shutdown, because the test has ended.
 func stopAll(agents []*Agent) error {
 	errs := make([]error, 0, len(agents))
 	for _, a := range agents {

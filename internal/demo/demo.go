@@ -1,5 +1,5 @@
-// Package demo runs a demonstration of leader elections: services whose candidates
-// compete through Consul's HTTP API, and a script of accidents that cause failovers.
+// Package demo runs a demonstration of leader elections: services whose candidates compete through Consul's HTTP API,
+// and simulated failures that cause failovers.
 package demo
 
 import (
@@ -14,35 +14,35 @@ import (
 	"electop/consulx"
 )
 
-// MaxCandidates bounds the candidates of all services together: each uses a connection,
-// and an agent accepts 200 per address.
+// MaxCandidates is the maximum number of candidates of all services together. Each uses one connection, and an agent
+// accepts 200 connections per client address.
 const MaxCandidates = 120
 
-// RealPrefix is the prefix of all keys on a real Consul. They are removed at the end.
+// RealPrefix is the prefix of all keys on a real Consul. Run removes them at its end.
 const RealPrefix = "electop-demo/"
 
-// cleanupTimeout bounds the removal of keys and nodes at the end.
+// cleanupTimeout is the timeout for removing keys and nodes at the end.
 const cleanupTimeout = 15 * time.Second
 
 // Options configure a demonstration.
 type Options struct {
 	// Services is the number of elections, Candidates the number per election.
 	Services, Candidates int
-	// Seed makes the script of accidents repeatable.
+	// Seed determines the order of the simulated failures and the services that they affect.
 	Seed uint64
-	// Every is the time between two accidents.
+	// Every is the time between two failures.
 	Every time.Duration
-	// Prefix begins every key: the key of web is Prefix + "web/leader".
+	// Prefix is the prefix of every key: the key of web is Prefix + "web/leader".
 	Prefix string
-	// NodePrefix begins the names of the nodes.
+	// NodePrefix is the prefix of the node names.
 	NodePrefix string
 	// Connect returns a new client.
 	Connect func() (*consulx.Client, error)
-	// Report receives one line per accident. It must not block.
+	// Report receives one line per failure. It must not block.
 	Report func(line string)
 }
 
-// Validate returns an error that names the invalid flag.
+// Validate returns an error that names the invalid command-line flag.
 func (o Options) Validate() error {
 	switch {
 	case o.Services < 1 || o.Candidates < 1:
@@ -63,8 +63,8 @@ type demonstration struct {
 	services []*service
 }
 
-// Run sets up the services, runs the script until ctx ends and cleans up. Only errors
-// of the setup and the cleanup are returned.
+// Run sets up the services, simulates failures until ctx ends, and removes its keys and nodes. It returns only errors
+// of the setup and the removal.
 func Run(ctx context.Context, o Options) error {
 	d, err := prepare(ctx, o)
 	if err != nil {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) error {
 			g.Go(func() error { m.run(gctx); return nil })
 		}
 	}
-	g.Go(func() error { d.play(gctx, g); return nil })
+	g.Go(func() error { d.injectFailures(gctx, g); return nil })
 	err = g.Wait()
 	return errors.Join(err, d.cleanUp(context.WithoutCancel(ctx)))
 }
@@ -107,8 +107,8 @@ func prepare(ctx context.Context, o Options) (*demonstration, error) {
 	return d, nil
 }
 
-// cleanUp removes the keys and the nodes. Sessions of crashed candidates end with their
-// nodes; the others are already destroyed.
+// cleanUp removes the keys and the nodes. The removal of a node ends the sessions of its crashed candidates; the
+// other candidates have already destroyed theirs.
 func (d *demonstration) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()

@@ -18,8 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(consultest.Wrap(m)) }
 
 const patience = 2 * time.Minute
 
-// play runs a demonstration at an address until the reported lines satisfy a
-// condition.
+// play runs a demonstration until the reported lines satisfy a condition.
 func play(t *testing.T, addr string, o Options, until func(lines []string) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -60,14 +59,14 @@ func client(t *testing.T, addr string) *api.Client {
 	return c
 }
 
-func TestEveryAccidentHappens(t *testing.T) {
+func TestEveryFailureOccurs(t *testing.T) {
 	server, err := memconsul.Start(memconsul.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
 	o := Options{Services: 4, Candidates: 2, Seed: 3, Every: 500 * time.Millisecond, Prefix: "service/"}
-	wanted := []string{"goes critical", "steps down", "without the lock", "crashes", "is lost", "warns"}
+	wanted := []string{"turns critical", "steps down", "without the lock", "crashes", "is removed", "turns warning"}
 	play(t, server.Addr(), o, func(lines []string) bool {
 		all := strings.Join(lines, "\n")
 		for _, w := range wanted {

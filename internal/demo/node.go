@@ -9,11 +9,11 @@ import (
 	"electop/consulx"
 )
 
-// nodeCheck is the check of every node. It is not serfHealth: Consul removes nodes with
-// that check that are not members of its cluster.
+// nodeCheck is the check of every node. It does not have serfHealth's ID, because Consul removes a node with that
+// check if the node is not a member of its cluster.
 const nodeCheck = "node-alive"
 
-// node exists only in Consul's catalog.
+// node is a node that exists only in Consul's catalog.
 type node struct {
 	name, address string
 	client        *consulx.Client
@@ -44,14 +44,14 @@ func (n *node) deregister(ctx context.Context) error {
 	return err
 }
 
-// isLost reports whether the node is not registered.
+// isLost reports whether the node has been removed from the catalog.
 func (n *node) isLost() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.lost
 }
 
-// setCheck registers a member's service and its check. It does nothing on a lost node.
+// setCheck registers a member's service and its check. It does nothing while the node is removed.
 func (n *node) setCheck(ctx context.Context, m *member, status, output string) error {
 	if n.isLost() {
 		return nil

@@ -16,12 +16,11 @@ import (
 )
 
 const (
-	// resignPause keeps a member that resigned from leading again at once.
+	// resignPause prevents a member that resigned from leading again at once.
 	resignPause = 4 * time.Second
 	// retryPause is the pause after an error.
 	retryPause = time.Second
-	// sessionTTL is the minimum that Consul allows, so that a crash has an effect soon:
-	// the session expires after twice the TTL.
+	// sessionTTL is the minimum that Consul allows. A crashed member loses its session after about twice the TTL.
 	sessionTTL = 10 * time.Second
 )
 
@@ -32,7 +31,7 @@ type service struct {
 	key       string
 	lockDelay time.Duration
 	behavior  string
-	plain     bool // the value is a plain name and not JSON
+	plain     bool // the value is a plain name, not JSON
 	client    *consulx.Client
 	members   []*member
 }
@@ -57,7 +56,7 @@ func (d *demonstration) newService(i int) (*service, error) {
 		demo: d, name: name, key: d.o.Prefix + name + "/leader", lockDelay: delays[i%len(delays)],
 		behavior: election.BehaviorRelease, plain: i%4 == 3, client: client,
 	}
-	if i%8 == 6 { // as Patroni does
+	if i%8 == 6 { // the settings of Patroni's sessions
 		s.behavior, s.lockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true
 	}
 	for j := range d.o.Candidates {
@@ -69,7 +68,7 @@ func (d *demonstration) newService(i int) (*service, error) {
 	return s, nil
 }
 
-// leader is the member that leads, nil if none does.
+// leader returns the member that leads, nil if none does.
 func (s *service) leader() *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.leads() })
 	if i < 0 {
@@ -84,7 +83,7 @@ type member struct {
 	name    string
 	node    *node
 	port    int
-	down    chan time.Duration // requests a crash of this duration
+	down    chan time.Duration // receives the duration of a simulated crash
 
 	mu        sync.Mutex
 	candidate *campaign.Candidate
@@ -107,7 +106,7 @@ func (m *member) setLeading(leading bool) {
 	m.leading = leading
 }
 
-// setHealth changes the state of the member's check.
+// setHealth changes the status of the member's check.
 func (m *member) setHealth(ctx context.Context, status, output string) error {
 	m.mu.Lock()
 	m.healthy, m.output = status, output
@@ -115,7 +114,7 @@ func (m *member) setHealth(ctx context.Context, status, output string) error {
 	return m.node.setCheck(ctx, m, status, output)
 }
 
-// refresh registers the member's check with its current state.
+// refresh registers the member's check with its present status.
 func (m *member) refresh(ctx context.Context) error {
 	m.mu.Lock()
 	status, output := m.healthy, m.output
@@ -130,7 +129,7 @@ func (m *member) value() []byte {
 	return fmt.Appendf(nil, `{"Node":%q,"Address":%q,"Port":%d}`, m.name, m.node.address, m.port)
 }
 
-// run competes until ctx ends, with pauses after crashes.
+// run competes until ctx ends, and pauses after each crash.
 func (m *member) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		life, die := context.WithCancel(ctx)
@@ -147,8 +146,8 @@ func (m *member) run(ctx context.Context) {
 	}
 }
 
-// compete campaigns repeatedly. If life ends before ctx, the member crashes: its session
-// is neither destroyed nor renewed.
+// compete campaigns repeatedly until life ends. If life ends before ctx, the member simulates a crash: it neither
+// renews nor destroys its session.
 func (m *member) compete(life, ctx context.Context) {
 	c := campaign.New(m.service.client, campaign.Options{
 		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,
@@ -172,10 +171,10 @@ func (m *member) compete(life, ctx context.Context) {
 	if ctx.Err() == nil {
 		cancel()
 	}
-	_ = c.Close(closeCtx) // after a crash, the session must remain
+	_ = c.Close(closeCtx) // a crashed member must not destroy its session
 }
 
-// lead acquires the leadership and keeps it until it is lost.
+// lead campaigns once and returns when leadership is lost or life ends. It reports false if the campaign failed.
 func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	wait(life, rand.N(300*time.Millisecond)) //nolint:gosec // so that another member can win
 	l, err := c.Campaign(life)
@@ -194,7 +193,6 @@ func (m *member) lead(life context.Context, c *campaign.Candidate) bool {
 	return true
 }
 
-// resign releases the leadership.
 func (m *member) resign(ctx context.Context) error {
 	m.mu.Lock()
 	c := m.candidate
@@ -202,8 +200,7 @@ func (m *member) resign(ctx context.Context) error {
 	return c.Resign(ctx)
 }
 
-// crash stops the member without destroying its session, and restarts it after the
-// pause.
+// crash stops the member without destroying its session, and restarts it after the pause.
 func (m *member) crash(pause time.Duration) {
 	select {
 	case m.down <- pause:

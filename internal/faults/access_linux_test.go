@@ -21,7 +21,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// Consul denies electop's requests, or electop rejects Consul's certificate.
+// In each of these faults, Consul denies electop's requests, or electop rejects Consul's certificate.
 func TestAccessFaults(t *testing.T) {
 	for _, f := range []fault{tokenRevoked(), certificateReplaced(false), certificateReplaced(true)} {
 		t.Run(f.name, f.play)
@@ -66,7 +66,7 @@ func revoke(client *api.Client, token *api.ACLToken) error {
 	return err
 }
 
-// restore creates a revoked token again, with the same secret.
+// restore creates a revoked token again with the same secret.
 func restore(client *api.Client, token *api.ACLToken) error {
 	_, _, err := client.ACL().TokenCreate(&api.ACLToken{
 		AccessorID: token.AccessorID, SecretID: token.SecretID, Policies: token.Policies,
@@ -74,8 +74,8 @@ func restore(client *api.Client, token *api.ACLToken) error {
 	return err
 }
 
-// certificateReplaced gives the proxy a new certificate and restarts it. The certificate is signed by the same
-// authority, or by one that electop does not trust.
+// certificateReplaced gives the proxy a new certificate and restarts it. Either the same authority signed the
+// certificate, or one that electop does not trust.
 func certificateReplaced(trusted bool) fault {
 	var current atomic.Pointer[tls.Certificate]
 	var first, second *tls.Certificate
@@ -105,7 +105,7 @@ func certificateReplaced(trusted bool) fault {
 	return f
 }
 
-// authority signs certificates.
+// authority is a certificate authority.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -144,7 +144,7 @@ func (a *authority) issue(t *testing.T, serial int64) *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// sign creates a certificate with its own key. Without an authority, the certificate is self-signed.
+// sign creates a certificate with a new key. Without an authority, the certificate is self-signed.
 func sign(t *testing.T, template *x509.Certificate, by *authority) ([]byte, *x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

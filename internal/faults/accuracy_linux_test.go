@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// accuracyElections fail over at the same time, each about every two seconds.
+	// accuracyElections is the number of elections. They fail over concurrently, each about every two seconds.
 	accuracyElections = 20
-	// accurate is how much the history may differ from the log of the writes.
+	// accurate is the maximum difference between the times in the history and in the log of the writes.
 	accurate = 20 * time.Millisecond
 )
 
-// loggedTerm is a term as those who write the key know it.
+// loggedTerm is a term according to the program that writes the key.
 type loggedTerm struct {
 	termKey
-	// began and ended are when the response to the write arrived, or, if Consul itself
-	// ended the term, when a query for the key alone returned.
+	// began and ended are the times at which the response to the write arrived. If Consul itself ended the term,
+	// ended is when a separate query of the key returned.
 	began, ended time.Time
 	how          string
 }
@@ -38,9 +38,8 @@ type termKey struct {
 	number       uint64
 }
 
-// TestRecordedTermsMatchTheWrites lets elections fail over in all ways for a time:
-// `make accuracy ACCURACY=1h`. Every term is recorded or counted as missed. Differences
-// in time are reported, and fail the test only if a time was given.
+// TestRecordedTermsMatchTheWrites causes failovers of all kinds. Every term must be recorded or counted as missed.
+// `make accuracy ACCURACY=1h` sets the duration; only then do differences in time fail the test.
 func TestRecordedTermsMatchTheWrites(t *testing.T) {
 	t.Parallel()
 	length, asked := 5*time.Second, os.Getenv("ACCURACY")
@@ -80,7 +79,7 @@ func TestRecordedTermsMatchTheWrites(t *testing.T) {
 	compareTimes(t, file, logged, &stalls, control, asked != "")
 }
 
-// failovers is one election with a candidate that fails constantly, in random ways.
+// failovers is one election with a candidate whose terms end in random ways.
 type failovers struct {
 	t      *testing.T
 	client *api.Client
@@ -97,7 +96,7 @@ func newFailovers(t *testing.T, client *api.Client, n int) *failovers {
 	}
 }
 
-// run begins and ends terms until ctx ends. The last one has ended then.
+// run begins and ends terms until ctx ends, and then ends the last term.
 func (f *failovers) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		how := f.chooseEnding()
@@ -115,7 +114,7 @@ func (f *failovers) run(ctx context.Context) {
 	}
 }
 
-// chooseEnding is how the next term ends. A TTL expires after twice its length, 20 s.
+// chooseEnding returns how the next term ends. A session with a TTL expires after 20 s, twice its TTL.
 func (f *failovers) chooseEnding() string {
 	switch n := f.rng.IntN(40); {
 	case n == 0:
@@ -147,7 +146,7 @@ func (f *failovers) pause(ctx context.Context, least, most time.Duration) {
 	}
 }
 
-// register gives the node a check of this status.
+// register registers the node with a check of this status.
 func (f *failovers) register(status string) {
 	_, err := f.client.Catalog().Register(&api.CatalogRegistration{
 		Node: f.node, Address: "127.0.0.1", Check: &api.AgentCheck{Node: f.node, CheckID: "alive", Name: "alive", Status: status},
@@ -155,7 +154,7 @@ func (f *failovers) register(status string) {
 	f.must(err)
 }
 
-// open makes a session of which the election can be lost in this way.
+// open creates a session that can end in the given way.
 func (f *failovers) open(how string) string {
 	s := &api.SessionEntry{Name: f.key, Node: f.node, NodeChecks: []string{"alive"}, LockDelay: time.Millisecond}
 	if f.rng.IntN(10) == 0 {
@@ -170,7 +169,7 @@ func (f *failovers) open(how string) string {
 	return id
 }
 
-// acquire begins a term, after the lock-delay of the one before it.
+// acquire begins a term after the lock-delay of the previous term.
 func (f *failovers) acquire(ctx context.Context, session string) (loggedTerm, bool) {
 	for ctx.Err() == nil && session != "" {
 		ok, response, _, err := f.client.Txn().Txn(api.TxnOps{{KV: &api.KVTxnOp{
@@ -186,7 +185,7 @@ func (f *failovers) acquire(ctx context.Context, session string) (loggedTerm, bo
 	return loggedTerm{}, false
 }
 
-// end ends a term and notes when the response arrived.
+// end ends a term and records when the response arrived.
 func (f *failovers) end(t *loggedTerm) {
 	var err error
 	switch t.how {
@@ -220,7 +219,7 @@ func (f *failovers) awaitEnd(key string) error {
 	return errors.New("the session did not expire")
 }
 
-// awaitRecorded waits until the history has the end of the latest term of each key.
+// awaitRecorded waits until the history contains the end of the latest term of each key.
 func awaitRecorded(t *testing.T, file string, logged []loggedTerm) {
 	t.Helper()
 	last := map[string]termKey{}
@@ -245,8 +244,8 @@ func awaitRecorded(t *testing.T, file string, logged []loggedTerm) {
 	}
 }
 
-// compareTimes compares the history with the log. With strict, a difference above 20 ms
-// fails the test if a bare query of this process returned in time.
+// compareTimes compares the history with the log. With strict, a difference above 20 ms fails the test, unless the
+// control query of this process was also late.
 func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallLog, control *control, strict bool) {
 	t.Helper()
 	recorded := map[termKey][]recordedTerm{}
@@ -300,8 +299,7 @@ func compareTimes(t *testing.T, file string, logged []loggedTerm, stalls *stallL
 	}
 }
 
-// nextOf is the next term of the same key, nil if there is none. The terms of a key
-// are together.
+// nextOf returns the next term of the same key, nil if there is none. The terms of a key are consecutive.
 func nextOf(logged []loggedTerm, i int) *loggedTerm {
 	if i+1 < len(logged) && logged[i+1].key == logged[i].key {
 		return &logged[i+1]
@@ -309,7 +307,7 @@ func nextOf(logged []loggedTerm, i int) *loggedTerm {
 	return nil
 }
 
-// differences between history and log, without signs.
+// differences contains the absolute differences between history and log.
 type differences struct {
 	all   []time.Duration
 	most  time.Duration
@@ -334,8 +332,7 @@ func (d *differences) String() string {
 	return fmt.Sprintf("p50 %v, p99 %v, max %v; %d of %d above %v", part(d.all, 50), part(d.all, 99), part(d.all, 100), above, len(d.all), accurate)
 }
 
-// stallLog notes when this process was not scheduled: then the times of the log
-// are wrong.
+// stallLog records when the kernel did not schedule this process. The times in the log are then wrong.
 type stallLog struct{ all []period }
 
 func (s *stallLog) run(ctx context.Context) {
@@ -356,14 +353,14 @@ func (s *stallLog) run(ctx context.Context) {
 	}
 }
 
-// within reports that the process did not run shortly before or after a moment.
+// within reports whether the process did not run shortly before or after a time.
 func (s *stallLog) within(at time.Time) bool {
 	const reach = 20 * time.Millisecond
 	return slices.ContainsFunc(s.all, func(p period) bool { return at.After(p.start.Add(-reach)) && at.Before(p.end.Add(reach)) })
 }
 
-// control is a bare query for all keys in this process: where it is late, Consul or the
-// machine was.
+// control is a blocking query for all keys in this process. If it is late, then Consul or the machine caused the
+// delay.
 type control struct {
 	client *api.Client
 	held   map[string]termKey // by key
@@ -403,7 +400,7 @@ func (c *control) run(ctx context.Context) {
 	}
 }
 
-// late reports that the query returned late for a term, or not at all.
+// late reports whether the control query returned late for a term, or not at all.
 func (c *control) late(l *loggedTerm) bool {
 	const late = accurate / 2
 	return c.began[l.termKey].Sub(l.began).Abs() > late || c.ended[l.termKey].Sub(l.ended).Abs() > late

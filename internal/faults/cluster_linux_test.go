@@ -10,7 +10,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// Servers of a cluster fail; the one that electop uses keeps running.
+// In each of these faults, servers of a cluster fail, but the server that electop uses keeps running.
 func TestClusterFaults(t *testing.T) {
 	for _, f := range []fault{leaderKilled(), quorumLost("quorum lost for 10 s", 10*time.Second), quorumLost("quorum lost for 60 s", time.Minute)} {
 		t.Run(f.name, f.play)

@@ -10,21 +10,21 @@ import (
 
 // verdict is the result of comparing the events with the log.
 type verdict struct {
-	terms       int      // terms of the log, except those before the first read
-	told        int      // terms that an event reports
+	terms       int      // terms in the log, without those before the first read
+	reported    int      // terms that an event reports
 	missed      int      // terms counted in missed events
-	uncountable int      // terms of incarnations that were deleted or replaced between two reads
-	wrong       []string // false events, and terms that no event accounts for
+	uncountable int      // terms of keys that were deleted or replaced between two reads
+	wrong       []string // false events, and terms without an event
 	lags        []lag    // lags of the reported terms
 }
 
-// lag is the time from Consul's confirmation of a term to electop's report.
+// lag is the time from Consul's confirmation of a term to the report by electop.
 type lag struct {
 	began time.Time
 	took  time.Duration
 }
 
-// compare checks every event of watch against the log of writes.
+// compare checks every event of `electop watch` against the log of writes.
 func (l *truth) compare(lines []line) *verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *truth) compare(lines []line) *verdict {
 		}
 	}
 	for key, k := range l.keys {
-		c := comparison{verdict: v, k: k, at: -1, told: map[uint64]int{}, missed: map[uint64]int{}}
+		c := comparison{verdict: v, k: k, at: -1, reported: map[uint64]int{}, missed: map[uint64]int{}}
 		for _, e := range byKey[key] {
 			c.event(e)
 		}
@@ -59,12 +59,12 @@ func (v *verdict) blame(e line, format string, args ...any) {
 type comparison struct {
 	*verdict
 	k  *keyTruth
-	at int // the latest reported term in the log, -1 before the first
-	// first is the term of the initial event, or the first one after it.
-	first        int
-	initial, led bool
-	deletes      int
-	told, missed map[uint64]int // by CreateIndex
+	at int // index of the latest reported term in the log, -1 before the first
+	// first is the term of the initial event, or the first term after it.
+	first            int
+	initial, led     bool
+	deletes          int
+	reported, missed map[uint64]int // by CreateIndex
 }
 
 func (c *comparison) event(e line) {
@@ -113,15 +113,15 @@ func (c *comparison) elected(e line) {
 	}
 	c.at = i
 	if !t.restored {
-		c.told[t.create]++
-		c.verdict.told++
+		c.reported[t.create]++
+		c.verdict.reported++
 		c.lags = append(c.lags, lag{t.began, max(0, e.read.Sub(t.began))})
 	}
 }
 
 func (c *comparison) vacated(e line) {
 	if e.Initial && !c.initial {
-		// Terms up to this one preceded the first read.
+		// Terms up to this one began before the first read.
 		c.initial = true
 		for ; c.first < len(c.k.terms); c.first++ {
 			t := &c.k.terms[c.first]
@@ -162,20 +162,20 @@ func (c *comparison) account(key string) {
 			total[t.create]++
 		}
 	}
-	for create, n := range c.told {
+	for create, n := range c.reported {
 		if total[create] < n {
 			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d reported, the log has %d", key, n, create, total[create]))
 		}
 	}
 	for create, n := range c.missed {
-		if total[create] < n+c.told[create] {
+		if total[create] < n+c.reported[create] {
 			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d reported and %d counted as missed, the log has %d",
-				key, c.told[create], create, n, total[create]))
+				key, c.reported[create], create, n, total[create]))
 		}
 	}
 	for create, n := range total {
 		c.terms += n
-		rest := n - c.told[create] - c.missed[create]
+		rest := n - c.reported[create] - c.missed[create]
 		if rest <= 0 {
 			continue
 		}
@@ -184,7 +184,7 @@ func (c *comparison) account(key string) {
 			continue
 		}
 		c.wrong = append(c.wrong, fmt.Sprintf("%s: %d terms of create_index %d neither reported nor counted as missed (reported %d, missed %d)",
-			key, rest, create, c.told[create], c.missed[create]))
+			key, rest, create, c.reported[create], c.missed[create]))
 	}
 	if c.led != c.k.held || c.led && c.k.terms[c.at].id != c.k.terms[len(c.k.terms)-1].id {
 		c.wrong = append(c.wrong, fmt.Sprintf("%s: held at the end according to electop: %v, according to the log: %v", key, c.led, c.k.held))

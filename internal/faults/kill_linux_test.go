@@ -21,16 +21,15 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// killed is a history whose recorder is killed again and again, beside writers that
-// change elections 50 times a second.
+// killed is a history whose recorder is killed repeatedly while writers make 50 changes a second.
 type killed struct {
 	t    *testing.T
 	file string
 	args []string
 	rng  *rand.Rand
-	// seen are the events that a reader found in the file before a kill.
+	// seen contains the events that a reader found in the file before a kill.
 	seen  map[string]bool
-	kills []period // from the kill to the start of the next recorder
+	kills []period // times from the kill to the start of the next recorder
 }
 
 // TestNoStoredEventIsLostByKills kills `electop record` 5 times, or 100 times with
@@ -46,7 +45,7 @@ func TestNoStoredEventIsLostByKills(t *testing.T) {
 		t: t, file: filepath.Join(t.TempDir(), "h.db"), rng: rand.New(rand.NewPCG(1, 1)), seen: map[string]bool{},
 		args: []string{"--http-addr", agent.Addr(), "-k", "killed/*/leader"},
 	}
-	r := record(t, k.file, k.args...) // terms before the first observation are unknown
+	r := record(t, k.file, k.args...) // the recorder does not know terms before its first observation
 	log, stop := writeConstantly(t, agent, "killed")
 	for range times {
 		k.once(r)
@@ -80,7 +79,7 @@ func writeConstantly(t *testing.T, agent *consultest.Agent, prefix string) (log 
 	return log, stop
 }
 
-// once kills the recorder after a while and checks the file.
+// once kills the recorder after a random time and checks the file.
 func (k *killed) once(r *recording) {
 	f := k.open()
 	defer f.Close()
@@ -103,7 +102,7 @@ func (k *killed) open() *sqlite.File {
 	return f
 }
 
-// read notes the latest events that are in the file.
+// read stores the latest events of the file in seen.
 func (k *killed) read(f *sqlite.File) {
 	page, err := f.Events(k.t.Context(), history.EventQuery{Limit: 200})
 	if err != nil {
@@ -114,7 +113,7 @@ func (k *killed) read(f *sqlite.File) {
 	}
 }
 
-// identity distinguishes all events that happened.
+// identity returns a text that differs between any two events.
 func identity(e *election.Event) string {
 	return fmt.Sprint(e.Type, e.Key, " ", e.CreateIndex, e.Term, e.ModifyIndex, e.Session, e.Cause, e.Initial)
 }
@@ -131,7 +130,7 @@ func (k *killed) checkFile() {
 	}
 }
 
-// awaitEnd waits until the history shows each key as the log has it.
+// awaitEnd waits until the history and the log agree on the state of each key.
 func (k *killed) awaitEnd(log *truth) {
 	f := k.open()
 	defer f.Close()
@@ -164,7 +163,7 @@ func (k *killed) awaitEnd(log *truth) {
 	k.t.Fatalf("not recorded:\n%s", strings.Join(wrong, "\n"))
 }
 
-// checkEvents checks that every event that was seen is stored, and no event twice.
+// checkEvents checks that every event in seen is stored, and that no event is stored twice.
 func (k *killed) checkEvents() {
 	f := k.open()
 	defer f.Close()
@@ -187,9 +186,8 @@ func (k *killed) checkEvents() {
 	k.t.Logf("%d kills, %d events seen before one, %d stored", len(k.kills), len(k.seen), len(page.Events))
 }
 
-// checkGaps checks that no period of observation contains a kill, and that the file says
-// that each ended without notice. A recorder that is killed before its first write leaves
-// no period.
+// checkGaps checks that no period of observation contains a kill, and that each is marked as ended unexpectedly. A
+// recorder that is killed before its first write leaves no period.
 func (k *killed) checkGaps() {
 	f := k.open()
 	defer f.Close()
@@ -209,8 +207,8 @@ func (k *killed) checkGaps() {
 	k.t.Logf("%d periods of observation; a gap begins before the kill by p50 %v, at most %v", len(all), part(early, 50), part(early, 100))
 }
 
-// checkTerms checks that each term of the log is recorded once, counted as missed, or
-// happened in a gap, and that no other is recorded.
+// checkTerms checks that each term of the log was recorded once, was counted as missed, or happened in a gap. The
+// history must contain no other terms.
 func (k *killed) checkTerms(log *truth) {
 	recorded := map[string]int{}
 	for _, r := range recordedTerms(k.t, k.file) {
@@ -253,8 +251,8 @@ func (k *killed) checkTerms(log *truth) {
 	k.t.Logf("%d terms in the log: %d recorded, %d counted as missed, %d of keys that were deleted in a gap", terms, found, counted, inGaps)
 }
 
-// hidden reports that a term of a deleted key happened in a gap, or was so short that
-// a recorder that waits for a processor does not see it.
+// hidden reports whether a term of a deleted key happened in a gap, or was too short for a recorder on a busy
+// machine.
 func (k *killed) hidden(t term) bool {
 	const short = time.Second
 	if !t.ending.IsZero() && t.ending.Sub(t.asked) < short {

@@ -21,7 +21,7 @@ func proxied(name string, lasts time.Duration, f consultest.Fault) fault {
 
 func nothing(*stage) {}
 
-// The network or a proxy fails; Consul keeps running.
+// In each of these faults, the network or a proxy fails, but Consul keeps running.
 func TestNetworkFaults(t *testing.T) {
 	cut := proxied("a proxy cuts queries after 30 s", 70*time.Second, consultest.Fault{CutAfter: 30 * time.Second})
 	cut.silent, cut.long = true, true

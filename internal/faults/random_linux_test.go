@@ -10,7 +10,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// randomFault is a fault that the soak may inject. It has ended when inject returns.
+// randomFault is a fault that the soak test may inject. The fault has ended when inject returns.
 type randomFault struct {
 	name   string
 	inject func(s *soak, ctx context.Context)
@@ -47,7 +47,7 @@ func soakFaults() []randomFault {
 	return faults
 }
 
-// foreignResponse returns a response that is not Consul's.
+// foreignResponse returns a response that does not come from Consul.
 type foreignResponse struct {
 	name    string
 	handler http.HandlerFunc
@@ -68,7 +68,7 @@ func foreignResponses() []foreignResponse {
 
 func truncate(body []byte) []byte { return body[:len(body)/2] }
 
-// corrupt changes some of the bytes, including the first one.
+// corrupt changes the first byte and some other bytes.
 func corrupt(body []byte) []byte {
 	for i := 0; i < len(body); i += 7 {
 		body[i] ^= 0x55
@@ -76,7 +76,7 @@ func corrupt(body []byte) []byte {
 	return body
 }
 
-// during injects a fault into the proxy for some time.
+// during injects a fault with the proxy for some time.
 func (s *soak) during(ctx context.Context, d time.Duration, f consultest.Fault) {
 	s.proxy.Set(f)
 	s.wait(ctx, d)
@@ -113,7 +113,7 @@ func (s *soak) agentStopped(ctx context.Context) {
 	s.must(s.agents[0].Restart())
 }
 
-// leader returns the number of the server that leads the cluster.
+// leader returns the index of the server that leads the cluster.
 func (s *soak) leader() int {
 	for _, asked := range s.agents {
 		addr, err := asked.Client().Status().Leader()

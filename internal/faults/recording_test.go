@@ -16,10 +16,10 @@ import (
 type recording struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	done chan struct{} // closed when its standard error is read to the end
+	done chan struct{} // closed at the end of its standard error
 }
 
-// record starts electop and waits until it observes.
+// record starts `electop record` and waits until it observes Consul.
 func record(t *testing.T, file string, args ...string) *recording {
 	t.Helper()
 	r := &recording{t: t, done: make(chan struct{})}
@@ -67,7 +67,7 @@ func (r *recording) kill() {
 	_ = r.cmd.Wait()
 }
 
-// stop ends the process with SIGTERM, as systemd does, and expects success.
+// stop ends the process with SIGTERM, as systemd does, and expects exit code 0.
 func (r *recording) stop() {
 	r.t.Helper()
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -99,7 +99,7 @@ func recordedTerms(t *testing.T, file string) []recordedTerm {
 	return historyLines[recordedTerm](t, file, "--terms")
 }
 
-// historyLines reads what `electop history -o json` prints of the last week.
+// historyLines returns the output of `electop history -o json` for the last week.
 func historyLines[T any](t *testing.T, file string, args ...string) (all []T) {
 	t.Helper()
 	cmd := exec.Command(program, append([]string{"history", "--history", file, "--since", "7d", "-o", "json"}, args...)...)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// dashboard is electop in a separate tmux server.
+// dashboard is electop in a tmux server of its own.
 type dashboard struct {
 	t      *testing.T
 	socket string
@@ -85,11 +85,11 @@ func descendants(parent string) (pids []int) {
 	return pids
 }
 
-// view is the content of the dashboard.
+// view is the content of the screen.
 type view struct {
 	at         time.Time
 	live, lost bool
-	// aged is set if a banner shows the age of the board or of this part of it; banner is its text.
+	// aged is set if a banner shows the age of the data of web. banner is the text of the banner.
 	aged   bool
 	banner string
 	row    string // leader of the election web

@@ -10,13 +10,14 @@ import (
 	"electop/internal/consultest"
 )
 
-// An operator restores a snapshot: ended terms become current again, or undone terms return.
+// In each of these faults, an operator restores a snapshot: ended terms become current again, or later terms
+// disappear.
 func TestSnapshotFaults(t *testing.T) {
 	older := fault{
 		name: "older snapshot restored", at: aDevAgent, lasts: 6 * time.Second, silent: true, still: true,
 		begin: func(s *stage) {
 			image := s.snapshot()
-			s.must(s.turn())
+			s.must(s.changeLeader())
 			s.board.until("new leader", s.right)
 			s.restore(image)
 		},
@@ -26,8 +27,8 @@ func TestSnapshotFaults(t *testing.T) {
 		name: "older snapshot restored, then a newer one", at: aDevAgent, lasts: 6 * time.Second, silent: true, still: true,
 		begin: func(s *stage) {
 			first := s.snapshot()
-			s.must(s.turn())
-			s.must(s.turn())
+			s.must(s.changeLeader())
+			s.must(s.changeLeader())
 			second := s.snapshot()
 			s.board.until("new leader", s.right)
 			s.restore(first)
@@ -66,7 +67,7 @@ func (s *stage) restore(image []byte) {
 	s.leads(leaderOf(s.writer.keys[0].pair))
 }
 
-// restored reads all keys after a snapshot was restored and logs them. The caller prevents other writes.
+// restored reads all keys after a snapshot was restored, and logs their state. The caller prevents other writes.
 func (w *writer) restored(asked time.Time) error {
 	w.session = ""
 	for _, k := range w.keys {

@@ -15,15 +15,14 @@ import (
 	"electop/internal/consultest"
 )
 
-// The load of the soak is writers × one change per writePause: 20 changes a second.
+// The load of the soak test is one change per writer and writePause: 20 changes a second.
 const (
 	soakWriters = 5
-	soakKeys    = 12 // pause of each writer
+	soakKeys    = 12 // pause of each writer after a change
 	writePause  = 250 * time.Millisecond
 )
 
-// soak is a cluster, a proxy in front of its first server, electop behind the proxy, and writers that do not use the
-// proxy.
+// soak is a cluster, a proxy in front of its first server, an electop that uses the proxy, and writers that do not.
 type soak struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -34,7 +33,7 @@ type soak struct {
 	writers []*writer
 	watch   *watching
 	older   []byte // the latest snapshot
-	// faulty lists the periods of the faults, with the time to recover.
+	// faulty contains the periods of the faults. Each includes the time to recover.
 	faulty []period
 }
 
@@ -88,12 +87,13 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// keepDeadServers lets a killed server return as a voter.
+// keepDeadServers makes Consul accept a killed server as a voter when it returns.
 func keepDeadServers() consultest.Option {
 	return consultest.WithConfig(`autopilot { cleanup_dead_servers = false }`)
 }
 
-// play writes and injects faults for some time. It returns the usage before the first fault and the maximum.
+// play writes and injects faults for some time. It returns the resource usage before the first fault, and the
+// maximum.
 func (s *soak) play(length time.Duration) (first, worst usage) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), length)
 	defer cancel()
@@ -126,7 +126,7 @@ func (s *soak) play(length time.Duration) (first, worst usage) {
 	return first, worst
 }
 
-// wait returns after d or when the soak ends.
+// wait returns after d or when the soak test ends.
 func (s *soak) wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -136,7 +136,7 @@ func (s *soak) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// settle waits until electop has reported everything, and compares the events with the log.
+// settle waits until electop has reported every write, and compares the events with the log.
 func (s *soak) settle() *verdict {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -152,7 +152,7 @@ func (s *soak) settle() *verdict {
 	}
 }
 
-// reconcile reads the keys with an unconfirmed write.
+// reconcile reads the keys whose latest write was not confirmed.
 func (s *soak) reconcile() {
 	for _, w := range s.writers {
 		w.mu.Lock()
@@ -165,7 +165,7 @@ func (s *soak) reconcile() {
 	}
 }
 
-// report prints the soak's figures and fails if an event was false.
+// report prints the results and fails the test if an event was false.
 func (s *soak) report(v *verdict, first, worst usage) {
 	writes, _ := s.truth.count()
 	failed := 0
@@ -180,7 +180,7 @@ func (s *soak) report(v *verdict, first, worst usage) {
 		}
 	}
 	s.t.Logf("%d faults, %d writes (%d without confirmation)", len(s.faulty), writes, failed)
-	s.t.Logf("%d terms: %d reported, %d counted as missed, %d of deleted or replaced keys, %d false", v.terms, v.told, v.missed, v.uncountable, len(v.wrong))
+	s.t.Logf("%d terms: %d reported, %d counted as missed, %d of deleted or replaced keys, %d false", v.terms, v.reported, v.missed, v.uncountable, len(v.wrong))
 	s.t.Logf("lag without a fault: p50 %v, p99 %v, longest %v (%d terms)", part(calm, 50), part(calm, 99), part(calm, 100), len(calm))
 	s.t.Logf("lag at any time: p50 %v, p99 %v, longest %v (%d terms)", part(all, 50), part(all, 99), part(all, 100), len(all))
 	s.t.Logf("usage: at the start %v, maximum %v, at the end %v", first, worst, usageOf(s.t, s.watch.pid()))
@@ -193,7 +193,7 @@ func (s *soak) report(v *verdict, first, worst usage) {
 	}
 }
 
-// recovery is the time after a fault in which terms do not count as undisturbed.
+// recovery is the time after a fault in which delays still count as caused by the fault.
 const recovery = 2 * time.Second
 
 func (s *soak) disturbed(at time.Time) bool {

@@ -34,7 +34,7 @@ type stage struct {
 // setting is the environment of a stage, in addition to an agent.
 type setting struct {
 	agent   *consultest.Agent
-	writers []*api.Client // addresses of other servers; if empty, the agent's
+	writers []*api.Client // addresses of other servers; if empty, the address of the agent
 	tls     *tls.Config
 	env     []string
 	args    []string
@@ -42,14 +42,14 @@ type setting struct {
 
 func newStage(t *testing.T, at setting) *stage {
 	t.Helper()
-	prefix := strings.NewReplacer("/", "-", "#", "-", "[", "", "]", "").Replace(t.Name()) // a pattern must not contain brackets
+	prefix := strings.NewReplacer("/", "-", "#", "-", "[", "", "]", "").Replace(t.Name()) // brackets are not allowed in a pattern
 	s := &stage{t: t, agent: at.agent, truth: newTruth()}
 	s.proxy = consultest.StartProxy(t, at.agent.Addr(), at.tls)
 	if len(at.writers) == 0 {
 		at.writers = []*api.Client{at.agent.Client()}
 	}
 	s.writer = newWriter("web", 1, s.truth, at.writers, prefix+"/web/leader")
-	s.must(s.turn())
+	s.must(s.changeLeader())
 	addr := s.proxy.Addr()
 	if at.tls != nil {
 		addr = "https://" + addr
@@ -63,8 +63,8 @@ func newStage(t *testing.T, at setting) *stage {
 	return s
 }
 
-// turn ends the current term of web and begins a new one.
-func (s *stage) turn() error {
+// changeLeader ends the current term of web and begins a new one.
+func (s *stage) changeLeader() error {
 	w, k := s.writer, s.writer.keys[0]
 	ctx := context.Background()
 	deadline := time.Now().Add(patience)
@@ -84,15 +84,15 @@ func (s *stage) turn() error {
 	return nil
 }
 
-// leads records the leader from now on.
+// leads records the leader of the key web.
 func (s *stage) leads(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed, s.leader = time.Now(), id
 }
 
-// current reports whether a view shows the actual leader as current. It also reports whether the view shows another
-// leader as current, and since when that is wrong.
+// current reports whether a view shows the actual leader as current, or wrongly another one. since is when the leader
+// last changed.
 func (s *stage) current(v view) (right, wrong bool, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,12 +114,12 @@ func (s *stage) must(err error) {
 // fault is one row of the table.
 type fault struct {
 	name string
-	// at prepares Consul; nil uses the shared agent.
+	// at prepares Consul; nil means the shared agent.
 	at func(t *testing.T) setting
 	// begin injects the fault, end removes it.
 	begin, end func(s *stage)
 	lasts      time.Duration
-	// silent is set if the user notices only late changes.
+	// silent is set if the fault shows no banner, only late changes.
 	silent bool
 	// reports is set if a change during the fault appears on the screen although the fault lasts.
 	reports bool
@@ -158,7 +158,7 @@ func (f fault) play(t *testing.T) {
 	f.end(s)
 	ended := time.Now()
 	if f.still {
-		s.must(s.turn())
+		s.must(s.changeLeader())
 		ended = time.Now()
 	}
 	v := s.board.until("current board after the fault", s.right)
@@ -167,13 +167,13 @@ func (f fault) play(t *testing.T) {
 	s.finish(f, &r)
 }
 
-// during watches the screen while the fault lasts. Meanwhile the leader changes.
+// during watches the screen during the fault, and changes the leader meanwhile.
 func (s *stage) during(f fault, begun time.Time, r *result) {
 	turned := make(chan error, 1)
 	if f.still {
 		turned <- nil
 	} else {
-		go func() { turned <- s.turn() }()
+		go func() { turned <- s.changeLeader() }()
 	}
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -223,10 +223,10 @@ func (s *stage) correct() {
 	}
 }
 
-// finish changes the leader once more without a fault, and compares the usage of the process with that before the
-// fault.
+// finish changes the leader again after the fault. It compares the resource usage of electop with the usage before
+// the fault.
 func (s *stage) finish(f fault, r *result) {
-	s.must(s.turn())
+	s.must(s.changeLeader())
 	s.board.until("change after the fault", s.right)
 	s.correct()
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -263,7 +263,7 @@ func (s *stage) connections() (lost, restored int) {
 	return lost, restored
 }
 
-// Limits of the additional usage after a fault: idle connections, and memory that Go returns later.
+// Limits of the additional usage after a fault. Idle connections remain, and Go returns memory late.
 const (
 	fileSlack     = 8
 	memorySlackKB = 32 << 10
@@ -271,7 +271,7 @@ const (
 
 var table sync.Mutex
 
-// write logs the row of the table, and appends it to the file that the environment names.
+// write logs the row of the table, and appends it to the file that an environment variable names.
 func (r *result) write(t *testing.T, f fault) {
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 	seen := "–"

@@ -8,30 +8,30 @@ import (
 
 // term is one hold of a key according to the writers.
 type term struct {
-	// id is the leader that the key's value names, unique to the term.
+	// id is the leader that the key's value names. It is unique to the term.
 	id      string
 	session string
-	// create, lock and modify are the indexes that Consul gave the acquire.
+	// create, lock and modify are the key's indexes in the response to the acquire.
 	create, lock, modify uint64
-	// began is when Consul confirmed the acquire, asked when it was sent.
+	// asked is when the acquire was sent. began is when Consul confirmed it.
 	asked, began time.Time
-	// ending is when the write that ended it was sent; zero while it lasts.
+	// ending is when the write that ended the term was sent, zero while the term lasts.
 	ending time.Time
-	// restored is set if a snapshot restored an earlier term.
+	// restored is set if the term became current again with a restored snapshot.
 	restored bool
 }
 
 // keyTruth is the log of one key.
 type keyTruth struct {
 	terms   []term
-	deletes []time.Time // time at which each write was sent
-	// uncountable lists incarnations, by CreateIndex, with terms that LockIndex no longer counts: the key was
-	// deleted, or a snapshot replaced it.
+	deletes []time.Time // times at which writes were sent
+	// uncountable contains each CreateIndex with terms that LockIndex no longer counts, because the key was deleted
+	// or a snapshot was restored.
 	uncountable map[uint64]bool
 	held        bool
 }
 
-// truth is the independent log of every write.
+// truth is the log of every write, independent of electop.
 type truth struct {
 	mu     sync.Mutex
 	keys   map[string]*keyTruth
@@ -59,7 +59,7 @@ func (l *truth) begin(key string, t term) {
 	})
 }
 
-// end records that the key has no leader since a write that was sent at asked.
+// end records that a write ended the current term. asked is when the write was sent.
 func (l *truth) end(key string, asked time.Time, deleted bool) {
 	l.with(key, func(k *keyTruth) {
 		if k.held {
@@ -76,14 +76,14 @@ func (l *truth) end(key string, asked time.Time, deleted bool) {
 	})
 }
 
-// wrote counts a write that changed no leader.
+// wrote records a write that did not change the leader.
 func (l *truth) wrote() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.writes++
 }
 
-// restored records the state of a key in a restored snapshot; id is empty without a leader.
+// restored records the state of a key in a restored snapshot. id is empty without a leader.
 func (l *truth) restored(key string, asked time.Time, exists bool, id string) {
 	l.with(key, func(k *keyTruth) {
 		for i := range k.terms {

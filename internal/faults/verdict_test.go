@@ -9,8 +9,8 @@ import (
 	"electop/election"
 )
 
-// told returns a log with two terms of one key, and the events that report them.
-func told() (*truth, []line) {
+// reportedTerms returns a log with two terms of one key, and the events that report them.
+func reportedTerms() (*truth, []line) {
 	start := time.Now()
 	at := func(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
 	l := newTruth()
@@ -27,7 +27,7 @@ func told() (*truth, []line) {
 	}
 }
 
-// The comparison must detect false events; otherwise the fault tests would prove nothing.
+// If the comparison did not detect false events, the fault tests would prove nothing.
 func TestCompareFindsFalseEvents(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -70,7 +70,7 @@ func TestCompareFindsFalseEvents(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, lines := told()
+			l, lines := reportedTerms()
 			wrong := l.compare(c.falsify(l, slices.Clone(lines))).wrong
 			if all := strings.Join(wrong, "\n"); c.want == "" && all != "" || !strings.Contains(all, c.want) {
 				t.Errorf("got %q, want %q", all, c.want)

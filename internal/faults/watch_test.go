@@ -39,8 +39,8 @@ func watch(t *testing.T, env []string, args ...string) *watching {
 	w := &watching{t: t, more: make(chan struct{})}
 	w.cmd = exec.Command(program, append([]string{"watch", "-o", "json"}, args...)...)
 	w.cmd.Env = append(os.Environ(), env...)
-	// If a stopped member belonged to the test's own process group, the kernel would send SIGHUP to the group when
-	// the shell that started it ends.
+	// A separate group: if a process of the test's group stopped, the kernel would send SIGHUP to that group when the
+	// shell that started the test ends.
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	errors, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *watching) collect(scanner *bufio.Scanner) {
 
 func (w *watching) pid() int { return w.cmd.Process.Pid }
 
-// all returns the lines so far.
+// all returns the lines read so far.
 func (w *watching) all() []line {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +98,7 @@ func (w *watching) all() []line {
 	return slices.Clone(w.lines)
 }
 
-// until waits for a line from the n-th on. It returns the line and the number of the next one.
+// until waits for a line at index n or later. It returns the line and the next index.
 func (w *watching) until(n int, what string, is func(line) bool) (line, int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

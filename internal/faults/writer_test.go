@@ -12,7 +12,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// writeTimeout bounds one request of a writer. After a timeout, the writer reads whether the write was applied.
+// writeTimeout is the timeout of a request of a writer. After a timeout, the writer reads the key to find out whether
+// the write was applied.
 const writeTimeout = 2 * time.Second
 
 // keyState is the state of a key according to its writer.
@@ -22,26 +23,26 @@ type keyState struct {
 	pair *api.KVPair
 	// doubtful is set if the result of the latest write is unknown.
 	doubtful bool
-	// since is when the first unconfirmed write was sent: Consul may apply it late. tried contains the sessions of
-	// the leaders that these writes may have created, by id.
+	// since is when the first unconfirmed write was sent, because Consul may apply it late. tried contains the
+	// leaders that unconfirmed writes may have created: their sessions by id.
 	since time.Time
 	tried map[string]string
 }
 
-// writer changes its own keys through the Consul API, not through the proxy, and logs the changes. Only one goroutine
-// at a time writes a key.
+// writer changes its own keys and logs the changes. It does not use the proxy. Only one goroutine at a time writes a
+// key.
 type writer struct {
-	clients []*api.Client // used in turn
+	clients []*api.Client // the next request uses the next client
 	truth   *truth
 	rng     *rand.Rand
 	name    string
 
-	mu      sync.Mutex // held during one change
+	mu      sync.Mutex // locked during one change
 	keys    []*keyState
 	session string
 	next    int // number of the next term
 	client  int
-	failed  int // writes that Consul did not confirm
+	failed  int // number of writes that Consul did not confirm
 }
 
 func newWriter(name string, seed uint64, l *truth, clients []*api.Client, keys ...string) *writer {
@@ -61,7 +62,7 @@ func (w *writer) run(ctx context.Context, pause time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			w.change(context.WithoutCancel(ctx)) // a cancelled write may still be applied
+			w.change(context.WithoutCancel(ctx)) // Consul may still apply a cancelled write
 		}
 	}
 }
@@ -156,8 +157,8 @@ func (w *writer) openSession(ctx context.Context) bool {
 	return true
 }
 
-// txn applies one operation if the key has the state that the writer expects. It logs the operation with the state in
-// Consul's response.
+// txn applies one operation if the key is in the expected state. It logs the operation with the state in Consul's
+// response.
 func (w *writer) txn(ctx context.Context, k *keyState, op *api.KVTxnOp, log func(*api.KVPair, time.Time)) bool {
 	guard := &api.KVTxnOp{Verb: api.KVCheckNotExists, Key: k.key}
 	if k.pair != nil {
@@ -179,7 +180,7 @@ func (w *writer) txn(ctx context.Context, k *keyState, op *api.KVTxnOp, log func
 	}
 	k.pair, k.since = nil, time.Time{}
 	if op.Verb != api.KVDelete {
-		// A transaction returns no value.
+		// The response to a transaction contains no value.
 		k.pair = response.Results[len(response.Results)-1].KV
 		k.pair.Value = op.Value
 	}
@@ -196,8 +197,8 @@ func (w *writer) refusedSession(response *api.TxnResponse) bool {
 	return false
 }
 
-// reconcile reads the result of an unconfirmed write. It tries once; the key stays doubtful if Consul does not
-// respond.
+// reconcile reads the result of an unconfirmed write. It tries once; if Consul does not respond, the key stays
+// doubtful.
 func (w *writer) reconcile(ctx context.Context, k *keyState) {
 	pair, err := w.read(ctx, k.key)
 	if err != nil {
@@ -207,12 +208,12 @@ func (w *writer) reconcile(ctx context.Context, k *keyState) {
 	k.settle(pair, w.truth)
 }
 
-// settle logs the difference between the known state and the state that was read.
+// settle logs the difference between the expected state and the state that was read.
 func (k *keyState) settle(pair *api.KVPair, l *truth) {
 	before, wasHeld := k.pair, k.held()
 	k.doubtful, k.pair = false, pair
 	gone := before != nil && (pair == nil || pair.CreateIndex != before.CreateIndex)
-	// The value remains when the term ends.
+	// The value of the key remains when the term ends.
 	id := leaderOf(pair)
 	session, began := k.tried[id]
 	began = began && (gone || id != leaderOf(before))
@@ -234,7 +235,7 @@ func (k *keyState) settle(pair *api.KVPair, l *truth) {
 
 func (k *keyState) held() bool { return k.pair != nil && k.pair.Session != "" }
 
-// unconfirmed records that a write that was sent at asked has no confirmation.
+// unconfirmed records that Consul did not confirm a write. asked is when the write was sent.
 func (k *keyState) unconfirmed(asked time.Time) {
 	k.doubtful = true
 	if k.since.IsZero() {
@@ -244,7 +245,7 @@ func (k *keyState) unconfirmed(asked time.Time) {
 
 var errNoAnswer = errors.New("no server answers")
 
-// read reads a key consistently from any server.
+// read reads a key consistently from any server that responds.
 func (w *writer) read(ctx context.Context, key string) (*api.KVPair, error) {
 	for range w.clients {
 		limited, cancel := context.WithTimeout(ctx, writeTimeout)
@@ -260,7 +261,7 @@ func (w *writer) read(ctx context.Context, key string) (*api.KVPair, error) {
 
 func (w *writer) api() *api.Client { return w.clients[w.client%len(w.clients)] }
 
-// failedOnce counts a failure and selects the next server.
+// failedOnce counts a failed request and selects the next client.
 func (w *writer) failedOnce() {
 	w.failed++
 	w.client++

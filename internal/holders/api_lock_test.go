@@ -25,7 +25,7 @@ func newAPILock(s *stage, value string) *apiLock {
 	return &apiLock{Lock: l}
 }
 
-// lead waits for the lock; the end of the test releases it.
+// lead waits for the lock, which the cleanup of the test releases.
 func (l *apiLock) lead(t *testing.T) {
 	t.Helper()
 	lost, err := l.Lock.Lock(nil)
@@ -41,8 +41,8 @@ func (l *apiLock) lead(t *testing.T) {
 	})
 }
 
-// A holder detects its loss only through the channel. It keeps its session, and cannot compete again before it calls
-// Unlock.
+// Only the channel reports the loss to a holder. The holder keeps its session, and cannot compete again before it
+// calls Unlock.
 func TestAPILockAlone(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {
@@ -110,7 +110,7 @@ func TestAPILockWithWaiter(t *testing.T) {
 	}
 }
 
-// An application that renews its session but ignores the channel continues as if it were the leader.
+// If an application renews its session but ignores the channel, it continues to act as leader.
 func TestAPILockThatIgnoresItsChannel(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")

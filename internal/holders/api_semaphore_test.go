@@ -35,8 +35,8 @@ func holdSlot(t *testing.T, sem *api.Semaphore) <-chan struct{} {
 	return lost
 }
 
-// A destroyed session loses its contender key and its slot, which is free at once: the lock-delay applies to the
-// contender's own key only.
+// With its session, a holder loses its contender key and its slot. The slot is free at once, because the lock-delay
+// applies only to the contender key.
 func TestAPISemaphoreDestroy(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -63,8 +63,8 @@ func TestAPISemaphoreDestroy(t *testing.T) {
 	await(t, "the channel's end", closed(lost))
 }
 
-// If a contender key is released, the holder loses its slot, because it reads the contender keys, too. The session
-// remains, and the slot counts as taken until another contender writes the semaphore's key.
+// If its contender key is released, a holder loses its slot, because the client also reads the contender keys. The
+// session remains, and the slot counts as taken until another contender writes the semaphore's key.
 func TestAPISemaphoreRelease(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")

@@ -13,7 +13,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// consulLock starts `consul lock` with a child that prints its process id.
+// consulLock starts `consul lock` with a child that prints its process ID.
 func consulLock(s *stage, flags ...string) *process {
 	s.t.Helper()
 	return consulLockChild(s, "echo child $$; exec sleep 600", flags...)
@@ -75,15 +75,15 @@ func TestConsulLockWithWaiter(t *testing.T) {
 			h := s.act(verb)
 			mustStop(t, p)
 			next := h.successor()
-			h.mustKeep(next) // a waiter rejects other flags than those of a lock
+			h.mustKeep(next) // a waiter rejects a key without the flags of a lock
 			waiter.number("child")
 			h.mustEnd()
 		})
 	}
 }
 
-// A child that ignores SIGTERM outlives the lock: `consul lock` sends SIGKILL only later, and the next holder does
-// not wait for that.
+// A child that ignores SIGTERM still runs when the next holder acquires the lock, because `consul lock` sends SIGKILL
+// only later.
 func TestConsulLockChildThatIgnoresTerm(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -102,7 +102,7 @@ func TestConsulLockChildThatIgnoresTerm(t *testing.T) {
 	}
 }
 
-// Only the child receives SIGTERM: processes that the child started continue after `consul lock` has exited.
+// Only the child receives SIGTERM. Processes that the child started still run after `consul lock` has exited.
 func TestConsulLockDoesNotEndGrandchildren(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -130,7 +130,7 @@ func TestConsulLockIsListedWithItsCommand(t *testing.T) {
 	}
 }
 
-// A semaphore's holder loses its slot with its session.
+// The holder of a semaphore loses its slot with its session.
 func TestConsulLockSemaphore(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, ".lock")
@@ -153,8 +153,8 @@ func TestConsulLockSemaphore(t *testing.T) {
 	}
 }
 
-// awaitSessions waits until this number of sessions competes under the stage's prefix. A waiting candidate of a lock
-// leaves no other data in Consul.
+// awaitSessions waits until n sessions compete under the stage's prefix. A waiting lock candidate has no other data
+// in Consul.
 func (s *stage) awaitSessions(n int) {
 	s.t.Helper()
 	await(s.t, "sessions", func() bool {
@@ -172,7 +172,7 @@ func (s *stage) awaitSessions(n int) {
 	})
 }
 
-// contender waits until the semaphore has n contenders and returns one of their sessions.
+// contender waits until the semaphore has n contenders, and returns the session of one of them.
 func (s *stage) contender(n int) (session string) {
 	s.t.Helper()
 	await(s.t, "contenders", func() bool {

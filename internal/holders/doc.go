@@ -1,4 +1,4 @@
-// Package holders tests electop's actions on locks of real software: Patroni, `consul lock`, Go's api.Lock and
-// api.Semaphore, npm's consul package and the recipe of Consul's guide. docs/actions.md states what they measure; `go
-// test -v` prints the times. Tests whose software is not installed are skipped; with CI=true they fail.
+// Package holders tests the effects of electop's actions on software that holds a lock: Patroni, `consul lock`, Go's
+// api.Lock and api.Semaphore, npm's consul package, and the recipe of Consul's guide. docs/actions.md contains the
+// results; `go test -v` prints the times. A test is skipped if its software is not installed; with CI=true it fails.
 package holders

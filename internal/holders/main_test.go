@@ -14,8 +14,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// asElectop is the environment variable that makes this test binary run as electop. With a separate `go build`, go
-// test's cache would not depend on electop's code.
+// asElectop is the environment variable that makes this test binary run as electop. If the tests built a separate
+// program, the cache of go test would not depend on electop's code.
 const asElectop = "HOLDERS_AS_ELECTOP"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main())
 	}
 	flag.Parse()
-	// The tests mostly wait for other processes, so many run in parallel.
+	// Most tests mainly wait for other processes, so many run in parallel.
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

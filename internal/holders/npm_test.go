@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// npmLock starts a candidate that uses npm's consul package. If again is set, it competes again after a loss.
+// npmLock starts a candidate that uses npm's consul package. If again is set, it competes again after it lost the
+// lock.
 func npmLock(s *stage, value string, again bool) *process {
 	s.t.Helper()
 	modules := nodeModules(s.t)
@@ -28,8 +29,8 @@ func npmLock(s *stage, value string, again bool) *process {
 	return start(s.t, cmd)
 }
 
-// The lock emits `end` and destroys its session, also after a release. A program that does not compete again ends,
-// because nothing keeps Node running.
+// The lock emits `end` and destroys its session, also after a release. If the program does not compete again, it
+// exits, because Node.js has no pending work.
 func TestNPMLockOnce(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {
@@ -56,7 +57,7 @@ func TestNPMLockOnce(t *testing.T) {
 	}
 }
 
-// The client's own pause adds to a lock-delay: it retries when the key changes or after 15 s.
+// After the lock-delay, the client waits until the key changes, at most 15 s, before it retries.
 func TestNPMLockAgain(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"release", "destroy"} {
@@ -89,7 +90,7 @@ func TestNPMLockWithWaiter(t *testing.T) {
 			waiter.says("retry\n")
 			h := s.act(verb)
 			p.says("release\nend\n")
-			waiter.says("acquire\n") // a waiter rejects other flags than those of a lock
+			waiter.says("acquire\n") // a waiter rejects a key without the flags of a lock
 			if next := h.successor(); string(next.Value) != "web-2" || next.Flags != h.pair.Flags {
 				t.Errorf("the key is %+v", next)
 			}

@@ -23,7 +23,7 @@ import (
 // cluster is a Patroni cluster. The stage's key is that of its leader.
 type cluster struct {
 	*stage
-	root  *testing.T // the stage's t is that of the current subtest
+	root  *testing.T // its t is that of the current subtest
 	scope string
 	dir   string
 	bin   string // folder of PostgreSQL's programs
@@ -74,7 +74,7 @@ func needsPatroni(t *testing.T) {
 	postgresPrograms(t)
 }
 
-// postgresPrograms returns the folder of the newest PostgreSQL server that Debian has installed.
+// postgresPrograms returns the folder of the newest PostgreSQL server that is installed from Debian.
 func postgresPrograms(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -88,8 +88,8 @@ func postgresPrograms(t *testing.T) string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// unprivileged returns the account that runs PostgreSQL, which refuses to run as root; nil for the account of the
-// test.
+// unprivileged returns the account that runs PostgreSQL, which does not run as root. It returns nil if the test does
+// not run as root.
 func unprivileged(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -107,7 +107,7 @@ func unprivileged(t *testing.T) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// folder creates a folder that PostgreSQL's account can enter, which t.TempDir is not.
+// folder creates a folder that PostgreSQL's account can enter. That account cannot enter t.TempDir.
 func (c *cluster) folder() string {
 	c.t.Helper()
 	dir, err := os.MkdirTemp("", "electop-patroni")
@@ -127,8 +127,8 @@ func (c *cluster) folder() string {
 	return dir
 }
 
-// run returns a command in the account that runs PostgreSQL. If the test binary is killed, the command receives
-// SIGTERM, at which Patroni stops PostgreSQL.
+// run returns a command that runs in PostgreSQL's account. If the test binary is killed, the kernel sends SIGTERM to
+// the command; Patroni then stops PostgreSQL.
 func (c *cluster) run(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = c.dir
@@ -151,11 +151,11 @@ func (c *cluster) join(name string, agent *consultest.Agent) *member {
 	return m
 }
 
-// start runs the daemon until the whole test ends.
+// start runs the daemon until the top-level test ends.
 func (m *member) start() {
 	m.c.t.Helper()
 	m.daemon = start(m.c.root, m.c.run("patroni", m.config()))
-	m.c.root.Cleanup(m.kill) // registered last, so it runs before the daemon's own cleanup, which does not stop PostgreSQL
+	m.c.root.Cleanup(m.kill) // registered last, so that PostgreSQL is stopped before the daemon
 }
 
 // rejoin starts a killed member as a new replica.
@@ -170,7 +170,8 @@ func (m *member) rejoin() {
 
 func (m *member) config() string { return m.dir + ".yml" }
 
-// settings use the shortest ttl that Patroni accepts. Files are not synced, because no machine fails in these tests.
+// settings contains the shortest ttl that Patroni accepts. PostgreSQL does not sync its files, because no machine
+// fails in these tests.
 func (m *member) settings() string {
 	_, consul, _ := net.SplitHostPort(m.agent.Addr())
 	return fmt.Sprintf(`scope: %[1]s
@@ -208,7 +209,7 @@ type status struct {
 	Role        string `json:"role"`
 	State       string `json:"state"`
 	Timeline    int    `json:"timeline"`
-	Seen        int64  `json:"dcs_last_seen"` // time at which the daemon's loop last read Consul, in seconds
+	Seen        int64  `json:"dcs_last_seen"` // time in seconds at which the daemon last read Consul
 	Replication []struct {
 		State string `json:"state"`
 	} `json:"replication"`
@@ -233,13 +234,13 @@ func (m *member) status() (s status) {
 	return s
 }
 
-// primary reports whether the member's daemon calls its PostgreSQL the primary.
+// primary reports whether the daemon reports its PostgreSQL as the primary.
 func (m *member) primary() bool {
 	s := m.status()
 	return s.State == "running" && (s.Role == "master" || s.Role == "primary") // Patroni 4 uses "primary"
 }
 
-// writable reports whether PostgreSQL itself is a primary.
+// writable reports whether PostgreSQL itself accepts writes.
 func (m *member) writable() bool {
 	return strings.TrimSpace(m.query("SELECT pg_is_in_recovery()").stdout) == "f"
 }
@@ -250,7 +251,7 @@ func (m *member) leads() bool {
 	return pair != nil && pair.Session != "" && string(pair.Value) == m.name && m.primary()
 }
 
-// streams reports whether the member is a replica that follows the primary.
+// streams reports whether the member is a replica that replicates the primary.
 func (m *member) streams() bool {
 	if s := m.status(); s.State != "running" && s.State != "streaming" || s.Role != "replica" {
 		return false
@@ -268,7 +269,7 @@ func (m *member) streams() bool {
 	return false
 }
 
-// postmaster returns the process id of the member's PostgreSQL, 0 if none runs.
+// postmaster returns the process ID of the member's PostgreSQL, 0 if it does not run.
 func (m *member) postmaster() int {
 	text, err := os.ReadFile(filepath.Join(m.dir, "postmaster.pid"))
 	if err != nil {
@@ -282,8 +283,8 @@ func (m *member) postmaster() int {
 	return pid
 }
 
-// kill ends the daemon first, because it would restart PostgreSQL, and then every PostgreSQL process that keeps the
-// daemon's output open. SIGQUIT ends PostgreSQL at once, like a crash, but frees its shared memory.
+// kill first ends the daemon, which would restart PostgreSQL. It then ends every PostgreSQL process that keeps the
+// daemon's output open, with SIGQUIT: PostgreSQL ends at once, as in a crash, but frees its shared memory.
 func (m *member) kill() {
 	m.daemon.signal(syscall.SIGKILL)
 	await(m.c.t, "the end of "+m.name, func() bool {

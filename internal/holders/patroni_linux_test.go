@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// TestPatroni tests electop's statements about Patroni's leader key. The subtests share one cluster. Each except the
-// last leaves it healthy.
+// TestPatroni tests electop's statements about Patroni's leader key. The subtests share one cluster. Every subtest
+// except the last one leaves the cluster healthy.
 func TestPatroni(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -37,7 +37,7 @@ func TestPatroni(t *testing.T) {
 	}
 }
 
-// primary returns the member that leads, and the other one.
+// primary returns the member that leads and the other member.
 func (c *cluster) primary() (leader, other *member) {
 	c.t.Helper()
 	await(c.t, "a primary that leads", func() bool {
@@ -103,7 +103,7 @@ func switchoverMoves(t *testing.T, c *cluster) {
 	t.Logf("patronictl switchover changed the leader in %v", time.Since(start).Round(time.Millisecond))
 }
 
-// Only the primary's daemon stops its PostgreSQL. While the daemon hangs, a replica also becomes a primary.
+// Only the primary's daemon stops its PostgreSQL. If the daemon hangs, a replica becomes a second primary.
 func destroyWithHungDaemon(t *testing.T, c *cluster) {
 	leader, other := c.primary()
 	leader.daemon.signal(syscall.SIGSTOP)
@@ -118,7 +118,7 @@ func destroyWithHungDaemon(t *testing.T, c *cluster) {
 	leader.daemon.signal(syscall.SIGCONT)
 	t.Logf("%s was no longer a primary %v after its daemon continued", leader.name,
 		await(t, "the demotion", func() bool { return !leader.writable() }).Round(time.Millisecond))
-	leader.kill() // its data has diverged
+	leader.kill() // its data differs from the new primary's
 	leader.rejoin()
 }
 
@@ -133,15 +133,15 @@ func destroyFailsOver(t *testing.T, c *cluster) {
 	leader.rejoin()
 }
 
-// The end of a dead primary's session deletes only keys that it still holds. An unlocked key names the dead primary
-// until a client deletes it.
+// When the session of a dead primary ends, Consul deletes only keys that the session still holds. A released key
+// names the dead primary until a client deletes the key.
 func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	leader, other := c.primary()
 	leader.kill()
 	start := time.Now()
 	h := c.unlock()
 	h.mustEnd()
-	for range 3 { // iterations of the replica's loop, which could promote it now
+	for range 3 { // number of loop iterations in which the replica could have been promoted
 		seen := other.status().Seen
 		await(t, "an iteration of the replica's loop", func() bool { return other.status().Seen > seen })
 	}
@@ -159,7 +159,7 @@ func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	t.Logf("%s led %v after the key was deleted", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
 }
 
-// unlock does what electop refuses: it unlocks the key in the transaction with which electop releases other keys.
+// unlock releases a Patroni key, which electop refuses, with the transaction that electop uses for other keys.
 func (c *cluster) unlock() hold {
 	c.t.Helper()
 	pair := c.get()

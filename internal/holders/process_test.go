@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// patience bounds every wait. It is generous, so that a slow machine fails no test.
+// patience is the timeout of every wait. It is long, so that a slow machine does not fail a test.
 const patience = 90 * time.Second
 
-// await polls until the condition holds and returns how long that took.
+// await polls until the condition is true and returns the time that this took.
 func await(t *testing.T, what string, holds func() bool) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -48,15 +48,15 @@ type process struct {
 	output bytes.Buffer
 }
 
-// Write adds to the output, which more than one process may write.
+// Write appends to the output. Several processes may write at the same time.
 func (p *process) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.output.Write(b)
 }
 
-// start runs the command until the test stops it or ends. The command has ended when its children have closed its
-// output, too; WaitDelay limits that time.
+// start runs the command until the test stops it or ends. The command has ended when its children have also closed
+// the output, at the latest after WaitDelay.
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, done: make(chan struct{})}
@@ -71,7 +71,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 	}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // its state contains the result; only the end matters here
+		_ = cmd.Wait() // the result is in the process state; here only the end matters
 	}()
 	t.Cleanup(func() {
 		p.kill()
@@ -112,7 +112,7 @@ func (p *process) says(text string) time.Duration {
 	return await(p.t, fmt.Sprintf("%q from %s", text, p.cmd.Args[0]), func() bool { return strings.Contains(p.text(), text) })
 }
 
-// number waits for a line that begins with the word and returns the number after it.
+// number waits for a line that begins with the word, and returns the number after the word.
 func (p *process) number(word string) (n int) {
 	p.t.Helper()
 	await(p.t, word+" and a number", func() bool {
@@ -133,8 +133,8 @@ func (p *process) exitCode() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// alive reports whether a process that is not a child of this one runs. An ended process stays in the table until its
-// parent, or init for an orphan, reaps it.
+// alive reports whether a process that is not a child of this one runs. An ended process remains in the process table
+// until its parent, or init for an orphan, reaps it.
 func alive(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		return !bytes.Contains(stat, []byte(") Z "))

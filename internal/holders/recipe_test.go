@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// guide is a holder that follows Consul's guide: a session without its own checks and a JSON value, written with
-// plain requests.
+// guide is a holder that follows Consul's guide with plain requests: a session without checks of its own, and a JSON
+// value.
 type guide struct {
 	s       *stage
 	session string
@@ -28,7 +28,7 @@ func newGuide(s *stage, name string) *guide {
 	return &guide{s: s, session: id, value: `{"Node":"` + name + `","Port":80}`}
 }
 
-// acquire sends one acquire.
+// acquire sends one request with ?acquire=.
 func (g *guide) acquire() bool {
 	g.s.t.Helper()
 	ok, _, err := g.s.client().KV().Acquire(&api.KVPair{Key: g.s.key, Value: []byte(g.value), Session: g.session}, nil)
@@ -38,8 +38,8 @@ func (g *guide) acquire() bool {
 	return ok
 }
 
-// A holder that refreshes its hold with ?acquire= acquires the key again with its next write, even if others wait for
-// it, and begins a new term.
+// If a holder refreshes its key with ?acquire=, it acquires the released key with its next write and begins a new
+// term, even if other sessions wait for the key.
 func TestRecipeThatRefreshesLeadsAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")
@@ -63,8 +63,8 @@ func TestRecipeThatRefreshesLeadsAgain(t *testing.T) {
 	}
 }
 
-// After a destroy, the same write never succeeds again. Consul returns `false` during the lock-delay, which looks
-// like a lost race, then an error that names the session.
+// After a destroy, the same write never succeeds. Consul returns `false` during the lock-delay, as for a key that
+// another session holds, and then an error that names the session.
 func TestRecipeAfterDestroy(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")
@@ -93,7 +93,7 @@ func TestRecipeAfterDestroy(t *testing.T) {
 	h.successor()
 }
 
-// A holder that only renews its session does not notice the loss: the renewal succeeds while another session leads.
+// A holder that only renews its session does not detect the loss: the renewal succeeds while another session leads.
 func TestRecipeThatOnlyRenewsDoesNotNoticeTheLoss(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "leader")

@@ -19,7 +19,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// stage is one key on an agent, with its history.
+// stage is one key on an agent, with the states that were observed.
 type stage struct {
 	t      *testing.T
 	agent  *consultest.Agent
@@ -29,7 +29,7 @@ type stage struct {
 	log    *keyLog
 }
 
-// newStage observes the key <prefix>/<name> from now on. The prefix is the test's name with the unique number of its
+// newStage starts to observe the key <prefix>/<name>. The prefix is the name of the test and the unique number of its
 // temporary folder.
 func newStage(t *testing.T, name string) *stage {
 	t.Helper()
@@ -44,12 +44,12 @@ func stageOn(t *testing.T, agent *consultest.Agent, prefix, key string) *stage {
 
 func (s *stage) client() *api.Client { return s.agent.Client() }
 
-// environment sets the variables with which Consul's own tools find the agent.
+// environment returns the variables from which Consul's own tools read the agent's address.
 func (s *stage) environment() []string {
 	return cleanEnvironment("CONSUL_HTTP_ADDR=" + s.agent.Addr())
 }
 
-// electop runs the program on the stage's key, without the user's files.
+// electop runs electop on the stage's key, without the user's files.
 func (s *stage) electop(args ...string) result {
 	s.t.Helper()
 	return s.electopOn(s.key, args...)
@@ -66,7 +66,7 @@ func (s *stage) electopOn(pattern string, args ...string) result {
 	return execute(s.t, cmd)
 }
 
-// act releases or destroys the stage's key, which must succeed, and returns the hold that it ended.
+// act releases or destroys the stage's key and returns the hold that it ended. The action must succeed.
 func (s *stage) act(verb string) hold {
 	s.t.Helper()
 	before := s.get()
@@ -101,7 +101,7 @@ func (s *stage) get() *api.KVPair {
 	return pair
 }
 
-// session returns nil for a session that has ended.
+// session reads a session. It returns nil if the session has ended.
 func (s *stage) session(id string) *api.SessionEntry {
 	s.t.Helper()
 	entry, _, err := s.client().Session().Info(id, nil)
@@ -116,7 +116,7 @@ func (s *stage) sessionLives(id string) bool {
 	return s.session(id) != nil
 }
 
-// led waits until the key is held.
+// led waits until a session holds the key.
 func (s *stage) led() *api.KVPair {
 	s.t.Helper()
 	return s.log.await(s.t, "a leader of "+s.key, func(st state) bool { return st.session() != "" }).pair
@@ -136,14 +136,14 @@ func (h hold) successor() *api.KVPair {
 	return next.pair
 }
 
-// next reports whether the pair shows a term after the hold. The same session leads again with a higher LockIndex, or
-// in a key that was created again.
+// next reports whether the pair shows a later term. If the same session leads again, LockIndex is higher, or the key
+// was created again.
 func (h hold) next(st state) bool {
 	return st.session() != "" && st.pair.ModifyIndex > h.pair.ModifyIndex &&
 		(st.session() != h.pair.Session || st.pair.LockIndex != h.pair.LockIndex || st.pair.CreateIndex != h.pair.CreateIndex)
 }
 
-// mustKeep checks the parts of a remaining key that no action may change.
+// mustKeep checks the parts of a key that no action may change.
 func (h hold) mustKeep(pair *api.KVPair) {
 	h.s.t.Helper()
 	switch {
@@ -156,17 +156,17 @@ func (h hold) mustKeep(pair *api.KVPair) {
 	}
 }
 
-// mustEnd waits for the end of the hold's session.
+// mustEnd waits until the hold's session has ended.
 func (h hold) mustEnd() {
 	h.s.t.Helper()
 	h.s.t.Logf("the old session ended %v later", await(h.s.t, "the session's end",
 		func() bool { return !h.s.sessionLives(h.pair.Session) }).Round(time.Millisecond))
 }
 
-// state is what one blocking query returned.
+// state is the result of one blocking query.
 type state struct {
 	at   time.Time
-	pair *api.KVPair // nil without the key
+	pair *api.KVPair // nil if the key does not exist
 }
 
 func (st state) session() string {
@@ -176,8 +176,7 @@ func (st state) session() string {
 	return st.pair.Session
 }
 
-// keyLog is the history of a key. Consul may merge changes that follow each other at once, so a short state may be
-// missing.
+// keyLog contains the observed states of a key. Consul may merge rapid changes, so a short state may be missing.
 type keyLog struct {
 	mu     sync.Mutex
 	states []state
@@ -215,13 +214,13 @@ func (l *keyLog) run(ctx context.Context, kv *api.KV, key string) {
 			return
 		}
 		if index = meta.LastIndex; index < last {
-			index = 0 // Consul's indexes can decrease
+			index = 0 // the index of a query can decrease
 		}
 		last = index
 	}
 }
 
-// await waits for a state that was observed now or before.
+// await waits for a state. It also accepts a state that was observed earlier.
 func (l *keyLog) await(t *testing.T, what string, is func(state) bool) (found state) {
 	t.Helper()
 	await(t, what, func() bool {
@@ -241,8 +240,8 @@ func (l *keyLog) await(t *testing.T, what string, is func(state) bool) (found st
 	return found
 }
 
-// vacancy returns the time from the last observed state in which the session held the key to the next term, or less
-// than that if Consul merged the states.
+// vacancy returns the time from the last observed state in which the session held the key to the next term. The
+// result is too short if Consul merged these states.
 func (l *keyLog) vacancy(session string, next state) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

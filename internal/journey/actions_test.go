@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// held fails unless the session holds the key of the election.
+// held fails the test unless the session holds the key of the election.
 func (s *stage) held(election, session string) {
 	s.t.Helper()
 	if pair := s.get(election); pair == nil || pair.Session != session {
@@ -48,7 +48,7 @@ func TestKeysInATooSmallWindowReleaseNothing(t *testing.T) {
 	term.await("left with 0")
 }
 
-// A dialog that does not fit enables its action after all its lines were visible.
+// If a dialog does not fit, its action is enabled once all lines have been visible.
 func TestALongDialogMustBeScrolledFirst(t *testing.T) {
 	s := newStage(t)
 	term := s.open(40, 10)
@@ -94,8 +94,8 @@ func TestADialogNamesHiddenMarks(t *testing.T) {
 	})
 }
 
-// A batch reports every election: one with a new leader, one that its leader acquired again, and one whose holder
-// changed before the action.
+// The result of an action on several elections lists each of them: one with a new leader, one that its leader
+// acquired again, and one whose holder changed before the action.
 func TestABatchReportsEveryElection(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -127,7 +127,7 @@ func TestABatchReportsEveryElection(t *testing.T) {
 	})
 }
 
-// Before a scan, a dialog does not claim that a session holds no other keys.
+// Before a scan, a dialog must not state that a session holds no other keys.
 func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -153,7 +153,7 @@ func TestAScanFindsKeysOutsideThePatterns(t *testing.T) {
 	})
 }
 
-// A batch recognises a Patroni key by its sibling keys, and skips it.
+// An action on several elections skips a Patroni key, which electop recognises by the sibling keys.
 func TestABatchSkipsAPatroniKey(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
@@ -180,8 +180,7 @@ func TestABatchSkipsAPatroniKey(t *testing.T) {
 	})
 }
 
-// A dashboard that ends before Consul has answered a write reports it and exits with
-// an error.
+// If the dashboard ends before Consul has responded to a write, it reports the write and exits with an error.
 func TestQuittingDuringAWriteFails(t *testing.T) {
 	s := newStage(t)
 	target, err := url.Parse("http://" + s.agent.Addr())

@@ -63,8 +63,8 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 	}
 }
 
-// recorded runs a recorder while web loses its leader to a destroyed session, and returns
-// the history after the recorder ended.
+// recorded runs a recorder while the session of web's leader is destroyed. It returns the history after the recorder
+// ended.
 func recorded(t *testing.T, s *stage) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "h.db")
@@ -156,7 +156,7 @@ func yesterday(t *testing.T, s *stage, file string) {
 	why.Time, why.Type, why.Cause, why.Evidence = lost.Time.Add(time.Second), election.Explained, election.CheckCritical, "service:web-old: 503"
 	w.Record([]election.Event{elected, lost, why})
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // what is queued is stored
+	cancel() // Close stores the queued events
 	if err := w.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "h.db")
 		yesterday(t, s, file)
 		lost := time.Now().Add(-24 * time.Hour).Format("Jan 02 15")
-		for range 2 { // what the first dashboard stores does not displace it
+		for range 2 { // the events that the first dashboard stores do not displace it
 			term := s.open(width, height, "--history", file)
 			term.await("1 led", "web-a")
 			term.keys("2")

@@ -58,7 +58,7 @@ func (s *stage) session(name string) string {
 
 func (s *stage) key(election string) string { return s.prefix + "/" + election + "/leader" }
 
-// acquire retries until it holds the lock: a lock-delay may be active.
+// acquire retries until the session holds the key, because a lock-delay may be active.
 func (s *stage) acquire(election, session, value string) {
 	s.t.Helper()
 	pair := &api.KVPair{Key: s.key(election), Value: []byte(value), Session: session}
@@ -233,7 +233,7 @@ func TestFilterHelpAndQuit(t *testing.T) {
 		term.keys("?")
 		term.await("─ Help")
 		term.keys("Escape")
-		term.gone("─ Help") // a key immediately after escape would form another key
+		term.gone("─ Help") // after escape, a key without a pause would form another key
 		term.keys("2")
 		term.await("elected")
 		term.keys("1")

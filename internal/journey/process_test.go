@@ -17,8 +17,8 @@ import (
 // shell is a terminal with a shell that has job control.
 type shell struct {
 	*terminal
-	modes string // of the terminal at the start
-	raw   string // file with every byte that was written to the terminal
+	modes string // modes of the terminal at the start
+	raw   string // file that receives every byte written to the terminal
 	state string // $XDG_STATE_HOME
 }
 
@@ -32,7 +32,7 @@ func openShell(t *testing.T, env ...string) *shell {
 	dir := t.TempDir()
 	s := &shell{raw: filepath.Join(dir, "raw"), state: filepath.Join(dir, "state")}
 	env = append(env, "XDG_STATE_HOME="+s.state, "HISTFILE=")
-	s.terminal = open(t, 150, 30, env, "env", "PS1="+shellPrompt, "bash", "--norc", "--noprofile", "-i") // sh drops PS1
+	s.terminal = open(t, 150, 30, env, "env", "PS1="+shellPrompt, "bash", "--norc", "--noprofile", "-i") // sh ignores PS1
 	s.tmux("pipe-pane", "-o", "cat > "+s.raw)
 	s.await(shellPrompt)
 	s.modes = s.readModes()
@@ -47,7 +47,7 @@ func (s *shell) readModes() string {
 	s.line("stty -a > " + s.raw + ".modes; echo modes-$((40+2))")
 	s.await("modes-42")
 	s.line("clear")
-	s.gone("modes-42") // bash may report a stopped job meanwhile
+	s.gone("modes-42") // bash may print a message about the stopped job first
 	modes, err := os.ReadFile(s.raw + ".modes")
 	if err != nil {
 		s.t.Fatal(err)
@@ -56,7 +56,8 @@ func (s *shell) readModes() string {
 		"alternate #{alternate_on} mouse #{mouse_any_flag}#{mouse_button_flag}#{mouse_sgr_flag} cursor #{cursor_flag} keypad #{keypad_flag}")
 }
 
-// inForeground waits until the shell controls the terminal again: a program that ends discards earlier input.
+// inForeground waits until the shell reads from the terminal again, because a program that ends discards earlier
+// input.
 func (s *shell) inForeground() {
 	s.t.Helper()
 	s.until("bash in the foreground", func(string) bool {
@@ -79,7 +80,7 @@ func (s *shell) restored() {
 	}
 }
 
-// dashboards are the processes of the dashboard that runs in the shell.
+// dashboards returns the processes of the dashboard that runs in the shell.
 type dashboards struct{ parent, child int }
 
 // board starts the demonstration and waits for its board.
@@ -90,7 +91,7 @@ func (s *shell) board(prefix, program string, args ...string) dashboards {
 	return s.processes(program)
 }
 
-// left waits until electop has ended and the shell prints its exit code.
+// left waits until electop has ended and the shell has printed its exit code.
 func (s *shell) left() string {
 	s.t.Helper()
 	code := regexp.MustCompile(`left with \d`)
@@ -108,7 +109,7 @@ func (s *shell) processes(program string) (d dashboards) {
 	return d
 }
 
-// descendant returns the descendant of pid with this name as its first argument.
+// descendant returns the descendant of pid whose first argument is this name.
 func (s *shell) descendant(pid int, name string) int {
 	s.t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -161,7 +162,7 @@ func awaitEnd(t *testing.T, pid int) {
 	}
 }
 
-// crasher builds electop with a goroutine that panics.
+// crasher builds an electop in which a goroutine panics.
 func crasher(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "crash")
@@ -189,7 +190,7 @@ func TestTerminalIsRestoredAfterAPanicInAnyGoroutine(t *testing.T) {
 				t.Fatal(err)
 			}
 			screen := s.await("left with 1")
-			// The screen breaks the line where the path reaches its edge.
+			// The terminal breaks the line within the path.
 			_, said, _ := strings.Cut(screen, "electop: ")
 			said = strings.ReplaceAll(said, "\n", "")
 			want := "the dashboard crashed: panic: out of cheese, ␛[2Jtoken <hidden>; its stacks are in " + log + "left with 1" + shellPrompt
@@ -258,7 +259,7 @@ func TestTerminalIsRestoredAfterEverySignal(t *testing.T) {
 	})
 }
 
-// Errors that keep the dashboard from opening are reported like those of commands.
+// If the dashboard cannot open, it reports the error like a command.
 func TestErrorsOfTheDashboardAreShown(t *testing.T) {
 	s := openShell(t)
 	for args, want := range map[string]string{
@@ -314,8 +315,7 @@ func TestSuspendAndContinue(t *testing.T) {
 	}
 }
 
-// electop cannot restore the terminal before a SIGSTOP; after fg the board is drawn
-// again.
+// electop cannot restore the terminal before a SIGSTOP, but it draws the dashboard again after fg.
 func TestContinueAfterSIGSTOP(t *testing.T) {
 	for _, child := range []bool{false, true} {
 		t.Run(fmt.Sprint("child=", child), func(t *testing.T) {
@@ -359,7 +359,7 @@ func TestSuspendedDashboardInTheBackgroundIsKilled(t *testing.T) {
 	s.restored()
 }
 
-// Without a shell that could continue it, electop does not stop.
+// Without a shell that can continue it, electop does not stop.
 func TestSuspendWithoutAShell(t *testing.T) {
 	term := open(t, 120, 36, nil, program, "demo", "--every", "60s")
 	term.await("8 led")

@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// recorder is electop record on one stage.
+// recorder is an `electop record` on one stage.
 type recorder struct {
 	t         *testing.T
 	url, file string
 }
 
-// record starts a recorder with a token, and waits until it records.
+// record starts a recorder with a token and waits until it observes Consul.
 func (s *stage) record(tokenFile string) *recorder {
 	s.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func (s *stage) record(tokenFile string) *recorder {
 	return r
 }
 
-// awaitTerms waits until the terms of the history contain a text.
+// awaitTerms waits until `electop history --terms` contains a text.
 func (r *recorder) awaitTerms(text string) {
 	r.t.Helper()
 	if !poll(func() bool { return strings.Contains(history(r.t, r.url, "history", "--terms"), text) }) {
@@ -59,7 +59,7 @@ func (r *recorder) awaitTerms(text string) {
 	}
 }
 
-// token writes a token to a file and to the environment.
+// token writes a token to a file, and returns an environment that contains the token.
 func token(t *testing.T) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "token")

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// terminal is a program in a new tmux server.
+// terminal is a program in a tmux server of its own.
 type terminal struct {
 	t      *testing.T
 	socket string
 }
 
-// patience bounds a wait. It is generous, so that a slow machine fails no test.
+// patience is the timeout of every wait. It is long, so that a slow machine does not fail a test.
 const patience = 40 * time.Second
 
 var terminals atomic.Int64
@@ -38,7 +38,7 @@ func open(t *testing.T, width, height int, env []string, program ...string) *ter
 	for _, e := range append([]string{"COLORTERM=truecolor"}, env...) {
 		args = append(args, "-e", e)
 	}
-	// The shell after the program shows whether the terminal was restored.
+	// The output of the shell shows whether the program restored the terminal.
 	args = append(args, strings.Join(quoted, " ")+`; echo "left with $?"; stty -a | grep -o -- '-\?echo '; exec cat`,
 		";", "set", "-g", "remain-on-exit", "on", ";", "set", "-g", "status", "off",
 		";", "set", "-g", "default-terminal", "tmux-256color")
@@ -96,7 +96,7 @@ func (term *terminal) await(texts ...string) string {
 	})
 }
 
-// gone waits until the text has left the screen.
+// gone waits until the text is no longer on the screen.
 func (term *terminal) gone(text string) string {
 	term.t.Helper()
 	return term.until(fmt.Sprintf("%q gone from the screen", text), func(screen string) bool {
@@ -112,7 +112,7 @@ func (term *terminal) until(what string, holds func(screen string) bool) (screen
 	return screen
 }
 
-// poll waits until a condition is true. It returns false after patience.
+// poll waits until a condition is true. It returns false if that takes longer than patience.
 func poll(condition func() bool) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -128,7 +128,7 @@ func poll(condition func() bool) bool {
 	return true
 }
 
-// row is the first line of the screen that contains the text.
+// row returns the first line of the screen that contains the text.
 func row(screen, text string) string {
 	for line := range strings.Lines(screen) {
 		if strings.Contains(line, text) {

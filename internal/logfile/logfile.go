@@ -1,5 +1,5 @@
-// Package logfile appends to a log file without blocking the program, even if the file
-// is a FIFO without a reader or on a network file system that hangs.
+// Package logfile appends to a log file without blocking the program, even if the file is a FIFO without a reader or
+// on a network file system that does not respond.
 package logfile
 
 import (
@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// maxPending bounds the queued text, in bytes. At the start, 10,000 elections log
-	// one line each.
+	// maxPending is the maximum size of the queue in bytes. At the start, electop logs one line per election, up to
+	// 10,000.
 	maxPending = 4 << 20
 	// openTimeout is how long Open waits for an error.
 	openTimeout = 500 * time.Millisecond
-	// closeTimeout is how long Close waits. A write to a pipe may take half of it.
+	// closeTimeout is how long Close waits. Half of it is available for a write to a pipe.
 	closeTimeout = 500 * time.Millisecond
 )
 
 var (
-	errBlocked = errors.New("it does not accept writes")
-	errFull    = errors.New("it accepted writes too slowly")
+	errBlocked = errors.New("the file does not accept writes")
+	errFull    = errors.New("the file accepted writes too slowly")
 )
 
 // File is a log file. One goroutine opens, writes and closes it.
@@ -35,17 +35,17 @@ type File struct {
 	mu      sync.Mutex
 	filled  *sync.Cond
 	file    *os.File // nil until it is open
-	pending []byte   // queued lines
-	writing int      // lines that are being written
-	lost    int      // lines that were dropped since the last notice in the file
-	noting  int      // lines counted in the notice that is being written
-	err     error    // why lines were lost
+	pending []byte   // number of queued lines
+	writing int      // number of lines that are being written
+	lost    int      // number of lines dropped since the last notice in the file
+	noting  int      // number of lines in the notice that is being written
+	err     error    // why lines were dropped
 	ended   error    // result of closing the file
 	closed  bool
 }
 
-// Open opens the file for appending and creates it if necessary. If opening blocks,
-// Open succeeds and lines are queued.
+// Open opens the file for appending and creates it if necessary. If the file cannot be opened within openTimeout,
+// Open returns without an error and the lines are queued.
 func Open(path string) (*File, error) {
 	f := &File{done: make(chan struct{})}
 	f.filled = sync.NewCond(&f.mu)
@@ -63,18 +63,18 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Append appends a text to a file. It takes at most a second.
+// Append appends a text to a file. It returns after at most one second.
 func Append(path, text string) error {
 	f, err := Open(path)
 	if err != nil {
 		return err
 	}
-	_, _ = f.Write([]byte(text)) // Close reports lost lines
+	_, _ = f.Write([]byte(text)) // Close reports dropped lines
 	return f.Close()
 }
 
-// Write queues whole lines. It never blocks and never fails: lines that do not fit are
-// dropped, and their number is logged as soon as the file accepts writes again.
+// Write queues whole lines. It never blocks and never fails. If the queue is full, it drops the lines, and their
+// number is logged when the file accepts writes again.
 func (f *File) Write(lines []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,8 +91,8 @@ func (f *File) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// Close writes the queued lines, for at most half a second. The error contains the number of lines that were not
-// written.
+// Close writes the queued lines and returns after at most half a second. The error contains the number of lines that
+// were not written.
 func (f *File) Close() error {
 	f.mu.Lock()
 	f.closed = true
@@ -108,8 +108,7 @@ func (f *File) Close() error {
 	return f.missing()
 }
 
-// setDeadline bounds writes to a pipe once the file is closed; other files do not
-// support deadlines. The caller holds the mutex.
+// setDeadline limits writes to a pipe after Close; other files do not support deadlines. The caller holds the mutex.
 func (f *File) setDeadline() {
 	if f.closed && f.file != nil {
 		_ = f.file.SetWriteDeadline(time.Now().Add(closeTimeout / 2))
@@ -127,7 +126,7 @@ func (f *File) missing() error {
 	case err == nil || errors.Is(err, os.ErrDeadlineExceeded):
 		err = errBlocked
 	}
-	return fmt.Errorf("the log lacks %s: %w", election.Plural(uint64(lost), "line"), err) //nolint:gosec // not negative
+	return fmt.Errorf("%s not written to the log: %w", election.Plural(uint64(lost), "line"), err) //nolint:gosec // not negative
 }
 
 // run writes until the file is closed and the queue is empty.
@@ -155,7 +154,7 @@ func (f *File) run(path string, opened chan<- error) {
 	f.ended = err
 }
 
-// next waits for lines and returns all of them, with a notice about lost lines.
+// next waits for lines and returns all queued lines, with a notice about dropped lines.
 func (f *File) next() (text []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,7 +173,7 @@ func (f *File) next() (text []byte, ok bool) {
 	return text, true
 }
 
-// wrote counts the lines of a failed write.
+// wrote counts the lines of a failed write as dropped.
 func (f *File) wrote(rest []byte, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,7 +45,7 @@ func fifo(t *testing.T) string {
 	return path
 }
 
-// read opens the other end of a FIFO, so that the FIFO can be opened for writing.
+// read opens the FIFO for reading, so that a writer can open it.
 func read(t *testing.T, path string) *os.File {
 	t.Helper()
 	r, err := os.Open(path)
@@ -87,11 +87,11 @@ func TestFIFOWithoutAReaderDoesNotBlock(t *testing.T) {
 	path := fifo(t)
 	f := open(t, path)
 	write(t, f, "one\ntwo\n")
-	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "the log lacks 2 lines") {
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "2 lines not written to the log") {
 		t.Errorf("%v", err)
 	}
 	write(t, f, "three\n")
-	r := read(t, path) // so that the goroutine ends
+	r := read(t, path) // lets the goroutine end
 	if got, err := io.ReadAll(r); err != nil || string(got) != "one\ntwo\n" {
 		t.Errorf("%q %v", got, err)
 	}
@@ -143,12 +143,12 @@ func TestReaderThatStopsDoesNotBlockClose(t *testing.T) {
 	for range 50_000 {
 		write(t, f, "a line that does not fit into the pipe\n")
 	}
-	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "it does not accept writes") {
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "the file does not accept writes") {
 		t.Errorf("%v", err)
 	}
 }
 
-// The reader closes the pipe, and another one opens it.
+// The first reader closes the pipe, and another reader opens it.
 func TestCloseReportsFailedWrites(t *testing.T) {
 	path := fifo(t)
 	first, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -162,7 +162,7 @@ func TestCloseReportsFailedWrites(t *testing.T) {
 	}
 	first.Close()
 	write(t, f, "two\n")
-	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "the log lacks 1 line: write ") {
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "1 line not written to the log: write ") {
 		t.Errorf("%v", err)
 	}
 }

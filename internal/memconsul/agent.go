@@ -74,10 +74,10 @@ func (a *Agent) serveServiceRegister(rq *request) (any, error) {
 	return nil, nil
 }
 
-// ownChecks returns the checks of a service's definition, named as Consul names them.
+// ownChecks returns the checks in a service's definition. It gives them the names that Consul gives them.
 func (d *serviceDefinition) ownChecks(node string) ([]ttlCheck, error) {
 	defs := d.Checks
-	// Consul treats an empty check as no check.
+	// Consul ignores an empty check.
 	if d.Check != nil && !reflect.DeepEqual(*d.Check, checkDefinition{}) {
 		defs = append(defs, d.Check)
 	}

@@ -11,14 +11,14 @@ import (
 
 const ttlTimerSpace = "check/"
 
-// localChecks are the checks that were registered with the agent's own endpoints.
+// localChecks contains the checks that clients registered through the agent endpoints.
 type localChecks struct {
 	mu     sync.Mutex
 	checks map[string]*ttlCheck
 }
 
-// ttlCheck is a check that turns critical unless it is updated within its TTL. A check of another type has TTL 0 and
-// keeps its status, because this agent does not run checks.
+// ttlCheck is a check that turns critical unless a client updates it within its TTL. For a check of another type, TTL
+// is 0 and the status never changes, because this agent does not run checks.
 type ttlCheck struct {
 	ttl time.Duration
 	def store.Check
@@ -46,7 +46,7 @@ type serviceDefinition struct {
 	Checks                  []*checkDefinition
 }
 
-// jsonDuration is a duration in JSON: a string or a number of nanoseconds.
+// jsonDuration is a duration that JSON may contain as a string or as a number of nanoseconds.
 type jsonDuration time.Duration
 
 // UnmarshalJSON accepts "10s" and 10000000000.
@@ -74,7 +74,7 @@ func (d *jsonDuration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// kind returns Consul's name of the check's type, or an error if the definition is invalid.
+// kind returns the type of the check as Consul names it, or an error if the definition is invalid.
 func (c *checkDefinition) kind() (string, error) {
 	name := ""
 	switch {
@@ -106,7 +106,7 @@ func validStatus(status string) bool {
 	return status == store.StatusPassing || status == store.StatusWarning || status == store.StatusCritical
 }
 
-// check returns the record for the catalog. A check without a status is critical at first.
+// check returns the catalog entry of the check. A check without a status is critical at first.
 func (c *checkDefinition) check(node, kind string) store.Check {
 	id := c.ID
 	if id == "" {
@@ -117,8 +117,8 @@ func (c *checkDefinition) check(node, kind string) store.Check {
 	return out
 }
 
-// addLocalCheck registers a check of the agent's own node. A check that is already registered keeps its status and
-// output.
+// addLocalCheck registers a check on the agent's own node. If the check is already registered, it keeps its status
+// and output.
 func (a *Agent) addLocalCheck(def store.Check, ttl time.Duration) error {
 	a.local.mu.Lock()
 	defer a.local.mu.Unlock()
@@ -155,7 +155,7 @@ func (a *Agent) expireCheck(id string) {
 	if own.def.Output != "" {
 		output += " (last output before timeout follows): " + own.def.Output
 	}
-	// The check is in the catalog while its timer runs, so this cannot fail.
+	// This cannot fail, because the check is in the catalog while its timer runs.
 	_ = a.changeCheck(own, store.StatusCritical, output)
 }
 
@@ -174,7 +174,7 @@ func (a *Agent) updateCheck(id, status, output string) error {
 	return a.changeCheck(own, status, output)
 }
 
-// changeCheck stores status and output. Like Consul, it updates the catalog only if the status changed.
+// changeCheck stores status and output. Like Consul, it updates the catalog only if the status has changed.
 func (a *Agent) changeCheck(own *ttlCheck, status, output string) error {
 	sameStatus := own.def.Status == status
 	own.def.Status, own.def.Output = status, output

@@ -27,7 +27,7 @@ func inBubble(t *testing.T, run func(*fixture, *memconsul.Agent)) {
 	})
 }
 
-// pass advances the bubble's clock.
+// pass advances the clock of the bubble.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -106,7 +106,7 @@ func TestWaitLasts(t *testing.T) {
 	}
 }
 
-// TestBlockedQueriesSleepThroughOtherChanges tests that other changes do not wake a query.
+// TestBlockedQueriesSleepThroughOtherChanges tests that a query returns only if its own objects change.
 func TestBlockedQueriesSleepThroughOtherChanges(t *testing.T) {
 	inBubble(t, func(f *fixture, _ *memconsul.Agent) {
 		f.mustPut("/v1/kv/p/a/k", "v")
@@ -185,7 +185,7 @@ func TestCrashedLeaderIsFollowedAfterTTLAndLockDelay(t *testing.T) {
 		if lost, err := lock.Lock(nil); err != nil || lost == nil {
 			t.Fatalf("%v", err)
 		}
-		// A rejected client retries every 5s (its LockRetryTime).
+		// After a rejected acquire, Consul's client waits 5 s (LockRetryTime).
 		if took := time.Since(begin); took < 35*time.Second || took > 40*time.Second {
 			t.Errorf("the next leader came after %s", took)
 		}

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// updateAnswers writes the golden file from the responses of the real agent.
+// updateAnswers is the flag that writes the golden file from the responses of the real agent.
 var updateAnswers = flag.Bool("update", false, "write testdata/answers.golden from the real Consul agent")
 
-// answersScript has one request per line: method, path and body. {p} is the case's key prefix, {n} its node and {s}
+// answersScript has one request per line: method, path and body. {p} is the key prefix of the case, {n} its node, {s}
 // the latest session.
 const answersScript = `
 GET /v1/kv/{p}none

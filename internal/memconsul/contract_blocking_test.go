@@ -72,9 +72,9 @@ func TestQueriesWakeForTheirKeys(t *testing.T) {
 	}
 }
 
-// TestRecursiveDeleteAboveIsMissed: Consul keeps one tombstone for a deleted tree, under the deletion's prefix, where a
-// listing of a longer prefix does not find it. With an older tombstone of its own, its index falls and the query stays
-// blocked.
+// TestRecursiveDeleteAboveIsMissed: for a deleted tree, Consul keeps one tombstone under the deleted prefix, and a
+// listing of a longer prefix does not find it. If the longer prefix has an older tombstone, the index decreases and
+// the query stays blocked.
 func TestRecursiveDeleteAboveIsMissed(t *testing.T) {
 	contract(t, func(f *fixture) {
 		list, key := "/v1/kv/"+f.key("a/")+"?recurse", f.key("a/x")

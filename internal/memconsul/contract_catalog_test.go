@@ -32,7 +32,7 @@ func TestHealthState(t *testing.T) {
 	})
 }
 
-// TestServiceRegistration tests which changes of a service change its index and wake its watchers.
+// TestServiceRegistration tests which changes of a service increase its index and unblock its queries.
 func TestServiceRegistration(t *testing.T) {
 	contract(t, func(f *fixture) {
 		node, _ := f.external()
@@ -70,7 +70,7 @@ func TestServiceRegistration(t *testing.T) {
 	})
 }
 
-// TestAgentDefersOutput tests that a change of only the output does not reach the catalog at once.
+// TestAgentDefersOutput tests that a changed output does not reach the catalog at once if the status is unchanged.
 func TestAgentDefersOutput(t *testing.T) {
 	contract(t, func(f *fixture) {
 		first, second := f.unique+"-1", f.unique+"-2"

@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// campaign acquires the lock in the background, like a waiting candidate.
+// campaign acquires the lock in a goroutine, like a waiting candidate.
 type campaign struct {
 	lock *api.Lock
-	won  chan error // receives one value, nil when the lock is held
+	won  chan error // receives one value, nil if the lock is held
 }
 
 func (f *fixture) campaign(key, name string) *campaign {
@@ -54,7 +54,7 @@ func receive(f *fixture, result <-chan error) error {
 	}
 }
 
-// waitingCampaign starts a leader of the key and returns a waiting candidate.
+// waitingCampaign starts a leader of the key, and returns a candidate that waits for the key.
 func (f *fixture) waitingCampaign(key string) *campaign {
 	f.Helper()
 	if err := f.campaign(key, "first").result(f); err != nil {

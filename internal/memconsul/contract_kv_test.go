@@ -9,27 +9,27 @@ import (
 	"testing"
 )
 
-// Changes of a key's indexes.
+// How an operation changes the indexes of a key.
 const (
 	same   = 0
 	bumped = 1
-	fresh  = 2 // a new CreateIndex
+	fresh  = 2 // the key has a new CreateIndex
 )
 
 type keyState struct {
 	lock    uint64
 	modify  int
 	holder  string // "", "own" or "other"
-	value   string // "null" for none
+	value   string // "null" for no value
 	flags   uint64
 	missing bool
 }
 
-// keyCase tests what one operation on a key changes. Before it, "own" has acquired the key with value "v" and flags 7,
-// so LockIndex is 1.
+// keyCase tests the effect of one operation on a key that "own" has acquired with value "v" and flags 7. LockIndex is
+// 1 before the operation.
 type keyCase struct {
 	name   string
-	before []string // queries of PUTs with the body "v"; with a leading "-", of DELETEs
+	before []string // queries of PUTs with the body "v"; a leading "-" means a DELETE
 	act    string   // query and body, separated by a space
 	answer string
 	after  keyState
@@ -100,7 +100,7 @@ func (c keyCase) run(f *fixture, key string, ids map[string]string) {
 	}
 }
 
-// change sends the PUT or DELETE of a query of a keyCase.
+// change sends the PUT or DELETE for a query of a keyCase.
 func (f *fixture) change(key, query, body string, ids map[string]string) string {
 	f.Helper()
 	method := http.MethodPut
@@ -135,7 +135,7 @@ func stateOf(before, after *kvEntry, ids map[string]string) keyState {
 	return got
 }
 
-// TestPlainWriteResetsUnlockedLockIndex tests that a plain write resets LockIndex also while no session holds the key.
+// TestPlainWriteResetsUnlockedLockIndex tests that a plain write resets LockIndex even if no session holds the key.
 func TestPlainWriteResetsUnlockedLockIndex(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key, s := f.key("k"), f.quickSession()

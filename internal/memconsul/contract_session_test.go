@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// external registers a node without an agent, with one passing check, and returns both names.
+// external registers a node without an agent, with one passing check. It returns both names.
 func (f *fixture) external() (node, check string) {
 	f.Helper()
 	node, check = f.unique, f.unique+"-alive"
@@ -24,16 +24,16 @@ func (f *fixture) setCheck(node, check, status, output string) {
 		node, check, status, output))
 }
 
-// TestInvalidation ends sessions in every way, with both behaviors, and reads key, session and check afterwards.
+// TestInvalidation ends sessions in every way, with both behaviors. It then reads key, session and check.
 func TestInvalidation(t *testing.T) {
 	type subject struct{ node, check, session, key string }
 	cases := []struct {
 		name   string
 		end    func(*fixture, subject)
-		health string // the status of the session's check afterwards, "gone" if there is none
-		delay  bool   // lock-delay follows
+		health string // status of the session's check after the end, "gone" if the check does not exist
+		delay  bool   // a lock-delay follows
 		lives  bool   // the session still exists
-		keeps  bool   // the key still exists with both behaviors
+		keeps  bool   // the key still exists, with either behavior
 	}{
 		{"destroyed", func(f *fixture, s subject) { f.mustPut("/v1/session/destroy/"+s.session, "") }, "passing", true, false, false},
 		{"check critical", func(f *fixture, s subject) { f.setCheck(s.node, s.check, "critical", "down") }, "critical", true, false, false},
@@ -89,7 +89,7 @@ func TestInvalidation(t *testing.T) {
 	}
 }
 
-// checkStatus returns a check's status, or "gone".
+// checkStatus returns the status of a check, "gone" if it does not exist.
 func (f *fixture) checkStatus(node, check string) string {
 	f.Helper()
 	checks, _, err := f.client.Health().Node(node, nil)
@@ -227,7 +227,7 @@ func TestLockDelay(t *testing.T) {
 		if got := f.entry(key).session(); got != "" && time.Since(begin) < delay {
 			f.Errorf("during the lock-delay, the key is held by %q", got)
 		}
-		// The lock-delay is bound to the name: other keys are free, and a delete does not end it.
+		// The lock-delay applies to the name of the key: other keys have none, and a delete does not end it.
 		if !f.acquire(f.key("k2"), rival, "w") {
 			f.Error("the lock-delay applies to another key")
 		}
@@ -250,7 +250,7 @@ func TestLockDelayIsStoredAsRequested(t *testing.T) {
 	})
 }
 
-// TestSessionTTL takes twice the smallest TTL that Consul allows.
+// TestSessionTTL takes twice the shortest TTL that Consul allows.
 func TestSessionTTL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 20s; TestSessionExpiresAfterTwiceItsTTL uses a simulated clock")

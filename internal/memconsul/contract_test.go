@@ -20,20 +20,20 @@ import (
 	"electop/internal/memconsul"
 )
 
-// patience is the timeout for results that normally arrive at once.
+// patience is the timeout for results that normally arrive immediately.
 const patience = 10 * time.Second
 
-// fixture connects one case to one backend, with names that no other case uses.
+// fixture connects one case to one backend. No other case uses the same names.
 type fixture struct {
 	*testing.T
 	base   string // http://host:port
 	http   *http.Client
 	client *api.Client
-	prefix string // of keys
-	unique string // for nodes, services and checks
+	prefix string // prefix of the keys
+	unique string // suffix of the names of nodes, services and checks
 }
 
-// contract runs a case against this package and, unless -short is given, against a real Consul agent.
+// contract runs a case against this package and, without -short, against a real Consul agent.
 func contract(t *testing.T, run func(*fixture)) {
 	t.Helper()
 	t.Parallel()
@@ -65,14 +65,14 @@ func newFixture(t *testing.T, addr string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// With -count, several runs share the real agent, so names have a random part.
+	// With -count, several runs use the same real agent, so names contain a random part.
 	unique := strings.ToLower(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(t.Name(), "-") + "-" + rand.Text()[:8])
 	return &fixture{T: t, base: "http://" + addr, http: hc, client: client, prefix: unique + "/", unique: unique}
 }
 
 func (f *fixture) key(name string) string { return f.prefix + name }
 
-// response is a response with its body.
+// response is an HTTP response with its body.
 type response struct {
 	code   int
 	header http.Header
@@ -88,7 +88,7 @@ func (r response) index(t *testing.T) uint64 {
 	return n
 }
 
-// do sends one request and fails the case without a response.
+// do sends one request. It fails the case if no response arrives.
 func (f *fixture) do(method, path, body string) response {
 	f.Helper()
 	r, err := f.try(context.Background(), method, path, body)
@@ -98,7 +98,7 @@ func (f *fixture) do(method, path, body string) response {
 	return r
 }
 
-// try is do for other goroutines, which must not call Fatal.
+// try is do without Fatal, which only the test's own goroutine may call.
 func (f *fixture) try(ctx context.Context, method, path, body string) (response, error) {
 	var reader io.Reader
 	if body != "" {
@@ -129,7 +129,7 @@ func (f *fixture) put(path, body string) string {
 	return r.body
 }
 
-// mustPut is put for requests that return true.
+// mustPut sends a PUT whose response must be true.
 func (f *fixture) mustPut(path, body string) {
 	f.Helper()
 	if got := f.put(path, body); got != "true" {
@@ -162,7 +162,7 @@ func (e *kvEntry) value() string {
 	return string(*e.Value)
 }
 
-// entry reads a key, nil if it does not exist.
+// entry reads a key. It returns nil if the key does not exist.
 func (f *fixture) entry(key string) *kvEntry {
 	f.Helper()
 	r := f.get("/v1/kv/" + key + "?consistent")
@@ -208,7 +208,7 @@ func (f *fixture) sessionInfo(id string) string {
 	return compact(f.T, f.get("/v1/session/info/"+id+"?consistent").body)
 }
 
-// eventually polls until the condition holds and returns how long that took.
+// eventually polls until the condition is true and returns the time that this took.
 func (f *fixture) eventually(limit time.Duration, what string, holds func() bool) time.Duration {
 	f.Helper()
 	begin := time.Now()
@@ -226,7 +226,7 @@ func (f *fixture) eventually(limit time.Duration, what string, holds func() bool
 	return time.Since(begin)
 }
 
-// blocked is a blocking query that runs in the background.
+// blocked is a blocking query that a goroutine runs.
 type blocked struct {
 	done chan struct{}
 	resp response

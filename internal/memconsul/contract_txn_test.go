@@ -18,7 +18,7 @@ type txnAnswer struct {
 	}
 }
 
-// txn runs operations, each a KV object without its braces, and returns status and response.
+// txn runs operations and returns status and response. Each operation is a KV object without its braces.
 func (f *fixture) txn(ops ...string) (int, txnAnswer) {
 	f.Helper()
 	for i, op := range ops {
@@ -32,7 +32,7 @@ func (f *fixture) txn(ops ...string) (int, txnAnswer) {
 	return r.code, answer
 }
 
-// whats returns the errors of the response, one per line, without the case's names.
+// whats returns the errors of the response, one per line, without the names of the case.
 func (f *fixture) whats(answer txnAnswer) string {
 	var lines []string
 	for _, e := range answer.Errors {
@@ -135,7 +135,7 @@ func TestTxnResults(t *testing.T) {
 	})
 }
 
-// TestTxnAddressesKeysExactly tests that a transaction does not normalize keys, unlike the URL form.
+// TestTxnAddressesKeysExactly tests that a transaction does not normalize keys. A key in a URL is normalized.
 func TestTxnAddressesKeysExactly(t *testing.T) {
 	contract(t, func(f *fixture) {
 		for _, name := range []string{"a//b", "./c", "d/../e", "\x1b[2J", "\u202e"} {
@@ -157,7 +157,7 @@ func TestTxnAddressesKeysExactly(t *testing.T) {
 	})
 }
 
-// TestSafeRelease tests the transaction that releases a lock, and its errors when the lock state changed.
+// TestSafeRelease tests the transaction that releases a lock, and its errors if the lock state has changed.
 func TestSafeRelease(t *testing.T) {
 	contract(t, func(f *fixture) {
 		key, s, rival := f.key("k"), f.session(nil), f.quickSession()
@@ -194,8 +194,8 @@ func TestSafeRelease(t *testing.T) {
 	})
 }
 
-// TestReleaseOfLongValues: the body of a transaction is limited to 512 KB, of which base64 leaves 393,216 bytes less the
-// rest of the body; the single-key release takes the longest value.
+// TestReleaseOfLongValues: the body of a transaction has at most 512 KB. With base64, the value has at most 393,216
+// bytes minus the rest of the body. The single-key release accepts the longest value that Consul allows.
 func TestReleaseOfLongValues(t *testing.T) {
 	contract(t, func(f *fixture) {
 		const limit = 512 << 10
@@ -205,7 +205,7 @@ func TestReleaseOfLongValues(t *testing.T) {
 			f.mustPut("/v1/kv/"+key+"?flags=7&acquire="+s, value)
 			body := fmt.Sprintf(`[{"KV":{"Verb":"unlock","Key":%q,"Session":%q,"Flags":7,"Value":%q}}]`, key, s,
 				base64.StdEncoding.EncodeToString([]byte(value)))
-			body += strings.Repeat(" ", max(0, limit-len(body))) // the longest body, unless the value exceeds it
+			body += strings.Repeat(" ", max(0, limit-len(body))) // the longest body, if the value can fill it
 			return f.do(http.MethodPut, "/v1/txn", body).code
 		}
 		if code := unlock(393_000); code != http.StatusOK || f.entry(key).session() != "" {

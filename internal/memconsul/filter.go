@@ -8,8 +8,8 @@ import (
 	"electop/internal/memconsul/store"
 )
 
-// parseCheckFilter supports one form of Consul's filter language: comparisons of CheckID with a quoted text, joined by
-// "or", with any spacing. An empty expression matches every check.
+// parseCheckFilter supports one form of Consul's filter language: comparisons of CheckID with a quoted text, joined
+// by "or". An empty expression matches every check.
 func parseCheckFilter(expr string) (func(*store.Check) bool, error) {
 	if expr == "" {
 		return func(*store.Check) bool { return true }, nil
@@ -39,7 +39,7 @@ func unsupportedFilter(expr string) error {
 		`CheckID == "a" or CheckID == "b"`, fmt.Sprintf("%q", expr))
 }
 
-// cutComparison cuts `CheckID == "x"` from the front. Text in double quotes has no escapes, as in Consul.
+// cutComparison cuts `CheckID == "x"` from the beginning. As in Consul, text in double quotes has no escapes.
 func cutComparison(expr string) (id, after string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(expr), "CheckID")
 	if !ok {

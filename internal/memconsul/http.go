@@ -20,10 +20,10 @@ type request struct {
 	r      *http.Request
 	params url.Values
 	opts   queryOptions
-	rest   string // the path after the route's prefix
+	rest   string // the part of the path after the route's prefix
 }
 
-// route maps a path to a handler. A path that ends with a slash is a prefix.
+// route assigns a handler to a path. A path that ends with a slash is a prefix.
 type route struct {
 	path    string
 	methods []string
@@ -74,7 +74,7 @@ type httpError struct {
 // Error returns the body of the response.
 func (e *httpError) Error() string { return e.text }
 
-// refused returns an error with status 500 and a text of Consul, including its capital letter.
+// refused returns an error with status 500. Its text is Consul's, including the capital letter.
 func refused(format string, args ...any) error {
 	return &httpError{http.StatusInternalServerError, fmt.Sprintf(format, args...)}
 }
@@ -114,7 +114,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case body != nil:
 		rq.writeJSON(http.StatusOK, "application/json", body)
 	default:
-		// No effect if the handler has already written its response.
+		// This has no effect if the handler has already written its response.
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	}
 }
@@ -154,7 +154,7 @@ func writeError(w http.ResponseWriter, err error) {
 	_, _ = io.WriteString(w, err.Error())
 }
 
-// writeJSON writes the body like Consul: compact, or indented with ?pretty.
+// writeJSON writes the body like Consul: compact, or indented if the request has ?pretty.
 func (rq *request) writeJSON(code int, contentType string, body any) {
 	var (
 		data []byte
@@ -175,8 +175,8 @@ func (rq *request) writeJSON(code int, contentType string, body any) {
 	_, _ = rq.w.Write(data)
 }
 
-// decodeJSON decodes the request's body. Consul rejects unknown fields, but it has more fields than this package, so
-// none is rejected here.
+// decodeJSON decodes the request's body. Unlike Consul, it accepts unknown fields, because this package does not
+// define all fields of Consul.
 func (rq *request) decodeJSON(into any) error {
 	if err := json.NewDecoder(rq.r.Body).Decode(into); err != nil {
 		return badRequest("Request decode failed: %v", err)
@@ -189,7 +189,7 @@ func (rq *request) setLeaderHeaders() {
 	rq.w.Header().Set("X-Consul-Lastcontact", "0")
 }
 
-// setConsistencyHeader sets the header that only the catalog and health endpoints have.
+// setConsistencyHeader sets a header that only the responses of the catalog and health endpoints have.
 func (rq *request) setConsistencyHeader() {
 	rq.w.Header().Set("X-Consul-Effective-Consistency", rq.opts.consistency)
 }
@@ -198,7 +198,7 @@ func (a *Agent) serveLeader(*request) (any, error) { return a.rpcAddr(), nil }
 
 func (a *Agent) servePeers(*request) (any, error) { return []string{a.rpcAddr()}, nil }
 
-// rpcAddr returns the address at which a real server listens for its peers.
+// rpcAddr returns the address at which a real server would listen for its peers.
 func (a *Agent) rpcAddr() string { return a.cfg.Address + ":8300" }
 
 func (a *Agent) serveAuthorize(*request) (any, error) {

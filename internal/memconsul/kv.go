@@ -107,7 +107,7 @@ func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
 		rq.w.WriteHeader(http.StatusNotFound)
 		return nil, nil
 	}
-	// Consul accepts the older misspelling too.
+	// Consul also accepts the older, misspelled parameter.
 	sep := rq.params.Get("seperator")
 	if rq.params.Has("separator") {
 		sep = rq.params.Get("separator")
@@ -122,7 +122,7 @@ func (a *Agent) kvKeys(rq *request, prefix string) (any, error) {
 	return keys, nil
 }
 
-// upToSeparator cuts a key after the first separator that follows the prefix.
+// upToSeparator truncates a key after the first separator that follows the prefix.
 func upToSeparator(key, prefix, sep string) string {
 	if sep == "" {
 		return key
@@ -209,7 +209,7 @@ func uintParam(params url.Values, name string) (uint64, error) {
 	return strconv.ParseUint(params.Get(name), 10, 64)
 }
 
-// readValue reads the body. An empty body is no value, which the API shows as null.
+// readValue reads the body. An empty body means no value, which the API shows as null.
 func readValue(r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxValueSize {
 		return nil, tooLarge("Request body(%d bytes) too large, max size: %d bytes. See %s.", r.ContentLength, maxValueSize,

@@ -6,10 +6,10 @@ import (
 	"electop/internal/memconsul/store"
 )
 
-// Version is the Consul version that this package implements and that /v1/agent/self reports.
+// Version is the Consul version that this package imitates and that /v1/agent/self reports.
 const Version = "1.22.7"
 
-// Config names the agent. The zero value is usable.
+// Config contains the names of the agent. The zero value is valid.
 type Config struct {
 	Datacenter string // "dc1" if empty
 	NodeName   string // "node-1" if empty
@@ -30,7 +30,7 @@ var (
 	_ http.RoundTripper = (*Agent)(nil)
 )
 
-// New returns an agent whose own node is registered with a passing serfHealth check. Call Close to stop its timers.
+// New returns an agent. Its own node is registered, with a passing serfHealth check. Call Close to stop its timers.
 func New(cfg Config) *Agent {
 	if cfg.Datacenter == "" {
 		cfg.Datacenter = "dc1"
@@ -52,8 +52,8 @@ func New(cfg Config) *Agent {
 	return a
 }
 
-// Close ends every blocked query with the current result and stops all timers. It returns when no timer function runs.
-// Requests after Close are served, but do not block, and nothing expires. Close may be called again.
+// Close ends every blocked query with the current result, and stops all timers. It returns when no timer function
+// runs. Later requests are served but do not block, and nothing expires. Close may be called again.
 func (a *Agent) Close() { a.store.Close() }
 
 func (a *Agent) registerSelf() {
@@ -67,7 +67,7 @@ func (a *Agent) registerSelf() {
 		}},
 	}
 	if err := a.store.Register(reg); err != nil {
-		// The registration above is constant except for names, so this is a bug.
+		// An error here is a bug, because only the names in the registration vary.
 		panic("memconsul: cannot register the agent's own node: " + err.Error())
 	}
 }

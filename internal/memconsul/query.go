@@ -12,7 +12,7 @@ import (
 const (
 	defaultWait = 5 * time.Minute
 	maxWait     = 10 * time.Minute
-	waitJitter  = 16 // the wait is extended by up to 1/waitJitter
+	waitJitter  = 16 // Consul extends the wait by a random time of up to 1/waitJitter
 )
 
 // queryOptions are the parameters of every read.
@@ -63,21 +63,21 @@ func (o queryOptions) duration() time.Duration {
 	return d
 }
 
-// query runs q with the request's options and sets the response headers. It reports false if the client disconnected.
+// query runs q with the request's options and sets the response headers. It returns false if the client disconnected.
 func query[T any](rq *request, q store.Query[T]) (T, bool) {
 	result := q.Run(rq.r.Context(), rq.opts.index, rq.opts.duration())
 	if rq.r.Context().Err() != nil {
 		return result.Body, false
 	}
 	h := rq.w.Header()
-	// With an index of 0, a client's next blocking query would not block.
+	// If the index were 0, the client's next query would not block.
 	h.Set("X-Consul-Index", strconv.FormatUint(max(result.Index, 1), 10))
 	rq.setLeaderHeaders()
 	h.Set("X-Consul-Query-Backend", "blocking-query")
 	return result.Body, true
 }
 
-// plainQuery is query in the form of a handler's results. The body is nil if the client disconnected.
+// plainQuery is query with the results of a handler. The body is nil if the client disconnected.
 func plainQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	body, ok := query(rq, q)
 	if !ok {
@@ -86,7 +86,7 @@ func plainQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	return body, nil
 }
 
-// catalogQuery is plainQuery for the catalog endpoints, which have one more header.
+// catalogQuery is plainQuery for the catalog endpoints, whose responses have one more header.
 func catalogQuery[T any](rq *request, q store.Query[T]) (any, error) {
 	body, err := plainQuery(rq, q)
 	if body != nil {

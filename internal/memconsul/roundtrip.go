@@ -27,10 +27,10 @@ func (a *Agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.response(r), nil
 }
 
-// responseBuffer is a ResponseWriter that buffers the response.
+// responseBuffer is a ResponseWriter that stores the response.
 type responseBuffer struct {
 	header http.Header // set by the handler
-	sent   http.Header // copy of header at WriteHeader
+	sent   http.Header // copy of header at the time of WriteHeader
 	code   int
 	body   bytes.Buffer
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// closeGrace is how long Close waits for responses in flight.
+// closeGrace is how long Close waits for pending responses.
 const closeGrace = 5 * time.Second
 
 // Server is an [Agent] on a port of the loopback interface.
@@ -22,7 +22,7 @@ type Server struct {
 	silent   silentConns
 }
 
-// silentConns are the connections without a request. A graceful shutdown would wait for them.
+// silentConns contains connections on which no request has arrived. A graceful shutdown would wait for them.
 type silentConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}

@@ -15,7 +15,7 @@ func (a *Agent) serveSessionCreate(rq *request) (any, error) {
 		Behavior:   store.BehaviorRelease,
 	}
 	if rq.r.ContentLength > 0 {
-		// Unlike other endpoints, Consul ignores unknown fields here.
+		// Consul ignores unknown fields here, unlike in other endpoints.
 		if err := json.NewDecoder(rq.r.Body).Decode(sess); err != nil {
 			return nil, badRequest("Request decode failed: %v", err)
 		}

@@ -21,7 +21,7 @@ type txnOp struct {
 	Check   json.RawMessage
 }
 
-// txnReadReply is the response to a transaction that only reads. It includes Consul's query metadata.
+// txnReadReply is the response to a transaction without writes. It includes Consul's query metadata.
 type txnReadReply struct {
 	store.TxnReply
 	Index                 uint64
@@ -50,7 +50,7 @@ func (a *Agent) serveTxn(rq *request) (any, error) {
 		if vetted {
 			read.Index = 1
 		} else {
-			// Consul rejects such a transaction before it looks for the leader.
+			// Consul rejects such a transaction even if the cluster has no leader.
 			rq.w.Header().Set("X-Consul-Knownleader", "false")
 		}
 		body = read

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// exposed lists the names of all metrics. Every state occurs, so that no metric is absent.
+// exposed returns the names of all metrics. It creates every state, so that no metric is absent.
 func exposed(t *testing.T) (names []string) {
 	t.Helper()
 	s := newStage(t, 0)
@@ -97,7 +97,7 @@ func TestGrafanaDashboard(t *testing.T) {
 			})
 		}
 	}
-	// promtool checks no single queries, but rules that contain them.
+	// promtool cannot check a single query, so each query becomes a rule.
 	text, err := json.Marshal(map[string]any{"groups": []any{map[string]any{"name": "panels", "rules": rules}}})
 	if err != nil {
 		t.Fatal(err)

@@ -16,26 +16,26 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 //nolint:gochecknoglobals // descriptions of metrics are constant
 var (
-	descLeader = desc("electop_election_leader_info", "1, with the leader of the election and its node; no series without a leader.",
+	descLeader = desc("electop_election_leader_info", "Always 1; the labels name the leader and its node. An election without a leader has no series.",
 		"election", "key", "leader", "node")
 	descLed = desc("electop_election_has_leader",
-		"1 if the election has a leader, otherwise 0; no series for semaphores and for keys whose state is not known.", "election", "key")
+		"1 if the election has a leader, otherwise 0. Semaphores, and keys whose state is unknown, have no series.", "election", "key")
 	descChanges = desc("electop_election_changes_total", "Terms that began while the election was observed.", "election", "key")
 	descWithout = desc("electop_election_without_leader_seconds_total", "Observed time without a leader.", "election", "key")
 	descStates  = desc("electop_elections", "Elections by state.", "state")
-	descOmitted = desc("electop_elections_omitted", "Elections without their own series, because there are too many or their labels are equal.")
+	descOmitted = desc("electop_elections_omitted", "Elections without a series of their own, because of the limit or because several have equal labels.")
 	descStale   = desc("electop_elections_stale", "Elections whose state is not current.")
 
 	descConnected = desc("electop_consul_connected", "1 while electop observes Consul, otherwise 0.")
-	descContact   = desc("electop_consul_last_contact_timestamp_seconds", "When the state of all elections was last known to be current.")
+	descContact   = desc("electop_consul_last_contact_timestamp_seconds", "Time at which the state of all elections was last known to be current.")
 
-	descQueued   = desc("electop_history_queue_length", "Events that wait to be stored.")
-	descStored   = desc("electop_history_stored_events_total", "Events that are in the history's file.")
-	descDropped  = desc("electop_history_dropped_events_total", "Events that were not stored because too many waited.")
-	descWritable = desc("electop_history_writable", "1 while events can be stored, otherwise 0.")
+	descQueued   = desc("electop_history_queue_length", "Events in the queue of the history, not stored yet.")
+	descStored   = desc("electop_history_stored_events_total", "Events stored in the history file.")
+	descDropped  = desc("electop_history_dropped_events_total", "Events dropped because the queue of the history was full.")
+	descWritable = desc("electop_history_writable", "1 while the history file accepts events, otherwise 0.")
 )
 
-// labelRunes limits the length of a label.
+// labelRunes is the maximum length of a label in runes.
 const labelRunes = 120
 
 func label(s string) string { return sanitize.Line(s, labelRunes) }
@@ -45,7 +45,7 @@ type counts struct {
 	changes uint64
 	without time.Duration
 	vacant  bool
-	at      time.Time // until when the time without a leader was counted
+	at      time.Time // end of the time that without includes
 }
 
 func (c *counts) count(at time.Time, vacant bool) {
@@ -58,8 +58,8 @@ func (c *counts) count(at time.Time, vacant bool) {
 	c.vacant = vacant
 }
 
-// elections has the counters of elections, and reads the rest from a snapshot at each
-// scrape, so that no series outlives its leader or its election.
+// elections is a collector that keeps the counters of each election. At each scrape it reads all other values from a
+// snapshot, so that a series ends with its leader or its election.
 type elections struct {
 	Options
 	mu  sync.Mutex
@@ -87,14 +87,14 @@ func (m *elections) events(events []election.Event) {
 			}
 		case election.ConnectionLost:
 			for _, c := range m.all {
-				c.count(e.Time, false) // until the next scrape with a connection
+				c.count(e.Time, false) // counts no time until a scrape with a connection
 			}
 		default:
 		}
 	}
 }
 
-// counts returns the counters of an election, nil if there are too many.
+// counts returns the counters of an election, nil if the limit of elections is reached.
 func (m *elections) counts(id string, at time.Time) *counts {
 	c := m.all[id]
 	if c == nil && len(m.all) < m.Elections {
@@ -113,13 +113,13 @@ func (m *elections) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// series are the values of one election.
+// series contains the values of one election.
 type series struct {
 	*election.Election
 	labels  [2]string
 	changes uint64
 	without time.Duration
-	known   bool // its state is current
+	known   bool // the state of the election is current
 	state   election.State
 }
 
@@ -161,8 +161,8 @@ func (s *series) collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// read returns the newest snapshot and the series of its elections. The snapshot is taken
-// while no events are counted: it is newer than those that were.
+// read returns the newest snapshot and the series of its elections. No event is counted meanwhile, so the snapshot
+// contains every counted event.
 func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

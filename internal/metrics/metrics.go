@@ -13,31 +13,31 @@ import (
 	"electop/election"
 )
 
-// DefaultElections is how many elections have their own series: each has 4.
+// DefaultElections is the number of elections with series of their own. Each election has 4 series.
 const DefaultElections = 2000
 
 // Options configure the metrics.
 type Options struct {
 	Version string
-	// Snapshot returns the present state.
+	// Snapshot returns the newest snapshot.
 	Snapshot func() *election.Snapshot
-	// Store returns the state of the history.
+	// Store returns the state of the history file.
 	Store func() Store
-	// Elections limits the elections with their own series; 0 means [DefaultElections].
+	// Elections is the maximum number of elections with series of their own; 0 means [DefaultElections].
 	Elections int
-	// Now is the clock, time.Now if nil.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Store is the state of the history's file.
+// Store is the state of the history file.
 type Store struct {
 	Queued          int
 	Stored, Dropped uint64
-	// Failing is set while nothing can be stored.
+	// Failing is set while the file accepts no events.
 	Failing bool
 }
 
-// Metrics counts events, and reads everything else at each scrape.
+// Metrics counts events. It reads all other values at each scrape.
 type Metrics struct {
 	registry  *prometheus.Registry
 	elections *elections
@@ -62,21 +62,21 @@ func New(o Options) *Metrics {
 			Name: "electop_terms_ended_total", Help: "Terms that ended while they were observed, by cause.",
 		}, []string{"cause"}),
 		vacancies: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "electop_vacancy_seconds", Help: "Time between two terms, of vacancies that were observed from beginning to end.",
+			Name: "electop_vacancy_seconds", Help: "Duration of the vacancies whose beginning and end were observed.",
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300, 900, 3600},
 		}),
 		missed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "electop_terms_missed_total", Help: "Terms that passed without being observed, counted from LockIndex.",
+			Name: "electop_terms_missed_total", Help: "Terms that were not observed, counted by LockIndex.",
 		}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "electop_consul_connection_losses_total", Help: "How often the connection to Consul was lost.",
+			Name: "electop_consul_connection_losses_total", Help: "Number of times the connection to Consul was lost.",
 		}),
 	}
 	for _, cause := range election.Causes() {
-		m.ended.WithLabelValues(string(cause)) // increase() ignores the first sample of a series
+		m.ended.WithLabelValues(string(cause)) // creates the series with 0, because increase() ignores the first sample
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "electop_build_info", Help: "1, with the version of electop and of Go.",
+		Name: "electop_build_info", Help: "Always 1; the labels are the versions of electop and Go.",
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
@@ -105,7 +105,7 @@ func (m *Metrics) Events(events []election.Event) {
 	}
 }
 
-// knownCause bounds the label.
+// knownCause limits the values of the label to the known causes.
 func knownCause(c election.Cause) election.Cause {
 	for _, known := range election.Causes() {
 		if c == known {
@@ -120,7 +120,7 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// store reads the state of the history.
+// store reads the state of the history file.
 type store func() Store
 
 func (store) Describe(ch chan<- *prometheus.Desc) {

@@ -18,7 +18,7 @@ import (
 	"electop/internal/metrics"
 )
 
-// stage is a tracker whose events and snapshots go to the metrics.
+// stage is a tracker that feeds the metrics with events and snapshots.
 type stage struct {
 	t       *testing.T
 	tracker *tracker.Tracker
@@ -59,7 +59,7 @@ func (s *stage) read() {
 	s.see(election.KeysRead{At: s.now, Range: election.PrefixRange("service/"), Pairs: slices.Clone(s.pairs)})
 }
 
-// hold gives the key of an election to a session, or to none.
+// hold makes a session the holder of an election's key; "" makes the election vacant.
 func (s *stage) hold(name, session string) {
 	key := "service/" + name + "/leader"
 	i := slices.IndexFunc(s.pairs, func(p election.Pair) bool { return p.Key == key })
@@ -76,7 +76,7 @@ func (s *stage) hold(name, session string) {
 	s.read()
 }
 
-// scrape returns the exposition.
+// scrape returns the response to a scrape.
 func (s *stage) scrape() string {
 	s.t.Helper()
 	w := httptest.NewRecorder()
@@ -87,7 +87,7 @@ func (s *stage) scrape() string {
 	return w.Body.String()
 }
 
-// has checks that the exposition has these lines; one that begins with ! must be absent.
+// has checks that the response to a scrape has these lines. A line that begins with ! must be absent.
 func (s *stage) has(lines ...string) {
 	s.t.Helper()
 	text := s.scrape()
@@ -131,7 +131,7 @@ func TestSeriesEndWithTheElection(t *testing.T) {
 	s := newStage(t, 0)
 	s.hold("web", "s1")
 	s.has(`electop_election_changes_total` + web)
-	// A tracker keeps deleted elections for a while; this one has never seen web.
+	// A tracker keeps a deleted election for some time; this new tracker has never observed web.
 	s.tracker = newStage(t, 0).tracker
 	s.has(`!electop_election_`, `electop_elections{state="led"} 0`)
 }
@@ -167,7 +167,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	if n := strings.Count(s.scrape(), "\nelectop_election_changes_total{"); n != 3 {
 		t.Errorf("%d elections", n)
 	}
-	// The events of the others still count.
+	// The events of elections without a series of their own still count.
 	s.hold("web-4", "s2")
 	s.after(2 * time.Second)
 	s.has(`electop_terms_ended_total{cause="unknown"} 1`)
@@ -183,7 +183,7 @@ func TestLabelsAreSafeAndDistinct(t *testing.T) {
 	if strings.ContainsRune(text, '\x1b') || strings.Contains(text, long) {
 		t.Error(onlyElectop(text))
 	}
-	s.has(`electop_elections_omitted 1`) // the labels of two elections are equal
+	s.has(`electop_elections_omitted 1`) // two elections have equal labels
 }
 
 func TestStateOfTheHistory(t *testing.T) {

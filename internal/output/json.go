@@ -8,7 +8,7 @@ import (
 	"electop/election/sanitize"
 )
 
-// WriteArray writes a JSON array with one element per line, safe to show.
+// WriteArray writes a JSON array with one element per line, safe to print.
 func WriteArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) error {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -31,7 +31,7 @@ func WriteArray[T any](w io.Writer, all []T, marshal func(T) ([]byte, error)) er
 	return err
 }
 
-// WriteIndented writes a JSON text with indentation, safe to show.
+// WriteIndented writes a value as indented JSON, safe to print.
 func WriteIndented(w io.Writer, text []byte) error {
 	var b bytes.Buffer
 	if err := json.Indent(&b, sanitize.JSON(text), "", "  "); err != nil {

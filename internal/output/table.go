@@ -1,4 +1,4 @@
-// Package output formats results: tables, JSON and lines wrapped for a terminal.
+// Package output formats results: tables, JSON, and lines wrapped for a terminal.
 package output
 
 import (
@@ -12,8 +12,8 @@ import (
 // columnGap is the space between two columns, in cells.
 const columnGap = 2
 
-// Table aligns columns like text/tabwriter, but by terminal cells: tabwriter counts
-// runes, and a Chinese character takes two cells.
+// Table aligns columns like text/tabwriter. It measures terminal cells instead of runes, because a Chinese character
+// takes two cells.
 type Table struct {
 	w   io.Writer
 	buf bytes.Buffer
@@ -22,10 +22,10 @@ type Table struct {
 // NewTable returns a table that Flush writes to w.
 func NewTable(w io.Writer) *Table { return &Table{w: w} }
 
-// Write takes lines whose cells are separated by tabs.
+// Write adds lines whose cells are separated by tabs.
 func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
 
-// Flush writes all lines with aligned cells. The last cell of a line is not padded.
+// Flush writes all lines with aligned cells. It does not pad the last cell of a line.
 func (t *Table) Flush() error {
 	var widths []int
 	var rows [][]string

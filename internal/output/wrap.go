@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// LabelWidth is the width of a label that begins a line, in columns.
+	// LabelWidth is the width in columns of a label at the beginning of a line.
 	LabelWidth = 12
-	// DefaultWidth is the width of text that is not written to a terminal.
+	// DefaultWidth is the line width if the output is not a terminal.
 	DefaultWidth = 80
-	// indentWidth is the indentation of the following lines of a text without a label.
+	// indentWidth is the indentation of the following lines if the text has no label.
 	indentWidth = 4
-	// minWidth leaves space for some words after a label.
+	// minWidth is the minimum space for text after a label.
 	minWidth = 2 * LabelWidth
 )
 
-// TerminalWidth returns the columns of a terminal, 0 if w is not one.
+// TerminalWidth returns the number of columns of a terminal, 0 if w is not a terminal.
 func TerminalWidth(w io.Writer) int {
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(f.Fd()) {
@@ -33,8 +33,8 @@ func TerminalWidth(w io.Writer) int {
 	return width
 }
 
-// Wrap breaks a line between words and indents the following lines to the column of its text. A word that is longer
-// than a line is not broken, so that users can copy it.
+// Wrap breaks a line between words and indents the following lines to the column of the text after the label. It does
+// not break a word that is longer than a line, so that users can copy the word.
 func Wrap(line string, width int) string {
 	width = max(width, minWidth)
 	if ansi.StringWidth(line) <= width {
@@ -62,7 +62,7 @@ func Wrap(line string, width int) string {
 	return b.String()
 }
 
-// labelWidth is where the text of a line with a label begins, 0 without a label.
+// labelWidth returns the column of the text after the label, 0 without a label.
 func labelWidth(line string) int {
 	if len(line) > LabelWidth && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[LabelWidth-1] == ' ' {
 		return LabelWidth

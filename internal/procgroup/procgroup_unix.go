@@ -13,14 +13,14 @@ import (
 // Supported reports whether this system has process groups.
 const Supported = true
 
-// pollInterval is the time between two checks for remaining processes.
+// pollInterval is the time between two polls for remaining processes.
 const pollInterval = 20 * time.Millisecond
 
-// Run runs cmd in a new process group and returns when that group has no process
-// left. When ctx ends, the group gets SIGTERM, and after the grace period SIGKILL.
+// Run runs cmd in a new process group and returns when the group has no process left. When ctx ends, it sends SIGTERM
+// to the group, and SIGKILL after the grace period.
 func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = grace // a process that left the group may keep standard input open
+	cmd.WaitDelay = grace // a process that left the group may keep the standard streams open
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 // group is a running command and the processes that it started.
 type group struct {
 	id     int
-	exited chan error // the result of the command, nil once it was received
+	exited chan error // receives the result of the command, nil afterwards
 	err    error
 }
 
@@ -51,8 +51,7 @@ func (g *group) awaitFor(timeout time.Duration) bool {
 	return g.await(ctx)
 }
 
-// await waits until the group has no process left. It returns false if ctx ends
-// first.
+// await waits until the group has no process left. It returns false if ctx ends first.
 func (g *group) await(ctx context.Context) bool {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -73,9 +72,8 @@ func (g *group) await(ctx context.Context) bool {
 // Signal sends a signal to every process of a group.
 func Signal(group int, sig syscall.Signal) error { return syscall.Kill(-group, sig) }
 
-// Gone reports whether a group has no process left. Call it after waiting for the
-// group's leader. It reaps children: as process 1 of a container, electop inherits
-// orphans.
+// Gone reports whether a group has no process left. Call it after waiting for the group's first process. It also
+// reaps orphans that electop has inherited, for example as process 1 of a container.
 func Gone(group int) bool {
 	for {
 		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
@@ -84,17 +82,16 @@ func Gone(group int) bool {
 	}
 }
 
-// NewSession starts a process in a new session. The terminal's signals, such as
-// ctrl-z, do not reach it.
+// NewSession starts a process in a new session, so that it receives no signals from the terminal, such as ctrl-z.
 func NewSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// NewGroup starts a process in a new group. On Linux the kernel kills the process
-// when the thread that started it ends.
+// NewGroup starts a process in a new process group. On Linux, the kernel kills the process when the thread that
+// started it ends.
 func NewGroup() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(attr)
 	return attr
 }
 
-// CloseOnExec keeps a file descriptor from being inherited by child processes.
+// CloseOnExec prevents child processes from inheriting a file descriptor.
 func CloseOnExec(fd int) { syscall.CloseOnExec(fd) }

@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := procgroup.AdoptOrphans(); err != nil { // so that Gone can reap killed grandchildren
+	if err := procgroup.AdoptOrphans(); err != nil { // Gone can then reap killed grandchildren
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -17,12 +17,12 @@ import (
 type Incident struct {
 	Name, Key string
 	Range     history.Range
-	// Terms overlap the range; Terms, Events, Gaps and Actions are oldest first.
+	// Terms are the terms that overlap the range. Terms, Events, Gaps and Actions are sorted, oldest first.
 	Terms   []history.Term
 	Events  []election.Event
 	Gaps    []history.Range
 	Actions []history.Action
-	// Cut is set if older events of the range are omitted.
+	// Cut is set if Events omits older events of the range.
 	Cut bool
 	// Summary is the summary of the terms in the range.
 	Summary history.Summary
@@ -91,7 +91,7 @@ func (i *Incident) totals(lost int) string {
 		parts = append(parts, fmt.Sprintf("The longest completely observed vacancy was %s.", duration(s.VacancyMax)))
 	}
 	if s := i.Summary; s.Missed > 0 {
-		parts = append(parts, fmt.Sprintf("LockIndex counts %s without observation.", election.Plural(s.Missed, "more term")))
+		parts = append(parts, fmt.Sprintf("LockIndex counts %s that electop did not observe.", election.Plural(s.Missed, "more term")))
 	}
 	return strings.Join(parts, " ")
 }
@@ -136,9 +136,9 @@ func (i *Incident) loss(n int) string {
 	return b.String()
 }
 
-// ending describes the state at the end of the period, as far as it was observed.
+// ending describes the last observed state in the period.
 func (i *Incident) ending() string {
-	const late = 10 * time.Second // the latest heartbeat may be that old
+	const late = 10 * time.Second // maximum age of the latest heartbeat while an observer runs
 	when := "At the end of the period"
 	switch until := i.ObservedUntil; {
 	case until.IsZero():
@@ -211,7 +211,7 @@ func (i *Incident) writeGaps(b *bytes.Buffer) {
 func (i *Incident) writeActions(b *bytes.Buffer) {
 	b.WriteString("\n## Actions of operators\n\n")
 	if len(i.Actions) == 0 {
-		b.WriteString("None with electop.\n")
+		b.WriteString("No actions with electop are recorded.\n")
 		return
 	}
 	b.WriteString("| time | who | action | leader | session | result |\n| --- | --- | --- | --- | --- | --- |\n")
@@ -251,7 +251,7 @@ func leader(t *history.Term) string {
 	return name
 }
 
-// cause names the cause of the end of a term, with its evidence.
+// cause returns the cause of the end of a term, and its evidence.
 func cause(t *history.Term) string {
 	name := code(string(cmp.Or(t.Cause, election.Unknown)))
 	if t.Guess {
@@ -267,13 +267,13 @@ func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.0
 
 func duration(d time.Duration) string { return election.FormatDuration(max(0, d)) }
 
-// text makes a text from Consul safe to show and escapes Markdown in it.
+// text makes a text from Consul safe to print and escapes Markdown in it.
 func text(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", `\<`, ">", `\>`,
 		"[", `\[`, "]", `\]`, "#", `\#`, "~", `\~`, "!", `\!`, "&", `\&`).Replace(sanitize.Line(s, textLength))
 }
 
-// code formats a text as code. Backquotes in it, which would end it, become quotes.
+// code formats a text as Markdown code. It replaces backquotes, which would end the code, by apostrophes.
 func code(s string) string {
 	return "`" + strings.ReplaceAll(sanitize.Line(s, textLength), "`", "'") + "`"
 }

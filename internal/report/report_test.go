@@ -30,8 +30,7 @@ func at(minute int) time.Time {
 
 func period(from, to int) history.Range { return history.Range{Since: at(from), Until: at(to)} }
 
-// incident is an hour with three terms, a gap, an operator's action and no leader at
-// the end.
+// incident is one hour with three terms, a gap and an operator's action. The election has no leader at the end.
 func incident() *report.Incident {
 	term := func(number uint64, leader, node string, start int) history.Term {
 		return history.Term{

@@ -6,9 +6,8 @@ import (
 	"os"
 )
 
-// AwaitReader waits until the reader of a pipe closes its end and returns EPIPE, so
-// that `electop watch | head -1` ends without another event. It returns nil at once
-// if w is not a pipe.
+// AwaitReader returns EPIPE when the reader of a pipe closes its end, so that `electop watch | head -1` ends before
+// the next event. It returns nil at once if w is not a pipe.
 func AwaitReader(ctx context.Context, w io.Writer) error {
 	f, ok := Unwrap(w).(*os.File)
 	if !ok || !isPipe(f) {

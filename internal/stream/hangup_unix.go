@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AwaitHangup waits until the other end of the pipe or terminal f is closed and
-// returns EPIPE. If ctx ends first, it returns ctx's error.
+// AwaitHangup waits until the other end of the pipe or terminal f is closed, and returns EPIPE. If ctx ends first, it
+// returns the error of ctx.
 func AwaitHangup(ctx context.Context, f *os.File) error {
 	wake, end, err := os.Pipe()
 	if err != nil {
@@ -35,7 +35,7 @@ func AwaitHangup(ctx context.Context, f *os.File) error {
 			return err
 		case fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0:
 			return syscall.EPIPE
-		case fds[0].Revents != 0: // macOS: poll does not support this terminal
+		case fds[0].Revents != 0: // poll on macOS does not support this terminal
 			return nil
 		default:
 			return ctx.Err()

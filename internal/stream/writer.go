@@ -1,5 +1,5 @@
-// Package stream keeps a command from blocking on its standard streams: writes end
-// with the command, and a reader that closes its end is noticed.
+// Package stream prevents a command from blocking on its standard streams: a write ends with the command, and the
+// command detects that a reader closed its end.
 package stream
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// writeGrace is how long a write may take after the context has ended, so that a process that still reads gets
-// complete lines.
+// writeGrace is how long a write may take after the context has ended, so that a slow reader still receives complete
+// lines.
 const writeGrace = 250 * time.Millisecond
 
 type writer struct {
@@ -20,11 +20,11 @@ type writer struct {
 	abandoned atomic.Bool
 }
 
-// NewWriter returns a writer whose writes fail shortly after ctx ends: a write to a
-// pipe that no process reads blocks, and no signal interrupts it.
+// NewWriter returns a writer whose pending writes fail shortly after ctx ends. A write to a full pipe blocks, and a
+// signal does not interrupt it.
 func NewWriter(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx: ctx, w: w} }
 
-// Write fails at once after a write was abandoned.
+// Write fails immediately if an earlier write was abandoned.
 func (s *writer) Write(p []byte) (int, error) {
 	if s.abandoned.Load() {
 		return 0, context.Canceled
@@ -34,7 +34,7 @@ func (s *writer) Write(p []byte) (int, error) {
 		err error
 	}
 	written := make(chan result, 1)
-	text := bytes.Clone(p) // the caller may reuse p after an abandoned write
+	text := bytes.Clone(p) // the caller may reuse p while an abandoned write still needs it
 	go func() {
 		n, err := s.w.Write(text)
 		written <- result{n, err}
@@ -55,8 +55,8 @@ func (s *writer) Write(p []byte) (int, error) {
 	}
 }
 
-// Unwrap returns the stream below a writer of [NewWriter], and any other unchanged.
-// A child process needs the file itself.
+// Unwrap returns the stream below a [NewWriter] writer, and any other stream unchanged. A child process needs the
+// underlying file.
 func Unwrap(w io.Writer) io.Writer {
 	if s, ok := w.(*writer); ok {
 		return s.w

@@ -13,7 +13,7 @@ import (
 
 func TestWriterFailsAfterTheContextHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, pipe := io.Pipe() // no process reads
+		r, pipe := io.Pipe() // no process reads from it
 		ctx, cancel := context.WithCancel(t.Context())
 		w := stream.NewWriter(ctx, pipe)
 		done := make(chan error, 1)

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// sendTimeout bounds a write to a frozen supervisor.
+	// sendTimeout is the timeout of a write to a supervisor, which may be frozen.
 	sendTimeout = 100 * time.Millisecond
-	// overdueLimit is how late a supervisor may stop its program before the campaign
-	// kills both.
+	// overdueLimit is how long a campaign waits for an overdue supervisor before it kills the supervisor and the
+	// program.
 	overdueLimit = 2 * time.Second
-	// outputTimeout is how long output is read after the supervisor has ended.
+	// outputTimeout is how long the program's output is read after the supervisor has ended.
 	outputTimeout = 2 * time.Second
 )
 
@@ -34,13 +34,12 @@ type Streams struct {
 type Client struct {
 	cmd       *exec.Cmd
 	deadlines *os.File
-	group     atomic.Int64 // the program's process group, 0 while unknown
+	group     atomic.Int64 // process group of the program, 0 while unknown
 	done      chan struct{}
-	err       error // the result of the supervisor, set before done is closed
+	err       error // result of the supervisor, set before done is closed
 }
 
-// Start runs this executable again as the supervisor of a program. env is added to
-// the environment.
+// Start runs this executable again as the supervisor of a program. env extends the environment.
 func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 	self, err := executable()
 	if err != nil {
@@ -61,7 +60,7 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Stdin, s.Stdout, s.Stderr
 	cmd.Env = append(os.Environ(), env...)
 	cmd.ExtraFiles = []*os.File{read, group} // deadlinesFile, groupFile
-	cmd.SysProcAttr = procgroup.NewSession() // ctrl-z must not stop the supervisor
+	cmd.SysProcAttr = procgroup.NewSession() // protects the supervisor from ctrl-z
 	cmd.WaitDelay = outputTimeout
 	c := &Client{cmd: cmd, deadlines: deadlines, done: make(chan struct{})}
 	c.send(first)
@@ -69,12 +68,12 @@ func Start(program, env []string, s Streams, first Deadlines) (*Client, error) {
 		_, _ = deadlines.Close(), groups.Close()
 		return nil, err
 	}
-	_ = group.Close() // so that groups ends when the supervisor closes its copy
+	_ = group.Close() // groups then ends when the supervisor closes its copy
 	go c.wait(groups)
 	return c, nil
 }
 
-// executable is the path of this program, even if its file was replaced.
+// executable returns the path of this program. It works even if the file was replaced.
 func executable() (string, error) {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe", nil
@@ -91,7 +90,7 @@ func (c *Client) wait(groups *os.File) {
 	_ = groups.Close()
 	c.err = c.cmd.Wait()
 	_ = c.deadlines.Close()
-	if !c.cmd.ProcessState.Exited() { // the supervisor was killed, its program may still run
+	if !c.cmd.ProcessState.Exited() { // a signal killed the supervisor, and its program may still run
 		c.killGroup()
 	}
 }
@@ -99,12 +98,11 @@ func (c *Client) wait(groups *os.File) {
 // Done is closed when the supervisor has ended.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Result is the error of the program and whether the supervisor exited by itself,
-// rather than by a signal. Call it after Done is closed.
+// Result returns the error of the program. exited is false if a signal ended the supervisor. Call it after Done is
+// closed.
 func (c *Client) Result() (exited bool, err error) { return c.cmd.ProcessState.Exited(), c.err }
 
-// Extend replaces the deadlines. It kills the supervisor and the program if the
-// supervisor is overdue.
+// Extend sends new deadlines. If the supervisor is overdue, it kills the supervisor and the program.
 func (c *Client) Extend(d Deadlines) {
 	c.send(d)
 	if reached(time.Now(), d.end().Add(overdueLimit)) {
@@ -113,7 +111,7 @@ func (c *Client) Extend(d Deadlines) {
 	}
 }
 
-// send ignores errors: the supervisor then keeps its deadlines, or has ended.
+// send ignores errors, because the supervisor either keeps its deadlines or has ended.
 func (c *Client) send(d Deadlines) {
 	_ = c.deadlines.SetWriteDeadline(time.Now().Add(sendTimeout))
 	_, _ = io.WriteString(c.deadlines, d.encode())

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Deadlines bound how long the program may run. The campaign extends them while it
-// leads.
+// Deadlines limit how long the program may run. The campaign extends them while it leads.
 type Deadlines struct {
 	// Term is when the supervisor sends SIGTERM.
 	Term time.Time
@@ -16,13 +15,13 @@ type Deadlines struct {
 	Kill time.Time
 }
 
-// encode returns the deadlines as one line. Times are of the wall clock: a line that
-// is delivered late must not move its deadlines.
+// encode returns the deadlines as one line. The times are absolute wall clock times, so that a late delivery does not
+// extend them.
 func (d Deadlines) encode() string {
 	return fmt.Sprintf("%d %d %d\n", d.Term.UnixNano(), d.Grace, d.Kill.UnixNano())
 }
 
-// decode reverses encode. The times have a monotonic reading.
+// decode parses the output of encode. The times have a monotonic reading.
 func decode(line string, now time.Time) (Deadlines, error) {
 	var term, kill int64
 	var d Deadlines
@@ -34,7 +33,7 @@ func decode(line string, now time.Time) (Deadlines, error) {
 	return d, nil
 }
 
-// end is when the program and its children are killed at the latest.
+// end returns the latest time at which the program and its children are killed.
 func (d Deadlines) end() time.Time {
 	if end := d.Term.Add(d.Grace); end.Before(d.Kill) {
 		return end
@@ -42,9 +41,8 @@ func (d Deadlines) end() time.Time {
 	return d.Kill
 }
 
-// reached reports whether the monotonic or the wall clock has reached t: the
-// monotonic clock stops while the machine is suspended, the wall clock can be set
-// back.
+// reached reports whether the monotonic or the wall clock has reached t. The monotonic clock stops while the machine
+// is suspended, and the wall clock may be set back.
 func reached(now, t time.Time) bool {
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))
 }

@@ -1,5 +1,5 @@
-// Package supervise runs the program of a campaign under a supervisor process, which
-// stops the program when the campaign cannot because it is frozen or was killed.
+// Package supervise runs the program of a campaign under a supervisor process. The supervisor stops the program if
+// the campaign is frozen or was killed.
 package supervise
 
 import (
@@ -15,32 +15,31 @@ import (
 	"electop/internal/procgroup"
 )
 
-// Command is the hidden command that [Start] runs; it must call [Run].
+// Command is the name of the hidden command that [Start] runs. That command must call [Run].
 const Command = "supervise"
 
-// tickInterval is how late a signal may be sent. The supervisor polls because a
-// timer does not advance while the machine is suspended.
+// tickInterval is the maximum delay of a signal. The supervisor polls, because a timer does not advance while the
+// machine is suspended.
 const tickInterval = 100 * time.Millisecond
 
-// File descriptors that the supervisor inherits: it reads deadlines from the first
-// and writes the process group of the program to the second.
+// File descriptors that the supervisor inherits. It reads deadlines from the first, and writes the program's process
+// group to the second.
 const (
 	deadlinesFile = 3
 	groupFile     = 4
 )
 
 var (
-	// ErrStart reports that the program could not be started.
+	// ErrStart means that the supervisor could not start the program.
 	ErrStart = errors.New("cannot start the program")
 
 	errExpired = errors.New("stopped the program: electop did not confirm its leadership in time")
 )
 
-// Run is the supervisor process. It runs the program in a new process group until the program ends or a deadline
-// passes. The error is the program's [exec.ExitError], wraps [ErrStart], or names the reason why the program was
-// stopped.
+// Run runs the program in a new process group until the program ends or a deadline passes. It returns the program's
+// [exec.ExitError], an error that wraps [ErrStart], or the reason why it stopped the program.
 func Run(program []string, s Streams) error {
-	// The kernel kills the program when the thread that started it ends.
+	// The kernel kills the program when the thread that started it ends, so this thread must not end.
 	runtime.LockOSThread()
 	deadlines, group := inherited(deadlinesFile, "deadlines"), inherited(groupFile, "group")
 	lines := bufio.NewReader(deadlines)
@@ -62,7 +61,7 @@ func Run(program []string, s Streams) error {
 	}
 	v := supervisor{group: cmd.Process.Pid, deadlines: first}
 	fmt.Fprintln(group, v.group)
-	_ = group.Close() // the campaign reads until the end of the pipe
+	_ = group.Close() // the campaign reads until the pipe is closed
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
 	received := make(chan Deadlines)
@@ -74,7 +73,7 @@ func Run(program []string, s Streams) error {
 	return err
 }
 
-// inherited is a file descriptor that the program must not inherit.
+// inherited returns the file of an inherited descriptor. The program does not inherit it.
 func inherited(fd int, name string) *os.File {
 	procgroup.CloseOnExec(fd)
 	return os.NewFile(uintptr(fd), name)
@@ -88,7 +87,7 @@ func readDeadlines(lines *bufio.Reader) (Deadlines, error) {
 	return decode(line, time.Now())
 }
 
-// receive forwards deadlines. It closes the channel when the campaign has ended.
+// receive sends each received deadline to the channel. It closes the channel when the campaign has ended.
 func receive(lines *bufio.Reader, received chan<- Deadlines) {
 	defer close(received)
 	for {
@@ -102,17 +101,16 @@ func receive(lines *bufio.Reader, received chan<- Deadlines) {
 
 // supervisor is the state of a supervised program.
 type supervisor struct {
-	group     int // the program's process group
+	group     int // process group of the program
 	deadlines Deadlines
-	exited    bool      // the program ended; its children may still run
+	exited    bool      // the program ended, but its children may still run
 	termed    bool      // SIGTERM was sent
 	killAt    time.Time // when SIGKILL follows SIGTERM
 	killed    time.Time // when SIGKILL was first sent
 	expired   bool      // SIGTERM was sent because a deadline passed or the campaign ended
 }
 
-// run sends the signals that are due until the group has no process left. It
-// returns the result of the program.
+// run sends signals when they are due, until the group has no process left. It returns the result of the program.
 func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result error) {
 	tick := time.NewTicker(tickInterval)
 	defer tick.Stop()
@@ -127,7 +125,7 @@ func (v *supervisor) run(received <-chan Deadlines, exited <-chan error) (result
 			received, v.deadlines.Term = nil, time.Now()
 			v.sendSignals(time.Now(), true)
 		case result = <-exited:
-			// Children that the program left running must end too.
+			// Child processes that the program left running must also end.
 			exited, v.exited, v.deadlines.Term = nil, true, time.Now()
 			v.sendSignals(time.Now(), false)
 		case <-tick.C:
@@ -142,8 +140,8 @@ func (v *supervisor) finished(now time.Time) bool {
 	return v.exited && (procgroup.Gone(v.group) || !v.killed.IsZero() && now.Sub(v.killed) > procgroup.VanishTimeout)
 }
 
-// sendSignals sends the signals that are due. SIGKILL is repeated: a process that
-// was just being started may have missed the first one.
+// sendSignals sends the signals that are due. It repeats SIGKILL, because the first one does not reach a process that
+// is being started.
 func (v *supervisor) sendSignals(now time.Time, expired bool) {
 	term, kill := reached(now, v.deadlines.Term), reached(now, v.deadlines.Kill)
 	kill = kill || v.termed && reached(now, v.killAt)

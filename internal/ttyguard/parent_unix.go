@@ -16,16 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restoreScreen resets every terminal mode that the dashboard may have set. CAN ends
-// an incomplete escape sequence; the scroll region is reset first because that moves
-// the cursor.
+// restoreScreen resets every terminal mode that the dashboard may have set. It begins with CAN, which ends an
+// incomplete escape sequence, and with the scroll region, whose reset moves the cursor.
 const restoreScreen = "\x18" + "\x1b[r" + ansi.ResetStyle + ansi.ResetModeSynchronizedOutput +
 	ansi.ResetModifyOtherKeys + "\x1b[<1u" + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent +
 	ansi.ResetModeMouseExtSgr + ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore +
 	ansi.ResetModeAltScreenSaveCursor + ansi.SetModeTextCursorEnable + "\x1b]2;\x07" + "\r" + ansi.EraseLineRight
 
-// Run starts this program again with the same arguments, waits until this child has
-// ended and restores the terminal. An error means that no child was started.
+// Run starts this program again with the same arguments, waits until this child has ended, and restores the terminal.
+// It returns an error only if it could not start the child.
 func Run(stdin, stdout *os.File) (End, error) {
 	terminal, err := term.GetState(stdin.Fd())
 	if err != nil {
@@ -39,14 +38,14 @@ func Run(stdin, stdout *os.File) (End, error) {
 	}
 	end := newEnd(p.await(), <-p.output)
 	if end.Crashed {
-		_ = term.Restore(stdin.Fd(), terminal) // the terminal itself may no longer exist
+		_ = term.Restore(stdin.Fd(), terminal) // ignore the error: the terminal may no longer exist
 		_, _ = io.WriteString(stdout, restoreScreen)
 	}
 	return end, nil
 }
 
-// forwarded are the signals that the parent passes on to the dashboard. A signal that
-// was ignored at the start (nohup) stays ignored.
+// forwarded contains the signals that the parent forwards to the dashboard. A signal that was ignored at the start
+// (nohup) stays ignored.
 func forwarded() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,
@@ -64,13 +63,13 @@ func forwarded() []os.Signal {
 type parent struct {
 	pid      int
 	signals  chan os.Signal
-	output   chan []byte   // the child's standard error
+	output   chan []byte   // standard error of the child
 	requests chan struct{} // the child has restored the terminal and requests a stop
-	resume   *os.File      // signals to the child that it was continued
+	resume   *os.File      // signals to the child that the shell has continued it
 }
 
-// start starts the child. It closes the child's ends of the pipes, so that they end
-// with the child.
+// start starts the child. It closes its own copies of the child's pipe ends, so that the pipes close when the child
+// ends.
 func (p *parent) start(stdin, stdout *os.File) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -102,7 +101,7 @@ func (p *parent) start(stdin, stdout *os.File) error {
 func (p *parent) read(r *os.File) {
 	defer r.Close()
 	text, _ := io.ReadAll(io.LimitReader(r, maxOutput))
-	_, _ = io.Copy(io.Discard, r) // a full pipe would block the child
+	_, _ = io.Copy(io.Discard, r) // read everything: a full pipe would block the child
 	p.output <- text
 }
 
@@ -131,7 +130,7 @@ func (p *parent) await() syscall.WaitStatus {
 			if !state.Stopped() {
 				return state
 			}
-			if state.StopSignal() == syscall.SIGSTOP { // sent by another process; other stop signals reach the whole group
+			if state.StopSignal() == syscall.SIGSTOP { // another process sent it; other stop signals reach the whole group
 				stopGroup()
 				p.pass(syscall.SIGCONT)
 			}
@@ -139,7 +138,7 @@ func (p *parent) await() syscall.WaitStatus {
 	}
 }
 
-// wait sends every stop of the child and finally its exit.
+// wait sends the state of the child after each stop, and after its exit.
 func (p *parent) wait(states chan<- syscall.WaitStatus) {
 	for {
 		var state syscall.WaitStatus
@@ -156,18 +155,18 @@ func (p *parent) wait(states chan<- syscall.WaitStatus) {
 
 func (p *parent) pass(sig os.Signal) {
 	if number, ok := sig.(syscall.Signal); ok {
-		_ = syscall.Kill(p.pid, number) // the child may have ended by now
+		_ = syscall.Kill(p.pid, number) // the child may have ended already
 	}
 }
 
-// suspend stops the group at the child's request. If a signal has ended the child
-// meanwhile (`kill %1`), it is not resumed: the terminal belongs to the shell.
+// suspend stops the process group at the child's request. It does not resume a child that a signal has ended
+// meanwhile (`kill %1`), because the shell then uses the terminal.
 func (p *parent) suspend() {
 	stopGroup()
 	p.pass(syscall.SIGCONT)
 	for len(p.signals) > 0 {
 		switch sig := <-p.signals; sig {
-		case syscall.SIGTSTP, syscall.SIGCONT: // covered by this stop
+		case syscall.SIGTSTP, syscall.SIGCONT: // the stop above handles them
 		default:
 			p.pass(sig)
 			return

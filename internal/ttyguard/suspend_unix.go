@@ -10,19 +10,18 @@ import (
 	"time"
 )
 
-// stopTimeout bounds the wait for SIGTTOU to stop this process. The kernel ignores it
-// if no shell could continue the process group.
+// stopTimeout is how long Suspend waits for SIGTTOU to stop this process. The kernel ignores the signal if no shell
+// can continue the process group.
 const stopTimeout = 500 * time.Millisecond
 
-// Suspend stops the process group, including the parent, and returns when it is
-// continued. The terminal must already be restored.
+// Suspend stops the process group, including the parent, and returns when the shell continues it. The caller must
+// have restored the terminal.
 func Suspend() {
 	if !Child() {
 		stopGroup()
 		return
 	}
-	// Signals are not sufficient: the kernel drops a pending SIGCONT when the next
-	// SIGTSTP arrives.
+	// SIGCONT alone is not sufficient: the kernel drops a pending SIGCONT when the next SIGTSTP arrives.
 	if _, err := syscall.Write(requestFile, []byte{0}); err != nil {
 		return
 	}
@@ -33,9 +32,8 @@ func Suspend() {
 	}
 }
 
-// stopGroup stops every process of the group, as the kernel does for ctrl-z. It sends
-// SIGTTOU because this process catches SIGTSTP: handled after the continue, SIGTSTP
-// would stop the group again.
+// stopGroup stops every process of the group, as the kernel does for ctrl-z. It sends SIGTTOU, because this process
+// handles SIGTSTP and would stop the group again after it was continued.
 func stopGroup() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)

@@ -1,6 +1,5 @@
-// Package ttyguard runs the dashboard as a child process and restores the terminal if
-// the child cannot: after a panic in any goroutine, a fatal error of the Go runtime or
-// SIGKILL.
+// Package ttyguard runs the dashboard as a child process. It restores the terminal if the child cannot: after a panic
+// in any goroutine, a fatal error of the Go runtime, or SIGKILL.
 package ttyguard
 
 import (
@@ -8,38 +7,36 @@ import (
 	"syscall"
 )
 
-// childName is argv[0] of the child. An environment variable would be inherited by
-// programs that the child starts.
+// childName is argv[0] of the child. An environment variable is not suitable, because programs that the child starts
+// would inherit it.
 const childName = "electop-dashboard"
 
 // orderly is the last byte that a child writes to standard error unless it crashes.
 const orderly = 0
 
-// File descriptors on which a child requests a stop and waits to be continued.
+// File descriptors of the child. It requests a stop on the first, and reads from the second until it is continued.
 const (
 	requestFile = 3
 	resumeFile  = 4
 )
 
-// maxOutput bounds the child's standard error that is kept, in bytes. A dump of 1,000
-// goroutines takes about 1 MB.
+// maxOutput is how much of the child's standard error is kept, in bytes. A dump of 1,000 goroutines takes about 1 MB.
 const maxOutput = 8 << 20
 
 // Child reports whether [Run] started this process.
 func Child() bool { return os.Args[0] == childName }
 
-// Leave marks an orderly end of the child, which has restored the terminal. The child
-// must write nothing afterwards.
+// Leave marks an orderly end of the child after it restored the terminal. The child must not write to standard error
+// afterwards.
 func Leave() { _, _ = os.Stderr.Write([]byte{orderly}) }
 
 // End describes how a child ended.
 type End struct {
 	// Crashed reports whether the child ended without [Leave].
 	Crashed bool
-	// Code is the exit code, 128 + Signal if a signal ended the child.
+	// Code is the exit code. If a signal ended the child, it is 128 + Signal.
 	Code   int
 	Signal syscall.Signal
-	// Output is the standard error of the child: after a crash, the reason and the
-	// stacks.
+	// Output is the standard error of the child. After a crash, it contains the reason and the stacks.
 	Output []byte
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// bench runs the measurements that the options select and writes their tables.
+// bench runs the selected measurements and writes their tables.
 type bench struct {
 	o    options
 	args []string
@@ -25,7 +25,7 @@ func newBench(o options, args []string, out, log io.Writer) (*bench, error) {
 	if o.dashboard {
 		for _, tool := range []string{"tmux", "curl"} {
 			if _, err := exec.LookPath(tool); err != nil {
-				return nil, fmt.Errorf("%w (-dashboard=false does not need it)", err)
+				return nil, fmt.Errorf("%w (use -dashboard=false to run without it)", err)
 			}
 		}
 	}

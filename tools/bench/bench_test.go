@@ -11,7 +11,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// This test runs the whole benchmark at the smallest size. Every watcher must report every change.
+// This test runs the whole benchmark with the fewest elections. Every watcher must report every change.
 func TestBench(t *testing.T) {
 	consultest.Binary(t)
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestBench(t *testing.T) {
 			t.Errorf("no row for %s in\n%s", name, out.String())
 		}
 	}
-	for _, name := range []string{"electop", "perkey"} { // a busy machine may merge two writes of a key
+	for _, name := range []string{"electop", "perkey"} { // on a busy machine, a watcher may receive two writes of a key as one change
 		if row := rowOf(out.String(), name); !strings.Contains(row, "/20 ") || strings.Contains(row, " 0/20 ") {
 			t.Errorf("%s did not see the changes: %s", name, row)
 		}

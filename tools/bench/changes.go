@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// stride spreads consecutive changes over the keys. It is a prime, so that with
-	// the usual sizes every key changes before one changes again.
+	// stride spreads consecutive changes over the keys. It is a prime number, so that with the usual sizes every key
+	// changes before any key changes again.
 	stride = 7919
 	// maxInFlight is the maximum number of concurrent writes.
 	maxInFlight = 64
 )
 
-// changes writes changes to the elections of a fixture, numbered from 1. Its
-// methods are not safe for concurrent use.
+// changes writes numbered changes to the elections of a fixture. The first has number 1. Its methods are not safe for
+// concurrent use.
 type changes struct {
 	client   *api.Client
 	sessions []string
@@ -34,7 +34,7 @@ type changes struct {
 // lockedKey is the state of an election after the latest write.
 type lockedKey struct {
 	mu     sync.Mutex
-	holder int // index in changes.sessions
+	holder int // index of its session in changes.sessions
 }
 
 func newChanges(client *api.Client, sessions []string, n int, o options) *changes {
@@ -54,8 +54,7 @@ func (c *changes) one(ctx context.Context, l *timeline) error {
 	return c.write(ctx, c.made, l)
 }
 
-// drive writes n changes at a rate per second. A slow write does not delay the
-// next ones.
+// drive writes n changes at a rate per second. A slow write does not delay the next one.
 func (c *changes) drive(ctx context.Context, n int, rate float64, l *timeline) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxInFlight)
@@ -91,8 +90,7 @@ func (c *changes) write(ctx context.Context, change int, l *timeline) error {
 	return nil
 }
 
-// keyOf returns the index of the key of a change: the same for flaps consecutive
-// changes, then a distant one.
+// keyOf returns the index of the key of a change. Groups of flaps consecutive changes have the same key.
 func (c *changes) keyOf(change int) int { return change / c.flaps * stride % len(c.keys) }
 
 // update writes the key again with its holder's session.
@@ -105,7 +103,7 @@ func (c *changes) update(ctx context.Context, i int, value []byte) error {
 	return err
 }
 
-// move transfers the key to the next session, in one transaction.
+// move transfers the key to the next session in one transaction.
 func (c *changes) move(ctx context.Context, i int, value []byte) error {
 	from := c.keys[i].holder
 	to := (from + 1) % len(c.sessions)
@@ -119,7 +117,7 @@ func (c *changes) move(ctx context.Context, i int, value []byte) error {
 	return err
 }
 
-// pause waits for d and reports whether ctx is still alive.
+// pause waits for d. It reports false if ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

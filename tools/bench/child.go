@@ -55,7 +55,7 @@ func startChild(ctx context.Context, command []string, read func([]byte) watch.L
 	return c, nil
 }
 
-// readLines returns at the end of its input, when the process has ended.
+// readLines records lines until the process ends, which closes the input.
 func readLines(in io.Reader, read func([]byte) watch.Line, l *timeline) {
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, 64<<10), lineLimit)
@@ -80,11 +80,10 @@ func (c *child) end() {
 	c.cancel()
 	_ = c.stdin.Close()
 	c.reading.Wait()
-	_ = c.cmd.Wait() // the exit status after a signal does not matter
+	_ = c.cmd.Wait() // after a signal, the exit status does not matter
 }
 
-// stderr returns the text that the process wrote to standard error as an error,
-// nil if there is none.
+// stderr returns the text that the process wrote to standard error, as an error, nil if there is none.
 func (c *child) stderr() error {
 	if text := strings.TrimSpace(c.errors.String()); text != "" {
 		return fmt.Errorf("standard error: %s", text)

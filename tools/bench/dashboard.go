@@ -18,25 +18,24 @@ const (
 	boardWidth  = "120"
 	boardHeight = "36"
 	boardPoll   = 5 * time.Millisecond
-	// boardStarts is the number of starts of the dashboard; the median counts.
+	// boardStarts is the number of measured starts of the dashboard. The result is their median.
 	boardStarts = 5
 )
 
-// dashboardResult is the measurement of the dashboard.
+// dashboardResult contains the measurements of the dashboard.
 type dashboardResult struct {
-	curl   time.Duration // to read the same keys and sessions with curl
-	first  time.Duration // from the start to the first complete table
-	own    time.Duration // the part of first that the terminal needs for any program
-	quiet  float64       // share of a core without changes
-	perCPU cpu           // per change
+	curl   time.Duration // time that curl takes to read the same keys and sessions
+	first  time.Duration // time from the start to the first complete table
+	own    time.Duration // the part of first that the terminal needs for every program
+	quiet  float64       // CPU use, in cores, while no key changes
+	perCPU cpu           // CPU time per change
 	rss    int64
 	peak   int64
 	conns  int
 	err    string // why it was not measured, or ""
 }
 
-// dashboard measures the dashboard in a terminal, first without changes, then with
-// changes.
+// dashboard measures the dashboard in a terminal, first without changes, then with changes.
 func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult, err error) {
 	if r.curl, err = s.curl(ctx); err != nil {
 		return r, err
@@ -55,7 +54,7 @@ func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult
 		return r, err
 	}
 	r.first = first
-	pid, err := childOf(guard) // the guard only waits for the dashboard's process
+	pid, err := childOf(guard) // measure the child process, because its parent only waits
 	if err != nil {
 		return r, err
 	}
@@ -76,7 +75,7 @@ func (s *fixture) dashboard(ctx context.Context, writing cpu) (r dashboardResult
 	return r, err
 }
 
-// idleShare measures the share of a core that a process uses without changes.
+// idleShare returns the CPU use of a process, in cores, while no key changes.
 func (s *fixture) idleShare(ctx context.Context, pid int) (float64, error) {
 	before, err := cpuTime(pid)
 	if err != nil {
@@ -108,8 +107,7 @@ func (s *fixture) dashboardCost(ctx context.Context, pid int) (cpu, error) {
 // terminal is a tmux server.
 type terminal struct{ socket string }
 
-// openTerminal starts tmux with an idle window, so that the start of tmux does not
-// count as the program's.
+// openTerminal starts tmux with an idle window, so that the start of tmux is not part of the measured time.
 func openTerminal(ctx context.Context, n int) (*terminal, error) {
 	t := &terminal{socket: fmt.Sprintf("electop-bench-%d-%d", os.Getpid(), n)}
 	_, err := t.tmux(ctx, "-f", os.DevNull, "new-session", "-d", "-x", boardWidth, "-y", boardHeight, "exec cat",
@@ -120,8 +118,8 @@ func openTerminal(ctx context.Context, n int) (*terminal, error) {
 	return t, nil
 }
 
-// start starts a program several times and keeps the last one running. It returns
-// its process ID and the median time until the screen shows the text.
+// start starts a program several times and keeps the last process running. It returns the process ID and the median
+// time until the screen shows the text.
 func (t *terminal) start(ctx context.Context, text string, program ...string) (pid int, took time.Duration, err error) {
 	var all []time.Duration
 	for i := range boardStarts {
@@ -191,11 +189,11 @@ func (t *terminal) close() {
 	_, _ = t.tmux(ctx, "kill-server")
 }
 
-// curlRuns is the number of runs of curl; the median counts.
+// curlRuns is the number of runs of curl. The result is their median.
 const curlRuns = 5
 
-// curl measures how long curl takes to read the keys and the sessions of the
-// dashboard, one after the other in one process, without decoding them.
+// curl returns the time that one curl process takes to read the keys and then the sessions of the dashboard, without
+// decoding them.
 func (s *fixture) curl(ctx context.Context) (time.Duration, error) {
 	base := "http://" + s.addr() + "/v1/"
 	var took []time.Duration

@@ -25,7 +25,7 @@ type fixture struct {
 	changes *changes
 }
 
-// moreConnections raises the limit for the watcher with one connection per key.
+// moreConnections increases the connection limit for the watcher that uses one connection per key.
 const moreConnections = `{"limits":{"http_max_conns_per_client":6000}}`
 
 func newFixture(ctx context.Context, o options, n int) (*fixture, error) {
@@ -71,7 +71,7 @@ func (s *fixture) port() int {
 	return port
 }
 
-// clock reads the CPU time of the server and of the process pid, unless it is 0.
+// clock returns the CPU times of the server and, unless pid is 0, of the process pid.
 func (s *fixture) clock(pid int) (c cpu, err error) {
 	if c.server, err = cpuTime(s.agent.PID()); err != nil {
 		return c, fmt.Errorf("consul: %w", err)
@@ -82,11 +82,11 @@ func (s *fixture) clock(pid int) (c cpu, err error) {
 	return c, err
 }
 
-// cpu holds the CPU times of a watcher and of the server.
+// cpu contains the CPU times of a watcher and of the server.
 type cpu struct{ client, server time.Duration }
 
 const (
-	// maxSessions is the maximum number of sessions; more elections share them.
+	// maxSessions is the maximum number of sessions. If there are more elections, several share a session.
 	maxSessions   = 10_000
 	txnOps        = 64
 	parallelLoads = 32
@@ -98,8 +98,7 @@ func valueOfLeader(name string) []byte {
 	return fmt.Appendf(nil, `{"name":%q,"address":"10.0.0.9:9000","version":"1.14.2"}`, name)
 }
 
-// load creates n elections and returns the sessions: election i is led by session
-// i modulo their number.
+// load creates n elections and returns the sessions. Election i is led by session i modulo the number of sessions.
 func load(ctx context.Context, client *api.Client, n int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()

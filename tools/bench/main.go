@@ -52,8 +52,7 @@ func main() {
 	}
 }
 
-// run runs the benchmark, or one of the watchers that it starts as separate
-// processes.
+// run runs the benchmark, or the role of a separate process that bench has started.
 func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) error {
 	if len(args) > 0 && watch.IsRole(args[0]) {
 		return watch.Run(ctx, args[0], args[1:], in, out)

@@ -13,27 +13,27 @@ const (
 	readyLimit = 2 * time.Minute
 	// settleTime is the pause after the start of a watcher.
 	settleTime = time.Second
-	// idleLimit is the timeout of a single change, idleGap the pause after it.
+	// idleLimit is the timeout of a single change. idleGap is the pause after it.
 	idleLimit = 5 * time.Second
 	idleGap   = 20 * time.Millisecond
 	// tailLimit is the timeout of the last changes of a run.
 	tailLimit = 10 * time.Second
 )
 
-// result is the measurement of one watcher.
+// result contains the measurements of one watcher.
 type result struct {
 	watcher string
 	skipped string // why it was not measured, or ""
 	ready   time.Duration
 	idle    spread
 	busy    spread
-	perCPU  cpu // per change
+	perCPU  cpu // CPU time per change
 	rss     int64
 	peak    int64
 	conns   int
 }
 
-// baseline measures the cost of the changes without a watcher.
+// baseline measures the CPU time of the changes without a watcher.
 func (s *fixture) baseline(ctx context.Context) (result, error) {
 	r := result{watcher: "none"}
 	l := newTimeline()
@@ -78,7 +78,7 @@ func (s *fixture) measure(ctx context.Context, w watcher) (r result, err error) 
 	}()
 	at, ok := l.awaitReady(ctx, s.n, readyLimit)
 	if !ok {
-		return r, errors.New("it did not report all elections in time")
+		return r, errors.New("the watcher did not report all elections before the timeout")
 	}
 	r.ready = at.Sub(c.started)
 	if !pause(ctx, settleTime) {
@@ -90,7 +90,7 @@ func (s *fixture) measure(ctx context.Context, w watcher) (r result, err error) 
 	return r, s.steady(ctx, c, l, &r)
 }
 
-// single writes changes one by one and waits for each.
+// single writes changes one by one. It waits until the watcher has reported each of them.
 func (s *fixture) single(ctx context.Context, l *timeline) (spread, error) {
 	first := s.changes.last() + 1
 	for range s.o.idleChanges {
@@ -105,7 +105,7 @@ func (s *fixture) single(ctx context.Context, l *timeline) (spread, error) {
 	return l.spread(first, s.changes.last()), nil
 }
 
-// steady writes changes at the configured rate and measures their cost.
+// steady writes changes at the configured rate and measures latency and CPU time.
 func (s *fixture) steady(ctx context.Context, c *child, l *timeline, r *result) error {
 	if s.o.profile != "" && r.watcher == "electop" {
 		if err := c.writeLine(watch.ProfileStart); err != nil {
@@ -139,8 +139,8 @@ func (s *fixture) steady(ctx context.Context, c *child, l *timeline, r *result) 
 	return nil
 }
 
-// awaitTail waits for the last change, which also a coalescing watcher reports, and then shortly for the earlier
-// ones.
+// awaitTail waits for the last change, which every watcher reports even if it coalesces changes. It then waits
+// briefly for earlier ones.
 func (s *fixture) awaitTail(ctx context.Context, l *timeline, first int) {
 	last := s.changes.last()
 	l.awaitSeen(ctx, last, last, tailLimit)

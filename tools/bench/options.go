@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// options are the flags.
+// options are the command-line flags.
 type options struct {
 	sizes       []int
 	rate        float64
@@ -26,7 +26,7 @@ type options struct {
 	profile     string
 }
 
-// Limits that prevent a typing error from overloading the machine.
+// Limits that prevent a mistyped flag from overloading the machine.
 const (
 	maxSize   = 1_000_000
 	maxRate   = 2000
@@ -39,17 +39,17 @@ func parseOptions(args []string, log io.Writer) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(log)
 	sizes := f.String("sizes", "5,100,1000,10000,100000", "numbers of elections, one table each")
-	f.Float64Var(&o.rate, "rate", 50, "changes per second")
-	f.DurationVar(&o.length, "for", 20*time.Second, "how long to write changes at that rate")
-	f.IntVar(&o.idleChanges, "idle-changes", 100, "number of single changes, each written after the previous one was seen")
-	f.IntVar(&o.moves, "moves", 10, "every Nth change is a change of leader; 0 for none")
+	f.Float64Var(&o.rate, "rate", 50, "changes to write per second")
+	f.DurationVar(&o.length, "for", 20*time.Second, "how long to write changes at the -rate")
+	f.IntVar(&o.idleChanges, "idle-changes", 100, "number of single changes; each is written after the watcher reported the previous one")
+	f.IntVar(&o.moves, "moves", 10, "every Nth change gives the key to another session; 0 for none")
 	f.IntVar(&o.flaps, "flaps", 4, "number of consecutive changes to the same key; a slow watcher coalesces them")
 	f.DurationVar(&o.quiet, "quiet", 20*time.Second, "how long to measure the dashboard without changes")
 	watchers := f.String("watchers", "electop,electop-history,recurse,perkey,consul-watch", "comma-separated watchers to measure, from: "+strings.Join(watcherNames(), ","))
 	f.BoolVar(&o.dashboard, "dashboard", true, "also measure the dashboard (needs tmux and curl)")
 	f.StringVar(&o.electop, "electop", filepath.Join("bin", "electop"), "path of the electop binary")
 	f.StringVar(&o.markdown, "markdown", "", "also write the tables to this Markdown file")
-	f.StringVar(&o.profile, "profile", "", "folder for a CPU and a heap profile of electop's observer during the changes; the observer then runs in a process of bench")
+	f.StringVar(&o.profile, "profile", "", "write a CPU and a heap profile of electop's observer to this folder; the observer then runs in a bench process")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -101,5 +101,5 @@ func (o *options) check() error {
 	return nil
 }
 
-// changes returns the number of changes of a run at the configured rate.
+// changes returns the number of changes in a run at the configured rate.
 func (o *options) changes() int { return max(1, int(o.rate*o.length.Seconds())) }

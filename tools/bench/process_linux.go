@@ -16,8 +16,8 @@ import (
 // dieWithParent makes the kernel kill a watcher when bench ends.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// cpuTime returns the user and system CPU time of a process with all its threads:
-// that of /proc/PID/stat, in nanoseconds.
+// cpuTime returns the user and system CPU time of all threads of a process. It has the resolution of nanoseconds;
+// /proc/PID/stat has hundredths of a second.
 func cpuTime(pid int) (time.Duration, error) {
 	const perProcessSched = 2 // CPUCLOCK_SCHED of clock_getcpuclockid(3)
 	var ts unix.Timespec
@@ -27,7 +27,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// memory returns the current and peak resident memory of processes in bytes.
+// memory returns the current and the peak resident memory of processes, in bytes.
 func memory(pids ...int) (now, peak int64, err error) {
 	for _, pid := range pids {
 		text, err := os.ReadFile(procPath(pid, "status"))
@@ -57,7 +57,7 @@ func childOf(pid int) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(all))
 }
 
-// statusKB returns a field of /proc/PID/status in kilobytes, 0 if it is missing.
+// statusKB returns a field of /proc/PID/status in kilobytes, 0 if the field is missing.
 func statusKB(status, name string) int64 {
 	_, after, ok := strings.Cut(status, name)
 	if !ok {
@@ -89,7 +89,7 @@ func connections(pid, port int) (int, error) {
 	for _, link := range links {
 		target, err := os.Readlink(link)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // closed since Glob
+			continue // the process has closed it since Glob
 		}
 		if err != nil {
 			return 0, err
@@ -101,8 +101,8 @@ func connections(pid, port int) (int, error) {
 	return count, nil
 }
 
-// establishedTo returns the inodes of the sockets in a /proc/PID/net/tcp that are
-// connected to a port.
+// establishedTo returns the inodes of the sockets that are connected to a port, from a file in the format of
+// /proc/PID/net/tcp.
 func establishedTo(table string, port int) map[string]bool {
 	const (
 		remote, state, inode = 2, 3, 9

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sizeReport holds the measurements with n elections.
+// sizeReport contains the measurements with n elections.
 type sizeReport struct {
 	n        int
 	baseline result
@@ -77,7 +77,7 @@ func repeat(text string, n int) []string {
 	return strings.Split(strings.Repeat(text+" ", n-1)+text, " ")
 }
 
-// machine describes the machine and the versions of a measurement in one line.
+// machine returns one line with the machine and the software versions.
 func machine(ctx context.Context, consul string) string {
 	return fmt.Sprintf("%s, %d cores, %s, %s, %s/%s, %s", cpuModel(), runtime.NumCPU(), consulVersion(ctx, consul),
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, time.Now().UTC().Format(time.DateOnly))
@@ -91,7 +91,7 @@ func cpuModel() string {
 	return modelIn(string(text))
 }
 
-// modelIn returns the CPU model of a /proc/cpuinfo.
+// modelIn returns the CPU model from the text of a /proc/cpuinfo.
 func modelIn(cpuinfo string) string {
 	for line := range strings.Lines(cpuinfo) {
 		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
@@ -116,8 +116,7 @@ const (
 	markEnd   = "<!-- to here -->"
 )
 
-// updateMarkdown replaces the text between the marks of a document. It creates a
-// document that does not exist.
+// updateMarkdown replaces the text between the two marks in a document. It creates the document if it does not exist.
 func updateMarkdown(path, text string) error {
 	old, err := os.ReadFile(path) //nolint:gosec // the file that a flag names
 	if errors.Is(err, os.ErrNotExist) {
@@ -136,11 +135,11 @@ func updateMarkdown(path, text string) error {
 func between(document, text string) (string, error) {
 	before, rest, ok := strings.Cut(document, markBegin)
 	if !ok {
-		return "", errors.New("the document lacks the line " + markBegin)
+		return "", errors.New("the document does not contain the line " + markBegin)
 	}
 	_, after, ok := strings.Cut(rest, markEnd)
 	if !ok {
-		return "", errors.New("the document lacks the line " + markEnd)
+		return "", errors.New("the document does not contain the line " + markEnd)
 	}
 	return before + markBegin + "\n\n" + strings.TrimSpace(text) + "\n\n" + markEnd + after, nil
 }

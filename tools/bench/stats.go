@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// spread summarizes latencies.
+// spread contains percentiles of latencies, and how many changes were seen.
 type spread struct {
 	made, seen    int
 	p50, p99, max time.Duration
 }
 
-// spreadOf summarizes the latencies of the seen changes out of made ones.
+// spreadOf summarizes the latencies of the changes that were seen. made is the number of changes that were written.
 func spreadOf(made int, seen []time.Duration) spread {
 	s := spread{made: made, seen: len(seen)}
 	if len(seen) == 0 {
@@ -28,7 +28,7 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(rank, 1)-1]
 }
 
-// median returns the median, 0 for none.
+// median returns the median, 0 for an empty list.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0

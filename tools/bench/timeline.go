@@ -8,13 +8,13 @@ import (
 	"electop/tools/bench/internal/watch"
 )
 
-// timeline records when each change was written and when it was seen.
+// timeline records when each change was written and when a watcher reported it.
 type timeline struct {
 	mu      sync.Mutex
-	written map[int]time.Time // when the write returned
+	written map[int]time.Time // time at which the write returned
 	seen    map[int]time.Time
-	changed chan struct{} // closed and replaced with each record
-	ready   int           // elections reported at the start
+	changed chan struct{} // closed and replaced by each record
+	ready   int           // number of elections reported at the start
 	readyAt time.Time
 }
 
@@ -29,7 +29,7 @@ func (l *timeline) recordWrite(change int, at time.Time) {
 	l.notify()
 }
 
-// recordLine records a line of a watcher. The first line of a change counts.
+// recordLine records a line of a watcher. Of several lines about one change, it uses the first.
 func (l *timeline) recordLine(s watch.Line, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,8 +53,7 @@ func (l *timeline) notify() {
 	l.changed = make(chan struct{})
 }
 
-// await waits at most limit until met returns true. It calls met with the mutex
-// held.
+// await waits until met returns true, but not longer than limit. It calls met with the mutex held.
 func (l *timeline) await(ctx context.Context, limit time.Duration, met func() bool) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -75,13 +74,13 @@ func (l *timeline) await(ctx context.Context, limit time.Duration, met func() bo
 	}
 }
 
-// awaitReady waits until n elections were reported and returns the time.
+// awaitReady waits until n elections were reported, and returns the time of the report.
 func (l *timeline) awaitReady(ctx context.Context, n int, limit time.Duration) (at time.Time, ok bool) {
 	ok = l.await(ctx, limit, func() bool { at = l.readyAt; return l.ready >= n })
 	return at, ok
 }
 
-// awaitSeen waits at most limit until every change from first to last was seen.
+// awaitSeen waits until every change from first to last was reported, but not longer than limit.
 func (l *timeline) awaitSeen(ctx context.Context, first, last int, limit time.Duration) {
 	next := first
 	l.await(ctx, limit, func() bool {

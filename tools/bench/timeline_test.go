@@ -16,7 +16,7 @@ func TestTimelineMeasuresTheFirstLine(t *testing.T) {
 		l.recordWrite(change, wrote)
 	}
 	l.recordLine(watch.Line{Change: 1}, at(5))
-	l.recordLine(watch.Line{Change: 1}, at(50)) // its later lines do not count
+	l.recordLine(watch.Line{Change: 1}, at(50)) // of several lines about a change, only the first is used
 	l.recordLine(watch.Line{Change: 3, At: at(21)}, at(30))
 	l.recordLine(watch.Line{Change: 77}, at(1)) // a change of an earlier run
 	want := spread{made: 3, seen: 2, p50: time.Millisecond, p99: 5 * time.Millisecond, max: 5 * time.Millisecond}
@@ -40,5 +40,5 @@ func TestTimelineAwait(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	l.awaitSeen(ctx, 1, 2, time.Minute) // must return when ctx ends
+	l.awaitSeen(ctx, 1, 2, time.Minute) // await must return when ctx ends
 }

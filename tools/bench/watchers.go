@@ -8,16 +8,16 @@ import (
 	"electop/tools/bench/internal/watch"
 )
 
-// watcher is one way to watch elections.
+// watcher is one program that watches elections.
 type watcher struct {
 	name    string
 	command func(s *fixture) []string
 	read    func(line []byte) watch.Line
-	// skip returns why the watcher is not measured with n elections, or "".
+	// skip returns why the watcher cannot be measured with n elections, or "".
 	skip func(n int) string
 }
 
-// maxPerKey is the maximum number of keys of the watcher with one query per key.
+// maxPerKey is the maximum number of keys for the watcher with one query per key.
 const maxPerKey = 5000
 
 func watchers() []watcher {
@@ -33,7 +33,7 @@ func watchers() []watcher {
 		{name: "recurse-no-gzip", command: own(watch.Recurse, "-no-gzip"), read: watch.ParseLine},
 		{name: "perkey", command: own(watch.PerKey), read: watch.ParseLine, skip: func(n int) string {
 			if n > maxPerKey {
-				return fmt.Sprintf("not measured: it needs a connection for each of %d keys", n)
+				return fmt.Sprintf("not measured: the watcher needs one connection for each of %d keys", n)
 			}
 			return ""
 		}},
@@ -41,8 +41,8 @@ func watchers() []watcher {
 	}
 }
 
-// electopCommand returns `electop watch` with a history in the fixture's folder, or off,
-// or bench's own observer with -profile.
+// electopCommand returns `electop watch`. With a history, it writes to the fixture's folder. With -profile, it
+// returns bench's own observer instead.
 func electopCommand(history string) func(s *fixture) []string {
 	return func(s *fixture) []string {
 		if s.o.profile != "" {

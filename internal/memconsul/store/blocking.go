@@ -7,21 +7,21 @@ import (
 
 // Result is the result of one read of the store.
 type Result[T any] struct {
-	Index uint64 // X-Consul-Index of the result; 0 if nothing was ever written there
+	Index uint64 // X-Consul-Index of the result, 0 if there was never a write
 	Body  T
 
-	missing bool // the single requested object does not exist
+	missing bool // the requested object does not exist
 }
 
 // Query is a read of the store that can wait for a change.
 type Query[T any] struct {
 	store *Store
-	topic topic                  // its change triggers another read
+	topic topic                  // a change of this topic triggers another read
 	read  func(*Store) Result[T] // runs with the store's mutex held
 }
 
-// Run reads the store. If index is not 0, it waits at most wait until the index of the result exceeds index. It also
-// returns when ctx ends and when the store is closed, with the current result.
+// Run reads the store. If index is not 0, it waits until the index of the result exceeds index, at most for the time
+// wait. When ctx ends or the store is closed, it returns the current result.
 func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Result[T] {
 	var timeout <-chan time.Time
 	if index > 0 {
@@ -32,7 +32,7 @@ func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Res
 	known, wasMissing := index, false
 	for {
 		result, sig := q.readOrSubscribe(func(result Result[T]) bool {
-			// An object that is still missing has not changed, regardless of the index.
+			// An object that still does not exist has not changed, whatever its index is.
 			if result.missing && wasMissing {
 				known = result.Index
 			}
@@ -51,7 +51,7 @@ func (q Query[T]) Run(ctx context.Context, index uint64, wait time.Duration) Res
 }
 
 // readOrSubscribe reads and, unless done accepts the result, subscribes to the topic. It holds the mutex during both,
-// so that no change is missed in between. The signal is nil if done accepts the result.
+// so that it misses no change in between. The signal is nil if done accepts the result.
 func (q Query[T]) readOrSubscribe(done func(Result[T]) bool) (Result[T], *signal) {
 	q.store.mu.Lock()
 	defer q.store.mu.Unlock()
@@ -62,7 +62,7 @@ func (q Query[T]) readOrSubscribe(done func(Result[T]) bool) (Result[T], *signal
 	return result, q.store.subscribe(q.topic)
 }
 
-// wait reports whether the signal came before the timeout, the end of ctx and the end of the store.
+// wait reports whether the signal arrived before the timeout, the end of ctx and the close of the store.
 func (q Query[T]) wait(ctx context.Context, sig *signal, timeout <-chan time.Time) bool {
 	select {
 	case <-sig.changed:
@@ -95,13 +95,14 @@ const (
 	topicNodes                         // all nodes
 )
 
-// signal is closed when its topic changes. It counts its waiters, so that topics without waiters are removed.
+// signal is closed when its topic changes. It counts its waiters, so that a topic without waiters can be removed.
 type signal struct {
 	changed chan struct{}
 	waiters int
 }
 
-// subscribe returns the signal of a topic. The caller holds the mutex, and later calls unsubscribe without it.
+// subscribe returns the signal of a topic. The caller holds the mutex. It must call unsubscribe later, without the
+// mutex.
 func (s *Store) subscribe(t topic) *signal {
 	sig := s.topic[t]
 	if sig == nil {
@@ -130,7 +131,8 @@ func (s *Store) notify(table tableName, name string) {
 	}
 }
 
-// notifyKey wakes all queries that wait for the key or for one of its prefixes, from the empty one to the key itself.
+// notifyKey wakes all queries that wait for the key or for one of its prefixes, including the empty prefix and the
+// key itself.
 func (s *Store) notifyKey(key string) {
 	s.notify(topicKey, key)
 	if len(s.topic) == 0 {

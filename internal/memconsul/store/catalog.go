@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// SerfHealth is the ID of the check that every agent's node has.
+// SerfHealth is the ID of the check on the node of every agent.
 const SerfHealth = "serfHealth"
 
 // Values of Check.Status.
@@ -50,7 +50,7 @@ type Service struct {
 // Weights are the weights of a service in DNS responses.
 type Weights struct{ Passing, Warning int }
 
-// serviceProxy is always empty: this agent has no service mesh.
+// serviceProxy is always empty, because this agent has no service mesh.
 type serviceProxy struct {
 	Mode        string
 	MeshGateway struct{}
@@ -88,17 +88,17 @@ type node struct {
 	info     NodeInfo
 	services map[string]*Service
 	checks   map[string]*Check
-	index    uint64 // of the latest change of the node or its services
+	index    uint64 // index of the latest change of the node or its services
 }
 
-// catalogTable is the committed catalog, keyed by folded names.
+// catalogTable is the catalog. Its maps use folded names (see [Fold]).
 type catalogTable struct {
 	nodes map[string]*node
 
 	nodesIndex    uint64
 	checksIndex   uint64
 	servicesIndex uint64
-	extinction    uint64 // of the latest deregistration of an instance of a service
+	extinction    uint64 // index of the latest deregistration of an instance of a service
 	serviceIndex  map[string]uint64
 }
 

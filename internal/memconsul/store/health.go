@@ -35,7 +35,7 @@ func (s *Store) ServiceChecks(service string) Query[[]*Check] {
 	return s.checks(topic{topicServiceName, service}, func(c *Check) bool { return Fold(c.ServiceName) == service })
 }
 
-// Checks returns the query of all checks with a status, or of all if it is "any", sorted by node and ID.
+// Checks returns the query of all checks with a status, sorted by node and ID. The status "any" matches every check.
 func (s *Store) Checks(status string) Query[[]*Check] {
 	return s.checks(topic{topicChecks, ""}, func(c *Check) bool { return status == "any" || c.Status == status })
 }

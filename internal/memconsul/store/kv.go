@@ -24,9 +24,9 @@ func (e *Entry) sameContent(o *Entry) bool {
 // kvTable is the committed key-value state.
 type kvTable struct {
 	entries    map[string]*Entry
-	sorted     []string          // the keys of entries
-	tombstones map[string]uint64 // deleted keys and prefixes, with the index of their deletion
-	index      uint64            // of the latest change
+	sorted     []string          // keys of entries, sorted
+	tombstones map[string]uint64 // deleted keys and prefixes, each with the index of its deletion
+	index      uint64            // index of the latest change
 	bySess     map[string]map[string]struct{}
 }
 
@@ -38,7 +38,7 @@ func newKVTable() kvTable {
 	}
 }
 
-// under returns the committed keys with the prefix, sorted.
+// under returns the keys that begin with the prefix, sorted.
 func (t *kvTable) under(prefix string) []string {
 	from, _ := slices.BinarySearch(t.sorted, prefix)
 	to := from
@@ -97,8 +97,8 @@ func (t *kvTable) heldBy(session string) []string {
 	return keys
 }
 
-// listIndex returns the X-Consul-Index of a listing of the prefix: that of the latest change or deletion under it, or
-// the table's index if there never was a key under it.
+// listIndex returns the X-Consul-Index of a listing of the prefix: the index of the latest change or deletion under
+// the prefix, or the table's index if no key was ever under it.
 func (t *kvTable) listIndex(prefix string, entries []*Entry) uint64 {
 	if prefix == "" {
 		return t.index

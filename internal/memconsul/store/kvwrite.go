@@ -7,23 +7,24 @@ import (
 	"strings"
 )
 
-// Set stores the value and flags of e, whether the key is locked or not.
+// Set stores the value and flags of e, even if a session holds the key.
 func (s *Store) Set(e *Entry) {
 	s.write(func(tx *kvTx) { tx.set(e) })
 }
 
-// CAS calls Set if the key's ModifyIndex equals that of e, where 0 stands for a missing key. It reports whether it did.
+// CAS calls Set if the key's ModifyIndex equals e.ModifyIndex; 0 means that the key must not exist. It reports
+// whether it called Set.
 func (s *Store) CAS(e *Entry) (ok bool) {
 	s.write(func(tx *kvTx) { ok = tx.cas(e) })
 	return ok
 }
 
-// Acquire stores e and locks its key for e.Session. It reports false if another session holds the key or its lock-delay
-// runs, and an error if the session does not exist.
+// Acquire stores e and locks its key for e.Session. It returns false if another session holds the key or a lock-delay
+// is active, and an error if the session does not exist.
 func (s *Store) Acquire(e *Entry) (ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// The lock-delay is checked before the write, so a rejected acquire increments no index.
+	// Like Consul, check the lock-delay before the write, so that a rejected acquire does not increase an index.
 	if s.delays.running(e.Key) {
 		return false, nil
 	}
@@ -31,18 +32,18 @@ func (s *Store) Acquire(e *Entry) (ok bool, err error) {
 	return ok, applyFailed(err)
 }
 
-// Release stores e and unlocks its key. It reports false if e.Session does not hold the key.
+// Release stores e and unlocks its key. It returns false if e.Session does not hold the key.
 func (s *Store) Release(e *Entry) (ok bool, err error) {
 	s.write(func(tx *kvTx) { ok, err = tx.unlock(e) })
 	return ok, applyFailed(err)
 }
 
-// Delete removes the key, if it exists.
+// Delete removes the key if it exists.
 func (s *Store) Delete(key string) {
 	s.write(func(tx *kvTx) { tx.remove(key) })
 }
 
-// DeleteCAS removes the key if its ModifyIndex equals index, and reports whether the key is missing afterwards.
+// DeleteCAS removes the key if its ModifyIndex equals index. It returns true if the key does not exist afterwards.
 func (s *Store) DeleteCAS(key string, index uint64) (ok bool) {
 	s.write(func(tx *kvTx) { ok = tx.removeCAS(key, index) })
 	return ok
@@ -73,11 +74,11 @@ func applyFailed(err error) error {
 	return fmt.Errorf("raft apply failed: %w", err)
 }
 
-// kvTx collects the changes of one write request, which are committed together or discarded.
+// kvTx collects the changes of one write request. All of them are committed, or none.
 type kvTx struct {
 	store      *Store
 	index      uint64
-	changed    map[string]*Entry // nil: deleted
+	changed    map[string]*Entry // nil means deleted
 	tombstones []string
 }
 
@@ -133,7 +134,7 @@ func (tx *kvTx) list(prefix string) []*Entry {
 	return out
 }
 
-// write stores e, unless the key already has this content. It sets the indexes of e.
+// write stores e and sets its indexes, unless the key already has this content.
 func (tx *kvTx) write(e *Entry) {
 	old := tx.get(e.Key)
 	if old == nil {
@@ -149,7 +150,7 @@ func (tx *kvTx) write(e *Entry) {
 	tx.changed[e.Key] = e
 }
 
-// set writes without checking the lock: the session stays, and LockIndex becomes that of e, which is 0 in every
+// set stores e without checking the lock: the session stays, and LockIndex becomes e.LockIndex, which is 0 in every
 // request.
 func (tx *kvTx) set(e *Entry) {
 	e.Session = ""
@@ -159,7 +160,7 @@ func (tx *kvTx) set(e *Entry) {
 	tx.write(e)
 }
 
-// cas calls set if the key's ModifyIndex equals that of e, where 0 stands for a missing key.
+// cas calls set if the key's ModifyIndex equals e.ModifyIndex; 0 means that the key must not exist.
 func (tx *kvTx) cas(e *Entry) bool {
 	var now uint64
 	if old := tx.get(e.Key); old != nil {
@@ -172,8 +173,8 @@ func (tx *kvTx) cas(e *Entry) bool {
 	return true
 }
 
-// lock acquires the key for e.Session. It reports false if another session holds it, and an error if the session does
-// not exist. The caller checks the lock-delay.
+// lock acquires the key for e.Session. It returns false if another session holds the key, and an error if the session
+// does not exist. The caller checks the lock-delay.
 func (tx *kvTx) lock(e *Entry) (bool, error) {
 	if e.Session == "" {
 		return false, errors.New("missing session")
@@ -237,7 +238,7 @@ func (tx *kvTx) removeTree(prefix string) {
 	for _, e := range gone {
 		tx.changed[e.Key] = nil
 	}
-	// A listing of all keys uses the table's index, so the empty prefix needs no tombstone.
+	// The empty prefix needs no tombstone, because a listing of all keys has the table's index.
 	if len(gone) > 0 && prefix != "" {
 		tx.tombstones = append(tx.tombstones, prefix)
 	}

@@ -5,12 +5,12 @@ import "time"
 // maxLockDelay is the maximum lock-delay that Consul enforces.
 const maxLockDelay = 60 * time.Second
 
-// lockDelays holds the ends of the lock-delays by key name. A lock-delay applies to every session.
+// lockDelays contains the end of each key's lock-delay. A lock-delay applies to every session.
 type lockDelays struct {
 	until map[string]time.Time
 }
 
-// arm starts the lock-delay of a key. It continues if the key is deleted.
+// arm starts the lock-delay of a key. A delete of the key does not end it.
 func (d *lockDelays) arm(key string, delay time.Duration) {
 	if delay <= 0 {
 		return

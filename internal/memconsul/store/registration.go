@@ -75,7 +75,7 @@ func (s *Service) settle() error {
 	return nil
 }
 
-// SetDefaults sets the omitted fields. A check without a status is critical.
+// SetDefaults sets the fields that the client omitted. A check without a status is critical.
 func (c *Check) SetDefaults(nodeName string) {
 	if c.Node == "" {
 		c.Node = nodeName
@@ -94,8 +94,8 @@ func (c *Check) SetDefaults(nodeName string) {
 	}
 }
 
-// Register adds or changes a node, a service on it and checks, all or none. Critical checks invalidate the sessions
-// that depend on them, also if they were critical before.
+// Register adds or changes a node, a service on it and checks, all or none. Every critical check invalidates the
+// sessions that depend on it, even if it was critical before.
 func (s *Store) Register(r Registration) error {
 	if err := r.settle(); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (s *Store) ensureCheck(n *node, given *Check, index uint64) {
 	s.checkChanged(n, &c, index)
 }
 
-// Deregister removes a service with its checks, a check, or the whole node. Unknown names are ignored.
+// Deregister removes a check, a service with its checks, or the whole node. It ignores unknown names.
 func (s *Store) Deregister(d Deregistration) error {
 	if d.Node == "" {
 		return refused("Must provide node")
@@ -257,7 +257,8 @@ func (s *Store) nodeChanged(n *node, index uint64) {
 	s.notify(topicNodes, "")
 }
 
-// checkChanged notifies the queries on the check and its service. A check of the node belongs to all its services.
+// checkChanged notifies the queries of the check and its service. A check of the node belongs to all services on the
+// node.
 func (s *Store) checkChanged(n *node, c *Check, index uint64) {
 	s.catalog.checksIndex = index
 	s.notify(topicNodeChecks, Fold(n.info.Node))

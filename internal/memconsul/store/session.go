@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Values of Session.Behavior: what happens to a key when the session that holds it ends.
+// The values of Session.Behavior: what Consul does with a key when the session that holds it ends.
 const (
 	BehaviorRelease = "release"
 	BehaviorDelete  = "delete"
@@ -20,8 +20,8 @@ const DefaultLockDelay = 15 * time.Second
 const (
 	minSessionTTL     = 10 * time.Second
 	maxSessionTTL     = 24 * time.Hour
-	sessionTTLFactor  = 2    // Consul expires a session after twice its TTL
-	lockDelaySeconds  = 1000 // Consul reads a smaller number as seconds, not nanoseconds
+	sessionTTLFactor  = 2    // a session expires after twice its TTL
+	lockDelaySeconds  = 1000 // a smaller number means seconds, not nanoseconds
 	sessionTimerSpace = "session/"
 )
 
@@ -46,7 +46,7 @@ type ServiceCheckRef struct {
 	Namespace string
 }
 
-// UnmarshalJSON accepts a lock-delay as a duration string, in nanoseconds, or as a small number of seconds.
+// UnmarshalJSON accepts a lock-delay as a duration string, as nanoseconds, or as a small number of seconds.
 func (s *Session) UnmarshalJSON(data []byte) error {
 	type plain Session
 	aux := struct {
@@ -85,7 +85,7 @@ func (s *Session) checkIDs() []string {
 	return ids
 }
 
-// ttl returns 0 for a session that never expires.
+// ttl returns the TTL, 0 for a session that never expires.
 func (s *Session) ttl() time.Duration {
 	d, err := time.ParseDuration(s.TTL)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *Session) ttl() time.Duration {
 	return d
 }
 
-// SettleChecks resolves the default checks. Checks is the older name of NodeChecks; both default to SerfHealth, and the
-// field that the client set takes precedence.
+// SettleChecks sets the node checks of the session. Checks is the older name of NodeChecks. The default of both is
+// SerfHealth; if the client set one of them, that one is used.
 func (s *Session) SettleChecks() {
 	switch {
 	case len(s.Checks) == 0:
@@ -131,7 +131,7 @@ func (s *Session) validate() error {
 
 type sessionTable struct {
 	byID  map[string]*Session
-	index uint64 // of the latest change
+	index uint64 // index of the latest change
 }
 
 // selected returns the sessions that match, sorted by ID like Consul.
@@ -146,7 +146,7 @@ func (t *sessionTable) selected(match func(*Session) bool) []*Session {
 	return out
 }
 
-// CreateSession stores the session with a new ID. The caller must not change it afterwards.
+// CreateSession stores the session with a new ID. The caller must not modify the session afterwards.
 func (s *Store) CreateSession(sess *Session) error {
 	if err := sess.validate(); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *Store) CreateSession(sess *Session) error {
 	return nil
 }
 
-// checkSessionChecks rejects unknown and critical checks.
+// checkSessionChecks returns an error if a check of the session does not exist or is critical.
 func (s *Store) checkSessionChecks(sess *Session) error {
 	n := s.catalog.nodes[Fold(sess.Node)]
 	if n == nil {
@@ -190,14 +190,14 @@ func (s *Store) sessionChanged(sess *Session, index uint64) {
 	s.notify(topicSessions, "")
 }
 
-// armSession restarts the session's TTL.
+// armSession restarts the TTL of the session.
 func (s *Store) armSession(sess *Session) {
 	if ttl := sess.ttl(); ttl > 0 {
 		s.Timers.Set(sessionTimerSpace+sess.ID, sessionTTLFactor*ttl, func() { s.DestroySession(sess.ID) })
 	}
 }
 
-// RenewSession restarts the session's TTL and returns the session, or nil if there is none. No index changes.
+// RenewSession restarts the TTL of a session and returns the session, nil if it does not exist. It changes no index.
 func (s *Store) RenewSession(id string) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +208,7 @@ func (s *Store) RenewSession(id string) *Session {
 	return sess
 }
 
-// DestroySession ends a session, on request or on expiry. An unknown ID has no effect.
+// DestroySession ends a session, on a client's request or because it expired. It ignores an unknown ID.
 func (s *Store) DestroySession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +253,7 @@ func (s *Store) invalidateByCheck(node, checkID string, index uint64) {
 	}
 }
 
-// Session returns the query of one session. The body is empty if there is none with this ID.
+// Session returns the query of one session. The body is empty if the session does not exist.
 func (s *Store) Session(id string) Query[[]*Session] {
 	return Query[[]*Session]{s, topic{topicSession, id}, func(s *Store) Result[[]*Session] {
 		sess := s.sessions.byID[id]

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Store is the state of the datacenter, with one mutex. Records in it are immutable: a change replaces the record, so
-// callers can read the records that it returns without the mutex. Its methods are safe for concurrent use.
+// Store is the state of the datacenter. Its methods are safe for concurrent use. Records are immutable: a change
+// replaces the record, so a caller may read a returned record without the mutex.
 type Store struct {
-	// Timers are stopped by Close. Sessions use the names that begin with "session/".
+	// Timers contains named timers, which Close stops. The timers of sessions have names that begin with "session/".
 	Timers *Timers
 
 	closeOnce sync.Once
@@ -37,7 +37,7 @@ func New() *Store {
 	return &Store{
 		Timers:   newTimers(),
 		closed:   make(chan struct{}),
-		index:    3, // a real agent writes its own configuration before it serves requests
+		index:    3, // a real agent has already written its own configuration when it serves requests
 		topic:    map[topic]*signal{},
 		kv:       newKVTable(),
 		delays:   lockDelays{until: map[string]time.Time{}},
@@ -46,14 +46,14 @@ func New() *Store {
 	}
 }
 
-// Close ends every blocked query with the current result and stops all timers. It returns when no timer function runs.
-// Afterwards queries do not block, and nothing expires. Close may be called again.
+// Close ends every blocked query with the current result, and stops all timers. It returns when no timer function
+// runs. Later queries do not block, and nothing expires. Close may be called again.
 func (s *Store) Close() {
 	s.closeOnce.Do(func() { close(s.closed) })
 	s.Timers.close()
 }
 
-// nextIndex returns the index of a new write request. Consul also counts requests without effect.
+// nextIndex returns the index of a new write request. As in Consul, a request without effect also has an index.
 func (s *Store) nextIndex() uint64 {
 	s.index++
 	return s.index
@@ -70,5 +70,5 @@ func NewUUID() string {
 // Fold returns the form in which Consul compares names of nodes, services and checks.
 func Fold(name string) string { return strings.ToLower(name) }
 
-// refused returns an error with a text of Consul, including its capital letter.
+// refused returns an error with Consul's text, including the capital letter.
 func refused(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -9,7 +9,7 @@ import (
 type Timers struct {
 	mu      sync.Mutex
 	timers  map[string]armed
-	armings uint64 // number of calls of Set, which distinguishes a timer from its replacement
+	armings uint64 // number of calls of Set, by which a timer is distinguished from its replacement
 	closed  bool
 	running sync.WaitGroup
 }
@@ -23,7 +23,7 @@ func newTimers() *Timers {
 	return &Timers{timers: map[string]armed{}}
 }
 
-// Set runs fn after d. It replaces the timer with this name. It has no effect after Store.Close.
+// Set runs fn after d. It replaces the timer of the same name. It has no effect after Store.Close.
 func (s *Timers) Set(name string, d time.Duration, fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *Timers) Set(name string, d time.Duration, fn func()) {
 	s.timers[name] = armed{timer, own}
 }
 
-// begin reports whether the timer is still current: it may have been replaced after it fired.
+// begin reports whether the timer is still current. It may have been replaced after it fired.
 func (s *Timers) begin(name string, arming uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

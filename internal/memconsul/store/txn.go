@@ -34,7 +34,7 @@ type TxnResult struct {
 	KV *Entry `json:",omitempty"`
 }
 
-// TxnError is the error of the operation with the index OpIndex.
+// TxnError is the error of one operation. OpIndex is the position of the operation.
 type TxnError struct {
 	OpIndex int
 	What    string
@@ -66,7 +66,8 @@ func kindOf(verb string) verbKind {
 	}
 }
 
-// RunTxn applies all operations or none. It reports false if it rejected them before it applied any.
+// RunTxn applies all operations or none. It returns false if it rejected the transaction before it applied an
+// operation.
 func (s *Store) RunTxn(ops []*TxnOp) (TxnReply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +98,8 @@ func (s *Store) RunTxn(ops []*TxnOp) (TxnReply, bool) {
 	return reply, true
 }
 
-// vetTxn makes the checks that precede the Raft log entry, including that of the lock-delay, which depends on the
-// clock.
+// vetTxn checks the operations before the transaction becomes a Raft log entry. It also checks the lock-delay,
+// because that depends on the clock of the leader.
 func (s *Store) vetTxn(ops []*TxnOp) []TxnError {
 	var errs []TxnError
 	for i, op := range ops {

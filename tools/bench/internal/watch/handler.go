@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// handle is the handler of `consul watch`: it reads all keys and prints those that
-// changed since its last run, whose index it keeps in a file. It decodes as little
-// as possible, because consul waits for its handler before the next query.
+// handle is the handler of `consul watch`. It reads all keys and prints those that changed since the index in its
+// state file. It decodes as little as possible, because consul runs its next query only when the handler has ended.
 func handle(in io.Reader, out io.Writer, args []string) error {
 	if len(args) != 1 {
 		return errors.New("the handler needs the path of its state file")
@@ -46,8 +45,7 @@ func handle(in io.Reader, out io.Writer, args []string) error {
 	return os.WriteFile(args[0], []byte(strconv.FormatUint(highest, 10)), 0o600)
 }
 
-// readIndex returns the highest index of the last run; first is true if there was
-// none.
+// readIndex returns the highest index of the previous run. first is true if there was no previous run.
 func readIndex(path string) (index uint64, first bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 
 func TestHandlerPrintsChanges(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	object := func(key string, index int, value string) string { // "dHdv" is "two"
+	object := func(key string, index int, value string) string { // "dHdv" is base64 for "two"
 		return fmt.Sprintf(`{"Key":%q,"CreateIndex":1,"ModifyIndex":%d,"LockIndex":1,"Flags":0,"Value":%q,"Session":"s"}`, key, index, value)
 	}
 	var printed []watch.Line

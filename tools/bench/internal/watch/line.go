@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// Line is one parsed line of a watcher. Its zero value is a line that does
-// not matter.
+// Line is one parsed line of a watcher's output. The zero value is a line without a measured event.
 type Line struct {
-	Ready  int       // elections reported at the start
-	Change int       // number of the change that was seen, 0 for none
-	At     time.Time // the watcher's timestamp; zero for the time of reading
+	Ready  int       // number of elections reported at the start
+	Change int       // number of the reported change, 0 for none
+	At     time.Time // the watcher's timestamp, zero if bench uses the time at which it read the line
 }
 
-// changePrefix is followed by the number of the change, in changeDigits digits.
+// changePrefix precedes the number of the change, which has changeDigits digits.
 const (
 	changePrefix = "change-"
 	changeDigits = 8
@@ -24,7 +23,7 @@ const (
 // ChangeName returns the leader's name after a change.
 func ChangeName(change int) string { return fmt.Sprintf("%s%0*d", changePrefix, changeDigits, change) }
 
-// changeIn returns the number of the change in a text, 0 if there is none.
+// changeIn returns the number of the change that a text contains, 0 if there is none.
 func changeIn(text []byte) int {
 	_, after, ok := bytes.Cut(text, []byte(changePrefix))
 	if !ok || len(after) < changeDigits {
@@ -45,11 +44,11 @@ func ParseEvent(line []byte) Line {
 	case bytes.Contains(line, []byte(`"type":"updated"`)), bytes.Contains(line, []byte(`"type":"elected"`)):
 		return Line{Change: changeIn(line)}
 	}
-	return Line{} // the end of a term names the previous change
+	return Line{} // the event names the former leader, so its number belongs to the previous change
 }
 
-// ParseLine reads a line of bench's own watchers: "ready N", or the value of a
-// key that changed, or one of these after "@", nanoseconds and a space.
+// ParseLine reads a line of bench's own watchers: "ready N", or the value of a changed key. Each may follow "@", a
+// time in nanoseconds and a space.
 func ParseLine(line []byte) Line {
 	var s Line
 	if rest, ok := bytes.CutPrefix(line, []byte("@")); ok {

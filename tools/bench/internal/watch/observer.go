@@ -24,8 +24,7 @@ const (
 	ProfileStop  = "stop"
 )
 
-// observe does the same as `electop watch -o json`, in a process of bench that can
-// be profiled.
+// observe does the same work as `electop watch -o json`, in a process of bench that can be profiled.
 func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Writer) error {
 	client, err := consulx.NewClient(consulx.Config{Address: addr})
 	if err != nil {
@@ -44,7 +43,7 @@ func observe(ctx context.Context, addr, profile string, in io.Reader, out io.Wri
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
 	g.Go(func() error { return writeEvents(ctx, lines, out) })
-	// keepProfile returns when the parent closes the input.
+	// keepProfile returns when the parent process closes the input.
 	go func() { defer cancel(); _ = keepProfile(in, profile) }()
 	return ignoreCancel(g.Wait())
 }
@@ -75,7 +74,7 @@ func writeEvents(ctx context.Context, lines <-chan []election.Event, out io.Writ
 	}
 }
 
-// keepProfile writes cpu.prof and heap.prof between the lines start and stop.
+// keepProfile writes cpu.prof and heap.prof for the time between the lines start and stop.
 func keepProfile(in io.Reader, dir string) error {
 	scanner := bufio.NewScanner(in)
 	var file *os.File

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// parallelDials is the number of connections that are opened at once.
+// parallelDials is the maximum number of concurrent dials.
 const parallelDials = 32
 
-// perKey watches each key with a blocking query on a separate connection. It has
-// the lowest possible latency, at the cost of one connection per key.
+// perKey watches each key with a blocking query on a separate connection. It has the lowest possible latency and uses
+// one connection per key.
 func perKey(ctx context.Context, addr string, n int, out io.Writer) error {
 	p := &perKeyWatch{addr: addr, out: out, dials: make(chan struct{}, parallelDials)}
 	g, ctx := errgroup.WithContext(ctx)
@@ -102,7 +102,7 @@ type keyConn struct {
 	r *bufio.Reader
 }
 
-// get returns the value of the key and its index when it has passed index.
+// get returns the value and the index of the key once its index exceeds index.
 func (c *keyConn) get(host, key, index string) (value, next string, err error) {
 	_, err = fmt.Fprintf(c, "GET /v1/kv/%s?index=%s&wait=60s HTTP/1.1\r\nHost: %s\r\n\r\n", key, index, host)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// recurse is the simplest watcher: one blocking query over all keys, whose response
-// it compares with the previous one.
+// recurse is the simplest watcher: one blocking query over all keys. It compares each response with the previous one.
 func recurse(ctx context.Context, addr string, plain bool, out io.Writer) error {
 	cfg := &api.Config{Address: addr}
 	if plain {

@@ -1,5 +1,5 @@
-// Package watch contains the programs that bench starts as separate processes to watch elections, and the format of
-// the lines in which they and `electop watch` report changes.
+// Package watch contains the watchers that bench runs as separate processes, and the format of the lines in which
+// these and `electop watch` report changes.
 package watch
 
 import (
@@ -10,8 +10,7 @@ import (
 	"slices"
 )
 
-// Roles: the first argument with which bench starts itself as a watcher, or as the
-// handler of `consul watch`.
+// Roles: the first argument with which bench starts itself as a watcher or as the handler of `consul watch`.
 const (
 	Recurse  = "as-recurse"
 	PerKey   = "as-perkey"

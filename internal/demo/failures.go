@@ -12,32 +12,30 @@ import (
 )
 
 const (
-	// firstAccident is early, so that a viewer need not wait.
-	firstAccident = 4 * time.Second
-	criticalTime  = 12 * time.Second
-	warningTime   = 10 * time.Second
-	nodeLossTime  = 15 * time.Second
-	crashTime     = 40 * time.Second
-	nodeLoss      = "node"
-	// stepTimeout bounds one step of the script.
+	// firstFailure is the delay before the first failure, short so that the user need not wait.
+	firstFailure = 4 * time.Second
+	criticalTime = 12 * time.Second
+	warningTime  = 10 * time.Second
+	nodeLossTime = 15 * time.Second
+	crashTime    = 40 * time.Second
+	nodeLoss     = "node"
+	// stepTimeout is the timeout of one step of a failure.
 	stepTimeout = 5 * time.Second
 )
 
-// accident is a failure of the leader of a service.
-type accident struct {
+// failure is a simulated failure of a service's leader.
+type failure struct {
 	kind string
-	// happen causes the failure and returns a line that describes it. It passes the
-	// recovery to after.
-	happen func(ctx context.Context, m *member, after later) (string, error)
+	// inject causes the failure and returns a line that describes it. It passes the recovery to after.
+	inject func(ctx context.Context, m *member, after later) (string, error)
 }
 
-// later runs a step after d, unless the demonstration ends first.
+// later schedules a step after d. The step does not run if the demonstration ends first.
 type later func(d time.Duration, step func(ctx context.Context) error)
 
-// accidents returns all kinds of accidents. The script shuffles them, so that each
-// happens once before any is repeated.
-func accidents() []accident {
-	return []accident{
+// failures returns all kinds of failures. Each occurs once, in random order, before any is repeated.
+func failures() []failure {
+	return []failure{
 		{"check", failCheck}, {"resign", stepDown}, {"overwrite", overwrite},
 		{"crash", crash}, {nodeLoss, loseNode}, {"warning", warn},
 	}
@@ -48,7 +46,7 @@ func failCheck(ctx context.Context, m *member, after later) (string, error) {
 	after(criticalTime, func(ctx context.Context) error {
 		return m.setHealth(ctx, api.HealthPassing, "HTTP GET: 200 OK")
 	})
-	return m.name + "'s health check goes critical", err
+	return m.name + "'s health check turns critical", err
 }
 
 func warn(ctx context.Context, m *member, after later) (string, error) {
@@ -56,7 +54,7 @@ func warn(ctx context.Context, m *member, after later) (string, error) {
 	after(warningTime, func(ctx context.Context) error {
 		return m.setHealth(ctx, api.HealthPassing, "HTTP GET: 200 OK")
 	})
-	return m.name + "'s health check warns", err
+	return m.name + "'s health check turns warning", err
 }
 
 func stepDown(ctx context.Context, m *member, _ later) (string, error) {
@@ -78,10 +76,10 @@ func loseNode(ctx context.Context, m *member, after later) (string, error) {
 	n := m.node
 	err := n.deregister(ctx)
 	after(nodeLossTime, m.service.demo.returnNode(n))
-	return n.name + " is lost, with every session on it", err
+	return n.name + " is removed from the catalog, which ends all its sessions", err
 }
 
-// returnNode registers a lost node again, with the checks of its members.
+// returnNode returns a step that registers a removed node again, with the checks of its members.
 func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		if err := n.register(ctx); err != nil {
@@ -101,15 +99,14 @@ func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
 	}
 }
 
-// hasLostNode reports whether a node is lost. A second loss would leave only one of
-// three nodes.
+// hasLostNode reports whether a node is removed. If a second one were removed, only one of three nodes would remain.
 func (d *demonstration) hasLostNode() bool {
 	return slices.ContainsFunc(d.nodes, (*node).isLost)
 }
 
-// play causes an accident at every interval until ctx ends.
-func (d *demonstration) play(ctx context.Context, g *errgroup.Group) {
-	r := rand.New(rand.NewPCG(d.o.Seed, d.o.Seed)) //nolint:gosec // not for security: the script is repeatable by its seed
+// injectFailures causes one failure per interval until ctx ends.
+func (d *demonstration) injectFailures(ctx context.Context, g *errgroup.Group) {
+	r := rand.New(rand.NewPCG(d.o.Seed, d.o.Seed)) //nolint:gosec // not for security: the seed makes the failures repeatable
 	after := func(pause time.Duration, step func(ctx context.Context) error) {
 		g.Go(func() error {
 			if wait(ctx, pause); ctx.Err() == nil {
@@ -118,31 +115,31 @@ func (d *demonstration) play(ctx context.Context, g *errgroup.Group) {
 			return nil
 		})
 	}
-	wait(ctx, firstAccident)
-	var deck []accident
+	wait(ctx, firstFailure)
+	var next []failure
 	for ctx.Err() == nil {
-		if len(deck) == 0 {
-			deck = shuffled(r)
+		if len(next) == 0 {
+			next = shuffled(r)
 		}
-		if deck[0].kind == nodeLoss && d.hasLostNode() {
-			deck = append(deck[1:], deck[0])
+		if next[0].kind == nodeLoss && d.hasLostNode() {
+			next = append(next[1:], next[0])
 		}
-		if m := d.victim(r); m != nil {
-			d.happen(ctx, deck[0], m, after)
-			deck = deck[1:]
+		if m := d.randomLeader(r); m != nil {
+			d.inject(ctx, next[0], m, after)
+			next = next[1:]
 		}
 		wait(ctx, d.o.Every)
 	}
 }
 
-func shuffled(r *rand.Rand) []accident {
-	deck := accidents()
-	r.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
-	return deck
+func shuffled(r *rand.Rand) []failure {
+	all := failures()
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
 }
 
-// victim is the leader of a random service, nil if no service has one.
-func (d *demonstration) victim(r *rand.Rand) *member {
+// randomLeader returns the leader of a random service, nil if no service has one.
+func (d *demonstration) randomLeader(r *rand.Rand) *member {
 	for _, i := range r.Perm(len(d.services)) {
 		if m := d.services[i].leader(); m != nil {
 			return m
@@ -151,9 +148,9 @@ func (d *demonstration) victim(r *rand.Rand) *member {
 	return nil
 }
 
-func (d *demonstration) happen(ctx context.Context, a accident, m *member, after later) {
+func (d *demonstration) inject(ctx context.Context, f failure, m *member, after later) {
 	d.attempt(ctx, func(ctx context.Context) error {
-		line, err := a.happen(ctx, m, after)
+		line, err := f.inject(ctx, m, after)
 		if err == nil {
 			d.o.Report(m.service.name + ": " + line)
 		}
@@ -161,11 +158,11 @@ func (d *demonstration) happen(ctx context.Context, a accident, m *member, after
 	})
 }
 
-// attempt runs a step of the script. It reports an error and the script continues.
+// attempt runs a step and reports its error. The demonstration continues.
 func (d *demonstration) attempt(ctx context.Context, step func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	if err := step(ctx); err != nil && ctx.Err() == nil {
-		d.o.Report("the script failed: " + err.Error())
+		d.o.Report("cannot simulate the failure: " + err.Error())
 	}
 }
