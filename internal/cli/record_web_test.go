@@ -222,8 +222,8 @@ func TestFlagsOfTheListener(t *testing.T) {
 	}{
 		{"--metrics 0.0.0.0:9273", "is not a loopback address; use --listen with"},
 		{"--metrics recorder:9273", "is not a loopback address"},
-		{"--metrics 9273", "want an address such as"},
-		{"--listen 9273", "want an address such as"},
+		{"--metrics 9273", "must be an address such as"},
+		{"--listen 9273", "must be an address such as"},
 		{"--listen :9273", "other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both"},
 		{"--listen 192.0.2.1:9273", "other hosts could read the history"},
 		{"--listen [::]:9273", "other hosts could read the history"},
