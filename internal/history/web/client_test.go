@@ -53,7 +53,8 @@ func TestARecorderGivesWhatItsFileGives(t *testing.T) {
 	}
 	for name, q := range map[string]history.TermQuery{
 		"all": {Limit: 1000}, "some": {Filter: some, Limit: 4}, "causes": {Causes: []election.Cause{election.Released}},
-		"before": {Before: history.CursorAt(at(20)), Limit: 5},
+		"before": {Before: history.CursorAt(at(20)), Limit: 5}, "after": {After: history.CursorAt(at(20)), Limit: 5},
+		"from the oldest": {Filter: some, After: history.CursorAt(time.Time{}), Limit: 2},
 	} {
 		same(t, "terms, "+name, s.file.Terms, c.Terms, q)
 	}
