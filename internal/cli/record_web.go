@@ -147,6 +147,6 @@ func (r *recording) health(s *election.Snapshot) error {
 func (r *recording) newMetrics(snapshot func() *election.Snapshot) *metrics.Metrics {
 	return metrics.New(metrics.Options{Version: version(), Snapshot: snapshot, Store: func() metrics.Store {
 		st := r.rec.writer.Status()
-		return metrics.Store{Queued: st.Queued, Stored: st.Stored, Dropped: st.Dropped, Failing: st.Err != nil}
+		return metrics.Store{Queued: st.Queued, Stored: st.Stored, Dropped: st.Dropped, Failing: st.Err != nil || st.Waiting > stalledAfter}
 	}})
 }

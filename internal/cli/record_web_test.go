@@ -152,7 +152,8 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	warnings, watched := make(chan string), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { watched <- watchRecorder(ctx, source, warnings) }()
+	check := func(ctx context.Context) string { return checkRecorder(ctx, source) }
+	go func() { watched <- watchHistory(ctx, recorderEvery, check, warnings) }()
 	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
 	agent()
 	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {

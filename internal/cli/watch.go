@@ -110,7 +110,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 
 // follow observes and writes events until ctx ends or the output is closed.
 func (w *watch) follow(ctx context.Context, names []string, client *consulx.Client, ps election.Patterns, log *slog.Logger) error {
-	rec := w.o.record(client, ps, w.d.warn)
+	rec := w.o.record(client, ps, logged(w.d.warn, log))
 	defer rec.finish()
 	source := w.o.historySource(client)
 	if source != nil {
