@@ -319,7 +319,7 @@ func TestTooManyNamesAreNotSent(t *testing.T) {
 // A response of another server must not contain escape sequences where electop expects one
 // of its words, which commands print as they are.
 func TestWordsOfARecorderAreSafeToShow(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, `{"type":"\u001b[2J","cause":"\u001b[2J","action":"\u001b[2J","result":"\u001b[2J"}`)
 	}))
 	defer s.Close()
@@ -337,7 +337,7 @@ func TestWordsOfARecorderAreSafeToShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := actions[0]
-	words := []string{string(events.Events[0].Type), string(events.Events[0].Cause), string(terms.Terms[0].Cause), string(a.Kind), string(a.Result)}
+	words := []string{string(events.Events[0].Type), string(events.Events[0].Cause), string(terms.Terms[0].Cause), string(a.Kind), a.Result}
 	if want := slices.Repeat([]string{"␛[2J"}, 5); !slices.Equal(words, want) {
 		t.Errorf("%q", words)
 	}
