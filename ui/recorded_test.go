@@ -24,3 +24,14 @@ func TestActionsWaitUntilAKeyIsRead(t *testing.T) {
 		}
 	}
 }
+
+// While Consul is unreachable, every read of the surroundings fails with the same error,
+// which the banner has already.
+func TestNextLeadersWhileConsulIsUnreachable(t *testing.T) {
+	d := recorded(func(s *election.Snapshot) {
+		s.Connection = neverConnected()
+		s.Surroundings = &election.Surroundings{Key: "service/auth/leader", SiblingsErr: "sibling keys: refused", SessionsErr: "sessions: refused"}
+	}, "g")(t, 120, 36)
+	d.wants("Likely next  unknown: Consul is unreachable")
+	d.lacks("refused; sessions")
+}

@@ -47,7 +47,7 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	rec := o.record(client, ps, warnings.add)
 	err = openDashboard(ctx, d, dashboard{
 		client: client, patterns: ps, log: log, recorder: rec, history: o.historySource(client),
-		remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii,
+		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii,
 	})
 	rec.finish()
 	warnings.write(d)
@@ -68,6 +68,16 @@ func (l *lateWarnings) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
+// first returns the first warning, empty if there is none.
+func (l *lateWarnings) first() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lines) == 0 {
+		return ""
+	}
+	return l.lines[0]
+}
+
 func (l *lateWarnings) write(d deps) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,11 +93,26 @@ type dashboard struct {
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
 	history  history.Source   // nil without a history; closed with the dashboard
+	unusable string           // why there is no recorder, if not by choice
 	remote   bool             // the history is that of a recorder
 	readOnly bool
 	ascii    bool
 	demo     string
-	warnings chan string // about the recorder
+	warnings chan string // about the history
+}
+
+// checkHistory returns the function that says why the history cannot be used and the time between two calls, nil if there
+// is nothing to check.
+func (b dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
+	switch {
+	case b.unusable != "":
+		return func(context.Context) string { return b.unusable }, recorderEvery
+	case b.remote && b.history != nil:
+		return func(ctx context.Context) string { return checkRecorder(ctx, b.history) }, recorderEvery
+	case b.recorder != nil:
+		return b.recorder.problem, fileEvery
+	}
+	return nil, 0
 }
 
 // recall returns the function that reads what the history says about the elections, nil
@@ -121,9 +146,9 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
 	g.Go(func() error { return shared.run(ctx, observer.Note) })
-	if b.remote && b.history != nil {
+	if check, every := b.checkHistory(); check != nil {
 		b.warnings = make(chan string)
-		g.Go(func() error { return watchRecorder(ctx, b.history, b.warnings) })
+		g.Go(func() error { return watchHistory(ctx, every, check, b.warnings) })
 	}
 	if tty, ok := d.stdin.(*os.File); ok {
 		// Bubble Tea ignores the end of its input, and SIGHUP may be ignored.

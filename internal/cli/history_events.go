@@ -7,7 +7,9 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"electop/election"
 	"electop/election/sanitize"
@@ -140,9 +142,15 @@ func (w csvEvents) end() error {
 	return w.Error()
 }
 
-// csvText makes a text from Consul safe to show. It truncates only texts that are longer than every name that Consul
-// accepts.
-func csvText(s string) string { return sanitize.Line(s, 4096) }
+// csvText makes a text from Consul safe to show, and to open in a spreadsheet: a leading apostrophe marks as text what
+// would be a formula. It truncates only texts that are longer than every name that Consul accepts.
+func csvText(s string) string {
+	s = sanitize.Line(s, 4096) // no control character remains that could precede a formula
+	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@＝＋－＠", first) {
+		return "'" + s
+	}
+	return s
+}
 
 func eventRecord(e *election.Event) []string {
 	vacancy, held, heldKnown, holders, limit := "", "", "", "", ""
@@ -156,9 +164,9 @@ func eventRecord(e *election.Event) []string {
 		holders, limit = strconv.Itoa(e.Holders), strconv.Itoa(e.Limit)
 	}
 	return []string{
-		election.FormatTime(e.Time), string(e.Type), csvText(e.Election), csvText(e.Key), csvText(e.Datacenter), onlyTrue(e.Initial),
+		election.FormatTime(e.Time), csvText(string(e.Type)), csvText(e.Election), csvText(e.Key), csvText(e.Datacenter), onlyTrue(e.Initial),
 		positive(e.Term), positive(e.CreateIndex), csvText(e.Leader), csvText(e.Session), csvText(e.Node), vacancy,
-		held, heldKnown, string(e.Cause), onlyTrue(e.Guess), csvText(e.Evidence), election.FormatTime(e.LockDelayUntil),
+		held, heldKnown, csvText(string(e.Cause)), onlyTrue(e.Guess), csvText(e.Evidence), election.FormatTime(e.LockDelayUntil),
 		positive(e.Count), csvText(e.Prefix), holders, limit, csvText(e.Error),
 	}
 }

@@ -86,7 +86,10 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 	return r
 }
 
-const withoutHistory = "; continuing without history"
+const (
+	withoutHistory = "; continuing without history"
+	retrying       = "; retrying, events are queued in memory"
+)
 
 func newHistoryRecorder(warn func(line string)) *historyRecorder {
 	r := &historyRecorder{by: userAtHost(), warn: warn, done: make(chan struct{})}
@@ -101,7 +104,7 @@ func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqli
 				r.warn("history: storing events again")
 				return
 			}
-			r.warn(historyError(err) + "; retrying, events are queued in memory")
+			r.warn(historyError(err) + retrying)
 		},
 	}
 }
@@ -121,6 +124,38 @@ func (r *historyRecorder) start(w eventStore) {
 			r.warn(historyError(r.err) + withoutHistory)
 		}
 	}()
+}
+
+// fileEvery is the time between two checks of the writer while the dashboard is open.
+const fileEvery = time.Second
+
+// problem returns a line that says why events are not stored at present, empty if they are. A warning names the file;
+// here the reason must fit on a narrow screen.
+func (r *historyRecorder) problem(context.Context) string {
+	select {
+	case <-r.done:
+		if r.failed {
+			return "continuing without history: " + reasonOf(r.err)
+		}
+		return ""
+	default:
+	}
+	switch st := r.writer.Status(); {
+	case st.Err != nil:
+		return "events are not stored: " + reasonOf(st.Err) + "; retrying"
+	case st.Waiting > stalledAfter:
+		return "events are not stored: the disk does not respond"
+	}
+	return ""
+}
+
+// reasonOf formats an error of the history as one line without the file's name.
+func reasonOf(err error) string {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return sanitize.Line(e.Reason(), 400)
+	}
+	return historyError(err)
 }
 
 // historyError formats an error of the history as one line.

@@ -88,13 +88,13 @@ const (
 	recorderTimeout = 5 * time.Second
 )
 
-// watchRecorder sends a line when the recorder cannot be used, and an empty one when it can
-// be used again, until ctx ends.
-func watchRecorder(ctx context.Context, source history.Source, lines chan<- string) error {
-	tick := time.NewTicker(recorderEvery)
+// watchHistory sends the line that check returns when it changed, until ctx ends. An empty
+// one means that the history can be used.
+func watchHistory(ctx context.Context, every time.Duration, check func(context.Context) string, lines chan<- string) error {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for shown := ""; ; {
-		if line := checkRecorder(ctx, source); line != shown && ctx.Err() == nil {
+		if line := check(ctx); line != shown && ctx.Err() == nil {
 			select {
 			case lines <- line:
 				shown = line

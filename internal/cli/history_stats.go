@@ -156,7 +156,7 @@ func (c *historyCommand) writeStatsCSV(st *history.Stats) error {
 		records = append(records, []string{
 			csvText(s.Election), csvText(s.Key), csvText(s.Datacenter), strconv.Itoa(s.Terms), strconv.FormatUint(s.Missed, 10),
 			millis(s.Mean), millis(s.Longest), millis(s.Observed), millis(s.Led), text,
-			strconv.Itoa(s.Vacancies), millis(s.VacancyP50), millis(s.VacancyP95), millis(s.VacancyMax), causeCounts(s.Causes),
+			strconv.Itoa(s.Vacancies), millis(s.VacancyP50), millis(s.VacancyP95), millis(s.VacancyMax), csvText(causeCounts(s.Causes)),
 		})
 	}
 	return csv.NewWriter(c.d.stdout).WriteAll(records)

@@ -27,19 +27,25 @@ func (t *observedTerm) held() (held time.Duration, known bool) {
 	return t.Held(t.until), t.HeldKnown() && t.Over()
 }
 
+// writeTerms writes the terms page by page, so that memory does not depend on their number.
 func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filter history.Filter) error {
-	terms, err := readTerms(ctx, f, history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage})
-	if err != nil {
-		return err
-	}
+	q := history.TermQuery{Filter: filter, Causes: typed[election.Cause](c.causes), Limit: historyPage}
 	switch c.output {
 	case "json":
-		return c.writeTermsJSON(terms)
+		return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeLines(c.d.stdout, terms, termLine) })
 	case "csv":
-		return c.writeTermsCSV(terms)
+		w := csv.NewWriter(c.d.stdout)
+		if err := w.Write(termColumns()); err != nil {
+			return err
+		}
+		return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRecords(w, terms) })
 	}
 	tw := output.NewTable(c.d.stdout)
 	fmt.Fprintln(tw, "ELECTION\tLEADER\tNODE\tTERM\tFROM\tTO\tHELD\tCAUSE\tVACANCY")
+	return eachTerms(ctx, f, q, func(terms []observedTerm) error { return writeTermRows(tw, terms) })
+}
+
+func writeTermRows(tw *output.Table, terms []observedTerm) error {
 	for i := range terms {
 		t := &terms[i]
 		from, to, held := termTimes(t)
@@ -53,27 +59,29 @@ func (c *historyCommand) writeTerms(ctx context.Context, f history.Source, filte
 	return tw.Flush()
 }
 
-// readTerms reads all terms of a query, oldest first.
-func readTerms(ctx context.Context, f history.Source, q history.TermQuery) ([]observedTerm, error) {
+// eachTerms passes the terms of a query to each in pages, oldest first. Without terms the
+// only page is empty.
+func eachTerms(ctx context.Context, f history.Source, q history.TermQuery, each func([]observedTerm) error) error {
 	observations, err := f.Observations(ctx, q.Range)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cover := history.NewCoverage(observations, q.Range)
-	var all []observedTerm
+	q.After = history.CursorAt(time.Time{})
 	for {
 		page, err := f.Terms(ctx, q)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, t := range page.Terms {
-			all = append(all, observedTerm{t, cover.Until(t.Datacenter, t.Key)})
+		slices.Reverse(page.Terms)
+		terms := make([]observedTerm, len(page.Terms))
+		for i, t := range page.Terms {
+			terms[i] = observedTerm{t, cover.Until(t.Datacenter, t.Key)}
 		}
-		if !page.More {
-			slices.Reverse(all)
-			return all, nil
+		if err := each(terms); err != nil || !page.More {
+			return err
 		}
-		q.Before = page.Older
+		q.After = page.Newer
 	}
 }
 
@@ -151,37 +159,33 @@ func newTermJSON(t *observedTerm) termJSON {
 	return j
 }
 
-func (c *historyCommand) writeTermsJSON(terms []observedTerm) error {
-	for i := range terms {
-		text, err := json.Marshal(newTermJSON(&terms[i]))
-		if err != nil {
-			return err
-		}
-		if _, err := c.d.stdout.Write(append(sanitize.JSON(text), '\n')); err != nil {
-			return err
-		}
-	}
-	return nil
+// termLine formats a term as JSON, safe to show.
+func termLine(t observedTerm) ([]byte, error) {
+	text, err := json.Marshal(newTermJSON(&t))
+	return append(sanitize.JSON(text), '\n'), err
 }
 
-func (c *historyCommand) writeTermsCSV(terms []observedTerm) error {
-	w := csv.NewWriter(c.d.stdout)
-	records := [][]string{{
+func termColumns() []string {
+	return []string{
 		"election", "key", "datacenter", "term", "create_index", "leader", "session", "node", "from", "from_known", "to", "seen_until",
 		"held_ms", "held_known", "cause", "guess", "evidence", "by", "lock_delay_until", "vacancy_ms",
-	}}
+	}
+}
+
+func writeTermRecords(w *csv.Writer, terms []observedTerm) error {
+	records := make([][]string, len(terms))
 	for i := range terms {
 		j := newTermJSON(&terms[i])
 		vacancy := ""
 		if j.VacancyMS != nil {
 			vacancy = strconv.FormatInt(*j.VacancyMS, 10)
 		}
-		records = append(records, []string{
+		records[i] = []string{
 			csvText(j.Election), csvText(j.Key), csvText(j.Datacenter), positive(j.Term), positive(j.CreateIndex), csvText(j.Leader),
 			csvText(j.Session), csvText(j.Node), j.From, strconv.FormatBool(j.FromKnown), j.To, j.SeenUntil,
-			strconv.FormatInt(j.HeldMS, 10), strconv.FormatBool(j.HeldKnown), j.Cause, onlyTrue(j.Guess), csvText(j.Evidence),
+			strconv.FormatInt(j.HeldMS, 10), strconv.FormatBool(j.HeldKnown), csvText(j.Cause), onlyTrue(j.Guess), csvText(j.Evidence),
 			csvText(j.By), j.LockDelayUntil, vacancy,
-		})
+		}
 	}
 	return w.WriteAll(records)
 }

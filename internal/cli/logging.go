@@ -40,6 +40,14 @@ func (o *options) logger(d deps) (*slog.Logger, func(), error) {
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})), closeFile, nil
 }
 
+// logged returns a function that logs a warning and passes it to warn.
+func logged(warn func(line string), log *slog.Logger) func(line string) {
+	return func(line string) {
+		log.Warn(line)
+		warn(line)
+	}
+}
+
 // eventLogger returns a function that logs events.
 func eventLogger(log *slog.Logger) func([]election.Event) {
 	return func(events []election.Event) {

@@ -87,7 +87,7 @@ func (r *recording) run(ctx context.Context) (err error) {
 		}
 		defer r.listener.Close()
 	}
-	r.rec = newHistoryRecorder(r.d.warn)
+	r.rec = newHistoryRecorder(logged(r.d.warn, r.log))
 	r.rec.path = r.path
 	w, err := sqlite.OpenWriter(ctx, r.path, r.rec.options(r.patterns, r.o.keep))
 	if err != nil {

@@ -62,7 +62,7 @@ func (w *recordWeb) validateMetrics() error {
 	host, port, err := net.SplitHostPort(w.metrics)
 	switch {
 	case err != nil:
-		return usagef("--metrics %q: want an address such as 127.0.0.1:9273", sanitize.Line(w.metrics, 100))
+		return usagef("--metrics %q: must be an address such as 127.0.0.1:9273", sanitize.Line(w.metrics, 100))
 	case host == "":
 		host = "127.0.0.1"
 	case !web.Loopback(host):
@@ -78,7 +78,7 @@ func (w *recordWeb) validateListen() error {
 	}
 	host, _, err := net.SplitHostPort(w.listen)
 	if err != nil {
-		return usagef("--listen %q: want an address such as 0.0.0.0:9273", sanitize.Line(w.listen, 100))
+		return usagef("--listen %q: must be an address such as 0.0.0.0:9273", sanitize.Line(w.listen, 100))
 	}
 	w.flag, w.address, w.local = "--listen", w.listen, web.Loopback(host)
 	if !w.local && w.tlsCert == "" && w.bearerToken == "" {
@@ -147,6 +147,6 @@ func (r *recording) health(s *election.Snapshot) error {
 func (r *recording) newMetrics(snapshot func() *election.Snapshot) *metrics.Metrics {
 	return metrics.New(metrics.Options{Version: version(), Snapshot: snapshot, Store: func() metrics.Store {
 		st := r.rec.writer.Status()
-		return metrics.Store{Queued: st.Queued, Stored: st.Stored, Dropped: st.Dropped, Failing: st.Err != nil}
+		return metrics.Store{Queued: st.Queued, Stored: st.Stored, Dropped: st.Dropped, Failing: st.Err != nil || st.Waiting > stalledAfter}
 	}})
 }

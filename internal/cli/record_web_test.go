@@ -152,7 +152,8 @@ func TestRecordIsUnhealthyWithoutConsul(t *testing.T) {
 	warnings, watched := make(chan string), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { watched <- watchRecorder(ctx, source, warnings) }()
+	check := func(ctx context.Context) string { return checkRecorder(ctx, source) }
+	go func() { watched <- watchHistory(ctx, recorderEvery, check, warnings) }()
 	eventually(t, "observation", func() bool { return checkRecorder(t.Context(), source) == "" })
 	agent()
 	if line := await(t, "warning", warnings); line != "history: the recorder does not observe Consul at present" {
@@ -222,8 +223,8 @@ func TestFlagsOfTheListener(t *testing.T) {
 	}{
 		{"--metrics 0.0.0.0:9273", "is not a loopback address; use --listen with"},
 		{"--metrics recorder:9273", "is not a loopback address"},
-		{"--metrics 9273", "want an address such as"},
-		{"--listen 9273", "want an address such as"},
+		{"--metrics 9273", "must be an address such as"},
+		{"--listen 9273", "must be an address such as"},
 		{"--listen :9273", "other hosts could read the history; use --tls-cert and --tls-key or --bearer-token-file, or both"},
 		{"--listen 192.0.2.1:9273", "other hosts could read the history"},
 		{"--listen [::]:9273", "other hosts could read the history"},

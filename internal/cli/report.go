@@ -70,12 +70,14 @@ func readIncident(ctx context.Context, f history.Source, key string, r history.R
 	}
 	i.Events, i.Cut = page.Events, page.More
 	slices.Reverse(i.Events)
-	terms, err := readTerms(ctx, f, history.TermQuery{Filter: filter, Limit: historyPage})
+	err = eachTerms(ctx, f, history.TermQuery{Filter: filter, Limit: historyPage}, func(terms []observedTerm) error {
+		for _, t := range terms {
+			i.Terms, i.Name = append(i.Terms, t.Term), t.Election
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	for _, t := range terms {
-		i.Terms, i.Name = append(i.Terms, t.Term), t.Election
 	}
 	if len(i.Events) > 0 {
 		i.Name = i.Events[0].Election

@@ -110,7 +110,7 @@ func (w *watch) run(ctx context.Context, names []string) error {
 
 // follow observes and writes events until ctx ends or the output is closed.
 func (w *watch) follow(ctx context.Context, names []string, client *consulx.Client, ps election.Patterns, log *slog.Logger) error {
-	rec := w.o.record(client, ps, w.d.warn)
+	rec := w.o.record(client, ps, logged(w.d.warn, log))
 	defer rec.finish()
 	source := w.o.historySource(client)
 	if source != nil {
@@ -199,15 +199,15 @@ func (w *watch) writeEvents(events []election.Event) error {
 
 // writeLines joins lines to few writes: the initial events of all elections arrive
 // together.
-func writeLines(out io.Writer, events []election.Event, format func(election.Event) ([]byte, error)) error {
+func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
 	var lines []byte
-	for i, e := range events {
-		line, err := format(e)
+	for i, v := range all {
+		line, err := format(v)
 		if err != nil {
 			return err
 		}
 		lines = append(lines, line...)
-		if i == len(events)-1 || len(lines) >= writeSize {
+		if i == len(all)-1 || len(lines) >= writeSize {
 			if _, err := out.Write(lines); err != nil {
 				return err
 			}

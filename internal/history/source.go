@@ -48,7 +48,7 @@ type Filter struct {
 // is the newest end.
 type Cursor string
 
-// CursorAt returns the cursor before the oldest event at or after a time.
+// CursorAt returns the cursor before the oldest event, or term, at or after a time.
 func CursorAt(t time.Time) Cursor {
 	if t.IsZero() {
 		return "0.0"
@@ -82,7 +82,8 @@ type EventPage struct {
 type TermQuery struct {
 	Filter
 	Causes []election.Cause
-	Before Cursor
+	// Before selects terms that began before the cursor, After those that began after it, the closest ones first.
+	Before, After Cursor
 	// Limit is the maximum number of terms; 0 means 100.
 	Limit int
 }
@@ -90,8 +91,10 @@ type TermQuery struct {
 // TermPage is a part of the terms, those that began last first.
 type TermPage struct {
 	Terms []Term
-	Older Cursor
-	More  bool
+	// Older and Newer are the cursors of the adjacent pages.
+	Older, Newer Cursor
+	// More is set if there are more terms in the direction of the query.
+	More bool
 }
 
 // Term is a term with its election.

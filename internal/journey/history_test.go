@@ -2,6 +2,7 @@ package journey
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,7 +56,7 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	term := s.open(120, 36, "--history", file)
-	term.await("1 led", "web-a")
+	term.await("1 led", "web-a", "! continuing without history: not a history of electop")
 	term.keys("q")
 	screen := term.await("left with 0", "not a history of electop")
 	if strings.Count(screen, "electop: ") != 1 {
@@ -63,8 +64,31 @@ func TestDashboardContinuesWithoutAHistory(t *testing.T) {
 	}
 }
 
-// recorded runs a recorder while the session of web's leader is destroyed. It returns the history after the recorder
-// ended.
+// A write error is above the board while it lasts.
+func TestDashboardShowsAHistoryThatFails(t *testing.T) {
+	s := newStage(t)
+	file := filepath.Join(t.TempDir(), "h.db")
+	term := s.open(120, 36, "--history", file)
+	term.await("1 led", "web-a")
+	poll(func() bool { _, err := os.Stat(file); return err == nil })
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	term.await("! events are not stored: another process keeps the file locked; retrying", "1 led")
+	if _, err := db.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	term.gone("keeps the file locked")
+}
+
+// recorded runs a recorder while web loses its leader to a destroyed session, and returns
+// the history after the recorder ended.
 func recorded(t *testing.T, s *stage) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "h.db")

@@ -15,8 +15,9 @@ const columnGap = 2
 // Table aligns columns like text/tabwriter. It measures terminal cells instead of runes, because a Chinese character
 // takes two cells.
 type Table struct {
-	w   io.Writer
-	buf bytes.Buffer
+	w      io.Writer
+	buf    bytes.Buffer
+	widths []int
 }
 
 // NewTable returns a table that Flush writes to w.
@@ -25,18 +26,18 @@ func NewTable(w io.Writer) *Table { return &Table{w: w} }
 // Write adds lines whose cells are separated by tabs.
 func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
 
-// Flush writes all lines with aligned cells. It does not pad the last cell of a line.
+// Flush writes all lines with aligned cells. The last cell of a line is not padded. A column
+// is at least as wide as in the lines that an earlier Flush wrote.
 func (t *Table) Flush() error {
-	var widths []int
 	var rows [][]string
 	for line := range strings.Lines(t.buf.String()) {
 		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		rows = append(rows, cells)
 		for i, cell := range cells[:len(cells)-1] {
-			if i == len(widths) {
-				widths = append(widths, 0)
+			if i == len(t.widths) {
+				t.widths = append(t.widths, 0)
 			}
-			widths[i] = max(widths[i], ansi.StringWidth(cell))
+			t.widths[i] = max(t.widths[i], ansi.StringWidth(cell))
 		}
 	}
 	t.buf.Reset()
@@ -44,10 +45,11 @@ func (t *Table) Flush() error {
 		last := len(cells) - 1
 		for i, cell := range cells[:last] {
 			t.buf.WriteString(cell)
-			t.buf.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+columnGap))
+			t.buf.WriteString(strings.Repeat(" ", t.widths[i]-ansi.StringWidth(cell)+columnGap))
 		}
 		t.buf.WriteString(cells[last] + "\n")
 	}
 	_, err := t.w.Write(t.buf.Bytes())
+	t.buf.Reset()
 	return err
 }

@@ -26,3 +26,17 @@ func TestTableAlignsColumnsByCells(t *testing.T) {
 		}
 	}
 }
+
+func TestTableKeepsItsColumnsInLaterParts(t *testing.T) {
+	var b strings.Builder
+	table := output.NewTable(&b)
+	for _, name := range []string{"long", "a", "longest"} {
+		fmt.Fprintf(table, "%s\tx\n", name)
+		if err := table.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "long  x\na     x\nlongest  x\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

@@ -293,7 +293,7 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
 	}
-	page := history.TermPage{Older: q.Before}
+	page := history.TermPage{Older: q.Before, Newer: q.After}
 	var w where
 	if err := w.elections(ctx, f, "t.election", q.Names); err != nil {
 		return page, err
@@ -302,25 +302,16 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 		w.add("(t.ended IS NULL OR t.ended >= ?)", since(q.Range))
 	}
 	words(&w, "t.cause", q.Causes)
-	until := until(q.Range)
-	if q.Before != "" {
-		at, id, err := parseCursor(q.Before)
-		if err != nil {
-			return page, err
-		}
-		w.add("(t.started, t.id) < (?, ?)", at, id)
-		if at <= until { // see history.EventQuery.order
-			until = math.MaxInt64
-		}
+	order, err := orderOfTerms(&q, &w)
+	if err != nil {
+		return page, err
 	}
-	if until != math.MaxInt64 {
-		w.add("t.started <= ?", until)
-	}
-	rows, err := f.db.QueryContext(ctx, selectTerms+w.String()+" ORDER BY t.started DESC, t.id DESC LIMIT ?", append(w.args, q.Limit+1)...)
+	rows, err := f.db.QueryContext(ctx, selectTerms+w.String()+order+" LIMIT ?", append(w.args, q.Limit+1)...)
 	if err != nil {
 		return page, dbfile.Wrap(f.path, err)
 	}
 	defer rows.Close()
+	var cursors []history.Cursor
 	for rows.Next() {
 		t, id, err := scanTerm(rows)
 		if err != nil {
@@ -329,9 +320,44 @@ func (f *File) Terms(ctx context.Context, q history.TermQuery) (history.TermPage
 		if page.More = len(page.Terms) == q.Limit; page.More {
 			break
 		}
-		page.Terms, page.Older = append(page.Terms, t), cursorAt(nanos(t.Start), id)
+		page.Terms, cursors = append(page.Terms, t), append(cursors, cursorAt(nanos(t.Start), id))
+	}
+	if q.After != "" {
+		slices.Reverse(page.Terms)
+		slices.Reverse(cursors)
+	}
+	if n := len(cursors); n > 0 {
+		page.Newer, page.Older = cursors[0], cursors[n-1]
 	}
 	return page, dbfile.Wrap(f.path, rows.Err())
+}
+
+// orderOfTerms is orderOf for terms.
+func orderOfTerms(q *history.TermQuery, w *where) (order string, err error) {
+	until := until(q.Range)
+	for _, c := range []struct {
+		at   history.Cursor
+		term string
+	}{{q.Before, "(t.started, t.id) < (?, ?)"}, {q.After, "(t.started, t.id) > (?, ?)"}} {
+		if c.at == "" {
+			continue
+		}
+		at, id, err := parseCursor(c.at)
+		if err != nil {
+			return "", err
+		}
+		w.add(c.term, at, id)
+		if c.at == q.Before && at <= until {
+			until = math.MaxInt64
+		}
+	}
+	if until != math.MaxInt64 {
+		w.add("t.started <= ?", until)
+	}
+	if q.After != "" {
+		return " ORDER BY t.started, t.id", nil
+	}
+	return " ORDER BY t.started DESC, t.id DESC", nil
 }
 
 func scanTerm(rows *sql.Rows, more ...any) (t history.Term, id int64, err error) {

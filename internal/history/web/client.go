@@ -54,7 +54,7 @@ func CheckURL(text string) error {
 	case u.User != nil:
 		return errors.New("a URL with a password is visible to other users; use --history-token-file")
 	case u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("want https://HOST:PORT or https://HOST:PORT/PATH")
+		return errors.New("must be https://HOST:PORT or https://HOST:PORT/PATH")
 	}
 	return nil
 }
@@ -181,7 +181,9 @@ func (c *Client) Events(ctx context.Context, q history.EventQuery) (history.Even
 // Terms returns a page of terms.
 func (c *Client) Terms(ctx context.Context, q history.TermQuery) (history.TermPage, error) {
 	all, h, err := getLines(ctx, c, pathTerms, termValues(q), decodeTerm)
-	return history.TermPage{Terms: all, More: more(h), Older: history.Cursor(h.Get(headerOlder))}, err
+	return history.TermPage{
+		Terms: all, More: more(h), Older: history.Cursor(h.Get(headerOlder)), Newer: history.Cursor(h.Get(headerNewer)),
+	}, err
 }
 
 // Stats returns statistics of terms and vacancies.

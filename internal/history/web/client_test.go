@@ -53,7 +53,8 @@ func TestARecorderGivesWhatItsFileGives(t *testing.T) {
 	}
 	for name, q := range map[string]history.TermQuery{
 		"all": {Limit: 1000}, "some": {Filter: some, Limit: 4}, "causes": {Causes: []election.Cause{election.Released}},
-		"before": {Before: history.CursorAt(at(20)), Limit: 5},
+		"before": {Before: history.CursorAt(at(20)), Limit: 5}, "after": {After: history.CursorAt(at(20)), Limit: 5},
+		"from the oldest": {Filter: some, After: history.CursorAt(time.Time{}), Limit: 2},
 	} {
 		same(t, "terms, "+name, s.file.Terms, c.Terms, q)
 	}
@@ -312,5 +313,32 @@ func TestTooManyNamesAreNotSent(t *testing.T) {
 	q.Names = slices.Repeat(q.Names, 2)
 	if _, err := c.Events(t.Context(), q); err == nil || !strings.Contains(err.Error(), "select fewer elections") {
 		t.Error(err)
+	}
+}
+
+// A response of another server must not contain escape sequences where electop expects one
+// of its words, which commands print as they are.
+func TestWordsOfARecorderAreSafeToShow(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, `{"type":"\u001b[2J","cause":"\u001b[2J","action":"\u001b[2J","result":"\u001b[2J"}`)
+	}))
+	defer s.Close()
+	c := client(t, web.ClientOptions{URL: s.URL})
+	events, err := c.Events(t.Context(), history.EventQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms, err := c.Terms(t.Context(), history.TermQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	actions, err := c.Actions(t.Context(), history.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := actions[0]
+	words := []string{string(events.Events[0].Type), string(events.Events[0].Cause), string(terms.Terms[0].Cause), string(a.Kind), a.Result}
+	if want := slices.Repeat([]string{"␛[2J"}, 5); !slices.Equal(words, want) {
+		t.Errorf("%q", words)
 	}
 }

@@ -157,6 +157,15 @@ func linkNext(h http.Header, path string, v url.Values) {
 	h.Set("Link", "<"+path+"?"+v.Encode()+`>; rel="next"`)
 }
 
+// setCursors announces the adjacent pages.
+func setCursors(h http.Header, older, newer history.Cursor) {
+	for name, cursor := range map[string]history.Cursor{headerOlder: older, headerNewer: newer} {
+		if cursor != "" {
+			h.Set(name, string(cursor))
+		}
+	}
+}
+
 func (s *server) events(w io.Writer, h http.Header, r *http.Request) error {
 	q, err := queryOf(r).events()
 	if err != nil {
@@ -166,11 +175,7 @@ func (s *server) events(w io.Writer, h http.Header, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	for name, cursor := range map[string]history.Cursor{headerOlder: page.Older, headerNewer: page.Newer} {
-		if cursor != "" {
-			h.Set(name, string(cursor))
-		}
-	}
+	setCursors(h, page.Older, page.Newer)
 	if page.More {
 		if q.After != "" {
 			q.After = page.Newer
@@ -191,11 +196,13 @@ func (s *server) terms(w io.Writer, h http.Header, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if page.Older != "" {
-		h.Set(headerOlder, string(page.Older))
-	}
+	setCursors(h, page.Older, page.Newer)
 	if page.More {
-		q.Before = page.Older
+		if q.After != "" {
+			q.After = page.Newer
+		} else {
+			q.Before = page.Older
+		}
 		linkNext(h, pathTerms, termValues(q))
 	}
 	return writeLines(w, page.Terms, encodeTerm)

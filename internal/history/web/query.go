@@ -76,7 +76,7 @@ func (q *query) limit() int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxLimit {
-		q.fail(queryErrorf("limit %q: want 1 to %d", sanitize.Line(text, 40), maxLimit))
+		q.fail(queryErrorf("limit %q: must be 1 to %d", sanitize.Line(text, 40), maxLimit))
 	}
 	return n
 }
@@ -88,7 +88,7 @@ func (q *query) window() time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		q.fail(queryErrorf("window %q: want a duration such as 1h", sanitize.Line(text, 40)))
+		q.fail(queryErrorf("window %q: must be a duration such as 1h", sanitize.Line(text, 40)))
 	}
 	return d
 }
@@ -98,7 +98,7 @@ func wordsOf[T ~string](q *query, name string, allowed []T) (all []T) {
 	q.known = append(q.known, name)
 	for _, text := range q.values[name] {
 		if !slices.Contains(allowed, T(text)) {
-			q.fail(queryErrorf("%s %q: want one of %v", name, sanitize.Line(text, 40), allowed))
+			q.fail(queryErrorf("%s %q: must be one of %v", name, sanitize.Line(text, 40), allowed))
 		}
 		all = append(all, T(text))
 	}
@@ -126,7 +126,8 @@ func (q *query) events() (history.EventQuery, error) {
 
 func (q *query) terms() (history.TermQuery, error) {
 	t := history.TermQuery{
-		Filter: q.filter(), Causes: wordsOf(q, "cause", election.Causes()), Before: history.Cursor(q.get("before")), Limit: q.limit(),
+		Filter: q.filter(), Causes: wordsOf(q, "cause", election.Causes()),
+		Before: history.Cursor(q.get("before")), After: history.Cursor(q.get("after")), Limit: q.limit(),
 	}
 	return t, q.end()
 }
@@ -192,6 +193,7 @@ func termValues(q history.TermQuery) url.Values {
 	v := filterValues(q.Filter)
 	setWords(v, "cause", q.Causes)
 	setText(v, "before", string(q.Before))
+	setText(v, "after", string(q.After))
 	setLimit(v, q.Limit)
 	return v
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/sanitize"
 	"electop/internal/history"
 )
 
@@ -51,6 +52,9 @@ func encodeEvent(e election.Event) ([]byte, error) {
 	return append(append(known[:len(known)-1], ','), more[1:]...), nil
 }
 
+// word makes one of electop's words safe to show: commands print them as they are.
+func word[T ~string](v T) T { return T(sanitize.Line(string(v), 40)) }
+
 func decodeEvent(text []byte) (e election.Event, err error) {
 	if err := json.Unmarshal(text, &e); err != nil {
 		return e, err
@@ -58,6 +62,7 @@ func decodeEvent(text []byte) (e election.Event, err error) {
 	var f eventFields
 	err = json.Unmarshal(text, &f)
 	e.Time, e.LockDelayUntil, e.SeenUntil = moment(f.TimeNS), moment(f.LockDelayUntilNS), moment(f.SeenUntilNS)
+	e.Type, e.Cause = word(e.Type), word(e.Cause)
 	e.Vacancy, e.Held, e.ModifyIndex, e.Gap, e.Restored = f.VacancyNS, f.HeldNS, f.ModifyIndex, f.Gap, f.Restored
 	return e, err
 }
@@ -94,7 +99,7 @@ func (f *termFields) decode() election.Term {
 	return election.Term{
 		Number: f.Term, CreateIndex: f.CreateIndex, Session: f.Session, Leader: f.Leader, Node: f.Node,
 		Start: moment(f.FromNS), StartKnown: f.FromKnown, End: moment(f.ToNS), SeenUntil: moment(f.SeenUntilNS),
-		Cause: f.Cause, Guess: f.Guess, Evidence: f.Evidence,
+		Cause: word(f.Cause), Guess: f.Guess, Evidence: f.Evidence,
 	}
 }
 
@@ -184,7 +189,7 @@ func encodeAction(a history.Action) ([]byte, error) {
 func decodeAction(text []byte) (history.Action, error) {
 	var j actionJSON
 	err := json.Unmarshal(text, &j)
-	j.Action.Time = moment(j.TimeNS)
+	j.Action.Time, j.Kind, j.Result = moment(j.TimeNS), word(j.Kind), word(j.Result)
 	return j.Action, err
 }
 

@@ -13,9 +13,9 @@ import (
 // WhyNoCandidate explains why there is no likely candidate.
 func WhyNoCandidate(s *Scene, in *Assessment) string {
 	switch {
-	case in.Around != nil:
+	case in.Around != nil && (!s.Stale || len(in.Around.Unread()) == 0): // otherwise each read has the same error
 		return insight.NoCandidate(in.Around)
-	case !s.Studies:
+	case in.Around == nil && !s.Studies:
 		return "candidates are not read"
 	case s.Stale && s.Live.Connection.State != election.Lost:
 		return "unknown until Consul is connected"

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"electop/internal/history/sqlite"
+)
+
+func TestWhyEventsAreNotStored(t *testing.T) {
+	full := &sqlite.Error{Path: "h.db", Err: errors.New("the disk\nis full")}
+	for name, tt := range map[string]struct {
+		status sqlite.Status
+		failed error
+		want   string
+	}{
+		"all is well":    {sqlite.Status{Queued: 5, Waiting: time.Second}, nil, ""},
+		"a full disk":    {sqlite.Status{Err: full}, nil, "events are not stored: the disk is full; retrying"},
+		"a stalled disk": {sqlite.Status{Queued: 7, Waiting: time.Minute}, nil, "events are not stored: the disk does not respond"},
+		"a damaged file": {sqlite.Status{Err: full}, full, "continuing without history: the disk is full"},
+	} {
+		r := &historyRecorder{done: make(chan struct{}), writer: storeWith{status: tt.status}}
+		if tt.failed != nil {
+			r.err, r.failed = tt.failed, true
+			close(r.done)
+		}
+		if got := r.problem(t.Context()); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestTheLineAboutTheHistoryIsSentWhenItChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		lines := make(chan string)
+		answers := []string{"", "", "full", "full", "stalled", "", ""}
+		done := make(chan error, 1)
+		go func() {
+			done <- watchHistory(ctx, time.Second, func(context.Context) string {
+				line := answers[0]
+				answers = answers[min(1, len(answers)-1):]
+				return line
+			}, lines)
+		}()
+		for _, want := range []string{"full", "stalled", ""} {
+			if got := <-lines; got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lockHistory keeps the file locked, so that writes fail as on a full disk, until the
+// function that it returns is called.
+func lockHistory(t *testing.T, file string) (unlock func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(statement string) {
+		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
+			t.Error(statement, err)
+		}
+	}
+	run("PRAGMA busy_timeout = 60000")
+	run("BEGIN IMMEDIATE")
+	return func() {
+		run("ROLLBACK")
+		conn.Close()
+	}
+}
+
+const locked = "another process keeps the file locked; retrying, events are queued in memory"
+
+// A write error is reported when it happens: on standard error, in the log, by the health
+// check and as a metric.
+func TestRecordReportsAHistoryThatFails(t *testing.T) {
+	w := led(t, 1)
+	log := filepath.Join(t.TempDir(), "log")
+	r := recordOn(w, "--metrics", "ADDRESS", "--log-file", log)
+	healthy := func() bool { code, _ := r.get("/healthz"); return code == 200 }
+	metric := func(want string) bool {
+		_, text := r.get("/metrics")
+		return strings.Contains(text, "electop_history_writable "+want)
+	}
+	logged := func(want string) bool { text, _ := os.ReadFile(log); return strings.Contains(string(text), want) }
+	eventually(t, "healthy recorder", healthy)
+	unlock := lockHistory(t, r.file)
+	eventually(t, "warning in the log", func() bool { return logged(locked) })
+	if healthy() || !metric("0") {
+		t.Error("the recorder is healthy, or its history writable")
+	}
+	unlock()
+	eventually(t, "end of the failure", func() bool { return healthy() && metric("1") && logged("storing events again") })
+	r.stop()
+	var ended string
+	for ended = r.next(); !strings.HasPrefix(ended, "exit code"); ended = r.next() {
+	}
+	if strings.Count(ended, locked) != 1 || strings.Count(ended, "storing events again") != 1 {
+		t.Errorf("%s", ended)
+	}
+}
+
+func TestWatchReportsAHistoryThatFails(t *testing.T) {
+	w := led(t, 1)
+	file := historyFile(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out, errOut buffer
+	done := make(chan int, 1)
+	go func() {
+		d := deps{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
+		done <- run(ctx, d, []string{"--http-addr", w.addr, "watch", "--history", file})
+	}()
+	eventually(t, "stored event", func() bool { return strings.Contains(w.run("history", "--history", file).out, "elected") })
+	unlock := lockHistory(t, file)
+	eventually(t, "warning", func() bool { return strings.Contains(errOut.String(), locked) })
+	unlock()
+	eventually(t, "end of the failure", func() bool { return strings.Contains(errOut.String(), "storing events again") })
+	cancel()
+	if code := <-done; code != exitOK || strings.Count(errOut.String(), "\n") != 2 {
+		t.Errorf("exit code %d: %s", code, errOut.String())
+	}
+}
