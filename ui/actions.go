@@ -24,23 +24,12 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	case scene.Zoom:
 		m.focus.zoom = true
 	case scene.Visit:
-		m.feed.visit(a.Past)
-		if m.note.role != term.Bad { // it is about the moment that was shown
-			m.note = note{quitUntil: m.note.quitUntil}
-		}
-		cmd := m.changed()
-		if a.Cursor != "" {
-			cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
-		}
-		return cmd
+		return visit(m, a)
 	case scene.ShowLanes:
 		m.feed.lanes = a.Lanes
 		m.renew()
 	case scene.Ask:
-		m.out.travel.Cancel() // a dialog is about the present
-		d := dialog.New(a, m.out.tools, m.scene)
-		m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
-		return m.toDialog(scene.Changed{Before: m.scene})
+		return ask(m, a)
 	case scene.Confirm:
 		return m.confirm(a)
 	case scene.Refresh:
@@ -72,6 +61,27 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		return tea.Batch(cmds...)
 	}
 	return nil
+}
+
+// visit shows a moment of the past, or the present.
+func visit(m *Model, a scene.Visit) tea.Cmd {
+	m.feed.visit(a.Past)
+	if m.note.role != term.Bad { // it is about the moment that was shown
+		m.note = note{quitUntil: m.note.quitUntil}
+	}
+	cmd := m.changed()
+	if a.Cursor != "" {
+		cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
+	}
+	return cmd
+}
+
+// ask opens the dialog about an action.
+func ask(m *Model, a scene.Ask) tea.Cmd {
+	m.out.travel.Cancel() // a dialog is about the present
+	d := dialog.New(a, m.out.tools, m.scene)
+	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
+	return m.toDialog(scene.Changed{Before: m.scene})
 }
 
 // note is a short message, shown in the footer for a while.
