@@ -8,6 +8,7 @@ import (
 
 	"electop/election/sanitize"
 	"electop/ui/internal/dialog"
+	"electop/ui/internal/drain"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -36,6 +37,11 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.out.rights.forget(a.Targets)
 		m.note = note{}
 		return tea.Batch(m.pause(false), m.toDialog(scene.Refreshed{}))
+	case scene.ShowPlan:
+		m.out.travel.Cancel() // a drain is about the present
+		m.focus.mode, m.note = modeDrain, note{}
+	case scene.Drain:
+		return startDrain(m, a)
 	case scene.ShowResults:
 		m.focus.mode, m.note = modeResults, note{}
 	case scene.Close:
@@ -183,11 +189,42 @@ func (m *Model) confirm(a scene.Confirm) tea.Cmd {
 	return tea.Batch(cmd, m.do(action))
 }
 
+// startDrain starts a drain that the user confirmed.
+func startDrain(m *Model, a scene.Drain) tea.Cmd {
+	m.closeOverlay("")
+	log, action := m.log.StartDrain(a.Plan, m.scene)
+	m.log = log
+	m.renew()
+	return m.do(action)
+}
+
+// openDrain shows the plan for the node of the selected row, or the choice of a node. While a
+// drain is in progress, it shows that one.
+func openDrain(m *Model, node string) tea.Cmd {
+	if m.log.Draining() != "" {
+		return send(m, &m.log, scene.ListActions{})
+	}
+	return send(m, &m.focus.drain, drain.Open{Node: node})
+}
+
+// selectedNode is the node of the selected row: that of the leader or the session, empty for
+// none.
+func selectedNode(m *Model) string {
+	switch e := m.scene.Selected; {
+	case m.focus.view == viewSessions && m.sessions.Selected() != nil:
+		return m.sessions.Selected().Node
+	case m.focus.view == viewElections && e != nil && scene.DisplayStateOf(e, m.scene.AsOf) == scene.StateLed:
+		return scene.NodeOf(e)
+	}
+	return ""
+}
+
 // closeOverlay closes the dialog or help over the board.
 func (m *Model) closeOverlay(text string) {
 	if m.dialog != nil {
 		m.dialog.End()
 	}
+	m.focus.drain.End()
 	m.dialog, m.focus.mode = nil, modeBoard
 	if text != "" {
 		m.say(term.Quiet, text)
@@ -205,7 +242,7 @@ func (m *Model) resized(width, height int) tea.Cmd {
 		if m.note.unseen {
 			m.say(m.note.role, m.note.text)
 		}
-	case m.focus.mode == modeDialog:
+	case m.focus.mode == modeDialog, m.focus.mode == modeDrain:
 		m.closeOverlay("")
 		m.say(term.Delay, cancelledText)
 	case m.focus.mode == modePrompt && m.focus.prompt.kind == promptFilter: // the filter stays active and its banner shows it

@@ -12,7 +12,7 @@ import (
 )
 
 // commandNames lists the commands for the error message of an unknown one.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :help"
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release [FILTER]  :destroy [FILTER]  :drain [NODE]  :help"
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -48,9 +48,14 @@ func (m *Model) command(text string) tea.Cmd {
 	case "wide":
 		return m.toTable(scene.Widen{})
 	case "release":
-		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease})
+		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, Filter: rest})
 	case "destroy":
-		return m.toTable(scene.Choose{Kind: election.ActionDestroy})
+		return m.toTable(scene.Choose{Kind: election.ActionDestroy, Filter: rest})
+	case "drain":
+		if rest == "" {
+			rest = selectedNode(m)
+		}
+		return openDrain(m, rest)
 	case "help":
 		m.focus.mode, m.focus.help = modeHelp, 0
 	default:

@@ -32,6 +32,8 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return m.helpKey(msg)
 	case modeResults:
 		return send(m, &m.log, msg)
+	case modeDrain:
+		return send(m, &m.focus.drain, msg)
 	default:
 		return m.boardKey(msg)
 	}
@@ -91,6 +93,8 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.do(m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window())), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
+	case key.Matches(msg, k.Drain):
+		return openDrain(m, selectedNode(m)), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
 		return m.do(m.out.travel.Leave()), true
 	case key.Matches(msg, k.Back) && m.focus.zoom: // esc undoes only the latest step
@@ -191,6 +195,8 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 		return m.toDialog(turn)
 	case m.focus.mode == modeResults:
 		return send(m, &m.log, turn)
+	case m.focus.mode == modeDrain:
+		return send(m, &m.focus.drain, turn)
 	case m.focus.mode != modeBoard:
 	case m.focus.view == viewElections && m.window.screen.pane.Contains(at.X, at.Y):
 		return send(m, &m.detail, turn)

@@ -11,6 +11,7 @@ import (
 	"electop/ui/internal/chrome"
 	"electop/ui/internal/detail"
 	"electop/ui/internal/dialog"
+	"electop/ui/internal/drain"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
 	"electop/ui/internal/past"
@@ -60,6 +61,7 @@ const (
 	modeCopy
 	modeHelp
 	modeResults
+	modeDrain
 )
 
 // focus is the current view and the receiver of keys.
@@ -70,7 +72,8 @@ type focus struct {
 	zoom   bool
 	prompt prompt
 	// help is the first visible line of the help.
-	help int
+	help  int
+	drain drain.Model
 }
 
 // look is the style of the terminal.
@@ -133,7 +136,7 @@ func New(ctx context.Context, opts Options) Model {
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
-		log: results.New(ctx, opts.Operator, k),
+		log: results.New(ctx, opts.Operator, k), focus: focus{drain: drain.New(ctx, opts.Drain, k)},
 	}
 	m.renew()
 	return m

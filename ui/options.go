@@ -6,6 +6,7 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui/internal/plan"
 	"electop/ui/internal/results"
 )
 
@@ -51,6 +52,9 @@ type Options struct {
 	// Survey reads the surroundings of elections once, in the order of keys, with its
 	// errors inside. A dialog calls it off the event loop and waits for it.
 	Survey func(ctx context.Context, keys []string) []election.Surroundings
+	// Drain plans the drain of a node; nil if drains are unavailable. With ReadOnly, D shows
+	// why they are disabled.
+	Drain plan.Planner
 	// Report writes an incident report about the elections with these keys since a moment
 	// to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
@@ -73,3 +77,21 @@ type Options struct {
 
 // Operator carries out a confirmed action.
 type Operator = results.Operator
+
+type (
+	// DrainPlan is what a drain would do.
+	DrainPlan = plan.Plan
+	// DrainItem is one election of a plan.
+	DrainItem = plan.Item
+	// DrainStep is the state of one election of a drain.
+	DrainStep = plan.Step
+	// DrainStatus is the name of that state.
+	DrainStatus = plan.Status
+	// DrainPlanner makes the plan of a drain.
+	DrainPlanner = plan.Planner
+	// Drain is a drain in progress.
+	Drain = plan.Drain
+)
+
+// DrainInterrupted is the status of an election that a stopped drain has not moved.
+const DrainInterrupted = plan.Interrupted

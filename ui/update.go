@@ -55,6 +55,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.do(m.out.travel.LanesArrived(msg))
 	case results.Answered:
 		return tea.Batch(send(m, &m.log, msg), m.changed())
+	case results.Stepped:
+		return send(m, &m.log, msg)
 	case past.EventsRead:
 		return send(m, &m.events, msg)
 	case past.TermsRead:
@@ -74,7 +76,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
 	default: // a component may wait for this message
-		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg))
+		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.drain, msg))
 	}
 	return nil
 }
@@ -149,8 +151,12 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 	}
 	whole := scene.Resized{Rect: term.Rect{X: 0, Y: 0, W: m.window.w, H: m.window.h}}
 	cmds = append(cmds, send(m, &m.detail, scene.Changed{Before: before}), m.toDialog(whole))
-	if m.focus.mode == modeResults {
+	switch m.focus.mode {
+	case modeResults:
 		cmds = append(cmds, send(m, &m.log, whole))
+	case modeDrain:
+		cmds = append(cmds, send(m, &m.focus.drain, whole))
+	default:
 	}
 	return tea.Batch(cmds...)
 }

@@ -60,6 +60,8 @@ func (m *Model) frame() []string {
 		m.dialog.View(p, lines, w)
 	case modeResults:
 		m.log.View(p, lines, w)
+	case modeDrain:
+		m.focus.drain.View(p, lines, w)
 	default:
 	}
 	return lines
@@ -170,6 +172,8 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.keys.HelpPage()
 	case m.focus.mode == modeResults:
 		return m.log.Keys(m.keys)
+	case m.focus.mode == modeDrain:
+		return m.focus.drain.Keys(m.keys)
 	case m.scene.Past != nil:
 		return m.keys.Past()
 	case m.focus.view == viewEvents:

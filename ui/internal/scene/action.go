@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/ui/internal/plan"
 	"electop/ui/internal/term"
 )
 
@@ -45,6 +46,12 @@ type Refresh struct{ Targets []Target }
 
 // ShowResults opens the results panel.
 type ShowResults struct{}
+
+// ShowPlan opens the dialog about a drain.
+type ShowPlan struct{}
+
+// Drain begins a drain that the user confirmed.
+type Drain struct{ Plan plan.Plan }
 
 // Close closes the dialog or the results panel and shows Text as a note, if not empty.
 type Close struct{ Text string }
@@ -96,6 +103,8 @@ func (Ask) isAction()          {}
 func (Confirm) isAction()      {}
 func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
+func (ShowPlan) isAction()     {}
+func (Drain) isAction()        {}
 func (Close) isAction()        {}
 func (Run) isAction()          {}
 func (WriteReport) isAction()  {}

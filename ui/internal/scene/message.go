@@ -56,8 +56,12 @@ type SortBy struct {
 // Widen toggles the wide table.
 type Widen struct{}
 
-// Choose requests [Ask] for the chosen targets, or [Say] with the reason against it.
-type Choose struct{ Kind election.ActionKind }
+// Choose requests [Ask] for the chosen targets, or [Say] with the reason against it. With a
+// filter, the targets are all that match it.
+type Choose struct {
+	Kind   election.ActionKind
+	Filter string
+}
 
 // Unmark removes the marks of targets.
 type Unmark struct{ Targets []Target }
