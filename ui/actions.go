@@ -8,6 +8,7 @@ import (
 
 	"electop/election/sanitize"
 	"electop/ui/internal/dialog"
+	"electop/ui/internal/drain"
 	"electop/ui/internal/fix"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
@@ -31,10 +32,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.feed.lanes = a.Lanes
 		m.renew()
 	case scene.Ask:
-		m.out.travel.Cancel() // a dialog is about the present
-		d := dialog.New(a, m.out.tools, m.scene)
-		m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
-		return m.toDialog(scene.Changed{Before: m.scene})
+		return ask(m, a)
 	case scene.Confirm:
 		return tea.Batch(unmark(m, a.Targets), m.started(m.log.Start(a, m.scene)))
 	case scene.ConfirmFix:
@@ -43,12 +41,17 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.out.rights.forget(a.Targets)
 		m.note = note{}
 		return tea.Batch(m.pause(false), m.toDialog(scene.Refreshed{}))
+	case scene.ShowPlan:
+		m.out.travel.Cancel() // a drain is about the present
+		m.focus.mode, m.note = modeDrain, note{}
+	case scene.Drain:
+		return startDrain(m, a)
 	case scene.ShowResults:
 		m.focus.mode, m.note = modeResults, note{}
 	case scene.ShowLocks:
 		m.focus.mode, m.note = modeLocks, note{}
 	case scene.Watch:
-		m.watch(a.Patterns)
+		watch(m, a.Patterns)
 	case scene.Close:
 		m.closeOverlay(a.Text)
 	case scene.Run:
@@ -74,17 +77,12 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 	return nil
 }
 
-// visit shows another moment.
-func (m *Model) visit(a scene.Visit) tea.Cmd {
-	m.feed.visit(a.Past)
-	if m.note.role != term.Bad { // it is about the moment that was shown
-		m.note = note{quitUntil: m.note.quitUntil}
-	}
-	cmd := m.changed()
-	if a.Cursor != "" {
-		cmd = tea.Batch(cmd, send(m, &m.board, scene.GoTo{ID: a.Cursor}))
-	}
-	return cmd
+// ask opens the dialog about an action.
+func ask(m *Model, a scene.Ask) tea.Cmd {
+	m.out.travel.Cancel() // a dialog is about the present
+	d := dialog.New(a, m.out.tools, m.scene)
+	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
+	return m.toDialog(scene.Changed{Before: m.scene})
 }
 
 // note is a short message, shown in the footer for a while.
@@ -212,6 +210,36 @@ func openFix(m *Model, by string) tea.Cmd {
 	return m.do(action)
 }
 
+// startDrain starts a drain that the user confirmed.
+func startDrain(m *Model, a scene.Drain) tea.Cmd {
+	m.closeOverlay("")
+	log, action := m.log.StartDrain(a.Plan, m.scene)
+	m.log = log
+	m.renew()
+	return m.do(action)
+}
+
+// openDrain shows the plan for the node of the selected row, or the choice of a node. While a
+// drain is in progress, it shows that one.
+func openDrain(m *Model, node string) tea.Cmd {
+	if m.log.Draining() != "" {
+		return send(m, &m.log, scene.ListActions{})
+	}
+	return send(m, &m.focus.drain, drain.Open{Node: node})
+}
+
+// selectedNode is the node of the selected row: that of the leader or the session, empty for
+// none.
+func selectedNode(m *Model) string {
+	switch e := m.scene.Selected; {
+	case m.focus.view == viewSessions && m.sessions.Selected() != nil:
+		return m.sessions.Selected().Node
+	case m.focus.view == viewElections && e != nil && scene.DisplayStateOf(e, m.scene.AsOf) == scene.StateLed:
+		return scene.NodeOf(e)
+	}
+	return ""
+}
+
 // closeOverlay closes the dialog or help over the board.
 func (m *Model) closeOverlay(text string) {
 	if m.dialog != nil {
@@ -220,6 +248,7 @@ func (m *Model) closeOverlay(text string) {
 	if m.focus.fix != nil {
 		m.focus.fix.End()
 	}
+	m.focus.drain.End()
 	m.dialog, m.focus.fix, m.focus.mode = nil, nil, modeBoard
 	if text != "" {
 		m.say(term.Quiet, text)
@@ -237,7 +266,7 @@ func (m *Model) resized(width, height int) tea.Cmd {
 		if m.note.unseen {
 			m.say(m.note.role, m.note.text)
 		}
-	case m.focus.mode == modeDialog:
+	case m.focus.mode == modeDialog, m.focus.mode == modeDrain:
 		m.closeOverlay("")
 		m.say(term.Delay, cancelledText)
 	case m.focus.mode == modePrompt && m.focus.prompt.kind == promptFilter: // the filter stays active and its banner shows it

@@ -14,7 +14,7 @@ import (
 )
 
 // commandNames lists the commands for the error message of an unknown one.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release  :destroy  :fix  :discover  :watch PATTERN  :unwatch PATTERN  :help"
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release [FILTER]  :destroy [FILTER]  :drain [NODE]  :fix  :discover  :watch PATTERN  :unwatch PATTERN  :help"
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -50,17 +50,22 @@ func (m *Model) command(text string) tea.Cmd {
 	case "wide":
 		return m.toTable(scene.Widen{})
 	case "release":
-		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, By: ":release"})
+		return send(m, &m.board, scene.Choose{Kind: election.ActionRelease, By: ":release", Filter: rest})
 	case "destroy":
-		return m.toTable(scene.Choose{Kind: election.ActionDestroy, By: ":destroy"})
+		return m.toTable(scene.Choose{Kind: election.ActionDestroy, By: ":destroy", Filter: rest})
 	case "fix":
 		return openFix(m, ":fix")
 	case "discover":
 		return send(m, &m.focus.locks, locks.Open{})
 	case "watch":
-		m.watch(strings.Fields(rest))
+		watch(m, strings.Fields(rest))
 	case "unwatch":
-		m.unwatch(rest)
+		unwatch(m, rest)
+	case "drain":
+		if rest == "" {
+			rest = selectedNode(m)
+		}
+		return openDrain(m, rest)
 	case "help":
 		m.focus.mode, m.focus.help = modeHelp, 0
 	default:
@@ -103,7 +108,7 @@ func (m *Model) goTo(name string) tea.Cmd {
 }
 
 // watch adds patterns to the watched ones.
-func (m *Model) watch(texts []string) {
+func watch(m *Model, texts []string) {
 	now := m.look.place.Patterns
 	for _, text := range texts {
 		p, err := election.ParsePattern(text)
@@ -119,11 +124,11 @@ func (m *Model) watch(texts []string) {
 		m.say(term.Quiet, "Already watched: "+scene.OneLine(strings.Join(now, ", "), 200))
 		return
 	}
-	m.setPatterns(now)
+	setPatterns(m, now)
 }
 
 // unwatch removes one of the watched patterns.
-func (m *Model) unwatch(text string) {
+func unwatch(m *Model, text string) {
 	now := m.look.place.Patterns
 	p, err := election.ParsePattern(text)
 	if err != nil || !slices.Contains(now, p.String()) {
@@ -135,11 +140,11 @@ func (m *Model) unwatch(text string) {
 		m.say(term.Delay, "This is the only pattern; add another with :watch PATTERN first.")
 		return
 	}
-	m.setPatterns(left)
+	setPatterns(m, left)
 }
 
 // setPatterns replaces the watched patterns.
-func (m *Model) setPatterns(texts []string) {
+func setPatterns(m *Model, texts []string) {
 	ps, err := election.ParsePatterns(texts)
 	switch {
 	case err != nil:
@@ -162,7 +167,7 @@ type hintMsg struct {
 }
 
 // hint shows that there are locks outside the patterns.
-func (m *Model) hint(found hintMsg) {
+func hint(m *Model, found hintMsg) {
 	if found.locks == 0 {
 		return
 	}
@@ -174,7 +179,7 @@ func (m *Model) hint(found hintMsg) {
 }
 
 // searchHint searches for locks outside the patterns once the board is complete.
-func (m *Model) searchHint() (search tea.Cmd) {
+func searchHint(m *Model) (search tea.Cmd) {
 	if m.feed.live.Loaded {
 		search, m.out.hint = m.out.hint, nil
 	}

@@ -34,6 +34,8 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 		return send(m, &m.log, msg)
 	case modeLocks:
 		return send(m, &m.focus.locks, msg)
+	case modeDrain:
+		return send(m, &m.focus.drain, msg)
 	default:
 		return m.boardKey(msg)
 	}
@@ -95,6 +97,8 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.do(m.out.travel.Step(1, m.scene, m.board.Listed(), m.board.Window())), true
 	case key.Matches(msg, k.Results):
 		return send(m, &m.log, scene.ListActions{}), true
+	case key.Matches(msg, k.Drain):
+		return openDrain(m, selectedNode(m)), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
 		return m.do(m.out.travel.Leave()), true
 	case key.Matches(msg, k.Back) && m.focus.zoom: // esc undoes only the latest step
@@ -197,6 +201,8 @@ func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 		return send(m, &m.log, turn)
 	case m.focus.mode == modeLocks:
 		return send(m, &m.focus.locks, turn)
+	case m.focus.mode == modeDrain:
+		return send(m, &m.focus.drain, turn)
 	case m.focus.mode != modeBoard:
 	case m.focus.view == viewElections && m.window.screen.pane.Contains(at.X, at.Y):
 		return send(m, &m.detail, turn)

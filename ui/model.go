@@ -11,6 +11,7 @@ import (
 	"electop/ui/internal/chrome"
 	"electop/ui/internal/detail"
 	"electop/ui/internal/dialog"
+	"electop/ui/internal/drain"
 	"electop/ui/internal/events"
 	"electop/ui/internal/fix"
 	"electop/ui/internal/keys"
@@ -63,6 +64,7 @@ const (
 	modeHelp
 	modeResults
 	modeLocks
+	modeDrain
 )
 
 // focus is the current view and the receiver of keys.
@@ -77,6 +79,7 @@ type focus struct {
 	// help is the first visible line of the help.
 	help  int
 	locks locks.Model
+	drain drain.Model
 }
 
 // look is the style of the terminal.
@@ -149,7 +152,7 @@ func New(ctx context.Context, opts Options) Model {
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
 		board: board.New(k), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
-		log: results.New(ctx, opts.Operator, k), focus: focus{locks: locks.New(ctx, opts.Discover, k)},
+		log: results.New(ctx, opts.Operator, k), focus: focus{locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
 	}
 	m.renew()
 	return m

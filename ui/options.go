@@ -8,6 +8,7 @@ import (
 	"electop/internal/history"
 	"electop/ui/internal/fix"
 	"electop/ui/internal/locks"
+	"electop/ui/internal/plan"
 	"electop/ui/internal/results"
 )
 
@@ -65,6 +66,9 @@ type Options struct {
 	// Diagnose reads why an election has no effective leader and returns the fix. It runs off the
 	// event loop; nil disables f.
 	Diagnose fix.Diagnose
+	// Drain plans the drain of a node; nil if drains are unavailable. With ReadOnly, D shows
+	// why they are disabled.
+	Drain plan.Planner
 	// Report writes an incident report about the elections with these keys since a moment
 	// to a new file, and returns its name. It runs off the event loop; nil without a
 	// history.
@@ -93,3 +97,20 @@ type Operator = results.Operator
 
 // Diagnosis is the problem of one election and what resolves it.
 type Diagnosis = fix.Diagnosis
+type (
+	// DrainPlan is what a drain would do.
+	DrainPlan = plan.Plan
+	// DrainItem is one election of a plan.
+	DrainItem = plan.Item
+	// DrainStep is the state of one election of a drain.
+	DrainStep = plan.Step
+	// DrainStatus is the name of that state.
+	DrainStatus = plan.Status
+	// DrainPlanner makes the plan of a drain.
+	DrainPlanner = plan.Planner
+	// Drain is a drain in progress.
+	Drain = plan.Drain
+)
+
+// DrainInterrupted is the status of an election that a stopped drain has not moved.
+const DrainInterrupted = plan.Interrupted

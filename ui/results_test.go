@@ -114,7 +114,7 @@ func TestResultsThatWereClosedEarly(t *testing.T) {
 	d.send(snapshotMsg{takenOver(mixedSnapshot(), keyOf("auth"))})
 	d.wants("Release 2 elections: 1 moved, 1 waiting")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), true)})
-	d.wants("Release 2 elections: 1 moved, 1 same leader again")
+	d.wants("Release 2 elections: 1 moved, 1 stayed")
 	if d.m.note.role == term.Led {
 		t.Error("a leader that leads again is reported as success")
 	}

@@ -42,12 +42,12 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.changed(), tick(m.opts.Now()))
 	case snapshotMsg:
 		m.feed.take(msg.snap)
-		return tea.Batch(m.searchHint(), m.changed(), m.out.wait)
+		return tea.Batch(searchHint(m), m.changed(), m.out.wait)
 	case warningMsg:
 		m.feed.warning = string(msg)
 		return tea.Batch(m.changed(), m.out.warning)
 	case hintMsg:
-		m.hint(msg)
+		hint(m, msg)
 	case rightsMsg:
 		m.out.rights.learned(msg, m.feed.now)
 		return m.changed()
@@ -57,6 +57,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.do(m.out.travel.LanesArrived(msg))
 	case results.Answered:
 		return tea.Batch(send(m, &m.log, msg), m.changed())
+	case results.Stepped:
+		return send(m, &m.log, msg)
 	case past.EventsRead:
 		return send(m, &m.events, msg)
 	case past.TermsRead:
@@ -76,7 +78,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheeled(msg.Mouse())
 	default: // a component may wait for this message
-		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg))
+		return tea.Batch(m.toDialog(msg), send(m, &m.sessions, msg), send(m, &m.focus.locks, msg), send(m, &m.focus.drain, msg))
 	}
 	return nil
 }
@@ -159,6 +161,8 @@ func (m *Model) layOut(before *scene.Scene) tea.Cmd {
 		cmds = append(cmds, send(m, &m.log, whole))
 	case modeLocks:
 		cmds = append(cmds, send(m, &m.focus.locks, whole))
+	case modeDrain:
+		cmds = append(cmds, send(m, &m.focus.drain, whole))
 	default:
 	}
 	return tea.Batch(cmds...)

@@ -63,6 +63,8 @@ func (m *Model) frame() []string {
 		m.log.View(p, lines, w)
 	case modeLocks:
 		m.focus.locks.View(p, lines, w)
+	case modeDrain:
+		m.focus.drain.View(p, lines, w)
 	default:
 	}
 	return lines
@@ -186,6 +188,8 @@ func (m *Model) footerKeys() []key.Binding {
 		return m.log.Keys(m.keys)
 	case m.focus.mode == modeLocks:
 		return m.focus.locks.Keys(m.keys)
+	case m.focus.mode == modeDrain:
+		return m.focus.drain.Keys(m.keys)
 	case m.scene.Past != nil:
 		return m.keys.Past()
 	case m.focus.view == viewEvents:

@@ -46,7 +46,8 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	warnings := &lateWarnings{log: log}
 	rec := o.record(client, ps, warnings.add)
 	err = openDashboard(ctx, d, dashboard{
-		client: client, patterns: ps, log: log, recorder: rec, history: o.historySource(client),
+		client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(o.consul) },
+		patterns: ps, log: log, recorder: rec, history: o.historySource(client),
 		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii,
 	})
 	rec.finish()
@@ -89,6 +90,7 @@ func (l *lateWarnings) write(d deps) {
 // dashboard is what the dashboard shows and with which settings.
 type dashboard struct {
 	client   *consulx.Client
+	connect  func() (*consulx.Client, error) // another client of the same Consul
 	patterns election.Patterns
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
@@ -173,13 +175,15 @@ func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Obser
 	op := consulx.NewOperator(b.client, observer.Note)
 	jobs := newJobControl()
 	defer jobs.close()
+	drains := newDashboardDrains(ctx, b, observer.Patterns, observer.Note)
+	defer drains.close()
 	options := []tea.ProgramOption{tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout))}
 	if d.guarded {
 		options = append(options, tea.WithoutCatchPanics()) // the parent handles the panics of all goroutines
 	}
 	closed := make(chan error, 1)
 	go func() {
-		unfinished, err := ui.Run(ctx, uiOptions(b, observer, op, jobs), options...)
+		unfinished, err := ui.Run(ctx, uiOptions(b, observer, op, jobs, drains.plan), options...)
 		closed <- cmp.Or(err, reportUnfinished(d.stderr, unfinished))
 	}()
 	select {
@@ -201,12 +205,12 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 	return worstExit(outcomes, false)
 }
 
-func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl) ui.Options {
+func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl, drains ui.DrainPlanner) ui.Options {
 	o := ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history, Warnings: b.warnings,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
-		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Interludes: jobs.next,
+		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Interludes: jobs.next,
 	}
 	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {
 		b.recorder.watches(ps)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"electop/consulx"
+	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/drain"
 )
@@ -31,8 +32,14 @@ type drainCommand struct {
 	output  string
 }
 
+// newDrain returns a drain with the default settings.
+func newDrain(d deps) *drainCommand {
+	return &drainCommand{d: d, rounds: 20, settle: 5 * time.Second, wait: 15 * time.Second}
+}
+
 func newDrainCommand(d deps, o *options) *cobra.Command {
-	c := &drainCommand{d: d, o: o}
+	c := newDrain(d)
+	c.o = o
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
 		Short: "Move every leader off a node, and follow each election until another node leads",
@@ -48,9 +55,9 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&c.yes, "yes", false, "skip the confirmation")
 	f.BoolVar(&c.dryRun, "dry-run", false, "write the plan to standard output and change nothing")
-	f.IntVar(&c.rounds, "rounds", 20, "release an election at most this many times")
-	f.DurationVar(&c.settle, "settle", 5*time.Second, "an election has moved when another node has led it for this long")
-	f.DurationVar(&c.wait, "wait", 15*time.Second, "wait this long for a candidate before an election counts as vacant")
+	f.IntVar(&c.rounds, "rounds", c.rounds, "release an election at most this many times")
+	f.DurationVar(&c.settle, "settle", c.settle, "an election has moved when another node has led it for this long")
+	f.DurationVar(&c.wait, "wait", c.wait, "wait this long for a candidate before an election counts as vacant")
 	f.BoolVar(&c.destroy, "destroy", false, "after the last round, destroy the leader's session; a lock-delay follows")
 	f.BoolVar(&c.watch, "watch", false, "keep the nodes free until stopped: release every election that returns")
 	f.StringArrayVar(&c.include, "include", nil, "drain only this election, a name or a key; repeatable")
@@ -167,6 +174,10 @@ type drainRun struct {
 	lookup
 	plan     drain.Plan
 	selected selection
+	// progress shows how far the search of the store is, nil for a line on stderr.
+	progress func(done, total int)
+	// note receives every action in addition to the observer of the drain, nil for none.
+	note func(election.OperatorAction)
 	// incomplete says why the plan may not have every key, "" if it does.
 	incomplete string
 }

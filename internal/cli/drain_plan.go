@@ -109,9 +109,7 @@ func (r *drainRun) searchStore(ctx context.Context, f *drain.Facts) error {
 	if len(ids) == 0 || r.noScan {
 		return nil
 	}
-	p := &progress{w: r.d.stderr, terminal: r.d.interactive}
-	held, err := consulx.Holdings(ctx, r.client, ids, p.update)
-	p.end()
+	held, err := r.holdings(ctx, ids)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
@@ -122,6 +120,16 @@ func (r *drainRun) searchStore(ctx context.Context, f *drain.Facts) error {
 	}
 	f.Held = held
 	return nil
+}
+
+// holdings searches the whole KV store and shows how far it is.
+func (r *drainRun) holdings(ctx context.Context, sessions []string) ([]election.Pair, error) {
+	if r.progress != nil {
+		return consulx.Holdings(ctx, r.client, sessions, r.progress)
+	}
+	p := &progress{w: r.d.stderr, terminal: r.d.interactive}
+	defer p.end()
+	return consulx.Holdings(ctx, r.client, sessions, p.update)
 }
 
 // selection is the keys of --include and --exclude.

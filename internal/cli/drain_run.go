@@ -47,7 +47,7 @@ func (r *drainRun) execute(ctx context.Context) error {
 	recorder := r.o.record(r.client, nil, r.d.warn)
 	recorder.observes(r.snapshot.Datacenter)
 	stop := view.start()
-	results, err := r.move(ctx, recorder, view)
+	results, err := r.move(ctx, recorder, view.changed)
 	stop()
 	recorder.finish()
 	if err != nil {
@@ -56,19 +56,20 @@ func (r *drainRun) execute(ctx context.Context) error {
 	return view.finish(ctx, results)
 }
 
-// move observes the elections and runs the drain.
-func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, view *drainView) ([]drain.Result, error) {
+// move observes the elections and runs the drain. changed receives every change, one call at a
+// time.
+func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, changed func(drain.Result)) ([]drain.Result, error) {
 	operator := &drainOperator{client: r.client, recorder: recorder, planned: map[string]bool{}}
 	for _, item := range r.plan.Planned() {
 		operator.planned[item.Target.Key] = true
 	}
 	runner := drain.NewRunner(r.plan, operator, drain.Options{
 		Rounds: r.rounds, Settle: r.settle, Wait: r.wait, Destroy: r.destroy, Watch: r.watch,
-		OnResult: view.changed, Admit: r.admit,
+		OnResult: changed, Admit: r.admit,
 	})
 	ps := r.patternsToWatch()
 	observer := observe.New(r.client, observe.Options{Patterns: ps, OnEvents: runner.Observe})
-	operator.Operator, operator.find = consulx.NewOperator(r.client, observer.Note), observer.Election
+	operator.Operator, operator.find = consulx.NewOperator(r.client, r.notes(observer)), observer.Election
 	// The observer outlives an interruption until the writes in progress have ended.
 	octx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var g errgroup.Group
@@ -93,14 +94,25 @@ func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, view *dr
 	})
 	results := runner.Run(ctx)
 	if ctx.Err() == nil {
-		r.verify(ctx, results, view)
+		r.verify(ctx, results, changed)
 	}
 	return results, nil
 }
 
+// notes returns the function that receives the announcements of actions.
+func (r *drainRun) notes(observer *observe.Observer) func(election.OperatorAction) {
+	if r.note == nil {
+		return observer.Note
+	}
+	return func(a election.OperatorAction) {
+		observer.Note(a)
+		r.note(a)
+	}
+}
+
 // verify reads the holders again: a session on a drained node may have won a key after
 // the last observation, and the exit code must be right.
-func (r *drainRun) verify(ctx context.Context, results []drain.Result, view *drainView) {
+func (r *drainRun) verify(ctx context.Context, results []drain.Result, changed func(drain.Result)) {
 	holders, err := r.holdersHere(ctx, results)
 	if err != nil {
 		r.d.warn("the result was not verified: " + consulx.Describe(err))
@@ -114,7 +126,7 @@ func (r *drainRun) verify(ctx context.Context, results []drain.Result, view *dra
 		result.Status, result.Here, result.Leader = drain.Stayed, true, insight.Outcome{Target: t}.Old()
 		result.Reason = "it returned when the drain ended"
 		results[i] = result
-		view.changed(result)
+		changed(result)
 	}
 }
 

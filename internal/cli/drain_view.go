@@ -172,14 +172,19 @@ func (v *drainView) liveTable(now time.Time) []string {
 
 // liveText says where an election is now.
 func liveText(r drain.Result, now time.Time) string {
-	since := ""
+	text := presentLeader(r)
 	if !r.Since.IsZero() {
-		since = " for " + max(0, now.Sub(r.Since)).Truncate(100*time.Millisecond).String()
+		text += " for " + max(0, now.Sub(r.Since)).Truncate(100*time.Millisecond).String()
 	}
+	return text
+}
+
+// presentLeader names the present leader.
+func presentLeader(r drain.Result) string {
 	if r.Leader.Session == "" {
-		return "no leader" + since
+		return "no leader"
 	}
-	return "led by " + holderOnNode(r.Leader) + since
+	return "led by " + holderOnNode(r.Leader)
 }
 
 // holderOnNode names a holder and its node.

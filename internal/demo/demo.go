@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/consul/api"
@@ -61,7 +62,12 @@ type demonstration struct {
 	admin    *consulx.Client
 	nodes    []*node
 	services []*service
+	// backup is a lock that the pattern of the dashboard does not match.
+	backup *service
 }
+
+// all returns the services and the lock.
+func (d *demonstration) all() []*service { return append(slices.Clone(d.services), d.backup) }
 
 // Run sets up the services, simulates failures until ctx ends, and removes its keys and nodes. It returns only errors
 // of the setup and the removal.
@@ -71,7 +77,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	for _, s := range d.services {
+	for _, s := range d.all() {
 		for _, m := range s.members {
 			g.Go(func() error { m.run(gctx); return nil })
 		}
@@ -99,6 +105,9 @@ func prepare(ctx context.Context, o Options) (*demonstration, error) {
 		}
 		d.services = append(d.services, s)
 	}
+	if d.backup, err = d.newBackup(); err != nil {
+		return nil, err
+	}
 	for _, n := range d.nodes {
 		if err := n.register(ctx); err != nil {
 			return nil, errors.Join(err, d.cleanUp(context.WithoutCancel(ctx)))
@@ -116,7 +125,7 @@ func (d *demonstration) cleanUp(ctx context.Context) error {
 	for _, n := range d.nodes {
 		errs = append(errs, n.deregister(ctx))
 	}
-	for _, s := range d.services {
+	for _, s := range d.all() {
 		_, err := d.admin.API().KV().Delete(s.key, (&api.WriteOptions{}).WithContext(ctx))
 		errs = append(errs, err)
 		s.client.Close()

@@ -85,7 +85,7 @@ func (d *demonstration) returnNode(n *node) func(ctx context.Context) error {
 		if err := n.register(ctx); err != nil {
 			return err
 		}
-		for _, s := range d.services {
+		for _, s := range d.all() {
 			for _, m := range s.members {
 				if m.node != n {
 					continue

@@ -60,12 +60,37 @@ func (d *demonstration) newService(i int) (*service, error) {
 		s.behavior, s.lockDelay, s.plain = election.BehaviorDelete, time.Millisecond, true
 	}
 	for j := range d.o.Candidates {
-		s.members = append(s.members, &member{
-			service: s, name: fmt.Sprintf("%s-%d", name, j+1), node: d.nodes[(i+j)%len(d.nodes)],
-			port: 8000 + 10*i + j, down: make(chan time.Duration, 1), healthy: api.HealthPassing,
-		})
+		n := i + j
+		if j == 1 && i%4 == 1 { // beside the first, so that a drain needs several releases
+			n = i
+		}
+		s.add(d.nodes[n%len(d.nodes)], 8000+10*i+j)
 	}
 	return s, nil
+}
+
+// newBackup returns the lock of a nightly job, with a candidate on each of two nodes.
+func (d *demonstration) newBackup() (*service, error) {
+	client, err := d.o.Connect()
+	if err != nil {
+		return nil, err
+	}
+	s := &service{
+		demo: d, name: "backup", key: d.o.Prefix + "locks/backup", lockDelay: 5 * time.Second,
+		behavior: election.BehaviorRelease, plain: true, client: client,
+	}
+	for i, n := range d.nodes[1:3] {
+		s.add(n, 9000+i)
+	}
+	return s, nil
+}
+
+// add adds a candidate.
+func (s *service) add(n *node, port int) {
+	s.members = append(s.members, &member{
+		service: s, name: fmt.Sprintf("%s-%d", s.name, len(s.members)+1), node: n, port: port,
+		down: make(chan time.Duration, 1), healthy: api.HealthPassing,
+	})
 }
 
 // leader returns the member that leads, nil if none does.

@@ -9,22 +9,25 @@ import (
 	"electop/ui/internal/term"
 )
 
-// choose requests an action on the marked elections or, without marks, on the selected one.
-func (m *Model) choose(kind election.ActionKind, by string, s *scene.Scene) scene.Action {
+// choose requests an action on the elections that match the filter of the request. Without
+// one, it requests it on the marked elections or, without marks, on the selected one.
+func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
+	kind := c.Kind
 	if reason := s.Refusal(kind); reason != "" {
 		return scene.Say{Role: term.Delay, Text: reason}
+	}
+	if c.Filter != "" {
+		return chooseMatching(c, s)
 	}
 	visible, hidden := m.marked(s)
 	e := m.Selected()
 	if e != nil && len(visible)+len(hidden) == 0 {
 		visible = append(visible, e)
 	}
-	for _, e := range slices.Concat(visible, hidden) {
-		if e.Recorded() {
-			return scene.Say{Role: term.Delay, Text: "Unavailable until " + scene.OneLine(e.Name, 60) + " is read: this data is from the history."}
-		}
+	if text := unread(slices.Concat(visible, hidden)); text != "" {
+		return scene.Say{Role: term.Delay, Text: text}
 	}
-	ask := scene.Ask{Kind: kind, Chosen: scene.Chosen{By: by}}
+	ask := scene.Ask{Kind: kind, Chosen: scene.Chosen{By: c.By}}
 	ask.Visible, ask.Leaderless = bindLed(visible, false, s)
 	ask.Hidden, _ = bindLed(hidden, true, s)
 	if len(ask.Visible)+len(ask.Hidden) == 0 {
@@ -34,6 +37,35 @@ func (m *Model) choose(kind election.ActionKind, by string, s *scene.Scene) scen
 		ask.Unmarked = scene.OneLine(e.Name, 60)
 	}
 	return ask
+}
+
+// chooseMatching requests an action on the elections with a leader that match a filter,
+// whatever is marked or shown.
+func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
+	f := scene.ParseFilter(c.Filter)
+	var matching []*election.Election
+	for _, e := range s.Shown.Elections {
+		if f.Match(e, s.AsOf) && scene.DisplayStateOf(e, s.AsOf) == scene.StateLed {
+			matching = append(matching, e)
+		}
+	}
+	if text := unread(matching); text != "" {
+		return scene.Say{Role: term.Delay, Text: text}
+	}
+	if len(matching) == 0 {
+		return scene.Say{Role: term.Delay, Text: "No election with a leader matches " + scene.OneLine(c.Filter, 60) + "."}
+	}
+	ask := scene.Ask{Kind: c.Kind}
+	ask.Visible, _ = bindLed(matching, false, s)
+	return ask
+}
+
+// unread explains that an election was not read yet, empty if all were.
+func unread(es []*election.Election) string {
+	if i := slices.IndexFunc(es, (*election.Election).Recorded); i >= 0 {
+		return "Unavailable until " + scene.OneLine(es[i].Name, 60) + " is read: this data is from the history."
+	}
+	return ""
 }
 
 // marked returns the marked elections in key order, split by the filter.

@@ -28,9 +28,11 @@ type Model struct {
 	vacant []int                // the rows without a leader
 	cursor string               // ID of the election under the cursor
 	marks  map[string]bool      // by ID
-	filter scene.Filter
-	sort   sorting
-	wide   bool
+	// between is the range that is being marked, nil for none.
+	between *markRange
+	filter  scene.Filter
+	sort    sorting
+	wide    bool
 }
 
 // New returns a table that is empty until the first [scene.Changed].
@@ -39,6 +41,10 @@ func New(k keys.Map) Model { return Model{keys: k} }
 // Update handles a message, then scrolls the cursor into view.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	action := m.update(msg, s)
+	switch msg.(type) {
+	case tea.KeyPressMsg, scene.Moved, scene.Wheeled, scene.Clicked, scene.GoTo: // new data does not change a range
+		m.stretch()
+	}
 	m.at.Scroll(m.rows(m.rect.H), len(m.order))
 	return m, action
 }
@@ -64,7 +70,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.GoTo:
 		return m.goTo(msg, s)
 	case scene.Choose:
-		return m.choose(msg.Kind, msg.By, s)
+		return m.choose(msg, s)
 	case scene.Unmark:
 		m.unmark(msg.Targets)
 	case scene.Back:
@@ -112,6 +118,7 @@ func (m *Model) showProblem(s *scene.Scene) {
 }
 
 func (m *Model) setFilter(text string, s *scene.Scene) {
+	m.between = nil
 	m.filter = scene.ParseFilter(text)
 	m.refresh(s)
 }
@@ -132,6 +139,8 @@ func (m *Model) goTo(to scene.GoTo, s *scene.Scene) scene.Action {
 
 func (m *Model) back(s *scene.Scene) scene.Action {
 	switch {
+	case m.between != nil:
+		m.dropRange()
 	case !m.filter.Empty():
 		m.setFilter("", s)
 	case len(m.marks) > 0:

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"maps"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -17,6 +16,9 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 		m.moveTo(m.at.Index + step)
 		return nil
 	}
+	if action, done := m.markKey(msg, s); done {
+		return action
+	}
 	switch k := &m.keys; {
 	case key.Matches(msg, k.NextTrouble):
 		return m.jump(1, s)
@@ -24,10 +26,6 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 		return m.jump(-1, s)
 	case key.Matches(msg, k.Open) && m.Selected() != nil:
 		return scene.Zoom{}
-	case key.Matches(msg, k.Mark) && s.Past != nil:
-		return scene.Say{Role: term.Delay, Text: "This is the past: marks are disabled, as they are for actions. Press esc to return to now."}
-	case key.Matches(msg, k.Mark):
-		m.mark()
 	case key.Matches(msg, k.ShorterLane):
 		return m.zoomLanes(false)
 	case key.Matches(msg, k.LongerLane):
@@ -39,9 +37,9 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case key.Matches(msg, k.Wide):
 		m.wide = !m.wide
 	case key.Matches(msg, k.Release):
-		return m.choose(election.ActionRelease, msg.String(), s)
+		return m.choose(scene.Choose{Kind: election.ActionRelease, By: msg.String()}, s)
 	case key.Matches(msg, k.Destroy):
-		return m.choose(election.ActionDestroy, msg.String(), s)
+		return m.choose(scene.Choose{Kind: election.ActionDestroy, By: msg.String()}, s)
 	}
 	return nil
 }
@@ -68,34 +66,8 @@ func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	return scene.Say{Role: term.Led, Text: "No election has a problem."}
 }
 
-// mark toggles the mark of the selected election and moves to the next one.
-func (m *Model) mark() {
-	e := m.Selected()
-	if e == nil {
-		return
-	}
-	marks := maps.Clone(m.marks)
-	switch {
-	case marks == nil:
-		marks = map[string]bool{e.ID(): true}
-	case marks[e.ID()]:
-		delete(marks, e.ID())
-	default:
-		marks[e.ID()] = true
-	}
-	m.marks = marks
-	m.moveTo(m.at.Index + 1)
-}
-
-func (m *Model) unmark(targets []scene.Target) {
-	m.marks = maps.Clone(m.marks)
-	for _, t := range targets {
-		delete(m.marks, t.Key)
-	}
-}
-
 func (m *Model) setSort(by sorting, s *scene.Scene) scene.Action {
-	m.sort = by
+	m.sort, m.between = by, nil
 	m.refresh(s)
 	return scene.Sorted(by.key.word(), by.reverse)
 }

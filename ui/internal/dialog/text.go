@@ -234,30 +234,14 @@ func (d *Model) writeBetter(page *term.Page) {
 
 // shared returns each sentence once, prefixed with its targets unless it applies to all.
 func (d *Model) shared(pick func(insight.Effect) []string) []string {
-	var order []string
-	about, all := map[string][]string{}, 0
+	var effects []scene.NamedEffect
 	for i := range d.targets {
 		t := &d.targets[i]
-		if t.changed != "" || t.denied != "" || t.effect.Refusal != "" && len(d.targets) > 1 {
-			continue
-		}
-		all++
-		for _, text := range pick(t.effect) {
-			if text == "" {
-				continue
-			}
-			if about[text] == nil {
-				order = append(order, text)
-			}
-			about[text] = append(about[text], t.Label())
+		if t.changed == "" && t.denied == "" && (t.effect.Refusal == "" || len(d.targets) == 1) {
+			effects = append(effects, scene.NamedEffect{Name: t.Label(), Effect: t.effect})
 		}
 	}
-	for i, text := range order {
-		if names := about[text]; len(names) < all {
-			order[i] = d.names(names, shownNames) + ": " + text
-		}
-	}
-	return order
+	return scene.Sentences(effects, pick, func(names []string) string { return d.names(names, shownNames) })
 }
 
 // writeAffected lists the affected keys and how to find unwatched ones.

@@ -181,5 +181,5 @@ func (m Model) Keys(k keys.Map) []key.Binding {
 	if m.applies() {
 		return k.Dialog(false, false)
 	}
-	return k.ResultList()
+	return k.ResultList(false)
 }

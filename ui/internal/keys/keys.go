@@ -14,6 +14,7 @@ type Map struct {
 	Open, Back, NextTab, PrevTab, PaneUp, PaneDown            key.Binding
 	Filter, Sort, Reverse, Wide, Pause, Mark, Copy, Command   key.Binding
 	Release, Destroy, Fix, Results, Scan, Report              key.Binding
+	Drain, MarkAll, Invert, MarkRange, Unmark                 key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
 	Help, Suspend, Quit                                       key.Binding
@@ -43,7 +44,10 @@ func Default(ascii bool) Map {
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
 		Release: bind("r", "release", "r"), Destroy: bind("x", "destroy", "x"),
-		Fix:       bind("f", fix, "f"),
+		Fix:     bind("f", fix, "f"),
+		Drain:   bind("D", "drain the row's node", "D"),
+		MarkAll: bind("a", "mark all shown", "a"), Invert: bind("i", "invert the marks shown", "i"),
+		MarkRange: bind("V", "mark a range", "V"), Unmark: bind("A", "unmark all", "A"),
 		Scan:      bind("f", "scan all keys", "f"),
 		Report:    bind("E", "write an incident report", "E"),
 		Results:   bind("u", "actions and their results", "u"),
@@ -65,7 +69,7 @@ func says(b key.Binding, what string) key.Binding {
 func (k Map) Board() []key.Binding {
 	page := says(k.NextTab, "page")
 	return []key.Binding{
-		k.Down, k.Open, k.Filter, k.Release, k.Destroy, k.Sort, page, k.Mark, k.Events, k.Sessions, k.Pause, k.Help, k.Quit,
+		k.Down, k.Open, k.Filter, k.Release, k.Destroy, k.Sort, page, k.Mark, says(k.Drain, "drain"), k.Events, k.Sessions, k.Pause, k.Help, k.Quit,
 	}
 }
 
@@ -86,10 +90,12 @@ func (k Map) Past() []key.Binding {
 func (k Map) All() [][]key.Binding {
 	move := k.Down
 	move.SetHelp("j k", "down and up, arrows too")
+	more := k.MarkAll
+	more.SetHelp("a V i A", "mark all, range, inverse, none")
 	return [][]key.Binding{
 		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
 		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause, k.Earlier, k.Later, k.ShorterLane, k.LongerLane},
-		{k.Release, k.Destroy, says(k.Fix, "fix: why no leader"), k.Results, k.Report, k.Mark, says(k.Scan, "view 3: scan all keys"), k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
+		{k.Release, k.Destroy, k.Drain, says(k.Fix, "fix: why no leader"), k.Results, k.Report, k.Mark, more, says(k.Scan, "view 3: scan all keys"), k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
 	}
 }
 
@@ -110,7 +116,7 @@ func (k Map) SessionList(open bool) []key.Binding {
 	if open {
 		return []key.Binding{k.Back, says(k.Down, "scroll"), k.Destroy, k.Scan, k.Copy, k.Elections, k.Help, k.Quit}
 	}
-	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
+	return []key.Binding{k.Down, k.Open, k.Filter, k.Destroy, k.Scan, k.Sort, k.Mark, says(k.Drain, "drain"), k.Copy, k.Elections, k.Events, k.Pause, k.Help, k.Quit}
 }
 
 // Prompt lists the keys of the footer of a filter or a command.
@@ -134,13 +140,22 @@ func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	return []key.Binding{choose, done, leave}
 }
 
+// Menu lists the keys of the footer of a menu.
+func (k Map) Menu() []key.Binding {
+	return []key.Binding{k.Down, says(k.Open, "choose"), says(k.Back, "cancel")}
+}
+
 // HelpPage lists the keys of the footer of the help.
 func (k Map) HelpPage() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), k.Back}
 }
 
-// ResultList lists the keys of the footer of the results.
-func (k Map) ResultList() []key.Binding {
+// ResultList lists the keys of the footer of the results; draining is true while the drain that
+// they show is in progress.
+func (k Map) ResultList(draining bool) []key.Binding {
+	if draining {
+		return []key.Binding{says(k.Down, "scroll"), says(k.Destroy, "stop"), says(k.Open, "hide")}
+	}
 	return []key.Binding{says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
@@ -150,7 +165,7 @@ func (k Map) LockList(more bool) []key.Binding {
 	if more {
 		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Back, "close")}
 	}
-	return k.ResultList()
+	return k.ResultList(false)
 }
 
 // Empty lists the keys of the footer while there is no election.

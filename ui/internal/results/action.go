@@ -7,6 +7,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -26,6 +27,9 @@ type action struct {
 	// claimed is shared by the actions of one command. If the program ends before the command
 	// sets it, the command never starts.
 	claimed *atomic.Bool
+	// drain is the drain that the election is part of, nil for none, and step its state there.
+	drain *drain
+	step  plan.Step
 }
 
 // batch is the actions confirmed in one dialog.
@@ -63,8 +67,12 @@ func (b batch) waiting() int {
 	return n
 }
 
-// groups splits a batch by command: one for each release, one for each destroyed session.
+// groups splits a batch by command: one for each release, one for each destroyed session, one
+// for a drain.
 func (b batch) groups() []batch {
+	if b[0].drain != nil {
+		return []batch{b}
+	}
 	var groups []batch
 	of := map[string]int{}
 	for _, a := range b {

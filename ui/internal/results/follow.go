@@ -11,10 +11,10 @@ import (
 // followedTime is how long the row of an election shows the result of an action.
 const followedTime = 30 * time.Second
 
-// index makes the actions of a batch the newest ones of their elections.
+// index makes the actions of a batch the newest ones of their elections. The live table shows those of a drain.
 func (r *record) index(b batch) {
 	for _, a := range b {
-		if a.Target.Key != "" {
+		if a.Target.Key != "" && a.drain == nil {
 			r.newest[a.Target.Key] = a
 		}
 	}

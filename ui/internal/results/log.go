@@ -37,7 +37,7 @@ func New(ctx context.Context, op Operator, k keys.Map) Log {
 }
 
 // Keys returns the key bindings for the footer while the panel is shown.
-func (l Log) Keys(k keys.Map) []key.Binding { return k.ResultList() }
+func (l Log) Keys(k keys.Map) []key.Binding { return k.ResultList(l.panel.drain() != nil) }
 
 // Start runs the confirmed actions one after the other and destroys each session once. Several
 // actions open the panel.
@@ -51,11 +51,7 @@ func (l Log) Start(c scene.Confirm, s *scene.Scene) (Log, scene.Action) {
 
 // begin runs a batch.
 func (l Log) begin(b batch) (Log, scene.Action) {
-	l.batches = append(l.batches, b)
-	l.index(b)
-	for l.count() > actionLimit && len(l.batches) > 1 && l.batches[0].waiting() == 0 {
-		l.batches = l.batches[1:]
-	}
+	l.add(b)
 	var cmds []tea.Cmd
 	for _, group := range b.groups() {
 		cmds = append(cmds, l.run(group))
@@ -64,9 +60,21 @@ func (l Log) begin(b batch) (Log, scene.Action) {
 	if len(b) == 1 {
 		return l, started
 	}
-	l.open, l.panel = true, panel{title: "Results: " + b.what(), batches: []batch{b}}
+	l.openOne(b)
 	return l, scene.All{started, scene.ShowResults{}}
 }
+
+// add records a batch.
+func (l *Log) add(b batch) {
+	l.batches = append(l.batches, b)
+	l.index(b)
+	for l.count() > actionLimit && len(l.batches) > 1 && l.batches[0].waiting() == 0 {
+		l.batches = l.batches[1:]
+	}
+}
+
+// openOne opens the live table of a batch.
+func (l *Log) openOne(b batch) { l.open, l.panel = true, panel{batches: []batch{b}} }
 
 // withElections adds the elections that destroyed sessions lead, to follow their next leaders.
 // Sessions come first, so that they are destroyed regardless of changes to their keys.
@@ -91,6 +99,8 @@ func (l Log) Update(msg tea.Msg, s *scene.Scene) (Log, scene.Action) {
 	switch msg := msg.(type) {
 	case Answered:
 		action = l.answered(msg, s)
+	case Stepped:
+		action = l.stepped(msg, s)
 	case scene.Changed:
 		action = l.settle(s)
 	case scene.ListActions:
@@ -112,10 +122,14 @@ func (l *Log) pressed(msg tea.KeyPressMsg) scene.Action {
 	switch name := msg.String(); {
 	case name == "ctrl+c":
 		return scene.Quit{}
+	case l.panel.drain() != nil && l.pressedStop(name):
 	case moves:
 		l.panel.text.Scroll(step)
 	case key.Matches(msg, l.keys.Results), name == "esc", name == "enter", name == "q":
 		text := ""
+		if l.panel.drain() != nil {
+			text = "The drain continues; u shows it."
+		}
 		if l.panel.waiting() == 0 {
 			text = "Closed; " + hint + " again."
 		}
@@ -126,12 +140,16 @@ func (l *Log) pressed(msg tea.KeyPressMsg) scene.Action {
 }
 
 func (l *Log) list() scene.Action {
+	if b := l.draining(); b != nil {
+		l.openOne(b)
+		return scene.ShowResults{}
+	}
 	if len(l.batches) == 0 {
 		return scene.Say{Role: term.Quiet, Text: "No action was confirmed since electop started."}
 	}
 	newest := slices.Clone(l.batches)
 	slices.Reverse(newest)
-	l.open, l.panel = true, panel{title: "Actions since electop started", times: true, batches: newest}
+	l.open, l.panel = true, panel{all: true, batches: newest}
 	return scene.ShowResults{}
 }
 
@@ -184,7 +202,7 @@ func (l Log) Pending(s *scene.Scene) string {
 		case n == 0:
 		case text != "":
 			more += n
-		case len(b) == 1:
+		case len(b) == 1 && b[0].drain == nil:
 			text = b[0].name + ": " + b[0].words(s)
 		default:
 			text = b.summary() + "  " + s.Sym.Dot + "  " + hint
@@ -200,8 +218,8 @@ func (l Log) Pending(s *scene.Scene) string {
 func (l Log) Events(s *scene.Scene) []scene.EventLine {
 	var lines []scene.EventLine
 	for _, b := range l.batches {
-		for _, a := range b {
-			if ev := a.event(s); s.Past == nil || !ev.Time.After(s.Past.At) {
+		for _, ev := range b.events(s) {
+			if s.Past == nil || !ev.Time.After(s.Past.At) {
 				lines = append(lines, scene.EventLine{Ev: ev})
 			}
 		}

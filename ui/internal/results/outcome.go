@@ -16,6 +16,8 @@ import (
 func (a *action) words(s *scene.Scene) string {
 	text := a.Summary()
 	switch {
+	case a.drain != nil:
+		text = a.stepWords(s.Now)
 	case a.done.IsZero():
 		return "waiting for Consul's answer"
 	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:
@@ -64,6 +66,9 @@ func leaderNow(e *election.Election) string {
 
 // outcomeOrder ranks outcomes, problems first.
 func (a *action) outcomeOrder() int {
+	if a.drain != nil {
+		return a.stepOrder()
+	}
 	switch a.Kind {
 	case insight.OutcomeMoved, insight.OutcomeDone:
 		return 2
@@ -77,6 +82,8 @@ func (a *action) outcomeOrder() int {
 // look is the sign of an action in its role.
 func (a *action) look(sym *term.Symbols) term.Span {
 	switch {
+	case a.drain != nil:
+		return a.stepLook(sym)
 	case a.Kind == insight.OutcomeUnknown:
 		return term.Span{term.Bad, sym.Unknown}
 	case !a.over:
@@ -95,6 +102,8 @@ func (a *action) look(sym *term.Symbols) term.Span {
 func (b batch) what() string {
 	noun, of := "election", ""
 	switch {
+	case b[0].drain != nil:
+		return "drain " + b[0].drain.node
 	case b[0].Target.Key == "":
 		text := string(b[0].Action) + " " + term.Plural(len(b.groups()), "session")
 		if led := len(b) - len(b.groups()); led > 0 {
@@ -121,25 +130,36 @@ func (b batch) worst() *action {
 	return worst
 }
 
-// summary counts how the actions of a batch ended: "release 3 elections: 2 moved,
-// 1 failed".
-func (b batch) summary() string {
+// summary counts how the actions of a batch ended: "Release 3 elections: 2 moved, 1 failed".
+func (b batch) summary() string { return term.Capital(b.what()) + ": " + b.tally() }
+
+// tally counts the results: "2 moved, 1 failed".
+func (b batch) tally() string {
 	counts := map[string]int{}
 	for _, a := range b {
 		counts[a.result()]++
 	}
 	var parts []string
-	for _, result := range []string{"moved", "destroyed", "same leader again", "no leader", "unknown", "failed", "waiting"} {
+	for _, result := range resultWords() {
 		if n := counts[result]; n > 0 {
 			parts = append(parts, strconv.Itoa(n)+" "+result)
 		}
 	}
-	return term.Capital(b.what()) + ": " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
-// result is the outcome in one or two words.
+// resultWords are the texts of [action.result] in their order in a summary.
+func resultWords() []string {
+	return []string{
+		"moved", "destroyed", "stayed", "vacant", "unknown", "failed", "interrupted", "moving", "waiting", "skipped",
+	}
+}
+
+// result is the outcome in one word.
 func (a *action) result() string {
 	switch {
+	case a.drain != nil:
+		return string(a.step.Status)
 	case !a.over:
 		return "waiting"
 	case a.Kind == insight.OutcomeMoved:
@@ -147,9 +167,9 @@ func (a *action) result() string {
 	case a.Kind == insight.OutcomeDone && a.Target.Key == "":
 		return "destroyed"
 	case a.Kind == insight.OutcomeReturned:
-		return "same leader again"
+		return "stayed"
 	case a.Kind == insight.OutcomeVacant:
-		return "no leader"
+		return "vacant"
 	case a.Kind == insight.OutcomeDone, a.Kind == insight.OutcomeUnknown:
 		return "unknown"
 	}

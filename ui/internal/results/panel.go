@@ -1,20 +1,24 @@
 package results
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
-// panel lists actions and their outcomes.
+// panel is the live table of one batch, or the list of all actions.
 type panel struct {
-	title string
 	// batches are the listed batches, newest first.
 	batches []batch
-	// times adds the kind and time of each action.
-	times bool
-	text  term.Reader
+	// all lists every action with its kind and time.
+	all bool
+	// asking is set while the panel requests confirmation to stop a drain.
+	asking bool
+	text   term.Reader
 }
 
 func (p *panel) waiting() int {
@@ -25,40 +29,94 @@ func (p *panel) waiting() int {
 	return n
 }
 
+// drain is the drain in progress that the panel shows, nil for none.
+func (p *panel) drain() *drain {
+	if p.all || len(p.batches) == 0 || p.batches[0][0].drain == nil || p.batches[0][0].drain.over {
+		return nil
+	}
+	return p.batches[0][0].drain
+}
+
+// pressedStop handles the keys that stop a drain, and reports whether it did.
+func (l *Log) pressedStop(name string) bool {
+	d, asking := l.panel.drain(), l.panel.asking
+	l.panel.asking = false
+	switch {
+	case asking && name == "y":
+		d.stopping = true
+		d.run.Stop()
+	case asking: // any other key continues
+	case !d.stopping && (name == "esc" || name == "x"):
+		l.panel.asking = true
+	default:
+		return false
+	}
+	return true
+}
+
 // resultsWidth and resultName are the maximum widths of the panel and of a name, in cells.
 const (
 	resultsWidth = 112
 	resultName   = 24
 )
 
-// fit lays out the current results for a window.
-func (p *panel) fit(s *scene.Scene, width, height int) {
-	w := min(resultsWidth, width-4)
-	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
-	column := 0
-	for _, b := range p.batches {
-		for _, a := range b {
-			column = max(column, term.Width(a.name))
-		}
+// rows are the listed actions. Those of one batch that need attention come first.
+func (p *panel) rows() []*action {
+	all := slices.Concat(p.batches...)
+	if !p.all {
+		slices.SortStableFunc(all, func(a, b *action) int { return cmp.Compare(a.attention(), b.attention()) })
 	}
-	column = min(column, resultName, max(8, page.Width/4))
-	for _, b := range p.batches {
-		for _, a := range b {
-			p.write(page, a, column, s)
-		}
-	}
-	p.text.Show(page.Lines, w, max(1, height-term.BoxFrame-2))
+	return all
 }
 
-func (p *panel) write(page *term.Page, a *action, column int, s *scene.Scene) {
-	name, _ := term.Cut(a.name, column, page.Sym.Ellipsis)
+// attention ranks the rows of a live table: problems, then elections that move, then those
+// that wait, and then the others.
+func (a *action) attention() int {
+	switch {
+	case a.over && a.outcomeOrder() < 2:
+		return 0
+	case a.result() == "moving", a.drain == nil && !a.over:
+		return 1
+	case !a.over:
+		return 2
+	case a.result() == "skipped":
+		return 4
+	}
+	return 3
+}
+
+// fit lays out the current results for a window.
+func (p *panel) fit(s *scene.Scene, width, height int) {
+	w := min(resultsWidth, width-term.BoxSides)
+	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
+	rows := p.rows()
+	name, result := 0, 0
+	for _, a := range rows {
+		name, result = max(name, term.Width(a.name)), max(result, len(a.result()))
+	}
+	name = min(name, resultName, max(8, page.Width/4))
+	for _, a := range rows {
+		p.write(page, a, name, result, s)
+	}
+	p.text.Show(page.Lines, w, max(1, height-term.BoxFrame-2-len(p.head(s.Sym, page.Width))))
+}
+
+func (p *panel) write(page *term.Page, a *action, name, result int, s *scene.Scene) {
+	text, _ := term.Cut(a.name, name, page.Sym.Ellipsis)
 	look := a.look(page.Sym)
-	first := []term.Span{{look.Role, look.Text + " "}, {term.Strong, term.PadTo(name, column) + "  "}}
-	if p.times {
+	first := []term.Span{{look.Role, look.Text + " "}}
+	if !p.all {
+		first = append(first, term.Span{look.Role, term.PadTo(a.result(), result) + "  "})
+	}
+	first = append(first, term.Span{term.Strong, term.PadTo(text, name) + "  "})
+	if p.all {
 		first = append([]term.Span{{term.Quiet, term.ClockTime(a.at) + " "}}, first...)
 		first = append(first, term.Span{term.Quiet, term.PadTo(string(a.Action), 7) + "  "}, term.Span{term.Key, term.PadTo(a.by, 1) + "  "})
 	}
 	words := term.Span{look.Role, a.words(s)}
+	if !p.all { // the column has the result
+		words.Text = strings.TrimPrefix(strings.TrimPrefix(words.Text, a.result()+", "), a.result()+": ")
+	}
 	if look.Role == term.Led || look.Role == term.Accent {
 		words.Role = term.Text // plain if nothing failed
 	}
@@ -70,18 +128,77 @@ func (p *panel) write(page *term.Page, a *action, column int, s *scene.Scene) {
 	page.Indented(2, words)
 }
 
+// barWidth is the maximum width of the progress bar, in cells; a panel below narrow has no
+// room for the numbers beside it.
+const (
+	barWidth = 24
+	narrow   = 60
+)
+
+// head is the progress of a batch: a bar and the number of each result.
+func (p *panel) head(sym *term.Symbols, width int) [][]term.Span {
+	if p.all {
+		return nil
+	}
+	b := p.batches[0]
+	total, over := 0, 0
+	for _, a := range b {
+		if a.result() == "skipped" {
+			continue
+		}
+		total++
+		if a.over {
+			over++
+		}
+	}
+	cells := min(barWidth, width/3)
+	tally := "   " + b.tally()
+	if width < narrow {
+		tally = ""
+	}
+	full := cells * over / max(1, total)
+	return term.Flow([]term.Span{
+		{term.Led, strings.Repeat(sym.LaneLed, full)}, {term.Faint, strings.Repeat(sym.LaneUnseen, cells-full)},
+		{term.Strong, "  " + strconv.Itoa(over) + " of " + strconv.Itoa(total)}, {term.Text, tally},
+	}, width)
+}
+
+func (p *panel) title() string {
+	if p.all {
+		return "Actions since electop started"
+	}
+	what := p.batches[0].what()
+	if p.batches[0][0].drain != nil {
+		return term.Capital(what)
+	}
+	return "Results: " + what
+}
+
 // View draws the panel over lines, which are width cells wide.
 func (l Log) View(pt *term.Painter, lines []string, width int) {
 	p := &l.panel
-	state := term.Span{term.Quiet, "complete"}
-	if n := p.waiting(); n > 0 {
-		state = term.Span{term.Accent, strconv.Itoa(n) + " waiting"}
-	}
-	buttons := []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, state}
 	var where []term.Span
 	if text := p.text.Position(); text != "" {
 		where = []term.Span{{term.Key, pt.Sym.KeyMove}, {term.Quiet, " " + text}}
 	}
-	b := term.Box{Edge: term.Accent, Title: p.title, Body: p.text.Window(), Foot: [][]term.Span{where, buttons}}
+	body := append(p.head(pt.Sym, p.text.Width-term.BoxSides), p.text.Window()...)
+	b := term.Box{Edge: term.Accent, Title: p.title(), Body: body, Foot: [][]term.Span{where, p.buttons()}}
 	b.Draw(pt, lines, p.text.Width, width)
+}
+
+// buttons is the last row: the button that enter presses, the progress and the keys.
+func (p *panel) buttons() []term.Span {
+	state := term.Span{term.Quiet, "complete"}
+	if n := p.waiting(); n > 0 {
+		state = term.Span{term.Accent, strconv.Itoa(n) + " waiting"}
+	}
+	switch d := p.drain(); {
+	case d == nil:
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, {term.Text, "   "}, state}
+	case p.asking:
+		return []term.Span{{term.Alarm, "Stop the drain?"}, {term.Text, "  "}, {term.Key, "y"}, {term.Quiet, " stop  "}, {term.Key, "n"}, {term.Quiet, " continue"}}
+	case d.stopping:
+		return []term.Span{{term.ButtonOn, "[ Hide ]"}, {term.Text, "   "}, {term.Delay, "stopping"}}
+	}
+	return []term.Span{{term.ButtonOn, "[ Hide ]"}, {term.Text, "   "}, {term.Key, "x"}, {term.Quiet, " stop"}}
 }

@@ -50,6 +50,10 @@ func (l Log) Unfinished() []Unfinished {
 			if a.over {
 				continue
 			}
+			if a.drain != nil {
+				all = append(all, Unfinished{Name: a.name, Outcome: a.unfinished()})
+				continue
+			}
 			if a.done.IsZero() && a.claimed.CompareAndSwap(false, true) {
 				withdrawn[a.claimed] = true
 			}

@@ -8,6 +8,7 @@ import (
 
 	"electop/election"
 	"electop/election/insight"
+	"electop/ui/internal/plan"
 	"electop/ui/internal/term"
 )
 
@@ -63,7 +64,13 @@ type ShowLocks struct{}
 // Watch adds patterns to the watched ones.
 type Watch struct{ Patterns []string }
 
-// Close closes the dialog or the panel and shows Text as a note, if not empty.
+// ShowPlan opens the dialog about a drain.
+type ShowPlan struct{}
+
+// Drain begins a drain that the user confirmed.
+type Drain struct{ Plan plan.Plan }
+
+// Close closes the dialog or the results panel and shows Text as a note, if not empty.
 type Close struct{ Text string }
 
 // Run runs a command; the component receives its message.
@@ -116,6 +123,8 @@ func (Refresh) isAction()      {}
 func (ShowResults) isAction()  {}
 func (ShowLocks) isAction()    {}
 func (Watch) isAction()        {}
+func (ShowPlan) isAction()     {}
+func (Drain) isAction()        {}
 func (Close) isAction()        {}
 func (Run) isAction()          {}
 func (WriteReport) isAction()  {}

@@ -56,10 +56,12 @@ type SortBy struct {
 // Widen toggles the wide table.
 type Widen struct{}
 
-// Choose requests [Ask] for the chosen targets, or [Say] with the reason against it.
+// Choose requests [Ask] for the chosen targets, or [Say] with the reason against it. With a
+// filter, the targets are all that match it.
 type Choose struct {
-	Kind election.ActionKind
-	By   string // see [Chosen]
+	Kind   election.ActionKind
+	Filter string
+	By     string // see [Chosen]
 }
 
 // Unmark removes the marks of targets.

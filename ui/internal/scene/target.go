@@ -1,6 +1,9 @@
 package scene
 
-import "electop/election"
+import (
+	"electop/election"
+	"electop/election/insight"
+)
 
 // Target is the target of an action: a hold as the user chose it, or a session.
 type Target struct {
@@ -56,4 +59,34 @@ type Chosen struct {
 	SessionOnly bool
 	// By is the key or command with which the user chose them: "r", ":release".
 	By string
+}
+
+// NamedEffect is the effect of an action on the election or session with this label.
+type NamedEffect struct {
+	Name   string
+	Effect insight.Effect
+}
+
+// Sentences returns each sentence of the effects once, prefixed with the names unless it
+// applies to all. join joins names.
+func Sentences(effects []NamedEffect, pick func(insight.Effect) []string, join func(names []string) string) []string {
+	var order []string
+	about := map[string][]string{}
+	for _, e := range effects {
+		for _, text := range pick(e.Effect) {
+			if text == "" {
+				continue
+			}
+			if about[text] == nil {
+				order = append(order, text)
+			}
+			about[text] = append(about[text], e.Name)
+		}
+	}
+	for i, text := range order {
+		if names := about[text]; len(names) < len(effects) {
+			order[i] = join(names) + ": " + text
+		}
+	}
+	return order
 }

@@ -90,7 +90,7 @@ func (v *Model) used(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.SortBy:
 		return v.sortBy(msg, s)
 	case scene.Choose:
-		return v.choose(msg.Kind, msg.By, s)
+		return v.choose(msg, s)
 	case scene.Back:
 		return v.back(s)
 	}
@@ -121,9 +121,9 @@ func (v *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case key.Matches(msg, k.Scan):
 		return v.toggleScan(s)
 	case key.Matches(msg, k.Destroy):
-		return v.choose(election.ActionDestroy, msg.String(), s)
+		return v.choose(scene.Choose{Kind: election.ActionDestroy, By: msg.String()}, s)
 	case key.Matches(msg, k.Release):
-		return v.choose(election.ActionRelease, msg.String(), s)
+		return v.choose(scene.Choose{Kind: election.ActionRelease, By: msg.String()}, s)
 	case key.Matches(msg, k.Copy):
 		if r != nil {
 			return scene.Copy{What: "session", Text: r.ses.ID}
@@ -182,8 +182,10 @@ func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
 	return v.resort(sorting{key: i, reverse: msg.Reverse}, s)
 }
 
-// choose requests the destroy of the marked sessions or, without marks, of the selected one.
-func (v *Model) choose(kind election.ActionKind, by string, s *scene.Scene) scene.Action {
+// choose requests the destroy of the sessions that match the filter of the request. Without
+// one, it requests it for the marked sessions or, without marks, for the selected one.
+func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
+	kind := c.Kind
 	refusal := s.Refusal(kind)
 	switch {
 	case kind == election.ActionRelease:
@@ -194,6 +196,28 @@ func (v *Model) choose(kind election.ActionKind, by string, s *scene.Scene) scen
 	if refusal != "" {
 		return scene.Say{Role: term.Delay, Text: refusal}
 	}
+	if c.Filter != "" {
+		return v.chooseMatching(c)
+	}
+	return scene.Ask{Kind: kind, Chosen: v.chosen(c.By)}
+}
+
+// chooseMatching requests the destroy of all sessions that match a filter.
+func (v *Model) chooseMatching(c scene.Choose) scene.Action {
+	f, chosen := scene.ParseFilter(c.Filter), scene.Chosen{SessionOnly: true, By: c.By}
+	for i := range v.rows {
+		if match(f, &v.rows[i]) {
+			chosen.Visible = append(chosen.Visible, scene.BindSession(v.rows[i].ses, false))
+		}
+	}
+	if len(chosen.Visible) == 0 {
+		return scene.Say{Role: term.Delay, Text: "No session matches " + scene.OneLine(c.Filter, 60) + "."}
+	}
+	return scene.Ask{Kind: c.Kind, Chosen: chosen}
+}
+
+// chosen returns the marked sessions or, without marks, the selected one.
+func (v *Model) chosen(by string) scene.Chosen {
 	c := scene.Chosen{SessionOnly: true, By: by}
 	for i := range v.rows {
 		switch r := &v.rows[i]; {
@@ -212,7 +236,7 @@ func (v *Model) choose(kind election.ActionKind, by string, s *scene.Scene) scen
 			c.Unmarked = t.Label()
 		}
 	}
-	return scene.Ask{Kind: kind, Chosen: c}
+	return c
 }
 
 func (v *Model) searched(msg scene.Searched, s *scene.Scene) {

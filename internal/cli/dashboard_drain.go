@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"electop/consulx"
+	"electop/consulx/observe"
+	"electop/election"
+	"electop/internal/drain"
+	"electop/ui"
+)
+
+// dashboardDrains plans and carries out the drains of the dashboard, each with a client and an
+// observer of its own: the dashboard's observer does not read keys outside the patterns.
+type dashboardDrains struct {
+	b       dashboard
+	watched func() election.Patterns
+	note    func(election.OperatorAction)
+	ctx     context.Context //nolint:containedctx // ends the drains with the dashboard
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func newDashboardDrains(ctx context.Context, b dashboard, watched func() election.Patterns, note func(election.OperatorAction)) *dashboardDrains {
+	x := &dashboardDrains{b: b, watched: watched, note: note}
+	x.ctx, x.cancel = context.WithCancel(ctx)
+	return x
+}
+
+// close stops the drain in progress and waits for its writes.
+func (x *dashboardDrains) close() {
+	x.cancel()
+	x.running.Wait()
+}
+
+// plan reads what a drain of the node would do.
+func (x *dashboardDrains) plan(ctx context.Context, node string, progress func(done, total int)) (ui.DrainPlan, error) {
+	r := &drainRun{drainCommand: newDrain(deps{stderr: logLines{x.b.log}}), progress: progress, note: x.note}
+	p, err := x.makePlan(ctx, r, node)
+	if err != nil {
+		return ui.DrainPlan{}, errors.New(consulx.Describe(err))
+	}
+	p.Start = func() ui.Drain { return x.start(r) }
+	return p, nil
+}
+
+func (x *dashboardDrains) makePlan(ctx context.Context, r *drainRun, node string) (ui.DrainPlan, error) {
+	client, err := x.b.connect()
+	if err != nil {
+		return ui.DrainPlan{}, err
+	}
+	defer client.Close()
+	once, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	patterns := x.watched()
+	s, err := observe.Once(once, client, patterns)
+	if err != nil {
+		return ui.DrainPlan{}, err
+	}
+	r.lookup = lookup{r.d.stderr, client, patterns, s}
+	if err := r.makePlan(ctx, []string{node}); err != nil {
+		return ui.DrainPlan{}, err
+	}
+	return r.shown(), nil
+}
+
+// shown is the plan as the dashboard shows it.
+func (r *drainRun) shown() ui.DrainPlan {
+	node := nodeNames(r.plan.Nodes)
+	p := ui.DrainPlan{Node: node, Course: fmt.Sprintf(
+		"Each election is released, and released again at once if a session on %s wins it, at most %d times. It has moved when another node has led it for %s. At most %d elections move at a time.",
+		node, r.rounds, r.settle, drain.Parallel)}
+	if r.incomplete != "" {
+		p.Gaps = append(p.Gaps, r.incomplete)
+	}
+	for _, i := range r.plan.Items {
+		p.Items = append(p.Items, ui.DrainItem{Target: i.Target, Name: targetName(i.Target), Watched: i.Watched, Next: nextElsewhere(i), Effect: i.Effect, Skip: i.Skip})
+	}
+	return p
+}
+
+// start carries out the plan.
+func (x *dashboardDrains) start(r *drainRun) ui.Drain {
+	ctx, cancel := context.WithCancel(x.ctx)
+	f := &drainFeed{stop: cancel, ready: make(chan struct{}, 1), ended: make(chan struct{}), changes: map[*drain.Item]drain.Result{}}
+	x.running.Go(func() {
+		defer cancel()
+		results, err := x.move(ctx, r, f)
+		f.end(r, results, err)
+	})
+	return f
+}
+
+func (x *dashboardDrains) move(ctx context.Context, r *drainRun, f *drainFeed) ([]drain.Result, error) {
+	client, err := x.b.connect()
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	r.client = client
+	return r.move(ctx, x.b.recorder, f.changed)
+}
+
+// drainFeed hands the changes of a drain to the dashboard. A slow screen never delays the
+// drain.
+type drainFeed struct {
+	stop  context.CancelFunc
+	ready chan struct{}
+	ended chan struct{} // closed after the last change
+
+	mu      sync.Mutex
+	changes map[*drain.Item]drain.Result
+	last    []ui.DrainStep // set before ended is closed
+}
+
+// changed takes a result. It does not block.
+func (f *drainFeed) changed(r drain.Result) {
+	f.mu.Lock()
+	f.changes[r.Item] = r
+	f.mu.Unlock()
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+// end takes the results or the error with which the drain ended.
+func (f *drainFeed) end(r *drainRun, results []drain.Result, err error) {
+	for _, result := range results {
+		f.last = append(f.last, lastStep(result))
+	}
+	if err != nil {
+		for _, item := range r.plan.Planned() {
+			step := ui.DrainStep{Key: item.Target.Key, Status: ui.DrainStatus(drain.Failed), Text: consulx.Describe(err)}
+			if errors.Is(err, errInterrupted) {
+				step.Status, step.Text = ui.DrainInterrupted, "interrupted before a release"
+			}
+			f.last = append(f.last, step)
+		}
+	}
+	close(f.ended)
+}
+
+// Next waits for changes and collects those of drainInterval, so that the screen shows many at
+// once.
+func (f *drainFeed) Next() (steps []ui.DrainStep, more bool) {
+	timer := time.NewTimer(drainInterval)
+	defer timer.Stop()
+	select {
+	case <-f.ready:
+		select {
+		case <-timer.C:
+		case <-f.ended:
+		}
+	case <-f.ended:
+	}
+	select {
+	case <-f.ended:
+		return f.last, false
+	default:
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.changes {
+		steps = append(steps, stepOf(r))
+	}
+	clear(f.changes)
+	return steps, true
+}
+
+// Stop ends the drain after the writes in progress.
+func (f *drainFeed) Stop() { f.stop() }
+
+// stepOf describes an election of a drain in progress.
+func stepOf(r drain.Result) ui.DrainStep {
+	step := ui.DrainStep{Key: r.Item.Target.Key, Status: ui.DrainStatus(r.Status), Text: drainText(r)}
+	switch r.Status {
+	case drain.Waiting:
+		step.Text = presentLeader(r)
+	case drain.Moving:
+		step.Text, step.Since = presentLeader(r), r.Since
+		if r.Rounds > 0 {
+			step.Text = releaseCount(r.Rounds) + ", " + step.Text
+		}
+	case drain.Skipped:
+		step.Text = r.Reason
+	default:
+	}
+	return step
+}
+
+// lastStep describes an election when the drain has ended.
+func lastStep(r drain.Result) ui.DrainStep {
+	step := stepOf(r)
+	if !r.Status.Final() {
+		step.Status, step.Text, step.Since = ui.DrainInterrupted, drainText(r), time.Time{}
+	}
+	return step
+}
+
+// logLines writes the warnings of a drain to the log.
+type logLines struct{ log *slog.Logger }
+
+var _ io.Writer = logLines{}
+
+func (l logLines) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		l.log.Warn(strings.TrimSpace(line))
+	}
+	return len(p), nil
+}

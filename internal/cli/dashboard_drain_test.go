@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"electop/consulx"
+	"electop/election"
+	"electop/ui"
+)
+
+// newDrains connects drains of a dashboard to a Consul.
+func newDrains(t *testing.T, addr string) *dashboardDrains {
+	t.Helper()
+	ps, err := election.ParsePatterns([]string{"service/*/leader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newDashboardDrains(t.Context(), dashboard{
+		patterns: ps, log: slog.New(slog.DiscardHandler),
+		connect: func() (*consulx.Client, error) { return consulx.NewClient(consulx.Config{Address: addr}) },
+	}, func() election.Patterns { return ps }, func(election.OperatorAction) {})
+	t.Cleanup(x.close)
+	return x
+}
+
+func noProgress(int, int) {}
+
+// follow returns the last step of each election.
+func follow(d ui.Drain) map[string]ui.DrainStep {
+	last := map[string]ui.DrainStep{}
+	for more := true; more; {
+		var steps []ui.DrainStep
+		steps, more = d.Next()
+		for _, s := range steps {
+			last[s.Key] = s
+		}
+	}
+	return last
+}
+
+func TestTheDashboardDrainsANode(t *testing.T) {
+	w := onMemory(t)
+	a, b, _ := threeNodes(t, w)
+	here := w.sessionOn(a)
+	w.acquire("service/web/leader", here, "web-1")
+	w.acquire("jobs/backup", here, "backup")
+	contend(t, w, "service/web/leader", w.sessionOn(b), "web-2")
+	contend(t, w, "jobs/backup", w.sessionOn(b), "backup-2")
+	p, err := newDrains(t, w.addr).plan(t.Context(), a, noProgress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Items) != 2 || p.Items[0].Name != "jobs/backup" || p.Items[0].Watched || !p.Items[1].Watched || len(p.Gaps) > 0 {
+		t.Fatalf("%+v", p)
+	}
+	for key, s := range follow(p.Start()) {
+		if s.Status != "moved" || !strings.Contains(s.Text, " on "+b+" after ") {
+			t.Errorf("%s: %+v", key, s)
+		}
+	}
+	if pair := w.get("jobs/backup"); string(pair.Value) != "backup-2" || pair.Session == here {
+		t.Errorf("%+v", pair)
+	}
+}
+
+func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	w.acquire("service/web/leader", w.sessionOn(a), "web-1")
+	p, err := newDrains(t, w.addr).plan(t.Context(), a, noProgress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Start()
+	for w.get("service/web/leader").Session != "" { // no candidate follows
+		if _, more := d.Next(); !more {
+			t.Fatal("it ended before the release")
+		}
+	}
+	d.Stop()
+	if s := follow(d)["service/web/leader"]; s.Status != ui.DrainInterrupted || !strings.HasPrefix(s.Text, "interrupted, no leader") {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestThePlanOfAnUnknownNodeFails(t *testing.T) {
+	w := onMemory(t)
+	threeNodes(t, w)
+	_, err := newDrains(t, w.addr).plan(t.Context(), "node-x", noProgress)
+	if err == nil || !strings.Contains(err.Error(), "no such node: node-x") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,152 @@
+package journey
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/consul/api"
+)
+
+// node registers a node that exists only in the catalog, and returns its name.
+func (s *stage) node(name string) string {
+	s.t.Helper()
+	name = s.prefix + "-" + name
+	if _, err := s.agent.Client().Catalog().Register(&api.CatalogRegistration{Node: name, Address: "10.0.0.1"}, nil); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _, _ = s.agent.Client().Catalog().Deregister(&api.CatalogDeregistration{Node: name}, nil) })
+	return name
+}
+
+func (s *stage) sessionOn(node, name string) string {
+	s.t.Helper()
+	id, _, err := s.agent.Client().Session().CreateNoChecks(&api.SessionEntry{Name: name, Node: node, LockDelay: time.Second, TTL: "3600s"}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _, _ = s.agent.Client().Session().Destroy(id, nil) })
+	return id
+}
+
+// contend acquires the lock of an election whenever it is free, until the test ends.
+func (s *stage) contend(election, session, value string) {
+	ctx, kv := s.t.Context(), s.agent.Client().KV()
+	var running sync.WaitGroup
+	running.Go(func() {
+		var index uint64
+		for ctx.Err() == nil {
+			pair, meta, err := kv.Get(s.key(election), (&api.QueryOptions{WaitIndex: index}).WithContext(ctx))
+			if err != nil {
+				return
+			}
+			if index = meta.LastIndex; pair == nil || pair.Session == "" {
+				_, _, _ = kv.Acquire(&api.KVPair{Key: s.key(election), Value: []byte(value), Session: session}, nil)
+			}
+		}
+	})
+	s.t.Cleanup(running.Wait)
+}
+
+// read scrolls an overlay until the text is visible.
+func (term *terminal) read(text string) {
+	term.t.Helper()
+	for range 200 {
+		if strings.Contains(term.screen(), text) {
+			break
+		}
+		term.keys("j")
+	}
+	term.await(text)
+}
+
+func TestANodeIsDrained(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		old, next := s.node("old"), s.node("new")
+		here, there := s.sessionOn(old, "here"), s.sessionOn(next, "there")
+		for _, name := range []string{"auth", "mail"} {
+			s.acquire(name, here, name+"-1")
+			s.contend(name, there, name+"-2")
+		}
+		term := s.open(width, height)
+		term.await("3 led", "auth-1", "mail-1")
+		term.keys("g", "D")
+		term.await("2 elections to move", "auth-1; next:", "mail-1; next:")
+		term.read("y drain")
+		term.keys("Escape")
+		term.await("Cancelled: nothing was changed.")
+		s.held("auth", here)
+		term.keys("D")
+		term.read("y drain")
+		term.keys("y")
+		term.await("2 moving", "[ Hide ]")
+		term.await("2 of 2", "2 moved", "complete")
+		s.held("auth", there)
+		s.held("mail", there)
+		s.held("web", s.a)
+		term.keys("Enter", "2")
+		term.await("operator", "2 moved")
+		term.keys("q")
+		term.await("left with 0")
+	})
+}
+
+// A drain that is stopped leaves the other elections as they are.
+func TestADrainIsStopped(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		here := s.sessionOn(s.node("old"), "here")
+		s.acquire("auth", here, "auth-1") // without a candidate, the drain waits
+		term := s.open(width, height)
+		term.await("2 led", "auth-1")
+		term.keys("g", "D")
+		term.read("y drain")
+		term.keys("y")
+		term.await("moving", "no leader for")
+		term.keys("x")
+		term.await("Stop the drain?")
+		term.keys("y")
+		term.await("1 interrupted", "complete")
+		if pair := s.get("auth"); pair.Session != "" || string(pair.Value) != "auth-1" {
+			t.Errorf("%+v", pair)
+		}
+		term.keys("Enter", "q")
+		term.await("left with 0")
+	})
+}
+
+func TestAFilterReleasesManyElections(t *testing.T) {
+	sizes(t, func(t *testing.T, width, height int) {
+		s := newStage(t)
+		old := s.node("old")
+		here := s.sessionOn(old, "here")
+		for _, name := range []string{"auth", "mail", "shop"} {
+			s.acquire(name, here, name+"-1")
+		}
+		s.contend("auth", s.b, "auth-2")
+		s.contend("mail", s.b, "mail-2")
+		s.contend("shop", here, "shop-1")
+		term := s.open(width, height)
+		term.await("4 led", "auth-1", "mail-1", "shop-1")
+		term.keys(":")
+		term.write("release state:led node:" + old)
+		term.keys("Enter")
+		term.await("Release 3 elections")
+		term.read("y release")
+		term.keys("y")
+		term.await("3 of 3", "2 moved, 1 stayed", "auth-1 → auth-2", "shop-1 leads again", "complete")
+		s.held("web", s.a)
+		term.keys("Enter", "a")
+		term.await("4 elections marked")
+		term.keys("g", "Space", "i")
+		term.await("1 election marked")
+		term.keys("A", "g", "V", "j", "j")
+		term.await("3 elections marked")
+		term.keys("Escape")
+		term.gone("marked")
+		term.keys("q")
+		term.await("left with 0")
+	})
+}

@@ -1,0 +1,96 @@
+package board
+
+import (
+	"maps"
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// markRange is a range of marks that follows the cursor until the user ends it.
+type markRange struct {
+	from   string // ID of the election where it began
+	before map[string]bool
+}
+
+// markKey handles the keys that mark rows.
+func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Action, done bool) {
+	k := &m.keys
+	switch {
+	case !key.Matches(msg, k.Mark, k.MarkRange, k.MarkAll, k.Invert, k.Unmark):
+		return nil, false
+	case s.Past != nil:
+		return scene.Say{Role: term.Delay, Text: "This is the past: marks are disabled, as they are for actions. Press esc to return to now."}, true
+	case key.Matches(msg, k.MarkRange):
+		return m.toggleRange(), true
+	}
+	switch m.between = nil; {
+	case key.Matches(msg, k.Mark):
+		m.setMarks(m.order[m.at.Index:min(m.at.Index+1, len(m.order))], func(marked bool) bool { return !marked })
+		m.moveTo(m.at.Index + 1)
+	case key.Matches(msg, k.MarkAll):
+		m.setMarks(m.order, func(bool) bool { return true })
+	case key.Matches(msg, k.Invert):
+		m.setMarks(m.order, func(marked bool) bool { return !marked })
+	default:
+		m.marks = nil
+	}
+	return nil, true
+}
+
+// setMarks sets the mark of each election from its present one.
+func (m *Model) setMarks(es []*election.Election, mark func(marked bool) bool) {
+	marks := maps.Clone(m.marks)
+	if marks == nil {
+		marks = map[string]bool{}
+	}
+	for _, e := range es {
+		if mark(marks[e.ID()]) {
+			marks[e.ID()] = true
+		} else {
+			delete(marks, e.ID())
+		}
+	}
+	m.marks = marks
+}
+
+// toggleRange begins a range at the cursor, or ends it and keeps its marks.
+func (m *Model) toggleRange() scene.Action {
+	if m.between != nil || m.Selected() == nil {
+		m.between = nil
+		return nil
+	}
+	m.between = &markRange{from: m.cursor, before: m.marks}
+	m.stretch()
+	return scene.Say{Role: term.Quiet, Text: "Move to mark a range; V keeps it, esc drops it."}
+}
+
+// dropRange restores the marks from before the range.
+func (m *Model) dropRange() { m.marks, m.between = m.between.before, nil }
+
+// stretch marks the rows from the beginning of the range to the cursor.
+func (m *Model) stretch() {
+	if m.between == nil {
+		return
+	}
+	from := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.between.from })
+	if from < 0 { // the row is hidden or deleted
+		m.between = nil
+		return
+	}
+	m.marks = m.between.before
+	m.setMarks(m.order[min(from, m.at.Index):max(from, m.at.Index)+1], func(bool) bool { return true })
+}
+
+// unmark removes the marks of targets.
+func (m *Model) unmark(targets []scene.Target) {
+	m.marks, m.between = maps.Clone(m.marks), nil
+	for _, t := range targets {
+		delete(m.marks, t.Key)
+	}
+}

@@ -1,0 +1,144 @@
+// Package drain is the dialog about a drain: the choice of a node, the reading of the plan, and
+// the plan, which the user confirms.
+package drain
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+
+	"electop/election"
+	"electop/ui/internal/keys"
+	"electop/ui/internal/plan"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// Kind is the name of the action in messages about why it is not possible.
+const Kind election.ActionKind = "drain"
+
+// Open requests the dialog for a node, or the choice of one for the empty name.
+type Open struct{ Node string }
+
+// stage is the part of the dialog that is shown.
+type stage uint8
+
+const (
+	closed stage = iota
+	choosing
+	reading
+	failed
+	planned
+)
+
+// Model is the dialog. It is closed until an [Open].
+type Model struct {
+	keys  keys.Map
+	ctx   context.Context //nolint:containedctx // ends the commands with the program, as in past.Reader
+	plans plan.Planner    // nil if drains are unavailable
+
+	stage stage
+	node  string
+	// nodes are the choices, at is the selected one.
+	nodes []choice
+	at    scene.Cursor
+	read  *request // the latest, nil before the first
+	err   error
+	plan  plan.Plan
+	asOf  time.Time
+	// onAction is set while the action button has the focus, which starts on Cancel.
+	onAction bool
+	text     term.Reader
+	// changes counts the changes of the visible text; noticed is set noticeTime after the
+	// latest.
+	changes int
+	noticed bool
+	seen    int // text.Seen at the latest layout
+}
+
+// choice is a node with a leader.
+type choice struct {
+	node string
+	led  int
+}
+
+// New returns a closed dialog. Cancelling ctx ends its commands.
+func New(ctx context.Context, plans plan.Planner, k keys.Map) Model {
+	return Model{ctx: ctx, plans: plans, keys: k}
+}
+
+// Keys returns the key bindings for the footer.
+func (d Model) Keys(k keys.Map) []key.Binding {
+	if d.stage == choosing {
+		return k.Menu()
+	}
+	return k.Dialog(false, false)
+}
+
+// Ready reports whether the user can confirm the plan: all of it was visible.
+func (d *Model) ready() bool { return d.acts() && d.text.Read() && d.noticed }
+
+// acts reports whether the plan has an election to move.
+func (d *Model) acts() bool { return d.stage == planned && len(d.plan.Planned()) > 0 }
+
+// open shows the plan of a node, or the choice of one.
+func (d *Model) open(node string, s *scene.Scene) scene.Action {
+	refusal := s.Refusal(Kind)
+	if refusal == "" && d.plans == nil {
+		refusal = "Unavailable: this dashboard cannot drain a node."
+	}
+	if refusal != "" {
+		return scene.Say{Role: term.Delay, Text: refusal}
+	}
+	if node != "" {
+		return scene.All{d.start(node, s), scene.ShowPlan{}}
+	}
+	d.stage, d.nodes, d.at = choosing, choices(s.Live), scene.Cursor{}
+	if len(d.nodes) == 0 {
+		d.stage = closed
+		return scene.Say{Role: term.Delay, Text: "No node has a leader. For other keys that its sessions hold: :drain NODE"}
+	}
+	return scene.ShowPlan{}
+}
+
+// choices are the nodes of leaders and listed sessions, by name.
+func choices(live *election.Snapshot) []choice {
+	led := map[string]int{}
+	if live.SessionList != nil {
+		for _, session := range live.SessionList.Sessions {
+			led[session.Node] += 0
+		}
+	}
+	for _, e := range live.Elections {
+		if e.Exists && e.Pair.Held() && e.Session != nil {
+			led[e.Session.Node]++
+		}
+	}
+	all := make([]choice, 0, len(led))
+	for node, n := range led {
+		all = append(all, choice{node, n})
+	}
+	slices.SortFunc(all, func(a, b choice) int { return cmp.Compare(a.node, b.node) })
+	return all
+}
+
+// start reads the plan of a node.
+func (d *Model) start(node string, s *scene.Scene) scene.Action {
+	d.End()
+	d.stage, d.node, d.err, d.onAction, d.noticed, d.text, d.seen = reading, node, nil, false, false, term.Reader{}, 0
+	d.asOf = s.Now
+	d.read = newRequest(d.ctx)
+	return scene.Run{Cmd: d.read.commands(d.plans, node)}
+}
+
+// End cancels the reading of a plan and closes the dialog. The program must call it when it
+// closes the dialog itself.
+func (d *Model) End() {
+	if d.read != nil {
+		d.read.cancel()
+	}
+	d.read, d.stage = nil, closed
+}

@@ -1,0 +1,80 @@
+package drain
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/plan"
+)
+
+// request is one reading of a plan. Its command writes the counters; only the event loop may
+// use the rest.
+type request struct {
+	ctx         context.Context //nolint:containedctx // of the commands of one request
+	cancel      context.CancelFunc
+	done, total atomic.Int64
+	over        bool
+}
+
+func newRequest(ctx context.Context) *request {
+	r := &request{}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	return r
+}
+
+// Planned is the message that ends the reading of a plan.
+type Planned struct {
+	of   *request
+	plan plan.Plan
+	err  error
+}
+
+// Tick redraws the progress of a reading.
+type Tick struct{ of *request }
+
+// tickTime is the interval between redraws of the progress.
+const tickTime = 200 * time.Millisecond
+
+// commands read the plan and redraw the progress.
+func (r *request) commands(plans plan.Planner, node string) tea.Cmd {
+	return tea.Batch(func() tea.Msg {
+		defer r.cancel()
+		p, err := plans(r.ctx, node, func(done, total int) {
+			r.total.Store(int64(total))
+			r.done.Store(int64(done))
+		})
+		return Planned{r, p, err}
+	}, r.tick())
+}
+
+// tick returns the command for the next redraw, nil after the end.
+func (r *request) tick() tea.Cmd {
+	if r.over {
+		return nil
+	}
+	return tea.Tick(tickTime, func(time.Time) tea.Msg { return Tick{r} })
+}
+
+// Noticed is sent noticeTime after a change of the visible text.
+type Noticed struct{ change int }
+
+// noticeTime is how long a text must be visible before confirmation, so that keys typed ahead
+// have no effect.
+const noticeTime = 300 * time.Millisecond
+
+// Awaits returns the message that enables the confirmation, nil if none is needed.
+func (d Model) Awaits() tea.Msg {
+	if d.stage != planned || d.noticed {
+		return nil
+	}
+	return Noticed{d.changes}
+}
+
+func (d *Model) notice() tea.Cmd {
+	d.changes, d.noticed = d.changes+1, false
+	msg := Noticed{d.changes}
+	return tea.Tick(noticeTime, func(time.Time) tea.Msg { return msg })
+}

@@ -1,0 +1,170 @@
+package results
+
+import (
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"electop/election"
+	"electop/election/insight"
+	"electop/ui/internal/plan"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// drainKind is the kind of the actions of a drain.
+const drainKind election.ActionKind = "drain"
+
+// drain is a drain that the user confirmed. Each of its elections is an action of its batch.
+type drain struct {
+	node string
+	run  plan.Drain
+	// over is set after the last change, stopping after the user has stopped it.
+	over, stopping bool
+}
+
+// Stepped is the message with changes of a drain.
+type Stepped struct {
+	of    *drain
+	steps []plan.Step
+	more  bool
+}
+
+// next waits for the next changes.
+func (d *drain) next() tea.Msg {
+	steps, more := d.run.Next()
+	return Stepped{d, steps, more}
+}
+
+// StartDrain begins a drain and opens its live table.
+func (l Log) StartDrain(p plan.Plan, s *scene.Scene) (Log, scene.Action) {
+	d := &drain{node: p.Node, run: p.Start()}
+	b := make(batch, 0, len(p.Items))
+	for _, i := range p.Items {
+		a := &action{
+			Outcome: insight.Outcome{Action: drainKind, Target: i.Target}, name: i.Name, at: s.Now, claimed: new(atomic.Bool),
+			drain: d, step: plan.Step{Status: plan.Waiting, Text: "led by " + scene.OneLine(i.Target.Leader, 60)},
+		}
+		a.claimed.Store(true)
+		if i.Skip != "" {
+			a.step, a.over = plan.Step{Status: plan.Skipped, Text: i.Skip}, true
+		}
+		b = append(b, a)
+	}
+	l.add(b)
+	l.openOne(b)
+	return l, scene.All{scene.Run{Cmd: d.next}, scene.ShowResults{}}
+}
+
+// stepped applies the changes of a drain.
+func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
+	b := l.draining()
+	if b == nil || b[0].drain != msg.of {
+		return nil
+	}
+	steps := make(map[string]plan.Step, len(msg.steps))
+	for _, step := range msg.steps {
+		steps[step.Key] = step
+	}
+	for _, a := range b {
+		if step, changed := steps[a.Target.Key]; changed {
+			a.step, a.over = step, step.Status.Final()
+		}
+	}
+	if msg.more {
+		return scene.Run{Cmd: msg.of.next}
+	}
+	msg.of.over = true
+	for _, a := range b {
+		a.over, a.done = true, s.Now
+	}
+	if l.open {
+		return nil
+	}
+	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + hint}
+}
+
+// draining returns the batch of the drain in progress, nil for none.
+func (l *Log) draining() batch {
+	for _, b := range l.batches {
+		if b[0].drain != nil && !b[0].drain.over {
+			return b
+		}
+	}
+	return nil
+}
+
+// Draining is the node of the drain in progress, empty for none.
+func (l Log) Draining() string {
+	if b := l.draining(); b != nil {
+		return b[0].drain.node
+	}
+	return ""
+}
+
+// stepWords describes the state of an election of a drain.
+func (a *action) stepWords(now time.Time) string {
+	text := a.step.Text
+	if !a.over && !a.step.Since.IsZero() {
+		text += " for " + term.Duration(now.Sub(a.step.Since))
+	}
+	return text
+}
+
+// stepLook is the sign of an election of a drain in its role.
+func (a *action) stepLook(sym *term.Symbols) term.Span {
+	switch a.step.Status {
+	case plan.Moved:
+		return term.Span{term.Led, sym.Led}
+	case plan.Moving:
+		return term.Span{term.Accent, sym.Connecting}
+	case plan.Vacant:
+		return term.Span{term.Delay, sym.Vacant}
+	case plan.Stayed, plan.Interrupted:
+		return term.Span{term.Delay, sym.Warning}
+	case plan.Failed:
+		return term.Span{term.Bad, sym.Critical}
+	default:
+		return term.Span{term.Quiet, sym.Idle}
+	}
+}
+
+// stepOrder ranks the states, problems first, as [action.outcomeOrder] does.
+func (a *action) stepOrder() int {
+	switch a.step.Status {
+	case plan.Failed:
+		return 0
+	case plan.Stayed, plan.Vacant, plan.Interrupted:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// unfinished is the outcome of an election whose drain the end of the program interrupts.
+func (a *action) unfinished() insight.Outcome {
+	o := a.Outcome
+	o.Kind, o.Reason = insight.OutcomeFailed, "not released, because the dashboard ended"
+	if a.step.Status == plan.Moving {
+		o.Kind, o.Reason = insight.OutcomeUnknown, "the dashboard ended before another node led"
+	}
+	return o
+}
+
+// events are the lines of the Events view about the batch: the drain as a whole, then the
+// elections on which it acted.
+func (b batch) events(s *scene.Scene) []*election.Event {
+	var all []*election.Event
+	if d := b[0].drain; d != nil {
+		all = append(all, &election.Event{
+			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: s.Live.Datacenter, Node: d.node, Evidence: "drain: " + b.tally(),
+		})
+	}
+	for _, a := range b {
+		if a.drain == nil || a.step.Status != plan.Skipped && a.step.Status != plan.Waiting {
+			all = append(all, a.event(s))
+		}
+	}
+	return all
+}
