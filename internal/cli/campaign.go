@@ -56,7 +56,7 @@ expired; otherwise those of electop --help.`, stopGrace, stopMargin),
 		Example: `  electop campaign web
   electop campaign backup --value "$(hostname)" -- ./backup.sh
   electop campaign backup --try 30s -- ./backup.sh`,
-		ValidArgsFunction: completeNames(o),
+		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveDefault),
 		Args: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			if len(args) == 0 || dash == 0 || dash < 0 && len(args) > 1 || dash > 1 {

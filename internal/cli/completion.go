@@ -2,37 +2,180 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"electop/consulx"
 	"electop/consulx/observe"
-	"electop/election/sanitize"
+	"electop/election"
 )
 
 // completionTimeout keeps a shell responsive.
-const completionTimeout = 2 * time.Second
+const completionTimeout = 300 * time.Millisecond
 
-// completeNames completes the names of elections in a shell.
-func completeNames(o *options) cobra.CompletionFunc {
+// completer completes names in a shell. After an error or the timeout it has none.
+type completer struct{ o *options }
+
+// list completes with what read returns within the timeout.
+func (c completer) list(read func(context.Context) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		client, ps, err := o.connect()
-		if err != nil {
+		if applyConfig(cmd, c.o) != nil { // the flags of the command line are known only now
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
-		s, err := observe.Once(ctx, client, ps)
+		names, err := read(ctx)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) || !needsNoQuotes(name) })
+		slices.Sort(names)
+		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// needsNoQuotes reports whether a shell takes the text as one word that is no flag. The completion of a shell inserts
+// names without quotes, and every client of Consul can choose them.
+func needsNoQuotes(name string) bool {
+	return name != "" && !strings.HasPrefix(name, "-") && strings.IndexFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@%+,", r)
+	}) < 0
+}
+
+// elections completes the names of elections.
+func (c completer) elections() cobra.CompletionFunc {
+	return c.list(func(ctx context.Context) ([]string, error) {
+		client, ps, err := c.o.connect()
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		s, err := observe.Once(ctx, client, ps)
+		if err != nil {
+			return nil, err
+		}
 		var names []string
 		for _, e := range s.Elections {
-			if strings.HasPrefix(e.Name, prefix) && sanitize.Text(e.Name) == e.Name {
-				names = append(names, e.Name)
+			names = append(names, e.Name)
+		}
+		return names, nil
+	})
+}
+
+// nodes completes the names of nodes.
+func (c completer) nodes() cobra.CompletionFunc {
+	return c.list(func(ctx context.Context) ([]string, error) {
+		client, _, err := c.o.connect()
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		names, err := consulx.Nodes(ctx, client)
+		if len(names) > 0 {
+			err = nil // those that the token can read
+		}
+		return names, err
+	})
+}
+
+// history completes the names of elections in the history.
+func (c completer) history() cobra.CompletionFunc {
+	return c.list(func(ctx context.Context) ([]string, error) {
+		f, err := c.o.openHistory(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		all, err := f.Elections(ctx)
+		var names []string
+		for _, e := range all {
+			names = append(names, e.Name)
+		}
+		return names, err
+	})
+}
+
+func completeNames(o *options) cobra.CompletionFunc   { return others(completer{o}.elections()) }
+func completeNodes(o *options) cobra.CompletionFunc   { return others(completer{o}.nodes()) }
+func completeHistory(o *options) cobra.CompletionFunc { return others(completer{o}.history()) }
+
+// others completes arguments without those that are already given.
+func others(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		names, directive := complete(cmd, given, prefix)
+		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) }), directive
+	}
+}
+
+// first completes the first argument of a command. rest is for the others.
+func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(given) > 0 {
+			return nil, rest
+		}
+		return complete(cmd, given, prefix)
+	}
+}
+
+// oneOf completes one of these words.
+func oneOf(words ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// listOf completes a list of these words, with commas.
+func listOf(words []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		list := prefix[:strings.LastIndex(prefix, ",")+1]
+		given := strings.Split(list, ",")
+		var matching []string
+		for _, word := range words {
+			if !slices.Contains(given, word) {
+				matching = append(matching, list+word)
 			}
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return matching, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// flagCompletions complete the values of flags, by their names. A text that the user chooses is not completed.
+func flagCompletions(o *options) map[string]cobra.CompletionFunc {
+	elections, nodes := completer{o}.elections(), completer{o}.nodes()
+	complete := map[string]cobra.CompletionFunc{
+		"behavior":  oneOf(election.BehaviorRelease, election.BehaviorDelete),
+		"cause":     listOf(words(election.Causes())),
+		"exclude":   elections,
+		"history":   cobra.FixedCompletions([]string{historyOff}, cobra.ShellCompDirectiveDefault),
+		"include":   elections,
+		"log-level": oneOf("debug", "info", "warn", "error"),
+		"node":      nodes,
+		"preset":    listOf(strings.Split(presetNames(), ", ")),
+		"type":      listOf(words(election.EventTypes())),
+		"ca-path":   cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+	}
+	for _, name := range []string{
+		"bearer-token-file", "ca-file", "client-cert", "client-key", "config", "history-ca-file", "history-token-file",
+		"log-file", "tls-cert", "tls-key", "token-file",
+	} {
+		complete[name] = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	}
+	return complete
+}
+
+// completeFlags registers the completions of flags with a command and all below it.
+func completeFlags(cmd *cobra.Command, complete map[string]cobra.CompletionFunc) {
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if fn := complete[f.Name]; fn != nil {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, fn) // fails only for a flag that does not exist
+			}
+		})
+	}
+	for _, sub := range cmd.Commands() {
+		completeFlags(sub, complete)
 	}
 }

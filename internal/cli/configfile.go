@@ -83,7 +83,7 @@ func hasSecret(settings map[string]yaml.Node) bool {
 // ignoresConfig reports whether a command does not use Consul. It must work with a
 // broken config file.
 func ignoresConfig(cmd *cobra.Command) bool {
-	return cmd.Name() == "version" || cmd.HasParent() && cmd.Parent().Name() == "completion"
+	return slices.Contains([]string{"version", "man"}, cmd.Name()) || cmd.HasParent() && cmd.Parent().Name() == "completion"
 }
 
 func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {

@@ -21,7 +21,7 @@ func newDiscoverCommand(d deps, o *options) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "discover [PREFIX]",
-		Short: "List every lock and semaphore in the store, and the flags that watch them",
+		Short: "List the locks of the store, and the flags that watch them",
 		Long: `List every lock and semaphore in the store, or under PREFIX, grouped into patterns,
 with the software that is recognised and the flags that watch them. It never
 writes.

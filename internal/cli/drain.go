@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"electop/consulx"
 	"electop/election"
 	"electop/election/sanitize"
 	"electop/internal/drain"
@@ -42,7 +41,7 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 	c.o = o
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
-		Short: "Move every leader off a node, and follow each election until another node leads",
+		Short: "Move every leader off a node, and report where it went",
 		Long:  drainHelp,
 		Example: `  electop drain node-2 --dry-run
   electop drain node-2 && ssh node-2 sudo reboot
@@ -197,22 +196,4 @@ func nodeNames(nodes []string) string {
 		texts[i] = sanitize.Line(node, 60)
 	}
 	return strings.Join(texts, ", ")
-}
-
-// completeNodes completes the names of nodes in a shell.
-func completeNodes(o *options) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		client, _, err := o.connect()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		defer client.Close()
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-		defer cancel()
-		nodes, _ := consulx.Nodes(ctx, client) // with an error, those that can be read
-		nodes = slices.DeleteFunc(nodes, func(node string) bool {
-			return !strings.HasPrefix(node, prefix) || slices.Contains(given, node) || sanitize.Text(node) != node
-		})
-		return nodes, cobra.ShellCompDirectiveNoFileComp
-	}
 }

@@ -72,7 +72,7 @@ func newDrillCommand(d deps, o *options) *cobra.Command {
 		Long:              drillHelp,
 		Example:           "  electop drill web\n  electop drill web --times 10 --pause 30s --yes -o json",
 		Args:              exactName,
-		ValidArgsFunction: completeNames(o),
+		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()

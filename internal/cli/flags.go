@@ -53,23 +53,30 @@ func consulFlags(c *consulx.Config) []consulFlag {
 	}
 }
 
-func (o *options) register(f *pflag.FlagSet) {
+// connectionFlags select the Consul agent and the recorder. electop help connection describes them.
+func (o *options) connectionFlags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("connection", pflag.ContinueOnError)
 	c := &o.consul
 	for _, flag := range consulFlags(c) {
 		f.StringVar(flag.value, flag.name, "", flag.usage+" ("+flag.env+")")
 	}
 	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to query (default: the agent's own)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
+	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
+	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
+	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: those of the system)")
+	return f
+}
+
+// register adds the other flags of every command.
+func (o *options) register(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
 	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable, or a list with commas: "+presetNames())
-	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
-	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
-	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: those of the system)")
 	o.keep = defaultKeep
 	f.Var((*daysFlag)(&o.keep), "keep", "age at which the history is deleted, such as 90d or 12h; 0 for no limit")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")

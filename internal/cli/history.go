@@ -236,27 +236,3 @@ func historyKey(all []history.Election, name string) (string, error) {
 	}
 	return "", usagef("%q is ambiguous; use one of the keys: %s", sanitize.Line(name, 100), sanitize.Line(strings.Join(found, ", "), 1000))
 }
-
-// completeHistory completes the names of elections in the history.
-func completeHistory(o *options) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-		defer cancel()
-		f, err := o.openHistory(ctx)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		defer f.Close()
-		all, err := f.Elections(ctx)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var names []string
-		for _, e := range all {
-			if strings.HasPrefix(e.Name, prefix) && sanitize.Text(e.Name) == e.Name {
-				names = append(names, e.Name)
-			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-}

@@ -28,7 +28,7 @@ observation, and the operators' actions. Consul is not contacted.
 time zone; TZ=UTC changes it.`,
 		Example:           "  electop report billing --since 2h\n  TZ=UTC electop report billing --since 2026-11-20T03:00 --until 2026-11-20T04:00 > incident.md",
 		Args:              exactName,
-		ValidArgsFunction: completeHistory(o),
+		ValidArgsFunction: first(completeHistory(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := parseRange(since, until, time.Now())
 			if err != nil {

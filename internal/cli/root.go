@@ -17,9 +17,9 @@ locks and destroys sessions without breaking the candidates that wait.
 Without a command it opens the dashboard. Flags and environment variables are
 those of the Consul command line.
 
-Without -k and --preset, electop watches service/*/leader. electop discover finds
-the locks of the store and prints the flags that watch them. --preset names the
-patterns of common software:
+Without -k and --preset, electop watches service/*/leader. electop discover
+lists the locks of the store and prints the flags that watch them. --preset
+names the patterns of common software:
 %s
 
 Exit codes:
@@ -50,6 +50,9 @@ func newRootCommand(d deps) *cobra.Command {
 			return nil
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if completing(cmd) {
+				return nil
+			}
 			if err := applyConfig(cmd, o); err != nil {
 				return err
 			}
@@ -67,12 +70,24 @@ func newRootCommand(d deps) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
 	})
+	connection := o.connectionFlags()
+	cmd.PersistentFlags().AddFlagSet(connection)
 	o.register(cmd.PersistentFlags())
+	cmd.Version = version()
+	cmd.SetVersionTemplate(versionLine())
+	cmd.Flags().Bool("version", false, "print the version")
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := fmt.Fprint(cmd.OutOrStdout(), usage(cmd, connection))
+		return err
+	})
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
 		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o), newRescueCommand(d, o),
 		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
+		newManCommand(d), newConnectionTopic(connection),
 	)
+	cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	completeFlags(cmd, flagCompletions(o))
 	return cmd
 }
 

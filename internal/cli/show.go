@@ -33,7 +33,7 @@ lock-delay is active. The token needs write on the key, and --read-only forbids
 --probe.`,
 		Example:           "  electop show web\n  electop show -o json service/web/leader\n  electop show --probe web",
 		Args:              exactName,
-		ValidArgsFunction: completeNames(o),
+		ValidArgsFunction: first(completeNames(o), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
 	outputFlag(cmd, &s.output, "text", "json")

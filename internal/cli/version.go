@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -8,31 +9,63 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// The linker sets these in a release: -ldflags "-X electop/internal/cli.releaseVersion=v1.2.3".
+var releaseVersion, releaseCommit, releaseDate string //nolint:gochecknoglobals // -X sets variables only
+
+// build describes the commit that the program was built from.
+type build struct {
+	version string
+	commit  string // "" if unknown
+	date    string // RFC 3339, "" if unknown
+	changed bool   // built with changes that were not committed
+}
+
 func newVersionCommand(d deps, _ *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, the commit and its date",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(d.stdout, "electop %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			b := readBuild()
+			commit := cmp.Or(b.commit, "unknown")
+			if b.changed {
+				commit += ", with uncommitted changes"
+			}
+			_, err := fmt.Fprintf(d.stdout, "%scommit   %s\ndate     %s\n", versionLine(), commit, cmp.Or(b.date, "unknown"))
 			return err
 		},
 	}
 }
 
-// version is the module's version or the revision from the build information.
-func version() string {
+// versionLine is what --version prints.
+func versionLine() string {
+	return fmt.Sprintf("electop %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// version is the version of the release or the module, otherwise the revision.
+func version() string { return readBuild().version }
+
+// readBuild takes what the linker did not set from the build information.
+func readBuild() build {
+	b := build{version: releaseVersion, commit: releaseCommit, date: releaseDate}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		b.version = cmp.Or(b.version, "unknown")
+		return b
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "devel-" + s.Value[:12]
-		}
+		settings[s.Key] = s.Value
 	}
-	return "devel"
+	b.changed = settings["vcs.modified"] == "true"
+	b.commit = cmp.Or(b.commit, settings["vcs.revision"])
+	b.date = cmp.Or(b.date, settings["vcs.time"])
+	if v := info.Main.Version; v != "(devel)" {
+		b.version = cmp.Or(b.version, v)
+	}
+	if b.version == "" && len(b.commit) >= 12 {
+		b.version = "devel-" + b.commit[:12]
+	}
+	b.version = cmp.Or(b.version, "devel")
+	return b
 }

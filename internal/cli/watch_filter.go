@@ -20,8 +20,6 @@ type eventFilter struct {
 func (f *eventFilter) flags(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.types, "type", nil, "only events of these types, separated by commas: "+strings.Join(words(election.EventTypes()), ", "))
 	cmd.Flags().BoolVar(&f.noInitial, "no-initial", false, "omit the events that describe the state at the start")
-	// This fails only for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(words(election.EventTypes()), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // validate rejects unknown types and an empty list, which an unset shell variable causes.

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"electop/internal/manpage"
+)
+
+// TestEveryFlagIsInSomeHelp accepts a flag in the help of its command or in a help topic.
+func TestEveryFlagIsInSomeHelp(t *testing.T) {
+	w := onMemory(t)
+	topic := w.run("help", "connection").must(t, exitOK).out
+	for _, cmd := range manpage.Commands(newRootCommand(deps{})) {
+		help := w.run(append(path(cmd), "--help")...).must(t, exitOK).out
+		all := pflag.NewFlagSet("", pflag.ContinueOnError)
+		all.AddFlagSet(cmd.LocalFlags())
+		all.AddFlagSet(cmd.InheritedFlags())
+		all.VisitAll(func(f *pflag.Flag) {
+			inHelp, inTopic := describes(help, f), describes(topic, f)
+			if inHelp == inTopic {
+				t.Errorf("%s --%s: in its help %v, in that of the connection %v", cmd.CommandPath(), f.Name, inHelp, inTopic)
+			}
+		})
+		has(t, help, "electop help connection")
+		usage := help[strings.Index(help, "\nUsage:\n"):]
+		if i, j := strings.Index(usage, "\nExamples:"), strings.Index(usage, "\nFlags:"); i >= 0 {
+			usage = usage[:i] + usage[j:] // users copy examples: they keep their lines
+		}
+		for line := range strings.Lines(usage) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
+				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), n, line)
+			}
+		}
+	}
+	has(t, w.run("--help").must(t, exitOK).out, "  connection  ")
+}
+
+// describes reports whether a list of flags contains this one.
+func describes(help string, f *pflag.Flag) bool {
+	return strings.Contains(help, "\n      --"+f.Name+" ") || strings.Contains(help, "\n  -"+f.Shorthand+", --"+f.Name+" ")
+}
+
+// path returns the arguments that run a command.
+func path(cmd *cobra.Command) []string { return strings.Fields(cmd.CommandPath())[1:] }
+
+func TestConnectionFlagsWorkWithEveryCommand(t *testing.T) {
+	w := led(t, 1)
+	for _, args := range [][]string{{"--datacenter", "dc1", "list"}, {"list", "--datacenter", "dc1", "--max-watches", "24"}} {
+		has(t, w.run(args...).must(t, exitOK).out, "web00")
+	}
+}
