@@ -5,10 +5,18 @@ CONSUL := bin/consul
 LINT   := bin/golangci-lint
 NPM    := bin/holders/node_modules/consul/package.json
 
-.PHONY: build test drain faults soak accuracy lint bench bench-go demo consul holders clean
+.PHONY: build share test drain faults soak accuracy lint bench bench-go demo consul holders clean
 
 build: ## builds bin/electop
 	$(GO) build -o bin/electop .
+
+share: ## writes the manual pages and shell completions of the packages to bin/share
+	rm -rf bin/share && mkdir -p bin/share/man bin/share/completions
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/static/electop .
+	bin/static/electop man bin/share/man && gzip -9n bin/share/man/*
+	bin/static/electop completion bash > bin/share/completions/electop.bash
+	bin/static/electop completion zsh > bin/share/completions/_electop
+	bin/static/electop completion fish > bin/share/completions/electop.fish
 
 consul: $(CONSUL) ## builds a real Consul for the tests from the Go module proxy (4 to 5 minutes the first time)
 
