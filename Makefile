@@ -40,6 +40,7 @@ LEFT_OUT = $(strip $(shell \
 		&& /usr/bin/python3 -c 'import consul' 2>/dev/null \
 		|| echo "Patroni (Debian: apt-get install patroni postgresql python3-consul)"; \
 	command -v node >/dev/null && test -e $(NPM) || echo "npm's consul package (Debian: apt-get install nodejs npm)"; \
+	command -v groff >/dev/null || echo "groff (Debian: apt-get install groff)"; \
 	command -v prometheus >/dev/null && command -v promtool >/dev/null || echo "Prometheus (Debian: apt-get install prometheus)"))
 
 # The race detector needs cgo. Without cgo, the same tests run without it.

@@ -27,7 +27,7 @@ func TestEveryFlagIsInSomeHelp(t *testing.T) {
 			}
 		})
 		has(t, help, "electop help connection")
-		usage := help[strings.Index(help, "\nUsage:\n"):]
+		_, usage, _ := strings.Cut(help, "\nUsage:\n")
 		if i, j := strings.Index(usage, "\nExamples:"), strings.Index(usage, "\nFlags:"); i >= 0 {
 			usage = usage[:i] + usage[j:] // users copy examples: they keep their lines
 		}

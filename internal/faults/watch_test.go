@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -41,7 +40,7 @@ func watch(t *testing.T, env []string, args ...string) *watching {
 	w.cmd.Env = append(os.Environ(), env...)
 	// A separate group: if a process of the test's group stopped, the kernel would send SIGHUP to that group when the
 	// shell that started the test ends.
-	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	w.cmd.SysProcAttr = ownGroup()
 	errors, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
 		t.Fatal(err)

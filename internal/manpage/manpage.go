@@ -181,12 +181,11 @@ func (p *page) seeAlso(cmd *cobra.Command) {
 
 func reference(cmd *cobra.Command) string { return `\fB` + escape(title(cmd)) + `\fR(1)` }
 
-// characters are those that roff would replace by typographic ones.
-var characters = strings.NewReplacer(`\`, `\e`, `-`, `\-`, "`", `\(ga`, `'`, `\(aq`, `^`, `\(ha`, `~`, `\(ti`, `"`, `\(dq`)
-
-// escape returns text that roff prints as it is. A line must not begin as a request.
+// escape returns text that roff prints as it is: it would replace some characters by typographic ones, and take a line
+// that begins with a dot as a request.
 func escape(text string) string {
-	lines := strings.Split(characters.Replace(text), "\n")
+	escapes := strings.NewReplacer(`\`, `\e`, `-`, `\-`, "`", `\(ga`, `'`, `\(aq`, `^`, `\(ha`, `~`, `\(ti`, `"`, `\(dq`)
+	lines := strings.Split(escapes.Replace(text), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, ".") {
 			lines[i] = `\&` + line
