@@ -24,7 +24,7 @@ type completer struct{ o *options }
 // list completes with what read returns within the timeout.
 func (c completer) list(read func(context.Context) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if applyConfig(cmd, c.o) != nil { // the flags of the command line are known only now
+		if applyConfig(cmd, c.o, noWarning) != nil { // the flags of the command line are known only now
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)

@@ -23,7 +23,7 @@ const defaultConfigText = "$XDG_CONFIG_HOME/electop/config.yaml"
 // applyConfig sets flags from the config file, unless the command line or the
 // environment sets them. The file is YAML with flag names as keys. A file given by
 // --config must exist; the default one need not.
-func applyConfig(cmd *cobra.Command, o *options) error {
+func applyConfig(cmd *cobra.Command, o *options, warn func(cmd *cobra.Command, path string, settings map[string]yaml.Node)) error {
 	if ignoresConfig(cmd) {
 		return nil
 	}
@@ -47,7 +47,7 @@ func applyConfig(cmd *cobra.Command, o *options) error {
 		return usagef("config file %s: %v", path, err)
 	}
 	if !ttyguard.Child() { // the parent has already warned
-		warnIfReadable(cmd, path, settings)
+		warn(cmd, path, settings)
 	}
 	for name, node := range settings {
 		if err := applySetting(cmd, name, node); err != nil {
@@ -57,10 +57,12 @@ func applyConfig(cmd *cobra.Command, o *options) error {
 	return nil
 }
 
+// noWarning is for shell completion, whose warning would appear in the command line.
+func noWarning(*cobra.Command, string, map[string]yaml.Node) {}
+
 // warnIfReadable warns if other users can read a config file that contains a secret.
-// Shell completion prints no warning, which would appear in the command line.
 func warnIfReadable(cmd *cobra.Command, path string, settings map[string]yaml.Node) {
-	if completing(cmd) || !hasSecret(settings) || runtime.GOOS == "windows" { // Windows has no mode bits
+	if !hasSecret(settings) || runtime.GOOS == "windows" { // Windows has no mode bits
 		return
 	}
 	const readableByOthers = 0o044

@@ -53,7 +53,7 @@ func newRootCommand(d deps) *cobra.Command {
 			if completing(cmd) {
 				return nil
 			}
-			if err := applyConfig(cmd, o); err != nil {
+			if err := applyConfig(cmd, o, warnIfReadable); err != nil {
 				return err
 			}
 			if err := checkHistoryURL(cmd, o.history); err != nil {
