@@ -15,8 +15,8 @@ import (
 	"electop/election"
 )
 
-// completionTimeout keeps a shell responsive.
-const completionTimeout = 300 * time.Millisecond
+// completionTimeout keeps a shell responsive: with the start of the process, a completion takes at most about 300 ms.
+const completionTimeout = 250 * time.Millisecond
 
 // completer completes names in a shell. After an error or the timeout it has none.
 type completer struct{ o *options }
