@@ -13,7 +13,6 @@ import (
 	"electop/election"
 	"electop/election/discovery"
 	"electop/election/sanitize"
-	"electop/internal/output"
 )
 
 // options are the flags of every command.
@@ -106,11 +105,9 @@ func presetNames() string {
 // presetTable is a paragraph of a help text with all presets.
 func presetTable() string {
 	var b strings.Builder
-	tw := output.NewTable(&b)
 	for _, p := range discovery.Presets() {
-		fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Name, strings.Join(p.Patterns, " "), p.About)
+		fmt.Fprintf(&b, "  %-16s %s\n%19s%s\n", p.Name, strings.Join(p.Patterns, " "), "", p.About)
 	}
-	_ = tw.Flush() // a Builder never fails
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

@@ -17,9 +17,9 @@ locks and destroys sessions without breaking the candidates that wait.
 Without a command it opens the dashboard. Flags and environment variables are
 those of the Consul command line.
 
-Without -k and --preset, electop watches service/*/leader. electop discover finds
-the locks of the store and prints the flags that watch them. --preset names the
-patterns of common software:
+Without -k and --preset, electop watches service/*/leader. electop discover
+finds the locks of the store and prints the flags that watch them. --preset
+selects the patterns of common software:
 %s
 
 Exit codes:
