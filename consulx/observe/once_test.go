@@ -43,7 +43,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 			b.unlock(t, "service/"+name+"/leader", s)
 		}
 	}
-	b.Session(t, &api.SessionEntry{Name: "web"})                     // it waits for service/web/leader
+	b.Session(t, &api.SessionEntry{Name: "web"})                      // it waits for service/web/leader
 	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName}) // it rejected the flags of service/flags/leader
 	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led, "flags": election.Vacant}
 	states := func(s *election.Snapshot) map[string]election.State {
