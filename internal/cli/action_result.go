@@ -36,7 +36,7 @@ func outcomeOf(o insight.Outcome, err error) insight.Outcome {
 	return o
 }
 
-// withNote adds the note of a release, such as less protection for a large value.
+// withNote adds the note of a release, for example that Consul did not check the index because the value is large.
 func withNote(o insight.Outcome, released consulx.Released) insight.Outcome {
 	o.Note = released.Note()
 	return o

@@ -23,7 +23,8 @@ const (
 	// stopGrace is the time from SIGTERM to SIGKILL when the leadership is lost. The
 	// session must still protect the key during this time.
 	stopGrace = 3 * time.Second
-	// signalGrace is the same when a signal ends the campaign, which still leads.
+	// signalGrace is the time from SIGTERM to SIGKILL when a signal ends the campaign. It is longer, because electop
+	// still leads.
 	signalGrace = 10 * time.Second
 	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine, except for
 	// short TTLs.
@@ -47,7 +48,7 @@ func newSuperviseCommand(d deps) *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, program []string) error {
 			if !procgroup.Supported || len(program) == 0 {
-				return usagef("%s is started by campaign", supervise.Command)
+				return usagef("%s is an internal command; use electop campaign", supervise.Command)
 			}
 			err := supervise.Run(program, d.programStreams())
 			if errors.Is(err, supervise.ErrStart) {

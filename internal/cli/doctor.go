@@ -81,7 +81,7 @@ func denied(r consulx.Report, subject string) bool {
 	return false
 }
 
-// isAction reports whether a row is about a right that observing does not need.
+// isAction reports whether a row is about a permission that only release or destroy needs.
 func isAction(subject string) bool {
 	return subject == "destroy" || strings.HasPrefix(subject, "release ")
 }

@@ -59,7 +59,7 @@ func newDrainCommand(d deps, o *options) *cobra.Command {
 	f.DurationVar(&c.settle, "settle", c.settle, "an election has moved when another node has led it for this long")
 	f.DurationVar(&c.wait, "wait", c.wait, "wait this long for a candidate before an election counts as vacant")
 	f.BoolVar(&c.destroy, "destroy", false, "after the last round, destroy the leader's session; a lock-delay follows")
-	f.BoolVar(&c.watch, "watch", false, "keep the nodes free until stopped: release every election that returns")
+	f.BoolVar(&c.watch, "watch", false, "continue until stopped: release every election that a session on the nodes leads again")
 	f.StringArrayVar(&c.include, "include", nil, "drain only this election, a name or a key; repeatable")
 	f.StringArrayVar(&c.exclude, "exclude", nil, "do not drain this election, a name or a key; repeatable")
 	f.BoolVar(&c.noScan, "no-scan", false, "skip the search of the whole KV store; drain only elections that a pattern matches")
@@ -174,18 +174,18 @@ type drainRun struct {
 	lookup
 	plan     drain.Plan
 	selected selection
-	// progress shows how far the search of the store is, nil for a line on stderr.
+	// progress receives the progress of the search of the store. If it is nil, a line on stderr shows the progress.
 	progress func(done, total int)
-	// note receives every action in addition to the observer of the drain, nil for none.
+	// note, unless nil, receives every action. The drain's own observer always receives it.
 	note func(election.OperatorAction)
-	// incomplete says why the plan may not have every key, "" if it does.
+	// incomplete is why keys may be missing from the plan, "" if the plan is complete.
 	incomplete string
 }
 
 func (r *drainRun) question(planned int) string {
 	nodes := nodeNames(r.plan.Nodes)
 	if r.watch {
-		return fmt.Sprintf("Release %s now, and keep %s free", countElections(planned), nodes)
+		return fmt.Sprintf("Release %s now, and keep %s free of leaders", countElections(planned), nodes)
 	}
 	return fmt.Sprintf("Move %s off %s", countElections(planned), nodes)
 }
