@@ -192,7 +192,7 @@ func (b *batch) explainPlan(ctx context.Context) error {
 }
 
 // checkRights sets the outcome of the items that the token may not change: the user must not confirm an action that
-// Consul will deny. If the token's permissions cannot be read, all items fail.
+// Consul will deny. If the token's permissions cannot be read, all pending items fail.
 func (b *batch) checkRights(ctx context.Context) {
 	for _, s := range b.pending() {
 		rights, err := consulx.NewOperator(b.client, nil).Rights(ctx, s.target())

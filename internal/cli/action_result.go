@@ -82,8 +82,8 @@ func worstExit(outcomes []insight.Outcome, waited bool) error {
 	return nil
 }
 
-// writeSummary counts the outcomes per exit code. The last line describes the most
-// severe one. A single outcome is already reported, except for the same leader.
+// writeSummary counts the outcomes per exit code. The last line describes the most severe code. A single outcome
+// needs a summary only if the same leader leads again: otherwise its report already describes the exit code.
 func writeSummary(w io.Writer, outcomes []insight.Outcome, waited bool) {
 	byCode := map[int][]string{}
 	for _, o := range outcomes {

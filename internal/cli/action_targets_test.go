@@ -34,7 +34,7 @@ func TestEmptySelectorsAreUsageErrors(t *testing.T) {
 func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
-		info, list int // the status, 0 for Consul's own answer, 200 for an empty list
+		info, list int // HTTP status; 0 forwards the request to Consul, 200 returns an empty list
 		code       int
 		errOut     string
 	}{

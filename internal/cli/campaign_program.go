@@ -26,8 +26,7 @@ const (
 	// signalGrace is the time from SIGTERM to SIGKILL when a signal ends the campaign. It is longer, because electop
 	// still leads.
 	signalGrace = 10 * time.Second
-	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine, except for
-	// short TTLs.
+	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine. Short TTLs have a shorter margin.
 	stopMargin = 2 * time.Second
 	// extendInterval is the time between two extensions of the deadlines. It is short
 	// compared with the protection of a session, which is 8s or more.

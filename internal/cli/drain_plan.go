@@ -205,7 +205,7 @@ func (r *drainRun) checkRights(ctx context.Context) error {
 		return nil
 	}
 	if known, err := check(planned[0]); err != nil || !known {
-		return err // without ACLs, the others would give the same result
+		return err // without ACLs, no item lacks permissions
 	}
 	var g errgroup.Group
 	g.SetLimit(consulx.Parallel)

@@ -110,7 +110,7 @@ func (c *drainCounts) add(r drain.Result) {
 	c.elections++
 }
 
-func (c *drainCounts) atRest() int { return c.elections - c.unfinished }
+func (c *drainCounts) done() int { return c.elections - c.unfinished }
 
 func (c *drainCounts) text() string {
 	texts := []string{fmt.Sprintf("%d moved", c.moved)}

@@ -163,9 +163,9 @@ func (v *drainView) liveTable(now time.Time) []string {
 	}
 	_ = tw.Flush() // a strings.Builder does not fail
 	const cells = 20
-	full := cells * count.atRest() / max(1, count.elections)
+	full := cells * count.done() / max(1, count.elections)
 	bar := strings.Repeat("#", full) + strings.Repeat("-", cells-full)
-	head := fmt.Sprintf("[%s] %d of %d  %s  (ctrl-c stops)", bar, count.atRest(), count.elections, count.text())
+	head := fmt.Sprintf("[%s] %d of %d  %s  (ctrl-c stops)", bar, count.done(), count.elections, count.text())
 	return append([]string{head}, strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")...)
 }
 

@@ -143,7 +143,7 @@ func (o *options) connect() (*consulx.Client, election.Patterns, error) {
 	return client, ps, err
 }
 
-// outputFlag adds -o with the formats of a command; the first is the default.
+// outputFlag adds -o with the formats of a command. The first format is the default.
 func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], "output format: "+strings.Join(formats, " or "))
 	cmd.PreRunE = func(*cobra.Command, []string) error {

@@ -56,15 +56,15 @@ type recording struct {
 	log      *slog.Logger
 	rec      *historyRecorder
 	listener *web.Listener    // nil without one
-	metrics  *metrics.Metrics // likewise
+	metrics  *metrics.Metrics // nil without a listener
 }
 
 func (r *recording) run(ctx context.Context) (err error) {
 	switch {
 	case r.o.history == historyOff:
-		return usagef("--history off: record writes the history")
+		return usagef("--history off: record writes the history; give a file")
 	case isURL(r.o.history):
-		return usagef("--history: record writes a file, not to another recorder")
+		return usagef("--history: record writes to a file, not to another recorder")
 	}
 	if err := r.web.validate(); err != nil {
 		return err

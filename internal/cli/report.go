@@ -37,8 +37,8 @@ time zone; TZ=UTC changes it.`,
 			return writeReportOf(cmd.Context(), d, o, args[0], r)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "24h", "report what happened since then")
-	cmd.Flags().StringVar(&until, "until", "", "report what happened until then (default now)")
+	cmd.Flags().StringVar(&since, "since", "24h", "report what happened after this time")
+	cmd.Flags().StringVar(&until, "until", "", "report what happened before this time (default now)")
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func readIncident(ctx context.Context, f history.Source, key string, r history.R
 	i.Gaps, i.ObservedUntil = cover.GapsOf("", key), cover.Until("", key)
 	actions, err := f.Actions(ctx, r)
 	for _, a := range actions {
-		// A destroy of a session may name no key.
+		// The action that destroyed a session may have no key.
 		if a.Key == key || a.Key == "" && slices.ContainsFunc(i.Terms, func(t history.Term) bool { return t.Session == a.Session }) {
 			i.Actions = append(i.Actions, a)
 		}

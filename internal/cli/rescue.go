@@ -15,7 +15,7 @@ import (
 	"electop/internal/rescue"
 )
 
-// rescueCommand finds elections without an effective leader, and applies what resolves them.
+// rescueCommand finds elections whose leader is missing or has failed, and applies the fixes.
 type rescueCommand struct {
 	lookup
 	d        deps
@@ -88,7 +88,7 @@ func newRescueCommand(d deps, o *options) *cobra.Command {
 	return cmd
 }
 
-// showsOnly reports whether nothing is applied.
+// showsOnly reports whether the command shows the fixes without applying them.
 func (r *rescueCommand) showsOnly() bool { return r.dryRun || r.o.readOnly }
 
 func (r *rescueCommand) run(ctx context.Context, names []string) error {
@@ -123,7 +123,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	return r.finish(err)
 }
 
-// confirmPlan shows the problems, and asks before fixes that write.
+// confirmPlan shows the problems, and requests confirmation if a fix writes to Consul.
 func (r *rescueCommand) confirmPlan(ctx context.Context) error {
 	n := 0
 	for _, i := range r.items {

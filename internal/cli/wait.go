@@ -148,12 +148,12 @@ func newWaited(e *election.Election, at time.Time) (waited, error) {
 	case e.State(at) == election.OfSemaphore:
 		return waited{}, usagef("%s is a semaphore, which has holders and no leader", sanitize.Line(e.Name, 100))
 	case e.Unaddressable:
-		return waited{}, usagef("%s is not UTF-8: Consul replaces such bytes, so that the key cannot be observed alone", sanitize.Line(e.Key(), 100))
+		return waited{}, usagef("the key %s is not UTF-8: Consul replaces its invalid bytes, so electop cannot observe this key alone", sanitize.Line(e.Key(), 100))
 	}
 	return waited{name: e.Name, key: e.Key(), election: e, at: at}, nil
 }
 
-// reached reports whether the state is the one to wait for. An unknown state is none.
+// reached reports whether the awaited state is reached. An unknown state never is.
 func (w *waitCommand) reached(s waited) bool {
 	if s.election == nil || s.unknown != "" {
 		return false

@@ -197,8 +197,7 @@ func (w *watch) writeEvents(events []election.Event) error {
 	return writeLines(w.d.stdout, events, w.format)
 }
 
-// writeLines joins lines to few writes: the initial events of all elections arrive
-// together.
+// writeLines writes several lines at once, because the initial events of all elections arrive together.
 func writeLines[T any](out io.Writer, all []T, format func(T) ([]byte, error)) error {
 	var lines []byte
 	for i, v := range all {
