@@ -90,7 +90,7 @@ func TestReleaseWritesNothingElse(t *testing.T) {
 	})
 }
 
-// confirmation is a standard input that runs a function and then answers yes.
+// confirmation is a standard input that runs a function before it answers yes.
 type confirmation struct {
 	before func()
 	answer  *strings.Reader

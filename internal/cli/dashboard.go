@@ -95,7 +95,7 @@ type dashboard struct {
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
 	history  history.Source   // nil without a history; closed with the dashboard
-	unusable string           // why there is no recorder, if not by choice
+	unusable string           // why the history cannot be used, "" if it can or is off
 	remote   bool             // the history is that of a recorder
 	readOnly bool
 	ascii    bool

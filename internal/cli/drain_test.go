@@ -104,7 +104,7 @@ func drainLines(t *testing.T, text string) (lines map[string]drainLine, summary 
 	return lines, summary
 }
 
-// three nodes of one test on a shared agent.
+// threeNodes registers three nodes for one test: tests share an agent.
 func threeNodes(t *testing.T, w *testConsul) (drained, second, third string) {
 	t.Helper()
 	p := prefix(t)

@@ -36,9 +36,9 @@ func newHistoryCommand(d deps, o *options) *cobra.Command {
 		Use:   "history [NAME…]",
 		Short: "Print events, terms and statistics from the history",
 		Long: `Print what the dashboard, watch and record stored: events, or with --terms one
-line per term, or with --stats a summary per election. The oldest comes first.
-Consul is not contacted: --history selects the file, by default that of the
-address, or a recorder. -k selects the elections whose keys match.
+line per term, or with --stats a summary per election, oldest first. electop does
+not contact Consul: --history selects a recorder or a file, by default the file for
+the Consul address. -k selects the elections whose keys match.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone).

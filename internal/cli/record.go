@@ -23,11 +23,11 @@ func newRecordCommand(d deps, o *options) *cobra.Command {
 		Use:   "record",
 		Short: "Observe without a screen and store the history",
 		Long: `Observe the elections without a screen and store every event and term in the
-history, until a signal ends it. It prints a line when it has begun, and when the
-connection to Consul is lost or restored, to standard error.
+history, until a signal ends it. It prints a line to standard error when it starts
+to record, and when the connection to Consul is lost or restored.
 
-It fails at once if Consul cannot be read or the file cannot be used. Later it
-continues when Consul or the disk fails, and ends with exit code 1 only if the
+It fails at once if Consul cannot be read or the file cannot be used. After that,
+it continues when Consul or the disk fails, and ends with exit code 1 only if the
 file becomes unusable.
 
 With --metrics or --listen it serves Prometheus metrics (/metrics), its own health

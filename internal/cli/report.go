@@ -21,11 +21,11 @@ func newReportCommand(d deps, o *options) *cobra.Command {
 		Short: "Print an incident report in Markdown from the history",
 		Long: `Print an incident report about one election in Markdown, from the history:
 what happened, the terms, a timeline with causes and evidence, gaps in
-observation, and the operators' actions. Consul is not contacted.
+observation, and the operators' actions. electop does not contact Consul.
 
 --since and --until take a duration before now (24h, 7d) or a time
 (2026-11-20T03:12, local time unless it has a zone). Times are shown in the local
-time zone; TZ=UTC changes it.`,
+time zone, or in UTC with TZ=UTC.`,
 		Example:           "  electop report billing --since 2h\n  TZ=UTC electop report billing --since 2026-11-20T03:00 --until 2026-11-20T04:00 > incident.md",
 		Args:              exactName,
 		ValidArgsFunction: completeHistory(o),
