@@ -58,7 +58,6 @@ func (s *item) headLines() []string {
 	}
 }
 
-// holderText describes the holder of a key.
 func holderText(t election.Target) string {
 	text := fmt.Sprintf("%s, term %d, session %s", election.ShortLeader(t.Leader), t.Term, sanitize.Line(t.Session, 40))
 	if t.Node != "" && !election.NamesNode(t.Leader, t.Node) {

@@ -40,7 +40,7 @@ func TestNodeOfALeaderWhoseSessionWasNotRead(t *testing.T) {
 	}{
 		{"the read fails", 500, 500, exitFailed, "500"},
 		{"denied", 403, 403, exitDenied, "permission denied"},
-		{"the session has ended", 200, 200, exitNoElection, "no session on node node-1 leads one"},
+		{"the session has ended", 200, 200, exitNoElection, "no session on node node-1 leads an election"},
 		{"the second read succeeds", 200, 0, exitOK, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

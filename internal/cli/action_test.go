@@ -93,7 +93,7 @@ func TestReleaseWritesNothingElse(t *testing.T) {
 // confirmation is a standard input that runs a function before it answers yes.
 type confirmation struct {
 	before func()
-	answer  *strings.Reader
+	answer *strings.Reader
 }
 
 func (i *confirmation) Read(p []byte) (int, error) {

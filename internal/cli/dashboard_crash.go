@@ -87,9 +87,9 @@ func (d deps) reportCrash(end ttyguard.End, output, logFile string) error {
 	if strings.TrimSpace(output) != "" {
 		path, err := writeStacks(logFile, output)
 		if err != nil {
-			text += "; its stacks cannot be written: " + consulx.Describe(err)
+			text += "; its stack traces cannot be written: " + consulx.Describe(err)
 		} else {
-			text += "; its stacks are in " + sanitize.Line(path, crashLength)
+			text += "; its stack traces are in " + sanitize.Line(path, crashLength)
 		}
 	}
 	fmt.Fprintln(d.stderr, "electop: "+text)

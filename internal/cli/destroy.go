@@ -18,7 +18,7 @@ semaphore is free at once. A session that leads several of the elections is
 destroyed once and reported for each.
 
 Consul cannot destroy a session conditionally. electop reads the key again
-immediately before, and acts only if the session still holds it.
+just before, and destroys the session only if the session still holds it.
 
 --session ID destroys this session, whichever keys it holds. If it no longer
 holds one of the keys that electop found, nothing is destroyed. The result has

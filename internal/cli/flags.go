@@ -28,7 +28,7 @@ type options struct {
 	config   string
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration
-	// historyTokenFile and historyCAFile are for a recorder.
+	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
 }
 

@@ -226,7 +226,7 @@ func FuzzEnvironment(f *testing.F) {
 			args = append([]string{"--config", writeFile(t, text)}, args...)
 		case "CONSUL_HTTP_ADDR":
 			args = args[2:]
-			text = "127.0.0.1:1/" + text // no other host
+			text = "127.0.0.1:1/" + text // electop must not connect to another host
 			t.Setenv(name, text)
 		default:
 			t.Setenv(name, text)

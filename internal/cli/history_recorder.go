@@ -59,9 +59,9 @@ type historyRecorder struct {
 	began      bool // an event other than a lost connection was recorded
 }
 
-// record starts a recorder, or returns nil if the history is off or has no file. Events
-// are recorded as observed with these patterns. warn receives one line without a line
-// break when recording fails or works again; any goroutine may call it.
+// record starts a recorder, or returns nil if the history is off or has no file. ps are the patterns with which the
+// events are observed. warn receives one line without a line break when recording fails or works again; any goroutine
+// may call it.
 func (o *options) record(client *consulx.Client, ps election.Patterns, warn func(line string)) *historyRecorder {
 	r := newHistoryRecorder(warn)
 	r.optional = true

@@ -69,7 +69,6 @@ func (i *rescueItem) follow(s *election.Snapshot) {
 	}
 }
 
-// exitCode returns the exit code of one item.
 func (i *rescueItem) exitCode(waited bool) int {
 	switch i.result {
 	case resultProposed, resultLed:

@@ -37,7 +37,7 @@ forbids --probe.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0]) },
 	}
 	outputFlag(cmd, &s.output, "text", "json")
-	cmd.Flags().BoolVar(&s.probe, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write on the key")
+	cmd.Flags().BoolVar(&s.probe, "probe", false, "test whether a lock-delay is active; writes one Raft log entry and needs write permission on the key")
 	return cmd
 }
 

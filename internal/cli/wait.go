@@ -92,7 +92,7 @@ type waited struct {
 	name, key string
 	election  *election.Election // nil while the key does not exist
 	at        time.Time
-	// unknown is why the current state is unknown, empty if election is current.
+	// unknown is the reason why the current state cannot be read, empty if election is current.
 	unknown string
 }
 
