@@ -154,7 +154,7 @@ func (b *batch) assess(ctx context.Context) {
 // long plan does not scroll them away.
 func (b *batch) prepare(ctx context.Context) error {
 	if b.showsPlan() {
-		b.checkRights(ctx)
+		b.checkPermissions(ctx)
 	}
 	skipped := slices.DeleteFunc(slices.Clone(b.items), (*item).pending)
 	err := b.explainPlan(ctx)
@@ -191,9 +191,9 @@ func (b *batch) explainPlan(ctx context.Context) error {
 	return nil
 }
 
-// checkRights sets the outcome of the items that the token may not change: the user must not confirm an action that
+// checkPermissions sets the outcome of the items that the token may not change: the user must not confirm an action that
 // Consul will deny. If the token's permissions cannot be read, all pending items fail.
-func (b *batch) checkRights(ctx context.Context) {
+func (b *batch) checkPermissions(ctx context.Context) {
 	for _, s := range b.pending() {
 		rights, err := consulx.NewOperator(b.client, nil).Rights(ctx, s.target())
 		if err != nil {

@@ -116,7 +116,7 @@ func (c *campaign) validate(name string, program []string) error {
 	case c.try < 0:
 		return usagef("--try %s: must be a positive duration", c.try)
 	case len(program) > 0 && !procgroup.Supported:
-		return usagef("campaign cannot run a program on this system: stopping it needs the process groups of Unix")
+		return usagef("campaign cannot run a program on this system: electop could not stop it without the process groups of Unix; omit CMD")
 	}
 	return c.checkSafety(program)
 }

@@ -229,7 +229,7 @@ func (b dashboard) discover(observer *observe.Observer) func(context.Context, fu
 		found, err := discoverLocks(ctx, b.client, "", observer.Patterns(), progress)
 		problem := found.SessionsErr
 		if found.Incomplete {
-			problem = "This token cannot read all keys: locks may be missing."
+			problem = "This token cannot read all keys: locks may be missing. See electop doctor."
 		}
 		return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
 	}

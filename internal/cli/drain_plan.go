@@ -53,7 +53,7 @@ func (r *drainRun) makePlan(ctx context.Context, nodes []string) error {
 		return errInterrupted
 	}
 	r.plan = drain.NewPlan(f, around, r.selected.excluded)
-	return r.checkRights(ctx)
+	return r.checkPermissions(ctx)
 }
 
 var errInterrupted = fmt.Errorf("interrupted: %w", errDeclined)
@@ -188,9 +188,9 @@ func (r *drainRun) keyOf(ctx context.Context, f drain.Facts, name string) (strin
 	return "", r.explainError(ctx, err)
 }
 
-// checkRights skips the elections that the token may not release, so that the user does
+// checkPermissions skips the elections that the token may not release, so that the user does
 // not confirm an action that Consul will deny.
-func (r *drainRun) checkRights(ctx context.Context) error {
+func (r *drainRun) checkPermissions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	operator, planned := consulx.NewOperator(r.client, nil), r.plan.Planned()

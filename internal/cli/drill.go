@@ -132,7 +132,7 @@ func (r *drill) run(ctx context.Context, name string) error {
 // prepare shows the plan and asks for confirmation. It stops the drill if the first release cannot succeed.
 func (r *drill) prepare(ctx context.Context) error {
 	r.assess(ctx)
-	r.checkRights(ctx)
+	r.checkPermissions(ctx)
 	first := r.items[0]
 	if !first.pending() {
 		r.stop(first.outcome, first.outcome.Reason)

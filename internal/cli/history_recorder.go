@@ -201,7 +201,7 @@ func (r *historyRecorder) watches(ps election.Patterns) {
 	}
 }
 
-// observes sets the datacenter of later actions.
+// observes sets the datacenter with which later actions are stored.
 func (r *historyRecorder) observes(datacenter string) {
 	if r == nil {
 		return
