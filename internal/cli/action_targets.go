@@ -186,7 +186,6 @@ func exactPatterns(all []*item) election.Patterns {
 	return ps
 }
 
-// itemNames joins the names of items.
 func itemNames(all []*item) string {
 	texts := make([]string, 0, len(all))
 	for _, s := range all {

@@ -124,8 +124,7 @@ func checkRecorder(ctx context.Context, source history.Source) string {
 }
 
 const (
-	// sendTimeout bounds the request that records an action. Two of them are less than
-	// closeTimeout.
+	// sendTimeout bounds the request that records an action. Two such requests take less than closeTimeout.
 	sendTimeout = 4 * time.Second
 	// maxUnsent is how many actions wait for a recorder.
 	maxUnsent = 1000

@@ -40,8 +40,8 @@ another one if the history shows that another electop process ended the term.
 
 The events are also stored in the history; see electop history.
 
---type and --no-initial select events for the output and for --exec; the history
-contains all.
+--type and --no-initial select events for the output and for --exec. The history
+contains all events.
 
 With --exec, a shell runs the command for each event, in order, one at a time.
 A command that is slow or fails delays no output and loses no event. A command ends when all processes of its process group have ended.
