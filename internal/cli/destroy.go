@@ -28,7 +28,7 @@ one line with an empty election and key.
 Before the confirmation, electop searches the whole KV store for keys that the
 sessions hold, and shows their number and the first ten. --no-scan skips the
 search; the plan then covers only keys that match a pattern. With --yes,
-electop neither searches nor shows the plan, except with --session; --scan requests
+electop skips the search and the plan, except with --session; --scan requests
 both before the action.
 
 ` + actionHelp,
