@@ -80,8 +80,8 @@ func hasSecret(settings map[string]yaml.Node) bool {
 	return settings["token"].Value != "" || strings.Contains(settings["http-addr"].Value, "@")
 }
 
-// ignoresConfig reports whether a command does not use Consul. It must work with a
-// broken config file.
+// ignoresConfig reports whether a command reads no config file. Such a command does not use Consul, and works with an
+// invalid config file.
 func ignoresConfig(cmd *cobra.Command) bool {
 	return cmd.Name() == "version" || cmd.HasParent() && cmd.Parent().Name() == "completion"
 }
@@ -111,8 +111,7 @@ func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
 	return nil
 }
 
-// isSet reports whether the command line or the environment has set a flag. token and
-// token-file set the same thing.
+// isSet reports whether the command line or the environment has set a flag. token and token-file both set the token.
 func isSet(cmd *cobra.Command, name string) bool {
 	names := []string{name}
 	if name == "token" || name == "token-file" {

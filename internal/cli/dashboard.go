@@ -25,7 +25,7 @@ import (
 	"electop/ui"
 )
 
-// runDashboard opens the dashboard on the Consul of the flags.
+// runDashboard opens the dashboard for the Consul that the flags select.
 func runDashboard(ctx context.Context, d deps, o *options) error {
 	if !d.interactive || os.Getenv("TERM") == "dumb" {
 		return errors.New("the dashboard needs a terminal that can move the cursor; without one use `electop list` or `electop watch`")
@@ -87,7 +87,7 @@ func (l *lateWarnings) write(d deps) {
 	}
 }
 
-// dashboard is what the dashboard shows and with which settings.
+// dashboard holds the data sources and the settings of the dashboard.
 type dashboard struct {
 	client   *consulx.Client
 	connect  func() (*consulx.Client, error) // another client of the same Consul
@@ -95,7 +95,7 @@ type dashboard struct {
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
 	history  history.Source   // nil without a history; closed with the dashboard
-	unusable string           // why there is no recorder, if not by choice
+	unusable string           // why the history cannot be used, "" if it can or is off
 	remote   bool             // the history is that of a recorder
 	readOnly bool
 	ascii    bool
@@ -103,8 +103,8 @@ type dashboard struct {
 	warnings chan string // about the history
 }
 
-// checkHistory returns the function that says why the history cannot be used and the time between two calls, nil if there
-// is nothing to check.
+// checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
+// function is nil if there is nothing to check.
 func (b dashboard) checkHistory() (check func(context.Context) string, every time.Duration) {
 	switch {
 	case b.unusable != "":
@@ -117,8 +117,7 @@ func (b dashboard) checkHistory() (check func(context.Context) string, every tim
 	return nil, 0
 }
 
-// recall returns the function that reads what the history says about the elections, nil
-// without one.
+// recall returns the function that reads the past of the elections from the history, nil without a history.
 func (b dashboard) recall() func(context.Context) election.HistoryRead {
 	if b.history == nil {
 		return nil
@@ -224,20 +223,20 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 	return o
 }
 
-// discover returns the search for locks, which compares them with the watched patterns.
+// discover returns a function that searches for locks and compares them with the watched patterns.
 func (b dashboard) discover(observer *observe.Observer) func(context.Context, func(done, total int)) (ui.DiscoveredLocks, error) {
 	return func(ctx context.Context, progress func(done, total int)) (ui.DiscoveredLocks, error) {
 		found, err := discoverLocks(ctx, b.client, "", observer.Patterns(), progress)
 		problem := found.SessionsErr
 		if found.Incomplete {
-			problem = "This token cannot read all keys: locks may be missing."
+			problem = "This token cannot read all keys: locks may be missing. See electop doctor."
 		}
 		return ui.DiscoveredLocks{Result: found.Result, Scanned: found.Scanned, Problem: problem}, err
 	}
 }
 
-// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's
-// members. The hint is optional, so errors have no effect.
+// nearby counts locks that no pattern selects or excludes, without the keys of Patroni's members. The result is only
+// a hint, so errors are ignored.
 func (b dashboard) nearby(ctx context.Context) (locks int, complete bool) {
 	found, _ := nearby.Find(ctx, b.client, b.patterns, func(key string) bool {
 		folder, member := strings.CutSuffix(election.Parent(key), "members/")

@@ -71,11 +71,11 @@ func (x *dashboardDrains) makePlan(ctx context.Context, r *drainRun, node string
 	return r.shown(), nil
 }
 
-// shown is the plan as the dashboard shows it.
+// shown returns the plan in the form that the dashboard shows.
 func (r *drainRun) shown() ui.DrainPlan {
 	node := nodeNames(r.plan.Nodes)
 	p := ui.DrainPlan{Node: node, Course: fmt.Sprintf(
-		"Each election is released, and released again at once if a session on %s wins it, at most %d times. It has moved when another node has led it for %s. At most %d elections move at a time.",
+		"electop releases each election, and again at once if a session on %s acquires it, at most %d times. An election has moved when another node has led it for %s. At most %d elections move at a time.",
 		node, r.rounds, r.settle, drain.Parallel)}
 	if r.incomplete != "" {
 		p.Gaps = append(p.Gaps, r.incomplete)
@@ -108,8 +108,7 @@ func (x *dashboardDrains) move(ctx context.Context, r *drainRun, f *drainFeed) (
 	return r.move(ctx, x.b.recorder, f.changed)
 }
 
-// drainFeed hands the changes of a drain to the dashboard. A slow screen never delays the
-// drain.
+// drainFeed passes the changes of a drain to the dashboard. A slow screen never delays the drain.
 type drainFeed struct {
 	stop  context.CancelFunc
 	ready chan struct{}
@@ -148,8 +147,7 @@ func (f *drainFeed) end(r *drainRun, results []drain.Result, err error) {
 	close(f.ended)
 }
 
-// Next waits for changes and collects those of drainInterval, so that the screen shows many at
-// once.
+// Next waits for a change, and returns all changes of one drainInterval, so that the screen is drawn less often.
 func (f *drainFeed) Next() (steps []ui.DrainStep, more bool) {
 	timer := time.NewTimer(drainInterval)
 	defer timer.Stop()

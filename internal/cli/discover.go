@@ -37,7 +37,7 @@ expensive on a large store; ctrl-c stops it.
 Presets:
 ` + presetTable() + `
 
-Exit codes: 0 success, also without any lock; 5 if the token can read no key.`,
+Exit codes: 0 success, even if there is no lock; 5 if the token can read no key.`,
 		Example: "  electop discover\n  electop discover service/ -o json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -74,7 +74,7 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 		d.warn("this token cannot read all keys: locks may be missing; see electop doctor")
 	}
 	if found.SessionsErr != "" {
-		d.warn(found.SessionsErr + ": less software is recognised")
+		d.warn(found.SessionsErr + ": electop may recognise less software")
 	}
 	if format == "json" {
 		return writeDiscoveredJSON(d.stdout, found)
@@ -182,7 +182,7 @@ func allFlags(found discovered) []string {
 	return flags
 }
 
-// shellWords joins arguments so that a shell splits them again.
+// shellWords quotes and joins arguments for a shell.
 func shellWords(args []string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,"
 	quoted := make([]string, len(args))

@@ -104,7 +104,7 @@ func drainLines(t *testing.T, text string) (lines map[string]drainLine, summary 
 	return lines, summary
 }
 
-// three nodes of one test on a shared agent.
+// threeNodes registers three nodes for one test: tests share an agent.
 func threeNodes(t *testing.T, w *testConsul) (drained, second, third string) {
 	t.Helper()
 	p := prefix(t)
@@ -140,7 +140,7 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 			t.Errorf("%s", r.out)
 		}
 		if w.get(p+"/chat/leader").ModifyIndex != chat {
-			t.Error("an election on another node was touched")
+			t.Error("an election on another node was changed")
 		}
 		has(t, r.errOut, "3 elections to move, 0 skipped", p+"-locks/backup (not watched)", " leads no election of the drain (3 elections: 3 moved; 3 releases in ")
 		r = w.run("drain", a, "--yes", "-k", p+"/*/leader").must(t, exitOK) // nothing is left
@@ -197,10 +197,10 @@ func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
 		if summary.Stayed != 1 || summary.Vacant != 1 {
 			t.Errorf("%+v", summary)
 		}
-		has(t, r.errOut, "none was seen: it will stay vacant", a+" still leads 1 election")
-		r = w.run(append(args, "--destroy")...).must(t, exitOK) // its session has ended: nobody competes
+		has(t, r.errOut, "none was seen: the election will stay vacant", a+" still leads 1 election")
+		r = w.run(append(args, "--destroy")...).must(t, exitOK) // its session has ended, so no candidate competes
 		has(t, r.out, "stays: stays-1 on "+a+" → no leader, 3 releases and a destroy: no candidate acquired the key within 1s\n")
-		has(t, r.errOut, "After 3 releases without success, the leader's session is destroyed:", "Lock-delay 10ms")
+		has(t, r.errOut, "After 3 releases without success, electop destroys the leader's session:", "Lock-delay 10ms")
 	})
 }
 
@@ -215,7 +215,7 @@ func TestDrainDoesNotDestroyASessionWithOtherKeys(t *testing.T) {
 	has(t, r.out, "and its session was not destroyed: it also holds service/mail/leader, which is not part of the drain")
 	has(t, r.errOut, "Skipped mail: excluded by --exclude")
 	if w.get("service/mail/leader").Session != s {
-		t.Error("an excluded election was touched")
+		t.Error("an excluded election was changed")
 	}
 }
 

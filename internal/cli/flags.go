@@ -27,7 +27,7 @@ type options struct {
 	config   string
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration
-	// historyTokenFile and historyCAFile are for a recorder.
+	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
 }
 
@@ -60,7 +60,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&c.Datacenter, "datacenter", "", "datacenter to query (default: the agent's own)")
 	f.BoolVar(&c.Stale, "stale", false, "allow any server to answer reads, not only Consul's leader")
 	f.StringArrayVarP(&o.patterns, "key", "k", nil, "pattern of the keys to watch, repeatable; * matches one segment or part of one, ** any number; !PATTERN excludes keys (default "+election.DefaultPattern+")")
-	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable, or a list with commas: "+presetNames())
+	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable or separated by commas: "+presetNames())
 	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
@@ -140,7 +140,7 @@ func (o *options) connect() (*consulx.Client, election.Patterns, error) {
 	return client, ps, err
 }
 
-// outputFlag adds -o with the formats of a command; the first is the default.
+// outputFlag adds -o with the formats of a command. The first format is the default.
 func outputFlag(cmd *cobra.Command, format *string, formats ...string) {
 	cmd.Flags().StringVarP(format, "output", "o", formats[0], "output format: "+strings.Join(formats, " or "))
 	cmd.PreRunE = func(*cobra.Command, []string) error {

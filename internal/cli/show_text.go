@@ -61,8 +61,8 @@ func leaderText(e *election.Election) string {
 	return "no leader"
 }
 
-// pastRows write what a history knows: since when there is a leader or none, and the end
-// of the latest term.
+// pastRows write the past from the history: since when the election has a leader or none, and how its latest term
+// ended.
 func pastRows(row func(string, string, ...any), e *election.Election, now time.Time) {
 	if e.Exists && e.Pair.Held() {
 		switch {
