@@ -63,20 +63,20 @@ func (b *Budget) OnChange(f func(n int)) {
 	f(left)
 }
 
-// lanes are clients of the same agent with connections of their own.
-type lanes struct {
+// clients are clients of the same agent with connections of their own.
+type clients struct {
 	budget  *Budget
 	short   *Client // sends reads that respond at once
 	waiting *Client // see Blocking
 	urgent  *Client // see Urgent
 }
 
-// openLanes creates the client's connections.
-func (c *Client) openLanes(b *Budget, connect func(lane *Client, conns int) error) (*Client, error) {
-	c.lanes = &lanes{budget: b}
+// openClients creates the client's connections.
+func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) error) (*Client, error) {
+	c.clients = &clients{budget: b}
 	open := func(conns int) (*Client, error) {
-		lane := *c
-		return &lane, connect(&lane, conns)
+		client := *c
+		return &client, connect(&client, conns)
 	}
 	var err error
 	if c.waiting, err = open(b.blocking); err != nil {

@@ -50,8 +50,8 @@ type Config struct {
 
 // Client is a connection to one Consul agent, safe for concurrent use.
 type Client struct {
-	*lanes
-	api        *api.Client // of the lane that this client sends through
+	*clients
+	api        *api.Client // of the connections that this client uses
 	http       *http.Client
 	transport  *transport.Transport
 	endpoint   *url.URL
@@ -104,12 +104,12 @@ func NewClient(cfg Config) (*Client, error) {
 		anonymous: token == "", stale: cfg.Stale, secrets: secrets,
 	}
 	large := make(chan struct{}, 1)
-	return c.openLanes(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
+	return c.openClients(newBudget(cfg.MaxConnections), func(view *Client, conns int) (err error) {
 		view.transport = transport.New(target, tlsConfig.Clone(), conns, cfg.Transport, large)
 		view.http = &http.Client{Transport: view.transport, CheckRedirect: transport.RefuseRedirect}
-		lane := *conf
-		lane.HttpClient = view.http
-		view.api, err = api.NewClient(&lane)
+		own := *conf
+		own.HttpClient = view.http
+		view.api, err = api.NewClient(&own)
 		return err
 	})
 }
@@ -132,10 +132,10 @@ func (c *Client) Anonymous() bool { return c.anonymous }
 // Datacenter is the configured datacenter, empty for the agent's own.
 func (c *Client) Datacenter() string { return c.datacenter }
 
-// Close closes the idle connections of all lanes. The client stays usable.
+// Close closes the idle connections of all clients. The client stays usable.
 func (c *Client) Close() {
-	for _, lane := range []*Client{c.short, c.waiting, c.urgent} {
-		lane.transport.CloseIdleConnections()
+	for _, client := range []*Client{c.short, c.waiting, c.urgent} {
+		client.transport.CloseIdleConnections()
 	}
 }
 

@@ -218,7 +218,7 @@ func TestDescribe(t *testing.T) {
 	}{
 		{nil, ""},
 		{context.Canceled, "interrupted"},
-		{context.DeadlineExceeded, "no answer in time"},
+		{context.DeadlineExceeded, "request timed out"},
 		{errors.New("a\nb\x1b"), "a b␛"},
 		{NoQuorum(), "Consul has no consensus leader"},
 	} {

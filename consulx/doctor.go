@@ -225,7 +225,7 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	allowed, known := d.may("key", p.Prefix(), "read")
 	switch {
 	case allowed && !filtered:
-		d.add(subject, StatusOK, "", "%s; an empty response means that none exists", found)
+		d.add(subject, StatusOK, "", "%s; the keys of this pattern are readable", found)
 	case len(keys) == 0 && (filtered || known && !allowed):
 		d.add(subject, StatusDenied, rule, "none readable: the response is empty whether or not elections exist")
 	case filtered:

@@ -85,7 +85,7 @@ func Describe(err error) string {
 	case errors.As(err, &f):
 		return sanitize.Line(err.Error(), sentenceLength)
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
+		return "request timed out"
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
@@ -253,7 +253,7 @@ func innermost(err error) string {
 	case errors.As(err, &unknown):
 		return "its certificate is signed by an unknown authority (--ca-file)"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():
-		return "no answer in time"
+		return "request timed out"
 	case errors.As(err, &asked):
 		return asked.Err.Error()
 	}

@@ -119,7 +119,7 @@ type keyPoller struct {
 	stop     func()
 	answer   election.Pair
 	last     election.Pair
-	told     bool
+	reported bool
 }
 
 func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
@@ -135,10 +135,10 @@ func (f *keyPoller) Poll(q *api.QueryOptions) (*api.QueryMeta, error) {
 }
 
 func (f *keyPoller) Accept(context.Context, blocking.Answer) (bool, error) {
-	if f.told && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
+	if f.reported && f.answer.ModifyIndex == f.last.ModifyIndex && f.answer.Session == f.last.Session {
 		return false, nil
 	}
-	f.last, f.told = f.answer, true
+	f.last, f.reported = f.answer, true
 	if !f.onChange(f.answer) {
 		f.stop()
 	}

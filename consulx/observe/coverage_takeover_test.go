@@ -24,32 +24,32 @@ import (
 
 // These tests check what happens when a shard replaces another one. Each test covers one problem.
 
-// scene is an in-process agent with many elections that are observed in shards, inside a bubble.
-type scene struct {
+// fixture is an in-process agent with many elections that are observed in shards, inside a bubble.
+type fixture struct {
 	t     *testing.T
 	agent *memconsul.Agent
 	backend
 	board *board
-	// meddle, if set, can change every request of the observer and its response.
-	meddle func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
+	// intercept, if set, can change every request of the observer and its response.
+	intercept func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
 	// arrange, if set, selects the next layout instead of the observer.
 	arrange atomic.Pointer[arrangement]
 	layouts atomic.Int64 // number of layouts that differ from their predecessor
 }
 
-func (s *scene) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
 	send := func() (*http.Response, error) { return s.agent.RoundTrip(r) }
-	if s.meddle != nil {
-		return s.meddle(r, send)
+	if s.intercept != nil {
+		return s.intercept(r, send)
 	}
 	return send()
 }
 
-// inScene runs a test with n keys service/<000>/leader.
-func inScene(t *testing.T, n int, test func(s *scene)) {
+// withFixture runs a test with n keys service/<000>/leader.
+func withFixture(t *testing.T, n int, test func(s *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{t: t, agent: memconsul.New(memconsul.Config{})}
+		s := &fixture{t: t, agent: memconsul.New(memconsul.Config{})}
 		defer s.agent.Close()
 		s.backend = backend{Backend: consultest.Backend{T: t, API: over(t, s.agent).API()}}
 		for i := range n {
@@ -63,7 +63,7 @@ func inScene(t *testing.T, n int, test func(s *scene)) {
 func numberedKey(i int) string { return fmt.Sprintf("service/%03d/leader", i) }
 
 // observe starts an observer, with shards if there are many keys.
-func (s *scene) observe() {
+func (s *fixture) observe() {
 	s.board = observeWith(s.T, over(s.T, s), Options{Patterns: patterns(s.T, "service/**/leader")}, func(o *Observer) {
 		next := o.arrange
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
@@ -84,7 +84,7 @@ func (s *scene) observe() {
 }
 
 // rearrange makes the next layouts consist of these watches, and of others for keys that they do not cover.
-func (s *scene) rearrange(watches ...shard.Watch) {
+func (s *fixture) rearrange(watches ...shard.Watch) {
 	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 		l.Fixed = watches
 		return l.Next(keys, watches)
@@ -92,7 +92,7 @@ func (s *scene) rearrange(watches ...shard.Watch) {
 	s.arrange.Store(&arrange)
 }
 
-func (s *scene) delete(key string) {
+func (s *fixture) delete(key string) {
 	s.T.Helper()
 	if _, err := s.API.KV().Delete(key, nil); err != nil {
 		s.T.Fatal(err)
@@ -100,7 +100,7 @@ func (s *scene) delete(key string) {
 }
 
 // soon checks that an event about a key is reported within some time from now.
-func (s *scene) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
+func (s *fixture) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
 	s.T.Helper()
 	start := time.Now()
 	for n := 0; n == 0 || e.Initial; {
@@ -113,7 +113,7 @@ func (s *scene) soon(within time.Duration, kind election.EventType, key string) 
 }
 
 // untilStale waits until this number of elections is stale. The connection must not be lost.
-func (s *scene) untilStale(n int) {
+func (s *fixture) untilStale(n int) {
 	s.t.Helper()
 	s.board.until(fmt.Sprint(n, " stale elections"), func() bool { return s.board.last.CountStale() == n })
 	if c := s.board.snapshot().Connection; c.State != election.Live {
@@ -133,8 +133,8 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 		f := &fakeConsul{}
 		o := New(over(t, f), Options{Patterns: patterns(t, "*/leader")})
 		ready := make(chan struct{})
-		told := 0
-		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.Patterns(), ready: ready, onChange: func() { told++ }}
+		reports := 0
+		k := &keyPoller{o: o, watch: shard.PrefixWatch("a/"), patterns: o.Patterns(), ready: ready, onChange: func() { reports++ }}
 		k.state.phase = live
 		k.answer = keySet{List: wire.List{Pairs: []election.Pair{{Key: "a/leader", ModifyIndex: 5}}}}
 		o.work.Go(func() {
@@ -144,13 +144,13 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 		})
 		synctest.Wait()
 		if last := k.close(); len(last.last.Pairs) > 0 {
-			t.Errorf("told %+v before it may", last)
+			t.Errorf("reported %+v before it may", last)
 		}
 		close(ready)
 		o.work.Wait()
 		k.Failed(context.DeadlineExceeded, time.Now())
-		if len(o.Snapshots()) > 0 || told > 0 || k.known().phase != closed {
-			t.Errorf("a closed watch caused %d snapshots and reported %d times", len(o.Snapshots()), told)
+		if len(o.Snapshots()) > 0 || reports > 0 || k.known().phase != closed {
+			t.Errorf("a closed watch caused %d snapshots and reported %d times", len(o.Snapshots()), reports)
 		}
 	})
 }
@@ -158,9 +158,9 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 // The new layout must include changes that a shard reports between the selection of the layout and its own end.
 // Otherwise the deletion of a key that appeared in that time would never be reported.
 func TestTheLastReportOfAShardCounts(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		s.rearrange(shard.PrefixWatch("service/"))
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksNames(r) {
 				blocking.Sleep(context.Background(), 100*time.Millisecond)
 			}
@@ -193,7 +193,7 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 	}{{300, 0}, {300, 20 * time.Millisecond}, {300, 60 * time.Millisecond}, {300, 200 * time.Millisecond}, {3000, 0}, {3000, time.Second}} {
 		n := c.n
 		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
-			inScene(t, n, func(s *scene) {
+			withFixture(t, n, func(s *fixture) {
 				s.Put(t, "service/stays/leader", "v")
 				for i := 0; i < n; i += 7 { // tombstones; their index hides that of a larger one
 					s.delete(numberedKey(i))
@@ -224,12 +224,12 @@ func TestAGapIsInherited(t *testing.T) {
 		"merged": {shard.PrefixWatch("service/")},
 	} {
 		t.Run(what, func(t *testing.T) {
-			inScene(t, 300, func(s *scene) {
+			withFixture(t, 300, func(s *fixture) {
 				session := s.Session(t, &api.SessionEntry{})
 				lost := api.KVPair{Key: numberedKey(7), Session: session}
 				var broken, slow atomic.Bool
 				var asked sync.Map // paths of the queries since the gap
-				s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+				s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 					if slow.Load() && r.URL.Query().Has("recurse") {
 						_, before := asked.LoadOrStore(r.URL.Path, true)
 						if index := r.URL.Query().Get("index"); !before && index != "" {
@@ -279,9 +279,9 @@ func TestAGapIsInherited(t *testing.T) {
 
 // A shard may fail after the layout that closes it was selected.
 func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		var failing atomic.Bool
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if failing.Load() && asksPrefix(r, "service/0") {
 				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
 			}
@@ -313,8 +313,8 @@ func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 
 // While a new shard has no response yet, other shards wait for it unless it fails.
 func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+	withFixture(t, 300, func(s *fixture) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksPrefix(r, "service/a") {
 				hang(r, time.Second)
 				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
@@ -332,9 +332,9 @@ func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 
 // A shard that reads all keys again gets time to respond, regardless of what lists show meanwhile.
 func TestASlowShardIsNotReplacedEarly(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		var slow atomic.Bool
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if slow.Load() && asksPrefix(r, "service/1") && !r.URL.Query().Has("index") {
 				hang(r, time.Second)
 			}
@@ -400,9 +400,9 @@ func TestAMismatchHasATimeLimit(t *testing.T) {
 // A shard that cannot be read stays in the layout with its known keys. The other shards continue to follow their
 // keys.
 func TestAFailingShardDelaysNoOther(t *testing.T) {
-	inScene(t, 450, func(s *scene) {
+	withFixture(t, 450, func(s *fixture) {
 		var failing atomic.Bool
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if failing.Load() && (asksPrefix(r, "service/0") || asksPrefix(r, "service/")) {
 				return consultest.Answer(r, 500, 0, "rpc error making call"), nil
 			}
@@ -447,7 +447,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 
 // checkLosses checks that the observer reported neither a lost connection because of a shard nor anything about
 // unreadable keys.
-func (s *scene) checkLosses() {
+func (s *fixture) checkLosses() {
 	s.T.Helper()
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
@@ -466,7 +466,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 		soon time.Duration
 	}{{300, 100 * time.Millisecond}, {10_000, time.Second}} {
 		t.Run(fmt.Sprint(c.n), func(t *testing.T) {
-			inScene(t, c.n, func(s *scene) {
+			withFixture(t, c.n, func(s *fixture) {
 				s.observe()
 				for i := range 20 {
 					for j := range 37 {
@@ -539,7 +539,7 @@ func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 
 // New keys that appear all the time do not delay the division into shards.
 func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		ctx, cancel := context.WithCancel(s.T.Context())
 		var creating sync.WaitGroup
 		creating.Go(func() {

@@ -30,7 +30,7 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 		}
 		release := make(chan struct{})
 		first := true
-		var told []election.Event
+		var reported []election.Event
 		o := New(over(t, f), Options{
 			Patterns: patterns(t, "a/leader", "b/leader", "c/leader"), Wait: fakeWait,
 			OnEvents: func(events []election.Event) {
@@ -38,7 +38,7 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 					first = false
 					<-release
 				}
-				told = append(told, events...)
+				reported = append(reported, events...)
 			},
 		})
 		done := make(chan error)
@@ -55,13 +55,13 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		for i := 1; i < len(told); i++ {
-			if told[i].Time.Before(told[i-1].Time) {
-				t.Errorf("%+v was reported after %+v", told[i], told[i-1])
+		for i := 1; i < len(reported); i++ {
+			if reported[i].Time.Before(reported[i-1].Time) {
+				t.Errorf("%+v was reported after %+v", reported[i], reported[i-1])
 			}
 		}
-		if len(told) < 3 {
-			t.Errorf("reported %+v, want at least one event per key", told)
+		if len(reported) < 3 {
+			t.Errorf("reported %+v, want at least one event per key", reported)
 		}
 	})
 }

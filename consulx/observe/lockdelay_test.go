@@ -26,7 +26,7 @@ const retryEvery = 20 * time.Millisecond
 type entered struct{ refused, led time.Time }
 
 // wait retries the acquire until Consul accepts it.
-func (p *play) wait(t *testing.T, session string) entered {
+func (p *trial) wait(t *testing.T, session string) entered {
 	t.Helper()
 	ticker := time.NewTicker(retryEvery)
 	defer ticker.Stop()
@@ -73,7 +73,7 @@ func estimate(t *testing.T, delay time.Duration) string {
 	prefix := back.Prefix(t)
 	b := observe(t, back.client, prefix+"*/leader")
 	b.loaded()
-	p := &play{backend: back, key: prefix + "web/leader"}
+	p := &trial{backend: back, key: prefix + "web/leader"}
 	p.session = back.Session(t, &api.SessionEntry{LockDelay: delay})
 	next := back.Session(t, &api.SessionEntry{})
 	back.Acquire(t, api.KVPair{Key: p.key, Session: p.session})

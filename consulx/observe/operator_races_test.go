@@ -131,7 +131,7 @@ func raceAll(b backend) {
 		x := newRace(b, r, fmt.Sprint(prefix, i))
 		name := names[i%len(names)]
 		destroy := i/len(names)%2 == 1
-		x.play(client, hook, name, all[name], destroy)
+		x.run(client, hook, name, all[name], destroy)
 		if t.Failed() {
 			t.Fatalf("round %d", i)
 		}
@@ -169,8 +169,8 @@ func (x *race) cleanUp() {
 	}
 }
 
-// play runs an action with one interference, before the operator's first read or immediately before its write.
-func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
+// run runs an action with one interference, before the operator's first read or immediately before its write.
+func (x *race) run(client *consulx.Client, hook *consultest.Hook, name string, interfere func(*race), destroy bool) {
 	beforeWrite := x.r.IntN(3) > 0
 	other := x.Get(x.T, x.otherKey)
 	target := targetOf(wire.Pair(x.last()))
@@ -198,9 +198,9 @@ func (x *race) play(client *consulx.Client, hook *consultest.Hook, name string, 
 	hook.Before = nil
 	what := fmt.Sprintf("%s, destroy %t, immediately before the write %t", name, destroy, beforeWrite)
 	if destroy {
-		x.judgeDestroy(what, target, err, x.record[read])
+		x.checkDestroy(what, target, err, x.record[read])
 	} else {
-		x.judgeRelease(what, target, err)
+		x.checkRelease(what, target, err)
 	}
 	if now := x.Get(x.T, x.otherKey); !reflect.DeepEqual(now, other) {
 		x.T.Errorf("%s: another key changed: %+v became %+v", what, other, now)
@@ -220,7 +220,7 @@ func isUnlock(r *http.Request) bool {
 	return err == nil && bytes.Contains(text, []byte(`"Verb":"unlock"`))
 }
 
-func (x *race) judgeRelease(what string, target election.Target, err error) {
+func (x *race) checkRelease(what string, target election.Target, err error) {
 	last, now := x.last(), x.Get(x.T, x.key)
 	if last == nil || !target.SameHold(wire.Pair(last)) {
 		if !errors.Is(err, consulx.ErrMoved) || !reflect.DeepEqual(now, last) {
@@ -238,9 +238,9 @@ func (x *race) judgeRelease(what string, target election.Target, err error) {
 	}
 }
 
-// judgeDestroy checks a destroy against the operator's latest read of the key, because a destroy has no condition.
+// checkDestroy checks a destroy against the operator's latest read of the key, because a destroy has no condition.
 // The rival's hold must not change.
-func (x *race) judgeDestroy(what string, target election.Target, err error, read *api.KVPair) {
+func (x *race) checkDestroy(what string, target election.Target, err error, read *api.KVPair) {
 	last, now := x.last(), x.Get(x.T, x.key)
 	held := read != nil && read.Session == target.Session
 	if held != (err == nil) || !held && !errors.Is(err, consulx.ErrMoved) {

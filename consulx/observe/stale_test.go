@@ -114,11 +114,11 @@ func TestADroppedResponseKeepsTheGap(t *testing.T) {
 // A query that replaces others inherits the index of their newest response and drops older responses, such as those
 // of a leader that still replays its log.
 func TestTheNewestIndexIsInherited(t *testing.T) {
-	inScene(t, 300, func(s *scene) {
+	withFixture(t, 300, func(s *fixture) {
 		held := api.KVPair{Key: numberedKey(7), Session: s.Session(t, &api.SessionEntry{})}
 		old := &outdated{agent: s.agent}
 		old.record(t, "service/")
-		s.meddle = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
 			if asksPrefix(r, "service/") && old.on.Load() && !r.URL.Query().Has("consistent") {
 				old.used.Store(true)
 				return consultest.Answer(r, 200, old.index, old.body), nil

@@ -18,9 +18,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a fake of Consul with one key per election. Its candidates acquire a free key
+// fakeConsul is a fake of Consul with one key per election. Its candidates acquire a free key
 // after a delay.
-type world struct {
+type fakeConsul struct {
 	mu       sync.Mutex
 	keys     map[string]*key
 	runner   *drain.Runner
@@ -47,7 +47,7 @@ type key struct {
 // latency is the time of one write.
 const latency = time.Millisecond
 
-func newWorld() *world { return &world{keys: map[string]*key{}} }
+func newFakeConsul() *fakeConsul { return &fakeConsul{keys: map[string]*key{}} }
 
 // always wins on one node.
 func always(node string) func(int) string { return func(int) string { return node } }
@@ -63,7 +63,7 @@ func after(n int) func(int) string {
 }
 
 // add creates an election that a session on a node leads.
-func (w *world) add(name, node string, next func(int) string) *key {
+func (w *fakeConsul) add(name, node string, next func(int) string) *key {
 	k := &key{next: next, delay: 3 * time.Millisecond}
 	w.keys["service/"+name+"/leader"] = k
 	k.lead(name, node)
@@ -79,15 +79,15 @@ func (k *key) lead(name, node string) {
 	}
 }
 
-func (w *world) Release(_ context.Context, t election.Target) insight.Outcome {
+func (w *fakeConsul) Release(_ context.Context, t election.Target) insight.Outcome {
 	return w.write(election.ActionRelease, t)
 }
 
-func (w *world) Destroy(_ context.Context, t election.Target) insight.Outcome {
+func (w *fakeConsul) Destroy(_ context.Context, t election.Target) insight.Outcome {
 	return w.write(election.ActionDestroy, t)
 }
 
-func (w *world) write(kind election.ActionKind, t election.Target) insight.Outcome {
+func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.Outcome {
 	w.mu.Lock()
 	w.inFlight++
 	w.most = max(w.most, w.inFlight)
@@ -122,14 +122,14 @@ func (w *world) write(kind election.ActionKind, t election.Target) insight.Outco
 }
 
 // free ends the hold of a key. The mutex is held.
-func (w *world) free(k *key) {
+func (w *fakeConsul) free(k *key) {
 	old := k.hold
 	k.hold, k.freed = election.Target{}, time.Now()
-	w.tell(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
+	w.report(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
 }
 
 // elect lets a session on a node win a key.
-func (w *world) elect(name, node string) {
+func (w *fakeConsul) elect(name, node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.keys[name]
@@ -137,22 +137,22 @@ func (w *world) elect(name, node string) {
 		w.free(k)
 	}
 	k.lead(w.name(name), node)
-	w.tell(election.Event{
+	w.report(election.Event{
 		Time: time.Now(), Type: election.Elected, Key: name, CreateIndex: 1, Session: k.hold.Session, Node: node, Leader: k.hold.Leader,
 		Term: k.term, ModifyIndex: k.hold.ModifyIndex, Vacancy: time.Since(k.freed), VacancyKnown: true,
 	})
 }
 
-func (w *world) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
+func (w *fakeConsul) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
 
-func (w *world) tell(e election.Event) {
+func (w *fakeConsul) report(e election.Event) {
 	if w.runner != nil {
 		w.runner.Observe([]election.Event{e})
 	}
 }
 
 // plan is the plan of the elections that node-2 leads.
-func (w *world) plan() drain.Plan {
+func (w *fakeConsul) plan() drain.Plan {
 	p := drain.Plan{Nodes: []string{"node-2"}}
 	for _, k := range w.keys {
 		if k.hold.Node == "node-2" {
@@ -168,7 +168,7 @@ func options() drain.Options {
 }
 
 // run drains node-2 and returns the results by election.
-func (w *world) run(ctx context.Context, o drain.Options) map[string]drain.Result {
+func (w *fakeConsul) run(ctx context.Context, o drain.Options) map[string]drain.Result {
 	w.mu.Lock()
 	w.runner = drain.NewRunner(w.plan(), w, o)
 	w.mu.Unlock()
@@ -181,7 +181,7 @@ func (w *world) run(ctx context.Context, o drain.Options) map[string]drain.Resul
 
 func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", after(3))
 		w.add("mail", "node-3", always("node-3"))
 		start := time.Now()
@@ -202,7 +202,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 
 func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-2"))
 		w.add("mail", "node-2", always("node-3"))
 		got := w.run(t.Context(), options())
@@ -219,7 +219,7 @@ func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 // A client that polls every 5 s until two reads are the same competes again only if the leader stays for 10 s.
 func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		for _, name := range []string{"web", "mail", "chat", "post", "auth", "shop", "jobs", "logs", "more"} {
 			var last time.Time
 			k := w.add(name, "node-2", func(int) string {
@@ -254,7 +254,7 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 // Without a likely candidate elsewhere, a pause helps no one.
 func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-2"))
 		start := time.Now()
 		if r := w.run(t.Context(), options())["web"]; r.Status != drain.Stayed || r.Rounds != 20 || time.Since(start) > time.Second {
@@ -265,7 +265,7 @@ func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 
 func TestDestroyIsTheLastResort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", after(20))
 		w.add("mail", "node-2", always("node-2"))
 		refused := w.add("chat", "node-2", always("node-2"))
@@ -294,7 +294,7 @@ func TestDestroyIsTheLastResort(t *testing.T) {
 
 func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always(""))
 		start := time.Now()
 		r := w.run(t.Context(), options())["web"]
@@ -311,7 +311,7 @@ func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 // settled election.
 func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("slow", "node-2", always("node-3")).delay = 14 * time.Second
 		w.add("settled", "node-2", always("node-3"))
 		time.AfterFunc(7*time.Second, func() { w.elect("service/settled/leader", "node-2") })
@@ -338,7 +338,7 @@ func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
 
 func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		k := w.add("web", "node-2", always("node-3"))
 		plan := w.plan()
 		k.lead("web", "node-3") // the observer reports it as the initial state
@@ -357,7 +357,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 	for _, observed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld()
+			w := newFakeConsul()
 			k := w.add("web", "node-2", always("node-3"))
 			plan := w.plan()
 			k.lead("web", "node-2") // another term, which the runner does not know
@@ -384,7 +384,7 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 
 func TestADeniedReleaseFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return insight.OutcomeDenied }
 		w.add("mail", "node-2", always("node-3"))
 		got := w.run(t.Context(), options())
@@ -400,7 +400,7 @@ func TestADeniedReleaseFails(t *testing.T) {
 
 func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		k := w.add("web", "node-2", always("node-3"))
 		k.fails = func(int) insight.OutcomeKind {
 			time.AfterFunc(time.Second, func() { w.elect(k.hold.Key, "node-3") })
@@ -414,7 +414,7 @@ func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 
 func TestSkippedElectionsAreNotReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-3"))
 		plan := w.plan()
 		plan.Items[0].Skip = "refused"
@@ -427,7 +427,7 @@ func TestSkippedElectionsAreNotReleased(t *testing.T) {
 
 func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		for i := range 100 {
 			w.add(fmt.Sprintf("web%02d", i), "node-2", after(i%3))
 		}
@@ -456,7 +456,7 @@ func TestABoundedNumberOfElectionsMovesAtATime(t *testing.T) {
 
 func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always(""))
 		time.AfterFunc(time.Second, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost}}) })
 		time.AfterFunc(time.Minute, func() { w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionRestored}}) })
@@ -471,7 +471,7 @@ func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 	for at := 1; at <= 12; at++ {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld()
+			w := newFakeConsul()
 			for i := range 6 {
 				w.add(fmt.Sprint("web", i), "node-2", after(1))
 			}
@@ -510,7 +510,7 @@ func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 
 func TestWatchReleasesEveryElectionThatReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-3"))
 		chat := w.add("chat", "node-3", always("node-3"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

@@ -37,7 +37,7 @@ func (s *script) Consistent(ctx context.Context) *api.QueryOptions { return s.Re
 // A firewall drops all idle connections together. Without this, each dead connection would be found only after a
 // deadline.
 func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
-	dead := errors.New("no answer in time")
+	dead := errors.New("request timed out")
 	for what, failing := range map[string]struct{ poll, accept error }{
 		"the query failed":                  {poll: dead},
 		"the reads after a response failed": {accept: dead},

@@ -10,8 +10,8 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// story contains the reads of two observers of the same keys, with their times.
-type story func(a, b *observer)
+// scenario contains the reads of two observers of the same keys, with their times.
+type scenario func(a, b *observer)
 
 // both lets two observers read the same state, the second 2 ms later.
 func both(a, b *observer, d time.Duration, pairs ...election.Pair) {
@@ -27,7 +27,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 		p.Value = []byte(text)
 		return p
 	}
-	stories := map[string]story{
+	scenarios := map[string]scenario{
 		"values written within a term": func(a, b *observer) {
 			both(a, b, 0, pair("s1", 10, 1, 20))
 			both(a, b, time.Minute, value(pair("s1", 10, 1, 21), "x"))
@@ -77,7 +77,7 @@ func TestTwoWritersStoreEachEventOnce(t *testing.T) {
 			}
 		},
 	}
-	for name, tell := range stories {
+	for name, tell := range scenarios {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, b := newObserver(t, start()), newObserver(t, start().Add(2*time.Millisecond))

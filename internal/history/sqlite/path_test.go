@@ -43,8 +43,8 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"not SQLite": {func(path string) error {
 			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600)
 		},
-			sqlite.ErrForeign, "not a history of electop"},
-		"another program's": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not a history of electop"},
+			sqlite.ErrForeign, "not an electop history file"},
+		"another program's": {runSQL("CREATE TABLE t (x)"), sqlite.ErrForeign, "not an electop history file"},
 		"newer": {func(path string) error { return errors.Join(good(path), runSQL("PRAGMA user_version = 99")(path)) },
 			sqlite.ErrNewer, "version 99"},
 		"damaged": {func(path string) error {

@@ -40,7 +40,7 @@ func (c *Client) describe(ctx context.Context, err error) error {
 	case errors.As(err, &invalid):
 		return c.errorf("the certificate is invalid or expired")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return c.errorf("no response in time")
+		return c.errorf("request timed out")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return c.errorf("the connection was closed")
 	}

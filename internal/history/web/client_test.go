@@ -278,7 +278,7 @@ func TestErrorsOfRecordersThatDoNotRespond(t *testing.T) {
 	defer silent.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err = client(t, web.ClientOptions{URL: silent.URL}).Stats(ctx, history.Filter{}); err == nil || !strings.HasSuffix(err.Error(), ": no response in time") {
+	if _, err = client(t, web.ClientOptions{URL: silent.URL}).Stats(ctx, history.Filter{}); err == nil || !strings.HasSuffix(err.Error(), ": request timed out") {
 		t.Error(err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())

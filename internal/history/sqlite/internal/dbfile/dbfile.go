@@ -21,7 +21,7 @@ import (
 // Reasons why a file cannot be used.
 var (
 	ErrNewer   = errors.New("a newer electop wrote this file")
-	ErrForeign = errors.New("not a history of electop")
+	ErrForeign = errors.New("not an electop history file")
 	ErrCorrupt = errors.New("the file is damaged")
 )
 
