@@ -104,7 +104,7 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 	for name, m := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// Twice the writes of one attempt every 250 ms: a session and an acquire.
+				// The limit is twice the writes of one attempt every 250 ms: one new session and one acquire.
 				const span = time.Minute
 				m.limit = int64(2 * span / defaultRetry * 5 / 4)
 				ctx, cancel := context.WithTimeout(t.Context(), span)
