@@ -15,8 +15,8 @@ import (
 	"electop/internal/memconsul"
 )
 
-// A consumer that blocks occupies one goroutine. Everything else is still observed, and reported in order when the
-// consumer continues.
+// A consumer that blocks occupies one goroutine. The observer continues, and reports everything in order when the
+// consumer returns.
 func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
@@ -66,7 +66,8 @@ func TestABlockedConsumerDelaysNoObservation(t *testing.T) {
 	})
 }
 
-// The observer calls no consumer while it holds its lock: the consumer may wait for a goroutine that reads the observer.
+// The observer runs no callback while it holds its lock, because the consumer may wait for a goroutine that reads the
+// observer.
 func TestNoCallbackRunsWithTheLockHeld(t *testing.T) {
 	consul := memconsul.New(memconsul.Config{})
 	t.Cleanup(consul.Close)
