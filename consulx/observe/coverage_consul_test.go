@@ -34,7 +34,8 @@ func soakTime(t *testing.T) time.Duration {
 	return 12 * time.Second
 }
 
-// soak runs a workload on a real Consul, with additional keys whose leader changes faster than an observer can report.
+// soak runs a workload on a real Consul, with additional keys whose leader changes faster than an observer can
+// report.
 type soak struct {
 	*workload
 	backend backend
@@ -50,8 +51,8 @@ type soak struct {
 	holder   map[string]string
 }
 
-// Clients create and delete keys on a real Consul while shards split and merge. Every term is reported once and in
-// order, or counted as missed. No snapshot is older than an earlier one, and the last one equals Consul's state.
+// Clients create and delete keys on a real Consul while shards split and merge. Every term must be reported once and
+// in order, or counted as missed. No snapshot may contain older data than an earlier one.
 func TestShardsFollowARealConsul(t *testing.T) {
 	limit := soakTime(t)
 	agent := consultest.Dev(t)
@@ -127,7 +128,7 @@ func (s *soak) changeLeader() {
 	s.acquires[key]++
 }
 
-// observe records the reported data and checks that no key in a snapshot is older than before.
+// observe counts the reported events, and checks that no key in a snapshot is older than in an earlier one.
 func (s *soak) observe() {
 	snapshot := s.board.snapshot()
 	s.mu.Lock()
@@ -158,7 +159,7 @@ func (s *soak) count() {
 	s.seen = len(s.board.events)
 }
 
-// settled waits until every change is reported. Nothing is written meanwhile, because a later write would hide a
+// settled waits until every change is reported. No client writes during this time, because a later write would hide a
 // missing report.
 func (s *soak) settled(what string) {
 	s.t.Helper()

@@ -22,9 +22,10 @@ import (
 	"electop/internal/memconsul"
 )
 
-// These tests check what happens when a shard replaces another one. Each test covers one problem.
+// These tests cover the replacement of one shard by another, one problem per test.
 
-// fixture is an in-process agent with many elections that are observed in shards, inside a bubble.
+// fixture is an in-process agent with many elections. The observer divides them into shards. All run in a synctest
+// bubble.
 type fixture struct {
 	t     *testing.T
 	agent *memconsul.Agent
@@ -32,7 +33,7 @@ type fixture struct {
 	board *board
 	// intercept, if set, can change every request of the observer and its response.
 	intercept func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
-	// arrange, if set, selects the next layout instead of the observer.
+	// arrange, if set, selects the next layout in place of the observer.
 	arrange atomic.Pointer[arrangement]
 	layouts atomic.Int64 // number of layouts that differ from their predecessor
 }
@@ -83,7 +84,7 @@ func (s *fixture) observe() {
 	pass(time.Second)
 }
 
-// rearrange makes the next layouts consist of these watches, and of others for keys that they do not cover.
+// rearrange sets the next layouts to these watches, and to others for the keys that they do not cover.
 func (s *fixture) rearrange(watches ...shard.Watch) {
 	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 		l.Fixed = watches
@@ -99,7 +100,7 @@ func (s *fixture) delete(key string) {
 	}
 }
 
-// soon checks that an event about a key is reported within some time from now.
+// soon checks that an event of a key is reported within a time limit.
 func (s *fixture) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
 	s.T.Helper()
 	start := time.Now()
@@ -127,7 +128,7 @@ func asksPrefix(r *http.Request, prefix string) bool {
 	return r.URL.Query().Has("recurse") && r.URL.Path == "/v1/kv/"+prefix
 }
 
-// A closed watch reports nothing: other watches read its keys and may have reported newer states.
+// A closed watch must report nothing, because other watches read its keys and may have reported newer states.
 func TestAClosedWatchReportsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeConsul{}
@@ -155,8 +156,8 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 	})
 }
 
-// The new layout must include changes that a shard reports between the selection of the layout and its own end.
-// Otherwise the deletion of a key that appeared in that time would never be reported.
+// The new layout must include changes that a shard reports after the layout was selected and before the shard ends.
+// Otherwise the deletion of a key that appeared in this time would never be reported.
 func TestTheLastReportOfAShardCounts(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		s.rearrange(shard.PrefixWatch("service/"))
@@ -195,7 +196,7 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
 			withFixture(t, n, func(s *fixture) {
 				s.Put(t, "service/stays/leader", "v")
-				for i := 0; i < n; i += 7 { // tombstones; their index hides that of a larger one
+				for i := 0; i < n; i += 7 { // tombstones: they hide the tombstone of a delete above them
 					s.delete(numberedKey(i))
 				}
 				s.observe()
@@ -216,8 +217,7 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 	}
 }
 
-// A watch that replaces another one after the connection was lost reads all keys and reports the gap, as its
-// predecessor would have done.
+// After a lost connection, a watch that replaces another one reads all keys and reports the gap.
 func TestAGapIsInherited(t *testing.T) {
 	for what, then := range map[string][]shard.Watch{
 		"split":  {shard.PrefixWatch("service/00"), shard.PrefixWatch("service/01"), shard.PrefixWatch("service/02"), shard.PrefixWatch("service/1"), shard.PrefixWatch("service/2")},
@@ -277,7 +277,7 @@ func TestAGapIsInherited(t *testing.T) {
 	}
 }
 
-// A shard may fail after the layout that closes it was selected.
+// A shard may fail after the next layout, which closes this shard, was selected.
 func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		var failing atomic.Bool
@@ -311,7 +311,7 @@ func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 	})
 }
 
-// While a new shard has no response yet, other shards wait for it unless it fails.
+// Other shards wait for the first response of a new shard, but not after it has failed.
 func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		s.intercept = func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
@@ -330,7 +330,7 @@ func TestAShardWithoutAResponseDelaysNoOther(t *testing.T) {
 	})
 }
 
-// A shard that reads all keys again gets time to respond, regardless of what lists show meanwhile.
+// A shard that reads all keys again gets time to respond, even if the list of names already shows other keys.
 func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		var slow atomic.Bool
@@ -344,7 +344,7 @@ func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 		s.observe()
 		s.Acquire(t, api.KVPair{Key: numberedKey(101), Session: s.Session(t, &api.SessionEntry{})})
 		s.soon(soonSeen, election.Elected, numberedKey(101))
-		s.delete(numberedKey(102)) // a tombstone; its index hides that of a larger one
+		s.delete(numberedKey(102)) // a tombstone: it hides the tombstone of a delete above it
 		s.soon(soonSeen, election.Deleted, numberedKey(102))
 		slow.Store(true)
 		if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
@@ -360,8 +360,8 @@ func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 	})
 }
 
-// A shard whose keys differ from the list gets time to catch up; so does the list if the shard's response is newer.
-// Each new response restarts this time.
+// If the keys of a shard differ from the list, the older of the two gets time to be updated. Each new response
+// restarts this time.
 func TestAMismatchHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -397,8 +397,7 @@ func TestAMismatchHasATimeLimit(t *testing.T) {
 	})
 }
 
-// A shard that cannot be read stays in the layout with its known keys. The other shards continue to follow their
-// keys.
+// A shard that cannot be read stays in the layout with its known keys. The other shards continue.
 func TestAFailingShardDelaysNoOther(t *testing.T) {
 	withFixture(t, 450, func(s *fixture) {
 		var failing atomic.Bool
@@ -413,7 +412,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		s.Put(t, numberedKey(7), "w") // wakes the query
 		s.untilStale(100)
 		s.Put(t, numberedKey(7), "missed")
-		for i := range 300 { // keys that no shard reads, and keys that several shards would read
+		for i := range 300 { // new keys that no shard reads yet
 			key := fmt.Sprintf("service/x%03d/leader", i)
 			s.Put(t, key, "v")
 			pass(10 * time.Millisecond)
@@ -428,7 +427,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 			s.delete(fmt.Sprintf("service/x%03d/leader", i))
 			pass(10 * time.Millisecond)
 		}
-		for i := 100; i < 450; i++ { // so few keys remain that one shard could read all of them
+		for i := 100; i < 450; i++ { // the remaining keys fit into one shard
 			s.delete(numberedKey(i))
 		}
 		pass(time.Second)
@@ -445,8 +444,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 	})
 }
 
-// checkLosses checks that the observer reported neither a lost connection because of a shard nor anything about
-// unreadable keys.
+// checkLosses checks that the observer reported neither a lost connection nor unreadable keys.
 func (s *fixture) checkLosses() {
 	s.T.Helper()
 	s.board.mu.Lock()
@@ -458,8 +456,8 @@ func (s *fixture) checkLosses() {
 	}
 }
 
-// New elections that no shard reads are found soon, even while keys change all the time: within 100 ms if there are
-// few keys.
+// Elections that no shard reads are found soon even while keys change all the time: within 100 ms if there are few
+// keys.
 func TestNewElectionsAreFoundSoon(t *testing.T) {
 	for _, c := range []struct {
 		n    int
@@ -487,7 +485,7 @@ func TestNewElectionsAreFoundSoon(t *testing.T) {
 	}
 }
 
-// A panic in one part of the observer ends the program without waiting for the other queries.
+// A panic in one part of the observer must end the program at once, without a wait for the other queries.
 func TestAPanicInAShardEndsTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent := memconsul.New(memconsul.Config{})
@@ -510,7 +508,7 @@ func TestAPanicInAShardEndsTheProgram(t *testing.T) {
 	})
 }
 
-// If several lists arrive before one is received, the newest remains, with the gaps of the others.
+// If several lists arrive before the receiver reads one, the newest list remains, with the gaps of all.
 func TestTheNewestListIsKept(t *testing.T) {
 	lists := make(chan listing, 1)
 	keepNewest(lists, listing{names: listOf("a"), gap: true})
@@ -524,7 +522,7 @@ func TestTheNewestListIsKept(t *testing.T) {
 	}
 }
 
-// Some shard still covers elections that are no longer readable.
+// Elections that are no longer readable still belong to a shard.
 func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	a := newCoverage(&Observer{}, shard.PrefixWatch("s/"), 47, nil, nil)
 	w := shard.PrefixWatch("s/a")
@@ -537,7 +535,7 @@ func TestHiddenElectionsKeepTheirShard(t *testing.T) {
 	}
 }
 
-// New keys that appear all the time do not delay the division into shards.
+// New keys that appear all the time must not delay the division into shards.
 func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		ctx, cancel := context.WithCancel(s.T.Context())

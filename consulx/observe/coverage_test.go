@@ -20,7 +20,7 @@ import (
 	"electop/internal/memconsul"
 )
 
-// slowly delays every request and every response.
+// slowly is a transport that delays every request and every response.
 type slowly struct {
 	http.RoundTripper
 }
@@ -43,7 +43,7 @@ func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// workload records what was done to keys, and what an observer must report.
+// workload changes keys and records the events that an observer must report.
 type workload struct {
 	t     *testing.T
 	api   *api.Client
@@ -56,9 +56,9 @@ type workload struct {
 	sessions map[string]string // session by key
 	touched  map[string]time.Time
 	expected map[string][]expectation
-	// busy reports whether a report about a key may still be pending. Then the workload does not change the key.
+	// busy reports whether a report about a key may still be pending. The workload does not change such a key.
 	busy func(key string) bool
-	// slack is the additional time for a report outside a bubble.
+	// slack is additional time for a report when the test runs in real time.
 	slack time.Duration
 }
 
@@ -70,12 +70,13 @@ type expectation struct {
 }
 
 const (
-	// soonSeen is the time limit for reporting a change of an existing key, soonFound that for a new or deleted key.
+	// soonSeen limits the time until a change of an existing key is reported, soonFound until a new or deleted key
+	// is.
 	soonSeen  = 250 * time.Millisecond
 	soonFound = time.Second
 )
 
-// quiet is how long a key stays unchanged, so that no two changes are merged.
+// quiet is how long each key stays unchanged, so that Consul does not merge two changes.
 const quiet = time.Second
 
 func newWorkload(t *testing.T, client *api.Client, rng *rand.Rand, names []string) *workload {
@@ -139,7 +140,7 @@ func (s *workload) pause(paused bool) {
 	s.paused = paused
 }
 
-// stepOf changes a key that is not busy. Towards the end, deletes exceed creations, so that few keys remain.
+// stepOf changes a key that is not busy. If deletes is large, few keys remain.
 func (s *workload) stepOf(key string, deletes float64) (done bool) {
 	if s.busy(key) {
 		return false
@@ -176,7 +177,7 @@ func (s *workload) stepOf(key string, deletes float64) (done bool) {
 	return true
 }
 
-// deleteTree deletes all keys under a prefix. Every expected event must have been reported before.
+// deleteTree deletes all keys under a prefix. Every event that was expected before must have been reported.
 func (s *workload) deleteTree(prefix string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,7 +234,7 @@ func TestNoChangeIsLostBetweenTwoLayouts(t *testing.T) {
 	}
 }
 
-// randomLayouts changes the layout whenever it may change, to any valid layout.
+// randomLayouts replaces the layout by any valid layout whenever it may change.
 func randomLayouts(rng *rand.Rand) arrangement {
 	return func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if rng.IntN(3) == 0 {
@@ -248,8 +249,7 @@ func randomLayouts(rng *rand.Rand) arrangement {
 // arrangement selects layouts, like shard.Layout.Next.
 type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
-// changeRetired changes keys of watches that are about to be closed, and then waits briefly or not at all for their
-// reports.
+// changeRetired changes keys of watches that are about to be closed, and then waits for at most 2 ms.
 func changeRetired(s *workload, arrange arrangement, changes *int) func(*Observer) {
 	return func(o *Observer) {
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
@@ -273,7 +273,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	agent := memconsul.New(memconsul.Config{})
 	defer agent.Close()
 	direct := over(t, agent)
-	// The workload uses its random source under its own mutex, so this function has a separate source.
+	// The workload uses its random source under its own mutex, so this function needs another one.
 	rng := rand.New(rand.NewPCG(seed, 3))
 	var names []string
 	for i := range 900 {
@@ -281,7 +281,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	}
 	changes, enough := 0, 100
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
-	if seed%2 == 1 { // as in production, where layouts last
+	if seed%2 == 1 { // like the production code: layouts stay
 		arrange, enough = shard.Layout.Next, 3
 	}
 	s := newWorkload(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)

@@ -16,14 +16,15 @@ import (
 	"electop/internal/consultest"
 )
 
-// endingsOut is the environment variable with the file for the measured tables. If it is empty, nothing is written.
+// endingsOut is the environment variable with the file for the measured tables. If it is empty, the test writes no
+// file.
 const endingsOut = "ELECTOP_ENDINGS_OUT"
 
 // repetitions is the number of runs of each ending.
 const repetitions = 20
 
-// trial is one run of an ending. The leader has its own node, which exists in the catalog only, so that the test can
-// remove all of it.
+// trial is one run of a scenario. Its leader has a node of its own, which exists in the catalog only, so that the
+// test can remove it.
 type trial struct {
 	backend
 	op      *consulx.Operator
@@ -40,10 +41,10 @@ type scenario struct {
 	// delayed is set if a lock-delay follows.
 	delayed bool
 	entry   api.SessionEntry
-	// checked is set if checks of the node and of a service keep the session alive.
+	// checked is set if the session depends on health checks of the node and of a service.
 	checked bool
 	end     func(p *trial) error
-	// parallel runs all repetitions at once, because one takes long.
+	// parallel runs all trials at once, because one takes long.
 	parallel bool
 }
 
@@ -54,7 +55,7 @@ func (p *trial) destroy() error {
 	return err
 }
 
-// awaitSessionEnd waits until Consul reports that the session no longer exists.
+// awaitSessionEnd waits until the session no longer exists.
 func (p *trial) awaitSessionEnd() error {
 	for index := uint64(0); ; {
 		entry, meta, err := p.API.Session().Info(p.session, &api.QueryOptions{WaitIndex: index, WaitTime: patience})
@@ -89,7 +90,7 @@ func (p *trial) deregister(check string) error {
 	return err
 }
 
-// scenarios are the twelve endings.
+// scenarios are the twelve endings of docs/endings.md.
 func scenarios() []scenario {
 	return []scenario{
 		{
@@ -167,14 +168,14 @@ func (s scenario) begin(p *trial) {
 	p.Acquire(t, api.KVPair{Key: p.key, Session: id, Value: []byte("web-1")})
 }
 
-// measurement is the reported data of one run.
+// measurement is the result of one trial.
 type measurement struct {
 	correct  bool
 	delay    time.Duration
 	evidence string
 }
 
-// run runs one repetition and compares the reported cause with the expected one.
+// run runs one trial and compares the reported cause with the expected one.
 func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
 	t.Helper()
 	s.begin(p)
@@ -208,7 +209,7 @@ func (s scenario) run(t *testing.T, b *board, p *trial) measurement {
 	return result
 }
 
-// repeat runs an ending repeatedly and collects the results.
+// repeat runs all trials of a scenario.
 func (s scenario) repeat(t *testing.T) []measurement {
 	t.Helper()
 	back := newBackend(t, consulx.Config{Address: consultest.Shared(t).Addr()})
@@ -238,7 +239,7 @@ func (s scenario) repeat(t *testing.T) []measurement {
 	return all
 }
 
-// Each of the twelve endings is measured repeatedly.
+// TestEndings measures how each ending is reported.
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	results := map[string][]measurement{}
@@ -309,11 +310,11 @@ func record(t *testing.T, name, table string) {
 	}
 }
 
-// recording is held while a table is written, because tests run in parallel.
+// recording guards the file, because tests run in parallel.
 var recording sync.Mutex
 
-// api.Lock releases the key and destroys its session immediately afterwards. If the session no longer exists when the
-// observer reads it, this looks like a destroy, so every reported cause must be a guess.
+// api.Lock releases the key and then destroys its session. If the session no longer exists when the observer reads
+// it, this looks like a destroy. Therefore every reported cause must be a guess.
 func TestReleaseBeforeADestroyIsAGuess(t *testing.T) {
 	onBoth(t, func(b backend) {
 		t := b.T

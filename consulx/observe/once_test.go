@@ -13,8 +13,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// A session that could not be read differs from one that the token cannot read: the caller's conclusions from the
-// second would be false for the first.
+// A session that could not be read is not a session that the token cannot read. The caller would draw false
+// conclusions.
 func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {
@@ -33,7 +33,8 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	}
 }
 
-// A finished job is idle; a vacant election with a candidate, or of which nothing is known, is not.
+// A vacant election without a candidate, such as a finished job, is idle. One with a candidate is vacant, and so is
+// one without data about candidates.
 func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
 	s := b.Session(t, &api.SessionEntry{Name: "job"})
@@ -43,7 +44,7 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 			b.unlock(t, "service/"+name+"/leader", s)
 		}
 	}
-	b.Session(t, &api.SessionEntry{Name: "web"}) // it waits for service/web/leader
+	b.Session(t, &api.SessionEntry{Name: "web"}) // a candidate for service/web/leader
 	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led}
 	states := func(s *election.Snapshot) map[string]election.State {
 		got := map[string]election.State{}

@@ -18,7 +18,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// concurrentClients is a set of clients that write a few keys all the time, in transactions whose responses contain the result of
+// concurrentClients write a few keys all the time. They use transactions, because the response contains the result of
 // each write.
 type concurrentClients struct {
 	backend
@@ -33,15 +33,15 @@ type concurrentClients struct {
 	releases []unlocked
 }
 
-// unlocked is one release by electop: the index that it was bound to and the index that it caused.
+// unlocked is one release by electop: the index in its condition and the index of the write.
 type unlocked struct {
 	op    api.KVTxnOp
 	bound uint64
 	at    uint64
 }
 
-// TestRacesInFreeRun runs clients and electop at the same time. Afterwards it compares electop's actions with the
-// record of all writes.
+// TestRacesInFreeRun runs clients and electop concurrently. Then it compares electop's actions with the record of all
+// writes.
 func TestRacesInFreeRun(t *testing.T) { onBoth(t, raceFreely) }
 
 func raceFreely(b backend) {
@@ -129,7 +129,7 @@ func (c *concurrentClients) write(r *rand.Rand, stop <-chan struct{}) {
 // commit writes and reads in one transaction.
 func (c *concurrentClients) commit(op *api.KVTxnOp) {
 	after := &api.KVTxnOp{Verb: api.KVGetOrEmpty, Key: op.Key}
-	// The mutex keeps other writes out between a write and its record.
+	// The mutex is held until the write is recorded, so the records are in the order of the writes.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ok, answer, _, err := c.API.Txn().Txn(api.TxnOps{{KV: op}, {KV: after}}, nil)
@@ -160,7 +160,7 @@ func (c *concurrentClients) kill(i int, session string) {
 	c.sessions[i] = c.newSession()
 }
 
-// actOnce applies an action of electop to the current hold of a key.
+// actOnce runs an action of electop on the current hold of a key.
 func (c *concurrentClients) actOnce(op *consulx.Operator, r *rand.Rand, counts map[string]int) {
 	pair := c.Get(c.T, c.keys[r.IntN(len(c.keys))])
 	if pair == nil || pair.Session == "" {
@@ -185,7 +185,7 @@ func (c *concurrentClients) actOnce(op *consulx.Operator, r *rand.Rand, counts m
 	counts[name]++
 }
 
-// replace replaces a session that electop destroyed.
+// replace creates a new session in place of one that electop destroyed.
 func (c *concurrentClients) replace(session string, destroyed bool) {
 	if !destroyed {
 		return
@@ -252,7 +252,7 @@ func (c *concurrentClients) released(ops api.TxnOps, result api.TxnResponse) {
 	c.releases = append(c.releases, u)
 }
 
-// compare compares electop's actions with the record of all other writes.
+// compare checks electop's actions against the record of all other writes.
 func (c *concurrentClients) compare() {
 	free := map[string]uint64{} // by key: the latest release
 	for _, u := range c.releases {
