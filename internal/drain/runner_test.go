@@ -18,8 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeConsul is a fake of Consul with one key per election. Its candidates acquire a free key
-// after a delay.
+// fakeConsul has one key per election. Its candidates acquire a free key after a delay.
 type fakeConsul struct {
 	mu       sync.Mutex
 	keys     map[string]*key
@@ -34,14 +33,14 @@ type fakeConsul struct {
 type key struct {
 	hold election.Target // Session "" while free
 	term uint64
-	// next returns the node that wins the key after n releases, "" if none does.
+	// next returns the node whose session acquires the key after n releases, or "".
 	next  func(n int) string
 	delay time.Duration
-	// fails returns the outcome of a write instead of carrying it out.
+	// fails returns the outcome of a write. A write with another outcome than OutcomeDone changes nothing.
 	fails    func(n int) insight.OutcomeKind
 	releases int
 	freed    time.Time
-	likely   int // candidates elsewhere that the plan has
+	likely   int // candidates on other nodes, according to the plan
 }
 
 // latency is the time of one write.
@@ -49,10 +48,10 @@ const latency = time.Millisecond
 
 func newFakeConsul() *fakeConsul { return &fakeConsul{keys: map[string]*key{}} }
 
-// always wins on one node.
+// always returns one node.
 func always(node string) func(int) string { return func(int) string { return node } }
 
-// after wins on node-2 for n releases, and then on node-3.
+// after returns node-2 for n releases, and then node-3.
 func after(n int) func(int) string {
 	return func(releases int) string {
 		if releases <= n {
@@ -62,7 +61,7 @@ func after(n int) func(int) string {
 	}
 }
 
-// add creates an election that a session on a node leads.
+// add creates an election that is led by a session on a node.
 func (w *fakeConsul) add(name, node string, next func(int) string) *key {
 	k := &key{next: next, delay: 3 * time.Millisecond}
 	w.keys["service/"+name+"/leader"] = k
@@ -121,14 +120,14 @@ func (w *fakeConsul) write(kind election.ActionKind, t election.Target) insight.
 	return o
 }
 
-// free ends the hold of a key. The mutex is held.
+// free ends the hold of a key. The caller holds the mutex.
 func (w *fakeConsul) free(k *key) {
 	old := k.hold
 	k.hold, k.freed = election.Target{}, time.Now()
 	w.report(election.Event{Time: k.freed, Type: election.Vacated, Key: old.Key, CreateIndex: 1, Session: old.Session, Term: old.Term})
 }
 
-// elect lets a session on a node win a key.
+// elect lets a session on a node acquire a key.
 func (w *fakeConsul) elect(name, node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +150,7 @@ func (w *fakeConsul) report(e election.Event) {
 	}
 }
 
-// plan is the plan of the elections that node-2 leads.
+// plan returns a plan for the elections that node-2 leads.
 func (w *fakeConsul) plan() drain.Plan {
 	p := drain.Plan{Nodes: []string{"node-2"}}
 	for _, k := range w.keys {
@@ -190,7 +189,7 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		if len(got) != 1 || r.Status != drain.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
-		// Four rounds of 1 ms for the write and 3 ms for the next leader, then Settle.
+		// There are four rounds of 1 ms for the write and 3 ms for the next leader, then Settle.
 		if took := time.Since(start); took != 16*time.Millisecond+5*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -216,7 +215,7 @@ func TestAnElectionStaysAfterTheLastRound(t *testing.T) {
 	})
 }
 
-// A client that polls every 5 s until two reads are the same competes again only if the leader stays for 10 s.
+// A client that polls every 5 s until two reads are equal competes again only if the leader stays for 10 s.
 func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -236,7 +235,7 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 		w.add("quick", "node-2", always("node-3"))
 		start := time.Now()
 		for name, r := range w.run(t.Context(), options()) {
-			want := 11 // the second half of the rounds waits
+			want := 11 // pauses in the second half of the rounds
 			if name == "quick" {
 				want = 1
 			}
@@ -244,14 +243,14 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
-		// A pause keeps no other election from being moved.
+		// During a pause, other elections move.
 		if took := time.Since(start); took < 16*time.Second || took > 18*time.Second || w.most > drain.Parallel {
 			t.Errorf("took %s, %d writes at a time", took, w.most)
 		}
 	})
 }
 
-// Without a likely candidate elsewhere, a pause helps no one.
+// If no candidate on another node is likely, a pause is useless.
 func TestRoundsWithoutACandidateElsewhereDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -307,8 +306,7 @@ func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 	})
 }
 
-// The drain of another election is still in progress when the node wins a vacant or a
-// settled election.
+// A session on the node acquires an election that was vacant or moved, while the drain of another election continues.
 func TestAnElectionThatReturnsDuringTheDrainIsReleasedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -360,7 +358,7 @@ func TestAHoldThatChangedIsReadAgain(t *testing.T) {
 			w := newFakeConsul()
 			k := w.add("web", "node-2", always("node-3"))
 			plan := w.plan()
-			k.lead("web", "node-2") // another term, which the runner does not know
+			k.lead("web", "node-2") // another term, which was not reported to the runner
 			r := drain.NewRunner(plan, w, options())
 			w.runner = r
 			if observed {
