@@ -87,7 +87,7 @@ func TestAReaderCreatesNoFile(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsReportedOnceAndTriedAgain limits the size of the file, so that writes fail as on a full disk.
+// The size of the file is limited, so that writes fail as on a full disk.
 func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	path := newPath(t)
 	record(t, path, decade(t).events)
@@ -131,8 +131,7 @@ func TestAFullDiskIsReportedOnceAndTriedAgain(t *testing.T) {
 	}
 }
 
-// A copy of a history, such as one in a backup, is readable where nothing can be
-// written.
+// A copy of a history, for example in a backup, must be readable in a read-only folder.
 func TestAFileInAReadOnlyFolderIsReadable(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may write everywhere")
