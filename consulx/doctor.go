@@ -101,7 +101,7 @@ func (d *doctor) fails(subject, rule string, err error) {
 func (d *doctor) agent(info Info, err error) {
 	if info.Version == "" {
 		rule := aclRule("agent_prefix", "", "read")
-		d.add("agent", StatusLimited, rule, "its version and node are not readable with this token; nothing else needs them")
+		d.add("agent", StatusLimited, rule, "version and node are not readable with this token; no other function of electop requires them")
 	} else {
 		d.add("agent", StatusOK, "", "Consul %s on node %s", info.Version, info.Node)
 	}
@@ -228,11 +228,11 @@ func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	case allowed && !filtered:
 		d.add(subject, StatusOK, "", "%s; the keys of this pattern are readable", found)
 	case len(keys) == 0 && (filtered || known && !allowed):
-		d.add(subject, StatusDenied, rule, "none readable: the response is empty whether or not elections exist")
+		d.add(subject, StatusDenied, rule, "none readable; with this token the response is empty even if elections exist")
 	case filtered:
 		d.add(subject, StatusLimited, rule, "%s readable; Consul omitted keys", found)
 	case known || d.client.anonymous:
-		d.add(subject, StatusLimited, rule, "%s readable; keys that this token cannot read look like keys that do not exist", found)
+		d.add(subject, StatusLimited, rule, "%s readable; the response does not show whether unreadable keys were omitted", found)
 	default:
 		d.add(subject, StatusOK, "", "%s; the response is complete", found)
 	}
@@ -287,10 +287,10 @@ func (d *doctor) catalog() {
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
-			"needs write on the key", narrower(p.Exact()))
+			"requires write on the key", narrower(p.Exact()))
 	}
 	d.action("destroy", aclRule("session_prefix", "", "write"), right{Resource: "session", Access: "write"},
-		"needs write on sessions, judged by the name of the session's node", narrower(false))
+		"requires session write on the name of the session's node", narrower(false))
 }
 
 // narrower notes that a permission for a part of a prefix may exist.

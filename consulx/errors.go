@@ -251,7 +251,7 @@ func innermost(err error) string {
 	case errors.As(err, &dns):
 		return "host not found"
 	case errors.As(err, &notTLS):
-		return "it does not speak TLS (is it http, not https?)"
+		return "the server does not use TLS; use http:// instead of https://"
 	case errors.As(err, &unknown):
 		return "its certificate is signed by an unknown authority (--ca-file)"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netw) && netw.Timeout():

@@ -550,7 +550,7 @@ func TestKeysThatKeepAppearingAreDivided(t *testing.T) {
 		cancel()
 		creating.Wait()
 		if s.layouts.Load() == 0 {
-			t.Error("never divided")
+			t.Error("the keys were never divided into shards")
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestObserverRecoversFromAnAgentThatWasKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, n = board.event(n, election.ConnectionLost, "")
-	board.until("a greyed board", func() bool {
+	board.until("a stale board", func() bool {
 		return board.last.Connection.State == election.Lost && board.last.Find("service/web/leader").Leader == "web-1"
 	})
 	if err := agent.Restart(); err != nil {
@@ -195,7 +195,7 @@ func TestAnonymousCallerGetsTheMissingPermission(t *testing.T) {
 	root.Acquire(t, api.KVPair{Key: "service/a/leader", Session: s})
 	anonymous := newClient(t, consulx.Config{Address: agent.Addr()})
 	board := observe(t, anonymous)
-	board.until("a suspicious answer", func() bool { return board.last != nil && board.last.Loaded && board.last.Filtered })
+	board.until("a filtered response", func() bool { return board.last != nil && board.last.Loaded && board.last.Filtered })
 	look, err := Once(t.Context(), anonymous, patterns(t))
 	if err != nil || !look.Filtered || len(look.Elections) != 0 {
 		t.Fatalf("%+v, %v", look, err)

@@ -237,7 +237,7 @@ func patroniSurroundings(t *testing.T, board *board, key string, replicas ...str
 	s := board.snapshot()
 	e := s.Find(key)
 	if software := insight.DetectSoftware(e, s.Surroundings); software == nil || software.Name != "Patroni" {
-		t.Errorf("taken for %+v", software)
+		t.Errorf("identified as %+v", software)
 	}
 	if e.Term != 1 || e.Leader != "pg-0" {
 		t.Errorf("the leader is %s in term %d", e.Leader, e.Term)

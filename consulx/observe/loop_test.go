@@ -182,7 +182,7 @@ func TestLoopRestartsWhenTheIndexDecreases(t *testing.T) {
 		pass(time.Second)
 		want := []string{"@0s", "2493@0s", "@5ms", "2490@5ms", "2495@5ms"}
 		if got := f.questions(); !slices.Equal(got, want) {
-			t.Errorf("asked %q, want %q", got, want)
+			t.Errorf("requested %q, want %q", got, want)
 		}
 	})
 }
@@ -228,7 +228,7 @@ func TestLoopBacksOffAndReportsTheGap(t *testing.T) {
 	inBubble(t, f, func(b *board) {
 		pass(3 * time.Minute)
 		if asked := f.questions(); len(asked) < 10 || !strings.HasPrefix(asked[7], "@") || !strings.HasPrefix(asked[9], "9@") {
-			t.Errorf("asked %q", asked)
+			t.Errorf("requested %q", asked)
 		}
 		kinds := []election.EventType{}
 		for _, e := range b.events {
@@ -314,7 +314,7 @@ func TestProbeNoticesLostQuorum(t *testing.T) {
 			t.Errorf("with a quorum again: %+v", c)
 		}
 		if got, want := f.questions(), []string{"@0s", "7@0s", "@7s", "7@7s"}; !slices.Equal(got, want) {
-			t.Errorf("asked %q, want %q", got, want)
+			t.Errorf("requested %q, want %q", got, want)
 		}
 	})
 }

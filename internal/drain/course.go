@@ -177,7 +177,7 @@ func (c *course) rest(now, end time.Time, s Status, reason string) (wake time.Ti
 func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 	reason := ""
 	if c.rounds == 0 {
-		reason = "it moved before a release"
+		reason = "the leader changed before a release"
 	}
 	wake = c.rest(now, c.since.Add(p.Settle), Moved, reason)
 	if c.status == Moved && p.Watch {

@@ -346,7 +346,7 @@ func TestOnlyTheHoldThatWasReadIsReleased(t *testing.T) {
 			Node: "node-3", Term: k.term, ModifyIndex: k.hold.ModifyIndex,
 		}})
 		got := r.Run(t.Context())[0]
-		if got.Status != drain.Moved || got.Rounds != 0 || got.Reason != "it moved before a release" || len(w.log) > 0 {
+		if got.Status != drain.Moved || got.Rounds != 0 || got.Reason != "the leader changed before a release" || len(w.log) > 0 {
 			t.Errorf("%+v %v", got, w.log)
 		}
 	})

@@ -86,7 +86,7 @@ func checkVerdict(response *http.Response) error {
 
 // NotConsul returns the error of a response that Consul never sends.
 func NotConsul(found string) error {
-	return fmt.Errorf("the response is not Consul's: %s; is there a proxy in between?", found)
+	return fmt.Errorf("the response is not Consul's: %s; check for a proxy between electop and Consul", found)
 }
 
 // indexed reports whether an endpoint's responses contain an index.

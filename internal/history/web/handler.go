@@ -280,12 +280,12 @@ func (s *server) postAction(w http.ResponseWriter, r *http.Request) {
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
 	if err != nil {
-		writeError(w, http.StatusRequestEntityTooLarge, errorJSON{Error: "the action is too large or was cut"})
+		writeError(w, http.StatusRequestEntityTooLarge, errorJSON{Error: "the action is too large or incomplete"})
 		return
 	}
 	a, err := decodeAction(text)
 	if err != nil || !validAction(&a) {
-		writeError(w, http.StatusBadRequest, errorJSON{Error: "this is not an action"})
+		writeError(w, http.StatusBadRequest, errorJSON{Error: "the body is not a valid action"})
 		return
 	}
 	a.Time = time.Now()

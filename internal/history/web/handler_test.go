@@ -255,7 +255,7 @@ func TestErrorsOfTheFileStayOnTheRecorder(t *testing.T) {
 	}
 	s.mu.Unlock()
 	_, err := client(t, web.ClientOptions{URL: s.URL}).Stats(t.Context(), history.Filter{})
-	if u, _ := url.Parse(s.URL); err == nil || err.Error() != "history at http://"+u.Host+": the recorder failed (HTTP 500); its log says why" {
+	if u, _ := url.Parse(s.URL); err == nil || err.Error() != "history at http://"+u.Host+": the recorder failed (HTTP 500); see its log" {
 		t.Error(err)
 	}
 }
