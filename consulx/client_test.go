@@ -87,7 +87,7 @@ func TestConfigFromFlagsAndEnvironment(t *testing.T) {
 			r := asked()
 			user, password, _ := r.BasicAuth()
 			if got := strings.TrimSuffix(user+":"+password, ":"); got != c.user {
-				t.Errorf("requested with %q", got)
+				t.Errorf("requested with user %q, want %q", got, c.user)
 			}
 			if r.Header.Get("X-Consul-Token") != c.token || r.URL.RawQuery != c.query || r.URL.Path != c.path+"/v1/status/leader" {
 				t.Errorf("requested %s with token %q", r.URL, r.Header.Get("X-Consul-Token"))

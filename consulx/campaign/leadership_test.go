@@ -29,7 +29,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 		latency time.Duration // latency of each response
 	}{
 		"defaults":                          {},
-		"slow responses":                     {latency: 2 * time.Second},
+		"slow responses":                    {latency: 2 * time.Second},
 		"TTL longer than the lock-delay":    {session: SessionOptions{TTL: time.Hour}},
 		"lock-delay longer than the TTL":    {session: SessionOptions{TTL: 10 * time.Second, LockDelay: time.Minute}},
 		"lock-delay above Consul's maximum": {session: SessionOptions{TTL: time.Hour, LockDelay: time.Hour}},

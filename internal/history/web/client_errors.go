@@ -67,7 +67,7 @@ func (c *Client) rejection(r *http.Response) error {
 	case r.StatusCode == http.StatusBadRequest:
 		return c.errorf("the request was rejected (HTTP 400); a recorder with TLS needs https://")
 	case r.StatusCode == http.StatusNotFound:
-		return c.errorf("no recorder (electop record) responds at this URL")
+		return c.errorf("no recorder at this URL")
 	case r.StatusCode == http.StatusForbidden:
 		return c.errorf("not allowed (HTTP 403)")
 	case r.StatusCode == http.StatusServiceUnavailable:
