@@ -92,7 +92,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		}
 	}
 	s.board.stop()
-	s.workload.reported(s.board)
+	s.reported(s.board)
 	if changes < 20 {
 		t.Errorf("the layout changed only %d times", changes)
 	}

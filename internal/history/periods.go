@@ -74,7 +74,7 @@ func (p Periods) End() time.Time {
 }
 
 const (
-	// An observation has ended if its latest heartbeat is older than AliveWithin.
+	// AliveWithin is the age of the latest heartbeat above which an observation has ended.
 	AliveWithin = 10 * time.Second
 	// shortestGap is the minimum time without observation that counts as a gap.
 	shortestGap = time.Second

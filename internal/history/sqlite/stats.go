@@ -63,7 +63,7 @@ func (f *File) summaries(ctx context.Context, q history.Filter, cover *history.C
 	w.add("e.key <> ''")
 	w.add(`(EXISTS (SELECT 1 FROM terms WHERE election = e.id)
 		OR NOT EXISTS (SELECT 1 FROM events WHERE election = e.id AND type IN ` + dbfile.StateTypes + ` AND type IN ('entered', 'left')))`)
-	//nolint:gosec // the conditions hold no text of users
+	//nolint:gosec // the conditions contain no user input
 	rows, err := f.db.QueryContext(ctx, `SELECT e.id, e.name, e.key, e.datacenter,
 		ifnull((SELECT time FROM events WHERE election = e.id ORDER BY time LIMIT 1), 0),
 		ifnull((SELECT started FROM terms WHERE election = e.id ORDER BY started LIMIT 1), 0)
@@ -102,7 +102,7 @@ func (f *File) addTerms(ctx context.Context, q history.Filter, elections map[int
 	if !q.Until.IsZero() {
 		w.add("started <= ?", until(q.Range))
 	}
-	//nolint:gosec // the conditions hold no text of users
+	//nolint:gosec // the conditions contain no user input
 	rows, err := f.db.QueryContext(ctx, "SELECT election, started, ended, ifnull(seen_until, ended), vacancy, cause FROM terms"+w.String(), w.args...)
 	if err != nil {
 		return dbfile.Wrap(f.path, err)
