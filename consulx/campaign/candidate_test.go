@@ -49,7 +49,7 @@ func awaitLoss(t *testing.T, l *Leadership) {
 	select {
 	case <-l.Lost():
 	case <-time.NewTimer(patience).C:
-		t.Fatal("the leadership lasts")
+		t.Fatal("Lost was not closed")
 	}
 }
 
