@@ -61,7 +61,7 @@ func staleSnapshot() *election.Snapshot {
 	part := func(prefix string, age, retry time.Duration) election.StalePart {
 		return election.StalePart{
 			Part:  election.Part{Kind: election.PartKeys, Range: election.PrefixRange(prefix)},
-			Since: ago(age), Error: "cannot reach Consul at 127.0.0.1:8500: no answer in time", RetryAt: testNow().Add(retry),
+			Since: ago(age), Error: "cannot reach Consul at 127.0.0.1:8500: request timed out", RetryAt: testNow().Add(retry),
 		}
 	}
 	s.Connection.Stale = []election.StalePart{part("service/svc-0000", 14*time.Second, 3*time.Second), part("service/svc-0011", 12*time.Second, 5*time.Second)}
@@ -73,7 +73,7 @@ func staleOnly(kind election.PartKind) func() *election.Snapshot {
 	return func() *election.Snapshot {
 		s := mixedSnapshot()
 		s.Connection.Stale = []election.StalePart{{
-			Part: election.Part{Kind: kind, Range: election.PrefixRange("service/"), Node: "node-1"}, Since: ago(27 * time.Second), Error: "no answer in time",
+			Part: election.Part{Kind: kind, Range: election.PrefixRange("service/"), Node: "node-1"}, Since: ago(27 * time.Second), Error: "request timed out",
 		}}
 		return s
 	}

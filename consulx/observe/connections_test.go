@@ -93,8 +93,8 @@ func forward(w http.ResponseWriter, r *http.Request, to http.RoundTripper) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// The probe and the operator always get a connection, and the maximum number of connections is never exceeded,
-// regardless of the number of watched elections, nodes and sessions.
+// The probe and the operator always get a connection. The number of connections never exceeds the maximum, however
+// many elections, nodes and sessions are watched.
 func TestBlockedQueriesLeaveConnectionsToTheOthers(t *testing.T) {
 	for _, conns := range []int{24, 64} {
 		t.Run(fmt.Sprint(conns), func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// A session that could not be read differs from one that the token cannot read: the caller's conclusions from the
-// second would be false for the first.
+// A session that could not be read is not a session that the token cannot read. The caller would draw false
+// conclusions.
 func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {

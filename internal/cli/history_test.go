@@ -208,7 +208,7 @@ func TestWatchContinuesWithoutAHistoryThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ file, want string }{
-		{foreign, "not a history of electop"},
+		{foreign, "not an electop history file"},
 		{damaged, "the file is damaged"},
 		{filepath.Join(foreign, "h.db"), "not a directory"},
 	} {

@@ -2,7 +2,7 @@ package wire
 
 import "strings"
 
-// LiteralPrefix is the longest beginning of prefix that Consul's HTTP API interprets literally. Consul cleans paths:
+// LiteralPrefix is the longest beginning of prefix that Consul's HTTP API does not normalize. Consul cleans paths:
 // "a//b", "a/./b" and "a/x/../b" name other keys.
 func LiteralPrefix(prefix string) string {
 	start := 0
@@ -18,5 +18,5 @@ func LiteralPrefix(prefix string) string {
 	}
 }
 
-// Literal reports whether the HTTP API interprets a key literally.
+// Literal reports whether the HTTP API leaves a key unchanged.
 func Literal(key string) bool { return key != "" && LiteralPrefix(key) == key }

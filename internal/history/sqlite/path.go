@@ -18,11 +18,11 @@ var (
 	ErrCorrupt = dbfile.ErrCorrupt
 )
 
-// DefaultPath returns the file for one cluster under the XDG state folder. cluster is the address of the agent, and
-// the partition and namespace if there are any.
+// DefaultPath returns the file for one cluster in the XDG state folder. cluster is the address of the agent, with the
+// partition and the namespace if these are set.
 func DefaultPath(cluster string) (string, error) {
 	folder := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(folder) { // the XDG specification: a relative path is ignored
+	if !filepath.IsAbs(folder) { // the XDG specification ignores relative paths
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", err
