@@ -1,5 +1,5 @@
-// Package ui is electop's dashboard: a Bubble Tea program that draws
-// [election.Snapshot]s and lets an operator release or destroy what they show.
+// Package ui is electop's dashboard: a Bubble Tea program that draws [election.Snapshot]s and lets an operator
+// release keys and destroy sessions.
 //
 // It imports election and never Consul: snapshots come in through [Options.Snapshots],
 // actions go out through an [Operator], and only a later snapshot changes the board. The

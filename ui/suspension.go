@@ -8,27 +8,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// interludeMsg carries a function that needs the terminal; nil requests a redraw only.
-type interludeMsg struct{ run func() }
+// suspensionMsg requests that the dashboard release the terminal while run is called. A nil run only redraws the
+// screen.
+type suspensionMsg struct{ run func() }
 
-// interludeOverMsg is sent when the dashboard has the terminal again.
-type interludeOverMsg struct{}
+// suspensionOverMsg is sent when the dashboard has the terminal again.
+type suspensionOverMsg struct{}
 
-// nextInterlude returns the command that waits for the next interlude.
-func nextInterlude(ctx context.Context, next func(context.Context) (func(), bool)) tea.Cmd {
+// nextSuspension returns the command that waits for the next suspension. It returns nil if next is nil.
+func nextSuspension(ctx context.Context, next func(context.Context) (func(), bool)) tea.Cmd {
 	if next == nil {
 		return nil
 	}
 	return func() tea.Msg {
 		if run, more := next(ctx); more {
-			return interludeMsg{run}
+			return suspensionMsg{run}
 		}
 		return nil
 	}
 }
 
-// suspend stops the process until the user continues it. Without a stop function Bubble
-// Tea does it.
+// suspend stops the process until the user continues it. If stop is nil, Bubble Tea stops the process.
 func suspend(stop func()) tea.Cmd {
 	if stop == nil {
 		return tea.Suspend
@@ -36,13 +36,13 @@ func suspend(stop func()) tea.Cmd {
 	return func() tea.Msg { stop(); return nil }
 }
 
-// lendTerminal runs an interlude with the terminal. A redraw ends at once: next waits for
-// the following interlude.
-func lendTerminal(msg interludeMsg, next tea.Cmd) tea.Cmd {
+// releaseTerminal restores the terminal for the duration of a suspension. A redraw ends immediately, so next is
+// started here.
+func releaseTerminal(msg suspensionMsg, next tea.Cmd) tea.Cmd {
 	if msg.run == nil {
 		return tea.Batch(tea.ClearScreen, next)
 	}
-	return tea.Exec(withTerminal(msg.run), func(error) tea.Msg { return interludeOverMsg{} })
+	return tea.Exec(withTerminal(msg.run), func(error) tea.Msg { return suspensionOverMsg{} })
 }
 
 // withTerminal adapts a function to [tea.ExecCommand]: Bubble Tea runs it on the event
