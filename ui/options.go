@@ -47,9 +47,9 @@ type Options struct {
 	// Rights reads the token's permissions for a hold, or for a session if the target has
 	// no key. It runs off the event loop.
 	Rights func(ctx context.Context, t election.Target) (election.Rights, error)
-	// Holdings searches the KV store for keys that the sessions hold, off the event loop.
-	// complete is false if the token cannot read all keys; an error may come with keys.
-	// Any goroutine may call progress until Holdings returns.
+	// Holdings searches the KV store for keys that the sessions hold, off the event loop. complete is false if the
+	// token cannot read all keys. The keys found before an error are returned with it. Any goroutine may call
+	// progress until Holdings returns.
 	Holdings func(ctx context.Context, sessions []string, progress func(done, total int)) (keys []election.Pair, complete bool, err error)
 	// Survey reads the surroundings of elections once and returns them in the order of keys. Errors are in the
 	// results. A dialog calls it off the event loop and waits for it.

@@ -49,9 +49,9 @@ func releaseTerminal(msg suspensionMsg, next tea.Cmd) tea.Cmd {
 // loop, after it restored the terminal.
 type withTerminal func()
 
-// rendererPause lets Bubble Tea's drawing goroutine end before the next one starts: it
-// stops the ticker that both share, and nothing reports its end (v2.0.9, stopRenderer).
-// Without the pause the screen may stay empty.
+// rendererPause is the time for Bubble Tea's drawing goroutine to end before the next one starts. The old goroutine
+// stops the ticker that both share, and nothing reports its end (v2.0.9, stopRenderer). Without the pause the screen
+// may remain empty.
 const rendererPause = 20 * time.Millisecond
 
 // Run runs the function.
