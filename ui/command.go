@@ -13,7 +13,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// commandNames lists the commands for the error message of an unknown one.
+// commandNames is the list of commands in the help, the prompt and the error message for an unknown command.
 const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release [FILTER]  :destroy [FILTER]  :drain [NODE]  :fix  :discover  :watch PATTERN  :unwatch PATTERN  :help"
 
 // command runs a line typed after ":".
@@ -74,8 +74,8 @@ func (m *Model) command(text string) tea.Cmd {
 	return nil
 }
 
-// toTable sends a message to the table of the view. The Events view has no table, so the
-// elections' table receives it.
+// toTable sends a message to the table of the current view. For the Events view, which has no table, it is the table
+// of elections.
 func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 	if m.focus.view == viewSessions {
 		return send(m, &m.sessions, msg)
@@ -83,7 +83,7 @@ func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 	return send(m, &m.board, msg)
 }
 
-// sortBy parses the arguments of :sort. Without a word the table lists the valid ones.
+// sortBy parses the arguments of :sort. An empty word makes the table show the valid sort keys.
 func sortBy(rest string) scene.SortBy {
 	word, direction, _ := strings.Cut(rest, " ")
 	direction = strings.TrimSpace(direction)
@@ -93,7 +93,6 @@ func sortBy(rest string) scene.SortBy {
 	return scene.SortBy{Word: strings.ToLower(word), Reverse: direction != ""}
 }
 
-// goTo selects an election by name or key.
 func (m *Model) goTo(name string) tea.Cmd {
 	found := m.scene.Shown.Named(name)
 	switch len(found) {
@@ -107,7 +106,6 @@ func (m *Model) goTo(name string) tea.Cmd {
 	return nil
 }
 
-// watch adds patterns to the watched ones.
 func watch(m *Model, texts []string) {
 	now := m.look.place.Patterns
 	for _, text := range texts {
@@ -127,7 +125,6 @@ func watch(m *Model, texts []string) {
 	setPatterns(m, now)
 }
 
-// unwatch removes one of the watched patterns.
 func unwatch(m *Model, text string) {
 	now := m.look.place.Patterns
 	p, err := election.ParsePattern(text)
@@ -143,7 +140,6 @@ func unwatch(m *Model, text string) {
 	setPatterns(m, left)
 }
 
-// setPatterns replaces the watched patterns.
 func setPatterns(m *Model, texts []string) {
 	ps, err := election.ParsePatterns(texts)
 	switch {
@@ -159,14 +155,12 @@ func setPatterns(m *Model, texts []string) {
 	m.say(term.Led, "Watching "+scene.OneLine(strings.Join(ps.Strings(), ", "), 200))
 }
 
-// hintMsg is the number of locks found outside the patterns; there may be more unless the
-// search was complete.
+// hintMsg is the number of locks found outside the patterns. It is a minimum unless the search was complete.
 type hintMsg struct {
 	locks    int
 	complete bool
 }
 
-// hint shows that there are locks outside the patterns.
 func hint(m *Model, found hintMsg) {
 	if found.locks == 0 {
 		return
@@ -178,7 +172,7 @@ func hint(m *Model, found hintMsg) {
 	m.say(term.Quiet, text)
 }
 
-// searchHint searches for locks outside the patterns once the board is complete.
+// searchHint returns the search for locks outside the patterns, once. It waits for a complete board.
 func searchHint(m *Model) (search tea.Cmd) {
 	if m.feed.live.Loaded {
 		search, m.out.hint = m.out.hint, nil

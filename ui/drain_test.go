@@ -13,7 +13,7 @@ import (
 	"electop/ui/internal/plan"
 )
 
-// fakeDrain plays the given changes. It ends after the last ones, or when it is stopped.
+// fakeDrain reports the given changes. It ends after the last change or when it is stopped.
 type fakeDrain struct {
 	changes [][]plan.Step
 	stopped bool
@@ -35,7 +35,7 @@ func drainStep(name string, status plan.Status, text string) plan.Step {
 	return plan.Step{Key: keyOf(name), Status: status, Text: text, Since: testNow().Add(-2 * time.Second)}
 }
 
-// drains lets a dashboard drain node-2, which leads four elections of the fixture.
+// drains returns an option: the dashboard can drain node-2, which leads four elections of the fixture.
 func drains(run *fakeDrain, asked *[]string) func(*Options) {
 	return func(o *Options) {
 		o.Drain = func(_ context.Context, node string, progress func(done, total int)) (DrainPlan, error) {
@@ -74,7 +74,7 @@ func planned(t *testing.T, run *fakeDrain, w, h int, change ...func(*Options)) (
 	return d, asked
 }
 
-// confirmDrain reads the plan to its end and confirms it.
+// confirmDrain scrolls to the end of the plan and confirms it.
 func (d *driver) confirmDrain() tea.Cmd {
 	d.t.Helper()
 	for range 100 {
@@ -88,14 +88,14 @@ func (d *driver) confirmDrain() tea.Cmd {
 	return nil
 }
 
-// notice lets the user notice the latest text of the plan.
+// notice sends the message that the latest text of the plan was visible long enough.
 func (d *driver) notice() {
 	if msg := d.m.focus.drain.Awaits(); msg != nil {
 		d.send(msg)
 	}
 }
 
-// someChanges is a drain with every result.
+// someChanges returns the changes of a drain in which every result occurs.
 func someChanges() [][]plan.Step {
 	return [][]plan.Step{
 		{drainStep("auth", plan.Moving, "1 release, no leader"), drainStep("billing", plan.Moving, "3 releases, led by billing-2 on node-2")},
@@ -110,14 +110,14 @@ func someChanges() [][]plan.Step {
 	}
 }
 
-// planOf shows the plan after the user has noticed it.
+// planOf shows a plan that the user can confirm.
 func planOf(t *testing.T, w, h int) *driver {
 	d, _ := planned(t, &fakeDrain{}, w, h)
 	d.notice()
 	return d
 }
 
-// drained shows a drain after some changes, and then presses keys.
+// drained shows a drain after the first changes. It then presses keys.
 func drained(changes int, keys ...string) func(*testing.T, int, int) *driver {
 	return func(t *testing.T, w, h int) *driver {
 		d, _ := planned(t, &fakeDrain{changes: someChanges()}, w, h)
@@ -246,7 +246,7 @@ func TestElsewhereANodeIsChosen(t *testing.T) {
 	d.keys("esc")
 	d.wants("Cancelled: nothing was changed.")
 	d.send(firstOf(t, d.keys(":", "'drain node-9", "enter")))
-	d.wants("The plan cannot be made: no such node: node-9", "[ Close ]")
+	d.wants("Cannot plan the drain: no such node: node-9", "[ Close ]")
 	d.keys("enter", "2", "D")
 	d.wants("Drain a node")
 }

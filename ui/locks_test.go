@@ -10,7 +10,7 @@ import (
 	"electop/election/discovery"
 )
 
-// discovers lets a dashboard find locks, three of which are not watched.
+// discovers sets a search that finds several groups of locks.
 func discovers(o *Options) {
 	o.Discover = func(_ context.Context, progress func(done, total int)) (DiscoveredLocks, error) {
 		progress(10_040, 10_040)

@@ -209,7 +209,7 @@ func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jo
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
 		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history, Warnings: b.warnings,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
-		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Interludes: jobs.next,
+		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Suspensions: jobs.next,
 	}
 	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {
 		b.recorder.watches(ps)

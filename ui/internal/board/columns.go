@@ -66,13 +66,13 @@ func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
-// columns selects the columns for a table width and distributes the space. In the past there
-// are no checks: they are not stored.
+// columns selects the columns for a table width and distributes the space. The past has no column of checks because
+// the history does not store checks.
 func (m Model) columns(width int, past bool) []column {
 	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, past), m.Window())
 }
 
-// setLaneTitle sets the title of the lane column, which shows the time window.
+// setLaneTitle puts the time window into the title of the lane column.
 func setLaneTitle(columns []column, window time.Duration) []column {
 	for i := range columns {
 		if columns[i].id != colLane {
@@ -121,7 +121,7 @@ func chooseColumns(width int, c extent, wide, past bool) []column {
 	most := func(b bounds) int { return b.most }
 	grow(want, colFor, colElection, colLeader, colNode, colLane, colChanges)
 	grow(most, colLeader, colElection, colChecks, colNode, colLane)
-	if room < 0 { // narrower than the minimum
+	if room < 0 { // the window is narrower than the sum of the minimum widths
 		widths[colElection] = max(6, widths[colElection]+room)
 	}
 	return listColumns(shown, widths)
@@ -147,5 +147,4 @@ func columnTitle(id columnID, width int) string {
 	return title
 }
 
-// rightAligned reports whether the column contains numbers.
 func (id columnID) rightAligned() bool { return id == colTerm || id == colChanges }

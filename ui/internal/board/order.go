@@ -8,8 +8,8 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// refresh filters and sorts again. The cursor stays on its election, or moves to the one that
-// replaces it.
+// refresh filters and sorts the elections. The cursor stays on its election. If the election is no longer listed, the
+// cursor moves to the next row.
 func (m *Model) refresh(s *scene.Scene) {
 	m.order = make([]*election.Election, 0, len(s.Shown.Elections))
 	for _, e := range s.Shown.Elections {
@@ -29,14 +29,12 @@ func (m *Model) refresh(s *scene.Scene) {
 	m.relocate()
 }
 
-// leaderless reports whether an election is vacant, with or without a lock-delay, and not
-// idle.
+// leaderless reports whether an election is vacant, with or without a lock-delay. Idle elections do not count.
 func leaderless(e *election.Election, s *scene.Scene) bool {
 	state := scene.DisplayStateOf(e, s.AsOf)
 	return state == scene.StateVacant || state == scene.StateLockDelay
 }
 
-// relocate finds the cursor's row in a new order.
 func (m *Model) relocate() {
 	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.cursor })
 	if i < 0 {
@@ -45,8 +43,7 @@ func (m *Model) relocate() {
 	m.moveTo(i)
 }
 
-// rows is the number of elections in a table of this height, without the head and the line
-// about hidden rows.
+// rows is the number of elections that fit below the column titles and above the line about hidden rows.
 func (m Model) rows(height int) int {
 	if rows := height - 1; rows >= len(m.order) || rows < 3 {
 		return max(0, rows)
@@ -54,7 +51,6 @@ func (m Model) rows(height int) int {
 	return height - 2
 }
 
-// visible returns the elections on a screen of this many rows.
 func (m Model) visible(rows int) []*election.Election {
 	from := min(m.at.Offset, len(m.order))
 	return m.order[from:min(len(m.order), from+max(0, rows))]

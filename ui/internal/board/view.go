@@ -9,7 +9,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// View draws the head and as many rows as fit.
+// View draws the column titles and the rows that fit.
 func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 	r := m.rect
 	lines := make([]string, 0, r.H)
@@ -65,7 +65,7 @@ func (m Model) head(p *term.Painter, columns []column, width int) string {
 	return l.Done()
 }
 
-// writeTitle draws one title; its marker may use the gap after the column.
+// writeTitle draws a column title. The sort marker may use the gap after the column.
 func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	w := term.Width(c.title)
 	if c.id.rightAligned() {
@@ -81,7 +81,7 @@ func writeTitle(l *term.Line, c column, end int, sorted bool, marker string) {
 	l.Text(term.Accent, marker)
 }
 
-// hiddenRows shows how many rows are above and below, and how many of them have no leader.
+// hiddenRows shows the number of rows above and below the screen, and how many of them have no leader.
 func (m Model) hiddenRows(p *term.Painter, width, rows int) string {
 	end := min(len(m.order), m.at.Offset+rows)
 	first, _ := slices.BinarySearch(m.vacant, m.at.Offset)

@@ -47,8 +47,8 @@ func stateSpans(s *scene.Scene, c scene.Counts, width int, words bool) []term.Sp
 	return append(spans, term.Span{term.Text, "  " + s.Now.Format("15:04:05") + " "})
 }
 
-// placeSpans returns the program's name, the badges of a demonstration and of read-only
-// mode, the datacenter, the address and the patterns.
+// placeSpans returns the left half of the header: the program's name, the mode, the datacenter, the address and the
+// patterns.
 func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	spans := []term.Span{{term.Accent, " electop"}, {term.Text, " "}}
 	if room <= term.SpansWidth(spans) {
@@ -84,8 +84,7 @@ const (
 	countAll                      // words for everything
 )
 
-// countSpans returns the number of elections in each state. States that require action
-// stand out.
+// countSpans returns the number of elections in each state. It highlights the states that require action.
 func countSpans(s *scene.Scene, c scene.Counts, detail countDetail) []term.Span {
 	spans := make([]term.Span, 0, 12)
 	for _, part := range []struct {
@@ -177,7 +176,7 @@ func lostWord(c election.Connection) string {
 	case c.Refused:
 		return "refused"
 	}
-	return "no answer"
+	return "no response"
 }
 
 func latency(d time.Duration) string {

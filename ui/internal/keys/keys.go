@@ -39,7 +39,7 @@ func Default(ascii bool) Map {
 		NextTrouble: bind("n", "next problem", "n"), PrevTrouble: bind("N", "previous problem", "N"),
 		Open: bind(enter, "open", "enter"), Back: bind("esc", "back", "esc"),
 		NextTab: bind("tab", "next page", "tab"), PrevTab: bind("S-tab", "previous page", "shift+tab"),
-		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane", "J", "shift+down"),
+		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane down", "J", "shift+down"),
 		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
@@ -53,13 +53,13 @@ func Default(ascii bool) Map {
 		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
-		Earlier:  bind("[", "the event before", "["), Later: bind("]", "the event after", "]"),
+		Earlier:  bind("[", "previous event", "["), Later: bind("]", "next event", "]"),
 		ShorterLane: bind("+", "shorter lanes", "+", "="), LongerLane: bind("-", "longer lanes", "-"),
 		Help: bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
 	}
 }
 
-// says sets another description of a key.
+// says returns the binding with another description.
 func says(b key.Binding, what string) key.Binding {
 	b.SetHelp(b.Help().Key, what)
 	return b
@@ -99,14 +99,14 @@ func (k Map) All() [][]key.Binding {
 	}
 }
 
-// Zoom lists the keys of the footer while the pane fills the screen.
+// Zoom lists the keys of the footer while the pane uses the whole screen.
 func (k Map) Zoom() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
 // EventList lists the keys of the footer in the events view.
 func (k Map) EventList() []key.Binding {
-	open, newest := says(k.Open, "its election"), says(k.Top, "newest")
+	open, newest := says(k.Open, "show election"), says(k.Top, "newest")
 	return []key.Binding{k.Down, open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
@@ -122,13 +122,13 @@ func (k Map) SessionList(open bool) []key.Binding {
 // Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
 	if filter {
-		return []key.Binding{says(k.Open, "keep the filter"), says(k.Back, "clear it")}
+		return []key.Binding{says(k.Open, "keep the filter"), says(k.Back, "clear the filter")}
 	}
-	return []key.Binding{says(k.Open, "run it"), says(k.Back, "leave")}
+	return []key.Binding{says(k.Open, "run"), says(k.Back, "cancel")}
 }
 
-// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the
-// store, mayScan if one is possible.
+// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the store. mayScan is true if a
+// scan is possible.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 	choose, done, leave := says(k.NextTab, "choose"), says(k.Open, "press the button"), says(k.Back, "cancel")
 	switch {
@@ -150,8 +150,7 @@ func (k Map) HelpPage() []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), k.Back}
 }
 
-// ResultList lists the keys of the footer of the results; draining is true while the drain that
-// they show is in progress.
+// ResultList lists the keys of the footer of the results. draining is true if the results are of a drain in progress.
 func (k Map) ResultList(draining bool) []key.Binding {
 	if draining {
 		return []key.Binding{says(k.Down, "scroll"), says(k.Destroy, "stop"), says(k.Open, "hide")}
@@ -159,8 +158,7 @@ func (k Map) ResultList(draining bool) []key.Binding {
 	return []key.Binding{says(k.Down, "scroll"), says(k.Back, "close")}
 }
 
-// LockList lists the keys of the footer of the discovered locks; more is true if some are not
-// watched.
+// LockList lists the keys of the footer of the discovered locks. more is true if some of the locks are not watched.
 func (k Map) LockList(more bool) []key.Binding {
 	if more {
 		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Back, "close")}

@@ -13,10 +13,9 @@ import (
 	"electop/ui/internal/term"
 )
 
-// drainKind is the kind of the actions of a drain.
 const drainKind election.ActionKind = "drain"
 
-// drain is a drain that the user confirmed. Each of its elections is an action of its batch.
+// drain is a confirmed drain. Each of its elections is an action of one batch.
 type drain struct {
 	node string
 	run  plan.Drain
@@ -31,7 +30,6 @@ type Stepped struct {
 	more  bool
 }
 
-// next waits for the next changes.
 func (d *drain) next() tea.Msg {
 	steps, more := d.run.Next()
 	return Stepped{d, steps, more}
@@ -57,7 +55,6 @@ func (l Log) StartDrain(p plan.Plan, s *scene.Scene) (Log, scene.Action) {
 	return l, scene.All{scene.Run{Cmd: d.next}, scene.ShowResults{}}
 }
 
-// stepped applies the changes of a drain.
 func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 	b := l.draining()
 	if b == nil || b[0].drain != msg.of {
@@ -142,7 +139,7 @@ func (a *action) stepOrder() int {
 	}
 }
 
-// unfinished is the outcome of an election whose drain the end of the program interrupts.
+// unfinished is the outcome of an election whose drain was interrupted by the end of the program.
 func (a *action) unfinished() insight.Outcome {
 	o := a.Outcome
 	o.Kind, o.Reason = insight.OutcomeFailed, "not released, because the dashboard ended"
@@ -152,8 +149,8 @@ func (a *action) unfinished() insight.Outcome {
 	return o
 }
 
-// events are the lines of the Events view about the batch: the drain as a whole, then the
-// elections on which it acted.
+// events returns the lines of the Events view about the batch. For a drain, the first line is about the whole drain,
+// and waiting and skipped elections have no line.
 func (b batch) events(s *scene.Scene) []*election.Event {
 	var all []*election.Event
 	if d := b[0].drain; d != nil {

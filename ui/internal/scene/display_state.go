@@ -40,7 +40,7 @@ func DisplayStateOf(e *election.Election, asOf time.Time) DisplayState {
 	}
 }
 
-// Word is the state in the vocabulary of the command line and the filter.
+// Word is the name of the state on the command line and in filters.
 func (s DisplayState) Word() string {
 	return [...]string{"led", "lock-delay", "vacant", "semaphore", "unreadable", "idle"}[s]
 }

@@ -7,10 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Role is the meaning of a text. Only this file maps roles to colours.
+// Role is the meaning of a text, which determines its colour. Only this file maps roles to colours.
 type Role uint8
 
-// The roles of text. The last ones have a background of their own.
+// The roles of text. The last ones also set the background.
 const (
 	Text Role = iota
 	Quiet
@@ -191,8 +191,8 @@ func selected(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	}
 }
 
-// staleStyle makes a role grey. Blocks keep their colours because they describe electop,
-// not the data.
+// staleStyle makes a role grey. Roles with a background keep their colours, because they describe electop and not the
+// data.
 func staleStyle(t theme, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r >= Badge:
