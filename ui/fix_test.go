@@ -213,7 +213,7 @@ func TestFixWithUnknownResult(t *testing.T) {
 
 func TestFixExplainsProblemsWithoutAWrite(t *testing.T) {
 	for name, want := range map[string][]string{
-		"search": {"lock_delay", "Wait for its end, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},
+		"search": {"lock_delay", "Wait until the lock-delay ends, in about 9s.", "~12:01:18", "Consul rejects an acquire: a lock-delay is active", "[ Close ]"},
 		"mail":   {"no_candidate", "has no candidate: the election has no leader since", "2026-11-20T11:57:07Z", "failed: token lacks", "[ Close ]"},
 	} {
 		x := newDiagnosis()

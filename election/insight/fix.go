@@ -55,9 +55,9 @@ func (f *Fix) DoAt(now time.Time) string {
 	case !f.Until.After(now):
 		return "The lock-delay should have ended: check again."
 	case f.AtMost:
-		return fmt.Sprintf("Wait for its end, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
+		return fmt.Sprintf("Wait until the lock-delay ends, in at most %s.", roughly(f.Until.Sub(now)+time.Second-1))
 	}
-	return fmt.Sprintf("Wait for its end, in about %s.", roughly(f.Until.Sub(now)+time.Second-1))
+	return fmt.Sprintf("Wait until the lock-delay ends, in about %s.", roughly(f.Until.Sub(now)+time.Second-1))
 }
 
 // FixFacts are the facts that [Board.Fix] needs in addition to the election.

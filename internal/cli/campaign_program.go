@@ -28,8 +28,8 @@ const (
 	signalGrace = 10 * time.Second
 	// stopMargin is the safety margin of SessionOptions.Hold for a busy machine. Short TTLs have a shorter margin.
 	stopMargin = 2 * time.Second
-	// extendInterval is the time between two extensions of the deadlines. It is short
-	// compared with the protection of a session, which is 8s or more.
+	// extendInterval is the time between two extensions of the deadlines. It is short compared with
+	// SessionOptions.Hold.
 	extendInterval = 500 * time.Millisecond
 )
 

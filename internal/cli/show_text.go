@@ -119,9 +119,9 @@ func termText(e *election.Election) string {
 func flagsText(flags uint64) string {
 	switch flags {
 	case election.LockFlag:
-		return fmt.Sprintf("%d (a lock of Consul's api or `consul lock`)", flags)
+		return fmt.Sprintf("%d (set by api.Lock of Consul's Go client or `consul lock`)", flags)
 	case election.SemaphoreFlag:
-		return fmt.Sprintf("%d (a semaphore of Consul's api or `consul lock -n`)", flags)
+		return fmt.Sprintf("%d (set by api.Semaphore of Consul's Go client or `consul lock -n`)", flags)
 	}
 	return fmt.Sprint(flags)
 }
