@@ -165,7 +165,7 @@ func hint(m *Model, found hintMsg) {
 	if found.locks == 0 {
 		return
 	}
-	text := term.Plural(found.locks, "more lock") + " outside the patterns: :discover"
+	text := term.Plural(found.locks, "more lock") + " outside the patterns; :discover lists them"
 	if !found.complete {
 		text = "At least " + text
 	}

@@ -218,7 +218,7 @@ func TestAWriterWithoutEventsCreatesNoFile(t *testing.T) {
 	}
 }
 
-// The race is repeated, to reach the states in between.
+// The race is repeated, so that some writers open the file while another one creates it.
 func TestSeveralWritersCreateAFileTogether(t *testing.T) {
 	const writers = 6
 	for range 20 {

@@ -45,7 +45,7 @@ func (d *Model) write(page *term.Page) {
 	if d.cut {
 		what := " shows all keys and names"
 		if d.full {
-			what = " shows only the first ones"
+			what = " shows only the first of them"
 		}
 		page.Blank()
 		page.Add(term.Span{term.Key, "a"}, term.Span{term.Quiet, what})
