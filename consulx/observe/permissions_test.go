@@ -122,8 +122,8 @@ func TestHiddenKeysAreCheckedInBatches(t *testing.T) {
 	s.noneVacated(board)
 }
 
-// A policy is removed and restored while a query is blocked. Its response uses the permissions from before or from in
-// between.
+// A policy is removed and restored while a query is blocked. The query's response uses the permissions from before the
+// removal, or from between the removal and the restoration.
 func TestAReplacedPolicyVacatesNoElection(t *testing.T) {
 	s := newACLStage(t, 20)
 	board := observe(t, newClient(t, consulx.Config{Address: s.root.Addr, Token: s.token}))
