@@ -22,7 +22,7 @@ func Actions() []Action {
 	k := Default(false)
 	var all []Action
 	for _, n := range k.named() {
-		all = append(all, Action{Name: n.name, About: n.binding.Help().Desc, Keys: n.binding.Keys()})
+		all = append(all, Action{Name: n.name, About: strings.TrimSuffix(n.binding.Help().Desc, "…"), Keys: n.binding.Keys()})
 	}
 	return all
 }
