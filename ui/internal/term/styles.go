@@ -188,13 +188,13 @@ func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 }
 
 // changed highlights a role in a line that changed a moment ago: with a background, or
-// underlined where there are too few colours.
+// bold where there are too few colours.
 func changed(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():
 		return plain
 	case d == depthNone, t.changed == nil:
-		return plain.Underline(true)
+		return plain.Bold(true)
 	}
 	return plain.Background(t.changed)
 }

@@ -32,7 +32,7 @@ type palette struct {
 	termA, termB, onBadge           color.Color
 	selection, selectedText         color.Color
 	selectedQuiet, selectedProblems color.Color // nil: the colours of the role
-	changed                         color.Color // nil: the row is underlined
+	changed                         color.Color // nil: the row is bold
 }
 
 // newPalette returns the colours of a theme on a dark or light background.
