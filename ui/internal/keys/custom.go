@@ -137,8 +137,7 @@ func movement() []string {
 
 // invalid says why an action cannot have a key, empty if it can.
 func invalid(name, action string) string {
-	switch {
-	case slices.Contains(movement(), action) && slices.Contains(inDialogs(), name):
+	if slices.Contains(movement(), action) && slices.Contains(inDialogs(), name) {
 		return fmt.Sprintf("%q has another meaning in dialogs", name)
 	}
 	if same := sameAs(name); same != "" {

@@ -180,6 +180,7 @@ func selected(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 		return plain.Foreground(t.selectedText)
 	case Quiet, Faint, Head, Separator:
 		return plain.Foreground(t.selectedQuiet)
+	default:
 	}
 	if t.selectedProblems != nil {
 		return plain.Foreground(t.selectedProblems)
