@@ -13,8 +13,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// commandNames is the list of commands in the help, the prompt and the error message for an unknown command.
-const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release [FILTER]  :destroy [FILTER]  :drain [NODE]  :fix  :discover  :watch PATTERN  :unwatch PATTERN  :help"
+// commandNames lists the commands for the error message of an unknown one.
+const commandNames = ":q  :1  :2  :3  :sort KEY [reverse]  :filter TEXT  :go NAME  :at TIME  :since 24h  :report [SINCE]  :pause  :wide  :release [FILTER]  :destroy [FILTER]  :drain [NODE]  :fix  :discover  :watch PATTERN  :unwatch PATTERN  :theme NAME  :ctx NAME  :help"
 
 // command runs a line typed after ":".
 func (m *Model) command(text string) tea.Cmd {
@@ -66,6 +66,10 @@ func (m *Model) command(text string) tea.Cmd {
 			rest = selectedNode(m)
 		}
 		return openDrain(m, rest)
+	case "theme":
+		setTheme(m, rest)
+	case "ctx", "context":
+		return switchContext(m, rest)
 	case "help":
 		m.focus.mode, m.focus.help = modeHelp, 0
 	default:
@@ -74,8 +78,41 @@ func (m *Model) command(text string) tea.Cmd {
 	return nil
 }
 
-// toTable sends a message to the table of the current view. For the Events view, which has no table, it is the table
-// of elections.
+// setTheme changes the colours.
+func setTheme(m *Model, name string) {
+	if !slices.Contains(Themes(), name) {
+		m.say(term.Delay, ":theme takes "+strings.Join(Themes(), ", ")+".")
+		return
+	}
+	m.look.theme = term.Theme(name)
+	m.look = m.look.on(m.look.dark, m.look.profile)
+	m.say(term.Led, "Theme "+name+".")
+}
+
+// switchContext ends this dashboard for that of another context.
+func switchContext(m *Model, name string) tea.Cmd {
+	known := "The contexts are " + scene.OneLine(strings.Join(m.opts.Contexts, ", "), 200) + "."
+	switch {
+	case m.opts.SwitchContext == nil || len(m.opts.Contexts) == 0:
+		m.say(term.Delay, "The settings have no contexts.")
+	case name == "":
+		m.say(term.Quiet, known)
+	case !slices.Contains(m.opts.Contexts, name):
+		m.say(term.Delay, "Unknown context "+scene.OneLine(name, 40)+". "+known)
+	case name == m.opts.Context:
+		m.say(term.Quiet, "This is the context "+scene.OneLine(name, 40)+".")
+	default:
+		cmd := m.quit()
+		if cmd != nil { // otherwise an action is in progress
+			m.opts.SwitchContext(name)
+		}
+		return cmd
+	}
+	return nil
+}
+
+// toTable sends a message to the table of the view. The Events view has no table, so the
+// elections' table receives it.
 func (m *Model) toTable(msg tea.Msg) tea.Cmd {
 	if m.focus.view == viewSessions {
 		return send(m, &m.sessions, msg)

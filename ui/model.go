@@ -84,7 +84,8 @@ type focus struct {
 
 // look holds the colours of the terminal and the painter for them.
 type look struct {
-	dark bool
+	theme term.Theme
+	dark  bool
 	// profile is the name of the terminal's colour profile.
 	profile string
 	painter *term.Painter
@@ -94,7 +95,7 @@ type look struct {
 
 func (l look) on(dark bool, profile string) look {
 	l.dark, l.profile = dark, profile
-	l.painter = &term.Painter{Styles: term.NewStyles(dark, profile), Sym: l.painter.Sym}
+	l.painter = &term.Painter{Styles: term.NewStyles(l.theme, dark, profile), Sym: l.painter.Sym}
 	return l
 }
 
@@ -128,7 +129,7 @@ func New(ctx context.Context, opts Options) Model {
 	if opts.ASCII || term.Width(sym.Led) > 1 { // RUNEWIDTH_EASTASIAN
 		opts.ASCII, sym = true, term.ASCII()
 	}
-	now, k := opts.Now(), keys.Default(opts.ASCII)
+	now, k := opts.Now(), keys.Default(opts.ASCII).With(opts.Keys)
 	empty := &election.Snapshot{At: now, Connection: election.Connection{State: election.Connecting, Since: now}}
 	out := &links{
 		wait: waitFor(ctx, opts.Snapshots), suspension: nextSuspension(ctx, opts.Suspensions), warning: nextWarning(ctx, opts.Warnings),
@@ -146,11 +147,12 @@ func New(ctx context.Context, opts Options) Model {
 	r := past.NewReader(ctx, opts.History)
 	l := look{
 		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames},
-		place: chrome.Place{Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
+		place: chrome.Place{Context: opts.Context, Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
+		theme: term.Theme(opts.Theme),
 	}
 	m := Model{
 		opts: opts, keys: k, look: l.on(true, "TrueColor"), feed: feed{live: empty, shown: empty, now: now}, out: out,
-		board: board.New(k), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
+		board: board.New(k, opts.Columns...), detail: detail.New(k, r), events: events.New(k, r), sessions: sessions.New(k, out.tools.Search),
 		log: results.New(ctx, opts.Operator, k), focus: focus{locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
 	}
 	m.renew()

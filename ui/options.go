@@ -6,10 +6,13 @@ import (
 
 	"electop/election"
 	"electop/internal/history"
+	"electop/ui/internal/board"
 	"electop/ui/internal/fix"
+	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/plan"
 	"electop/ui/internal/results"
+	"electop/ui/internal/term"
 )
 
 // Options configure the dashboard.
@@ -28,6 +31,18 @@ type Options struct {
 	Title string
 	// Patterns are the watched keys, for the header and the empty screen.
 	Patterns []string
+	// Context is the name of the cluster in the settings, empty for none. Contexts are all names.
+	Context  string
+	Contexts []string
+	// SwitchContext requests the dashboard of another context, which replaces this one when Run
+	// returns. It runs on the event loop and must not block.
+	SwitchContext func(name string)
+	// Theme is one of [Themes], empty for the first.
+	Theme string
+	// Columns are the columns of the elections' table in their order, of [Columns]; none for all.
+	Columns []string
+	// Keys replaces keys. The zero value replaces none.
+	Keys Keys
 	// ASCII draws with ASCII characters only.
 	ASCII bool
 	// Demo, if not empty, marks the dashboard as a demonstration and describes it in one
@@ -87,6 +102,33 @@ type Options struct {
 	Warnings <-chan string
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
+}
+
+// Keys are keys that replace the default ones.
+type Keys = keys.Custom
+
+// KeyError is a problem with the keys of one action.
+type KeyError = keys.Error
+
+// KeyAction is something that a key does.
+type KeyAction = keys.Action
+
+// ParseKeys checks the keys of actions, by the names of [KeyActions]. An error is a [KeyError].
+func ParseKeys(custom map[string][]string) (Keys, error) { return keys.Parse(custom) }
+
+// KeyActions lists what keys do.
+func KeyActions() []KeyAction { return keys.Actions() }
+
+// Columns lists the columns of the elections' table in their usual order.
+func Columns() []string { return board.ColumnNames() }
+
+// Themes lists the themes, the default first.
+func Themes() []string {
+	var names []string
+	for _, t := range term.Themes() {
+		names = append(names, string(t))
+	}
+	return names
 }
 
 // DiscoveredLocks is the result of a search for locks.

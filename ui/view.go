@@ -136,7 +136,7 @@ func (m *Model) body() []string {
 	if !sc.side {
 		return append(append(lines, pane...), strip...)
 	}
-	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Faint, s.Sym.Bar}), pane)
+	return joinSides(append(lines, strip...), m.look.painter.Draw(1, term.Span{term.Separator, s.Sym.Bar}), pane)
 }
 
 func joinSides(left []string, bar string, right []string) []string {

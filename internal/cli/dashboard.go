@@ -34,13 +34,27 @@ func runDashboard(ctx context.Context, d deps, o *options) error {
 }
 
 func connectDashboard(ctx context.Context, d deps, o *options) error {
+	for {
+		next, err := runContext(ctx, d, o)
+		if next == nil || err != nil {
+			return err
+		}
+		o = next
+	}
+}
+
+// runContext runs the dashboard of one cluster until it ends, and returns the options of the next
+// one if the user switched the context.
+func runContext(ctx context.Context, d deps, o *options) (next *options, err error) {
 	client, ps, err := o.connect()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	screen := o.screen()
+	screen.switchTo = func(name string) { next = o.inContext(name) }
 	log, closeLog, err := o.logger(d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer closeLog()
 	warnings := &lateWarnings{log: log}
@@ -48,11 +62,11 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	err = openDashboard(ctx, d, dashboard{
 		client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(o.consul) },
 		patterns: ps, log: log, recorder: rec, history: o.historySource(client),
-		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii,
+		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, screen: screen,
 	})
 	rec.finish()
 	warnings.write(d)
-	return err
+	return next, err
 }
 
 // lateWarnings keeps warnings until the screen is closed.
@@ -98,7 +112,7 @@ type dashboard struct {
 	unusable string           // why the history cannot be used, "" if it can or is off
 	remote   bool             // the history is that of a recorder
 	readOnly bool
-	ascii    bool
+	screen   screenSettings
 	demo     string
 	warnings chan string // about the history
 }
@@ -207,10 +221,13 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl, drains ui.DrainPlanner) ui.Options {
 	o := ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
-		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history, Warnings: b.warnings,
+		Address: b.client.Address(), Patterns: b.patterns.Strings(), Demo: b.demo, History: b.history, Warnings: b.warnings,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Suspensions: jobs.next,
 	}
+	s := b.screen
+	o.ASCII, o.Theme, o.Columns, o.Keys = s.ascii, s.theme, s.columns, s.keys
+	o.Context, o.Contexts, o.SwitchContext = s.context, s.contexts, s.switchTo
 	o.Discover, o.Nearby, o.SetPatterns = b.discover(observer), b.nearby, func(ps election.Patterns) {
 		b.recorder.watches(ps)
 		observer.SetPatterns(ps)

@@ -130,7 +130,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 		g.Go(func() error {
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
-				client: client, connect: c.play.Connect, patterns: ps, log: log, readOnly: c.o.readOnly, ascii: c.o.ascii,
+				client: client, connect: c.play.Connect, patterns: ps, log: log, readOnly: c.o.readOnly, screen: c.o.screen(),
 				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
 			})
 		})

@@ -13,6 +13,8 @@ import (
 	"electop/election"
 	"electop/election/discovery"
 	"electop/election/sanitize"
+	"electop/internal/output"
+	"electop/ui"
 )
 
 // options are the flags of every command.
@@ -22,13 +24,17 @@ type options struct {
 	presets  []string
 	readOnly bool
 	ascii    bool
+	theme    string
 	logFile  string
 	logLevel string
 	config   string
+	context  string // of the settings, "" for none
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
+	// settings are those of the config file that are not flags.
+	settings fileSettings
 }
 
 // consulFlag is a text flag that Consul's own command line has too.
@@ -63,7 +69,9 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.presets, "preset", nil, "watch the keys of this software, as -k with its patterns; repeatable or separated by commas: "+presetNames())
 	f.IntVar(&c.MaxConnections, "max-watches", defaultMaxWatches, "maximum number of connections to the agent, 24 to 150; an agent accepts 200 per address")
 	f.BoolVar(&o.readOnly, "read-only", false, "forbid every write to Consul: release, destroy, drain, drill, campaign, show --probe, the fixes of rescue")
-	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
+	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only (default: if the locale is not UTF-8)")
+	o.theme = ui.Themes()[0]
+	f.Var((*themeFlag)(&o.theme), "theme", "colours: "+strings.Join(ui.Themes(), ", ")+"; auto is dark or light, like the terminal's background")
 	f.StringVar(&o.logFile, "log-file", "", "write a log to this file")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
@@ -71,6 +79,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: those of the system)")
 	o.keep = defaultKeep
 	f.Var((*daysFlag)(&o.keep), "keep", "age at which the history is deleted, such as 90d or 12h; 0 for no limit")
+	f.StringVar(&o.context, "context", "", "cluster of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }
 

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"slices"
 	"time"
 
 	"electop/ui/internal/term"
@@ -61,6 +62,33 @@ func columnBounds(c extent, wide bool) [columnCount]bounds {
 	}
 }
 
+// ColumnNames lists the columns in their usual order.
+func ColumnNames() []string {
+	return []string{"election", "leader", "node", "for", "term", "session", "checks", "lane", "changes"}
+}
+
+// chooseIDs returns the columns with these names, or else all. The election is the first if it is
+// not named: each row needs it.
+func chooseIDs(names []string) []columnID {
+	if len(names) == 0 {
+		names = ColumnNames()
+	}
+	ids := map[string]columnID{}
+	for id := range columnCount {
+		ids[ColumnNames()[id]] = id
+	}
+	var chosen []columnID
+	for _, name := range names {
+		if id, known := ids[name]; known && !slices.Contains(chosen, id) {
+			chosen = append(chosen, id)
+		}
+	}
+	if !slices.Contains(chosen, colElection) {
+		chosen = slices.Insert(chosen, 0, colElection)
+	}
+	return chosen
+}
+
 // leastImportant lists the columns in the order in which a narrow window hides them.
 func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
@@ -69,7 +97,15 @@ func leastImportant() []columnID {
 // columns selects the columns for a table width and distributes the space. The past has no column of checks because
 // the history does not store checks.
 func (m Model) columns(width int, past bool) []column {
-	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, past), m.Window())
+	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
+}
+
+// shown are the columns that have something to show.
+func (m Model) shown(past bool) []columnID {
+	if !past {
+		return m.chosen
+	}
+	return slices.DeleteFunc(slices.Clone(m.chosen), func(id columnID) bool { return id == colChecks })
 }
 
 // setLaneTitle puts the time window into the title of the lane column.
@@ -87,14 +123,13 @@ func setLaneTitle(columns []column, window time.Duration) []column {
 	return columns
 }
 
-func chooseColumns(width int, c extent, wide, past bool) []column {
+func chooseColumns(width int, c extent, wide bool, of []columnID) []column {
 	b := columnBounds(c, wide)
 	shown := [columnCount]bool{}
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
-	for id := range columnCount {
-		if shown[id] = id != colChecks || !past; shown[id] {
-			room -= b[id].least + term.ColumnGap
-		}
+	for _, id := range of {
+		shown[id] = true
+		room -= b[id].least + term.ColumnGap
 	}
 	for _, id := range leastImportant() {
 		if room >= 0 {
@@ -124,12 +159,12 @@ func chooseColumns(width int, c extent, wide, past bool) []column {
 	if room < 0 { // the window is narrower than the sum of the minimum widths
 		widths[colElection] = max(6, widths[colElection]+room)
 	}
-	return listColumns(shown, widths)
+	return listColumns(of, shown, widths)
 }
 
-func listColumns(shown [columnCount]bool, widths [columnCount]int) []column {
-	columns := make([]column, 0, columnCount)
-	for id := range columnCount {
+func listColumns(of []columnID, shown [columnCount]bool, widths [columnCount]int) []column {
+	columns := make([]column, 0, len(of))
+	for _, id := range of {
 		if shown[id] {
 			columns = append(columns, column{id: id, title: columnTitle(id, widths[id]), width: widths[id]})
 		}

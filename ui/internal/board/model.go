@@ -33,10 +33,15 @@ type Model struct {
 	filter  scene.Filter
 	sort    sorting
 	wide    bool
+	// chosen are the columns in their order.
+	chosen []columnID
 }
 
-// New returns a table that is empty until the first [scene.Changed].
-func New(k keys.Map) Model { return Model{keys: k} }
+// New returns a table that is empty until the first [scene.Changed], with the named columns or
+// else all.
+func New(k keys.Map, columns ...string) Model {
+	return Model{keys: k, chosen: chooseIDs(columns)}
+}
 
 // Update handles a message, then scrolls the cursor into view.
 func (m Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {

@@ -3,6 +3,7 @@ package board
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"electop/election"
 	"electop/ui/internal/scene"
@@ -35,6 +36,25 @@ func leaderless(e *election.Election, s *scene.Scene) bool {
 	return state == scene.StateVacant || state == scene.StateLockDelay
 }
 
+// highlightTime is how long the row of an election stays highlighted after its leader changed.
+const highlightTime = 5 * time.Second
+
+// justChanged reports whether an election lost or got a leader a moment ago. The redraw of the
+// clock ends the highlight.
+func justChanged(e *election.Election, s *scene.Scene) bool {
+	if s.Past != nil || len(e.Terms) == 0 {
+		return false
+	}
+	t := e.Terms[len(e.Terms)-1]
+	at, known := t.Start, t.StartKnown
+	if t.Over() {
+		at, known = t.End, t.SeenUntil.IsZero()
+	}
+	ago := s.Now.Sub(at)
+	return known && ago >= 0 && ago < highlightTime
+}
+
+// relocate finds the cursor's row in a new order.
 func (m *Model) relocate() {
 	i := slices.IndexFunc(m.order, func(e *election.Election) bool { return e.ID() == m.cursor })
 	if i < 0 {

@@ -27,6 +27,8 @@ func (m Model) View(s *scene.Scene, p *term.Painter) []string {
 		s := s.Of(e)
 		if s.PartStale() {
 			ground += term.Stale - term.Plain
+		} else if justChanged(e, s) {
+			ground = ground.Changed()
 		}
 		l.Reset(ground)
 		ctx.asOf, ctx.stale, ctx.followed = s.AsOf, s.PartStale(), s.Followed(e)
@@ -94,7 +96,7 @@ func (m Model) hiddenRows(p *term.Painter, width, rows int) string {
 	} else if hidden > 0 {
 		spans = append(spans, term.Span{term.Text, "   "},
 			term.Span{term.Vacant, p.Sym.Vacant + " " + strconv.Itoa(hidden) + " more without a leader"},
-			term.Span{term.Text, "   "}, term.Span{term.Key, "n"}, term.Span{term.Quiet, " next problem"})
+			term.Span{term.Text, "   "}, term.Span{term.Key, m.keys.NextTrouble.Help().Key}, term.Span{term.Quiet, " next problem"})
 	}
 	return p.Draw(width, spans...)
 }

@@ -12,6 +12,8 @@ import (
 
 // Place is the configuration that the header and the empty screen show.
 type Place struct {
+	// Context is the name of the cluster in the settings, empty for none.
+	Context  string
 	Address  string
 	Patterns []string
 	// Demo describes a demonstration, empty outside of one.
@@ -56,6 +58,9 @@ func placeSpans(s *scene.Scene, at Place, room int) []term.Span {
 	}
 	if at.Demo != "" {
 		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " DEMO "})
+	}
+	if at.Context != "" {
+		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Strong, scene.OneLine(at.Context, 24)})
 	}
 	if s.ReadOnly {
 		spans = append(spans, term.Span{term.Text, " "}, term.Span{term.Badge, " READ-ONLY "})

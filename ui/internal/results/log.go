@@ -125,10 +125,10 @@ func (l *Log) pressed(msg tea.KeyPressMsg) scene.Action {
 	case key.Matches(msg, l.keys.Results), name == "esc", name == "enter", name == "q":
 		text := ""
 		if l.panel.drain() != nil {
-			text = "The drain continues; u shows it."
+			text = "The drain continues; " + l.keys.Results.Help().Key + " shows it."
 		}
 		if l.panel.waiting() == 0 {
-			text = "Closed; " + hint + " again."
+			text = "Closed; " + l.hint() + " again."
 		}
 		l.open, l.panel = false, panel{}
 		return scene.Close{Text: text}
@@ -181,12 +181,13 @@ func (l *Log) notify(all scene.All, a *action, s *scene.Scene) scene.All {
 	case len(b) == 1:
 		return append(all, scene.Say{Role: a.look(s.Sym).Role, Text: a.name + ": " + a.words(s)})
 	case !l.open && b.waiting() == 0:
-		return append(all, scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + hint})
+		return append(all, scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + l.hint()})
 	}
 	return all
 }
 
-const hint = "u lists the results"
+// hint names the key that lists the results.
+func (l Log) hint() string { return l.keys.Results.Help().Key + " lists the results" }
 
 // Pending describes the latest unfinished actions, empty if there are none or the panel is
 // open.
@@ -203,11 +204,11 @@ func (l Log) Pending(s *scene.Scene) string {
 		case len(b) == 1 && b[0].drain == nil:
 			text = b[0].name + ": " + b[0].words(s)
 		default:
-			text = b.summary() + "  " + s.Sym.Dot + "  " + hint
+			text = b.summary() + "  " + s.Sym.Dot + "  " + l.hint()
 		}
 	}
 	if more > 0 {
-		text = strconv.Itoa(more+1) + " actions waiting  " + s.Sym.Dot + "  u lists them  " + s.Sym.Dot + "  " + text
+		text = strconv.Itoa(more+1) + " actions wait  " + s.Sym.Dot + "  " + l.keys.Results.Help().Key + " lists them  " + s.Sym.Dot + "  " + text
 	}
 	return text
 }

@@ -154,7 +154,7 @@ func (v *Model) problem(s *scene.Scene) (string, term.Role) {
 	case !s.Lists && list == nil:
 		return "This dashboard cannot list sessions.", term.Quiet
 	case list == nil && s.Paused:
-		return "The board is paused: press p to continue and read the sessions.", term.Delay
+		return "The board is paused: press " + v.keys.Pause.Help().Key + " to continue and read the sessions.", term.Delay
 	case list == nil && s.Stale:
 		return "Consul is unreachable: the sessions were not read.", term.Delay
 	case list == nil:

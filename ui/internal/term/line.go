@@ -203,19 +203,19 @@ func (p *Painter) Draw(width int, spans ...Span) string {
 // Rule draws a horizontal line with a title at each end.
 func (p *Painter) Rule(width int, left, right []Span) string {
 	l := NewLine(p, width)
-	l.Fill(Faint, p.Sym.rule, 1)
+	l.Fill(Separator, p.Sym.rule, 1)
 	if len(left) > 0 {
 		l.Gap(1)
 		l.Texts(left...)
 		l.Gap(1)
 	}
 	if n := SpansWidth(right); n > 0 && l.Room() >= n+4 {
-		l.Fill(Faint, p.Sym.rule, l.Room()-n-3)
+		l.Fill(Separator, p.Sym.rule, l.Room()-n-3)
 		l.Gap(1)
 		l.Texts(right...)
 		l.Gap(1)
 	}
-	l.Fill(Faint, p.Sym.rule, l.Room())
+	l.Fill(Separator, p.Sym.rule, l.Room())
 	return l.Done()
 }
 
