@@ -13,7 +13,6 @@ import (
 	"electop/election"
 	"electop/election/discovery"
 	"electop/election/sanitize"
-	"electop/internal/output"
 	"electop/ui"
 )
 

@@ -126,11 +126,11 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 		{label("Marks"), {term.Text, sym.AtLeast + " at least: start unknown   " + sym.Tilde +
 			" estimate   ! written without lock   (node) of last leader   "}, {term.Delay, sym.Urgent}, {term.Text, " urgent advice"}},
 		{label("Events"), {term.Text, "newest first. At the top ("}, k(g.Keys.Top), {term.Text, ") view 2 follows the newest; elsewhere the cursor stays on its event"}},
-		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " nothing watched, may be a waiter   "},
+		{label("Sessions"), {term.Led, sym.Led}, {term.Text, " holds a known key   "}, {term.Quiet, sym.Idle}, {term.Text, " no watched key, may be a waiter   "},
 			{term.Delay, sym.Warning}, {term.Text, " possible orphan: idle, no TTL, several similar"}},
 		{label("Keys"), {term.Faint, "(" + g.Keys.Release.Help().Key + ") release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
 			k(g.Keys.Scan), {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
-		{label("Filter"), {term.Text, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
+		{label("Filter"), {term.Text, "all must match: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
 		{label(""), {term.Text, "view 2: type:elected   cause:released   election:web (the whole name); it searches the history as well"}},
 	}
 }

@@ -208,7 +208,7 @@ func (l Log) Pending(s *scene.Scene) string {
 		}
 	}
 	if more > 0 {
-		text = strconv.Itoa(more+1) + " actions wait  " + s.Sym.Dot + "  " + l.keys.Results.Help().Key + " lists them  " + s.Sym.Dot + "  " + text
+		text = strconv.Itoa(more+1) + " actions waiting  " + s.Sym.Dot + "  " + l.keys.Results.Help().Key + " lists them  " + s.Sym.Dot + "  " + text
 	}
 	return text
 }
