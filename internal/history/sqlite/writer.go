@@ -60,8 +60,7 @@ type Status struct {
 	Err error
 }
 
-// Writer stores events in a file. Record and RecordAction may be called from any
-// goroutine and never block.
+// Writer stores events in a file. Record and RecordAction may be called from any goroutine and never block.
 type Writer struct {
 	path   string
 	o      WriterOptions
