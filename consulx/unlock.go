@@ -109,7 +109,7 @@ func tooLarge(err error) bool {
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !wire.Literal(p.Key) {
 		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
-			"Consul normalizes this key to another path; nothing was written", sanitize.Line(p.Key, 100))
+			"a URL cannot contain this key; nothing was written", sanitize.Line(p.Key, 100))
 	}
 	change := c.firstChange(ctx, p)
 	defer change.stop()

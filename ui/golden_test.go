@@ -148,6 +148,19 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d.open("service/job-1/leader")
 			return d
 		},
+		"unsearched": func(t *testing.T, w, h int) *driver {
+			s := idleSnapshot()
+			for i, e := range s.Elections {
+				if e.Candidateless {
+					job := *e
+					job.Candidateless, job.Unsearched = false, true
+					s.Elections[i] = &job
+				}
+			}
+			d := drive(t, s, w, h)
+			d.open("service/job-1/leader")
+			return d
+		},
 		"locks": func(t *testing.T, w, h int) *driver {
 			d := drive(t, mixedSnapshot(), w, h, discovers)
 			d.send(firstOf(t, d.keys(":", "'discover", "enter")))

@@ -79,7 +79,7 @@ func New(c *consulx.Client, o Options) *Candidate {
 // once Consul has responded. It ends when ctx ends, Close begins or access is denied (ErrDenied).
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
 	if !wire.Literal(c.o.Key) {
-		return nil, consulx.Fail(nil, "cannot campaign for %s: Consul normalizes this key to another path", c.o.Key)
+		return nil, consulx.Fail(nil, "cannot campaign for %s: a URL cannot contain this key", c.o.Key)
 	}
 	if hold := c.o.Session.Hold(); hold > 0 && c.o.StopTime >= hold {
 		return nil, consulx.Fail(nil, "cannot campaign for %s: StopTime %s must be shorter than %s, the time that TTL and lock-delay protect the key; use a shorter StopTime or a longer TTL or lock-delay",

@@ -54,7 +54,7 @@ func (o *Observer) checkClock() (news bool) {
 }
 
 func newFeed(o Options) feed {
-	tracker := tracker.New(tracker.Options{Patterns: o.Patterns})
+	tracker := tracker.New(tracker.Options{Patterns: o.Patterns, Searches: !o.EventsOnly})
 	return feed{tracker: tracker, clock: stoppedTimer(), publisher: publisher{
 		tracker: tracker, snapshots: make(chan *election.Snapshot, 1), timer: stoppedTimer(), eventsOnly: o.EventsOnly,
 	}}

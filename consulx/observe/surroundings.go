@@ -188,9 +188,11 @@ func (o *Observer) findIdle(ctx context.Context) {
 	if !slices.ContainsFunc(found, (*election.Election).FoundVacant) {
 		return
 	}
+	none := election.NoCandidates{At: time.Now()}
 	if sessions, err := o.sessions.List(ctx); err == nil {
-		o.send(true, election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(found, sessions)})
+		none.Elections = insight.WithoutCandidates(found, sessions)
 	}
+	o.send(true, none)
 }
 
 // reviewIdle ends the idle state of an election if its surroundings contain a candidate.

@@ -108,12 +108,13 @@ func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	}
 	candidates := b.Candidates(e, f.Around)
 	likely := Likely(candidates, f.Around)
-	if fix := b.fixKey(e, f.Around, candidates); fix != nil {
-		return fix
-	}
-	if fix := fixDelay(e, f); fix != nil {
-		fix.Why += " " + candidatesSeen(likely)
-		return fix
+	delay, key := fixDelay(e, f), b.fixKey(e, f.Around, candidates)
+	switch {
+	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // the flags matter after its end
+		delay.Why += " " + candidatesSeen(likely)
+		return delay
+	case key != nil:
+		return key
 	}
 	return fixCandidates(e, f.Around, likely)
 }

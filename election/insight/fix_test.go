@@ -68,6 +68,9 @@ func TestFix(t *testing.T) {
 		{"a lock-delay that has ended", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(), Delay: DelayNone}, ProblemNoCandidate, FixManual, ""},
 		{"a former leader with api.Lock", vacant(func(e *election.Election) { e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "3304740253564472344"},
 		{"an idle session of api.Lock", vacant(nil), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockFlags, FixSetFlags, "a guess"},
+		{"an idle session of api.Lock during a lock-delay", vacant(nil), FixFacts{Around: sessionsAround(apiLock), Delay: DelayActive}, ProblemLockDelay, FixWait, "at most 1m00s"},
+		{"an idle session of api.Lock during a known lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock)}, ProblemLockDelay, FixWait, "about 9s"},
+		{"an idle session of api.Lock after a lock-delay", vacant(func(e *election.Election) { e.LockDelayUntil = t0.Add(9 * time.Second) }), FixFacts{Around: sessionsAround(apiLock), Delay: DelayNone}, ProblemLockFlags, FixSetFlags, "a guess"},
 		{"a key of consul lock", vacant(lockKey), FixFacts{Around: sessionsAround()}, ProblemLockFlags, FixSetFlags, "a guess: consul lock uses keys of this name"},
 		{"a key of consul lock, its neighbours not read", vacant(lockKey), FixFacts{}, ProblemNoCandidate, FixManual, ""},
 		{

@@ -148,6 +148,28 @@ func TestDrainMovesEveryLeaderOffTheNode(t *testing.T) {
 	})
 }
 
+func TestDrainMovesKeysThatAURLCannotContain(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *testConsul) {
+		p := prefix(t)
+		a, b, _ := threeNodes(t, w)
+		holder, odd := w.sessionOn(a), p+"/\x1b[2Jesc\u202e/leader"
+		w.acquire(p+"/web/leader", holder, "web-1")
+		lock := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: odd, Session: holder, Value: []byte("esc-1")}}}
+		if ok, response, _, err := w.client.Txn().Txn(lock, nil); !ok || err != nil {
+			t.Fatal(response, err)
+		}
+		contend(t, w, p+"/web/leader", w.sessionOn(b), "web-2")
+		r := w.run("drain", a, "--yes", "--settle", "100ms", "--wait", "300ms", "-o", "json", "-k", p+"/*/leader").must(t, exitOK)
+		_, summary := drainLines(t, r.out)
+		if summary.Moved != 1 || summary.Vacant != 1 {
+			t.Errorf("%s%s", r.out, r.errOut)
+		}
+		if strings.Contains(r.errOut, "400") {
+			t.Error(r.errOut)
+		}
+	})
+}
+
 func TestDrainEndsWithoutALeaderOnTheNode(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		p := prefix(t)

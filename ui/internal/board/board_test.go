@@ -163,6 +163,28 @@ func TestFirstSnapshotSelectsAProblem(t *testing.T) {
 	}
 }
 
+// An election whose candidates were not searched is no problem yet.
+func TestTheEndOfTheSearchSelectsAProblem(t *testing.T) {
+	unsearched := func(s *election.Snapshot, e *election.Election) *election.Election {
+		changed := *e
+		changed.Unsearched = s.Find(e.Key()).Pair.Session == ""
+		return &changed
+	}
+	s := uitest.Mixed()
+	for i, e := range s.Elections {
+		s.Elections[i] = unsearched(s, e)
+	}
+	s.Elections = slices.DeleteFunc(s.Elections, func(e *election.Election) bool { return e.Name == "search" }) // a lock-delay
+	d := drive(t, s, 80, 20)
+	if d.selected() != "auth" || d.m.Counts().Vacant != 0 {
+		t.Errorf("selected %q, %+v", d.selected(), d.m.Counts())
+	}
+	d.show(uitest.Mixed(), uitest.Now())
+	if d.selected() != "mail" || d.m.Counts().Vacant != 1 {
+		t.Errorf("selected %q, %+v", d.selected(), d.m.Counts())
+	}
+}
+
 func TestMovement(t *testing.T) {
 	d := drive(t, uitest.Crowd(300), 80, 20)
 	for _, c := range []struct{ keys, want string }{

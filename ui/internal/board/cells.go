@@ -126,7 +126,7 @@ func drawLane(l *term.Line, e *election.Election, state scene.DisplayState, widt
 		return
 	}
 	vacant := term.Vacant
-	if state == scene.StateIdle {
+	if state == scene.StateIdle || state == scene.StateUnsearched {
 		vacant = term.Faint
 	}
 	writeLane(l, lane(width, e, s.AsOf, window, s.Lanes), vacant)

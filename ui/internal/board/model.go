@@ -88,6 +88,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 
 // changed applies a new snapshot or time. Most snapshots change only the latency; then it does not sort.
 func (m *Model) changed(before, s *scene.Scene) {
+	unsearched := m.totals.counts.Unsearched > 0
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {
 		m.totals = computeTotals(s.Shown, s.AsOf)
 		m.refresh(s)
@@ -95,7 +96,8 @@ func (m *Model) changed(before, s *scene.Scene) {
 	m.window = max(m.window, laneWindow(m.totals.seen(s.AsOf)))
 	loaded := !before.Shown.Loaded && s.Shown.Loaded
 	recalled := before.Shown.RecordedUntil.IsZero() && !s.Shown.RecordedUntil.IsZero()
-	if (loaded || recalled) && m.at == (scene.Cursor{}) {
+	searched := unsearched && m.totals.counts.Unsearched == 0
+	if (loaded || recalled || searched) && m.at == (scene.Cursor{}) {
 		m.showProblem(s)
 	}
 }

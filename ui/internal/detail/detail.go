@@ -111,12 +111,15 @@ func whyUnread(s *scene.Scene, e *election.Election) string {
 
 func vacantDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	r := term.Vacant
-	if scene.DisplayStateOf(e, s.AsOf) == scene.StateLockDelay {
+	switch scene.DisplayStateOf(e, s.AsOf) {
+	case scene.StateLockDelay:
 		r = term.Delay
-	}
-	if scene.DisplayStateOf(e, s.AsOf) == scene.StateIdle {
+	case scene.StateUnsearched:
+		r = term.Text
+	case scene.StateIdle:
 		r = term.Text
 		d.Para(term.Quiet, "Idle: no leader since electop started, and no candidate was seen. This is typical of a finished job.")
+	default:
 	}
 	d.Para(r, whyVacant(s, e))
 	if last := e.LastTerm(); last != nil {
