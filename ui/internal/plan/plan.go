@@ -53,6 +53,9 @@ type Drain interface {
 	// Next waits for elections that have changed since the last call. more is false after
 	// the last change.
 	Next() (changes []Step, more bool)
+	// Warning is why the results are uncertain, in one line that is safe to print; empty if
+	// they are not. It must not be called before the last change.
+	Warning() string
 	// Stop ends the drain after the writes in progress. It does not block.
 	Stop()
 }
