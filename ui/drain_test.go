@@ -17,6 +17,7 @@ import (
 type fakeDrain struct {
 	changes [][]plan.Step
 	stopped bool
+	warning string
 }
 
 func (f *fakeDrain) Next() ([]plan.Step, bool) {
@@ -29,6 +30,8 @@ func (f *fakeDrain) Next() ([]plan.Step, bool) {
 }
 
 func (f *fakeDrain) Stop() { f.stopped = true }
+
+func (f *fakeDrain) Warning() string { return f.warning }
 
 // drainStep is a change of one election.
 func drainStep(name string, status plan.Status, text string) plan.Step {
@@ -51,7 +54,7 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 			}
 			db := item("users", "")
 			db.Name, db.Skip, db.Effect.Better = "db", "Patroni names its leader by the key's value, which a release keeps", "patronictl switchover db"
-			shop := item("shop", "none was seen: it will stay vacant")
+			shop := item("shop", "none was seen: it may stay vacant")
 			shop.Name, shop.Watched = "lock/shop", false
 			return DrainPlan{
 				Node: node, Course: "Each election is released at most 20 times.", Gaps: []string{"This token cannot read all keys."},
@@ -137,7 +140,7 @@ func TestTheNodeOfTheRowIsDrained(t *testing.T) {
 		t.Fatalf("plans for %q", *asked)
 	}
 	d.wants("Drain node-2", "4 elections to move, 1 skipped", "auth", "next: auth-1 on node-1", "1 candidate on the drained node",
-		"lock/shop", "none was seen: it will stay vacant; not watched", "Skipped db: Patroni", "patronictl switchover db", "cannot read all keys")
+		"lock/shop", "none was seen: it may stay vacant; not watched", "Skipped db: Patroni", "patronictl switchover db", "cannot read all keys")
 	cmd := d.confirmDrain()
 	d.wants("Drain node-2", "0 of 4", "4 waiting, 1 skipped", "[ Hide ]", "x stop")
 	next := d.send(cmd())
@@ -191,7 +194,21 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	}
 	next = d.send(next())
 	d.send(next())
-	d.wants("complete", "interrupted before a release")
+	d.wants("stopped", "3 of 4", "interrupted before a release")
+	d.lacks("complete")
+}
+
+func TestTheWarningOfADrainIsShown(t *testing.T) {
+	run := &fakeDrain{changes: someChanges(), warning: "the result was not verified: cannot reach Consul"}
+	d, _ := planned(t, run, 120, 36)
+	next := d.confirmDrain()
+	for range 3 {
+		d.lacks("not verified")
+		next = d.send(next())
+	}
+	d.wants("! The result was not verified: cannot reach Consul.")
+	d.keys("enter", "2")
+	d.wants("1 skipped; the result was not verified")
 }
 
 func TestAHiddenDrainContinues(t *testing.T) {
@@ -249,6 +266,21 @@ func TestElsewhereANodeIsChosen(t *testing.T) {
 	d.wants("Cannot plan the drain: no such node: node-9", "[ Close ]")
 	d.keys("enter", "2", "D")
 	d.wants("Drain a node")
+}
+
+// Without the right to release the row's election, the key for its node is grey. The plan says what the token may do.
+func TestTheDrainKeyIsGreyWithoutRights(t *testing.T) {
+	d := drive(t, mixedSnapshot(), 160, 36, drains(&fakeDrain{}, new([]string)))
+	d.open(keyOf("billing"))
+	pair := mixedSnapshot().Find(keyOf("billing")).Pair
+	enabled := func() bool { return greyed(d.m.keys, d.m.scene, d.m.selectedTarget()).Drain.Enabled() }
+	if !enabled() {
+		t.Fatal("grey without a reason")
+	}
+	d.send(rightsMsg{hold{pair.Key, pair.Session}, denied(pair.Key)})
+	if enabled() {
+		t.Error("not grey")
+	}
 }
 
 func TestADrainIsRefused(t *testing.T) {

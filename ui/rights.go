@@ -144,6 +144,9 @@ func greyed(k keys.Map, s *scene.Scene, t *election.Target) keys.Map {
 	if t != nil {
 		k.Release.SetEnabled(s.Missing(election.ActionRelease, *t) == "")
 		k.Destroy.SetEnabled(s.Missing(election.ActionDestroy, *t) == "")
+		if t.Key != "" {
+			k.Drain.SetEnabled(s.Missing(election.ActionRelease, *t) == "")
+		}
 	}
 	return k
 }

@@ -28,7 +28,7 @@ func drainText(r drain.Result) string {
 	case drain.Stayed:
 		text = "stayed, led by " + holderOnNode(r.Leader)
 	case drain.Moving:
-		text = "interrupted, " + liveText(r, r.Since)
+		text = "interrupted, " + presentLeader(r)
 	case drain.Waiting:
 		text = "interrupted before a release"
 	default:

@@ -85,7 +85,7 @@ func nextElsewhere(item *drain.Item) string {
 	case item.Rivals > 0:
 		return "none was seen: the election may stay (" + rivals + ")"
 	}
-	return "none was seen: the election will stay vacant"
+	return "none was seen: it may stay vacant"
 }
 
 // candidateNames names the first candidates and counts the others.

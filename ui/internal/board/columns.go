@@ -37,13 +37,14 @@ type extent struct {
 // bounds are the widths of a column in cells: the minimum, the usual one and the maximum.
 type bounds struct{ least, want, most int }
 
+// followedWidth is the width of "after 999ms", the result of an action beside a leader. Room for
+// it is kept, so that an action does not move columns.
+const followedWidth = 11
+
 func columnBounds(c extent, wide bool) [columnCount]bounds {
 	name := max(12, c.name+2)   // the title, its sign and its sort marker
 	leader := max(15, c.leader) // "lock-delay ~60s"
-	both := leader
-	if c.address > 0 {
-		both = leader + 2 + c.address
-	}
+	both := leader + term.ColumnGap + max(c.address, followedWidth)
 	session := 8
 	if wide {
 		session = 36

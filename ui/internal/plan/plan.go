@@ -52,6 +52,9 @@ func (p Plan) Planned() []Item {
 type Drain interface {
 	// Next waits for elections that have changed since the last call. more is false at the end of the drain.
 	Next() (changes []Step, more bool)
+	// Warning is why the results are uncertain, in one line that is safe to print; empty if
+	// they are not. It must not be called before the last change.
+	Warning() string
 	// Stop ends the drain after the writes in progress. It does not block.
 	Stop()
 }

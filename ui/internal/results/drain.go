@@ -21,6 +21,7 @@ type drain struct {
 	run  plan.Drain
 	// over is set after the last change, stopping after the user has stopped it.
 	over, stopping bool
+	warning        string
 }
 
 // Stepped is the message with changes of a drain.
@@ -33,6 +34,14 @@ type Stepped struct {
 func (d *drain) next() tea.Msg {
 	steps, more := d.run.Next()
 	return Stepped{d, steps, more}
+}
+
+// doubt is the warning after the results, empty for none.
+func (d *drain) doubt() string {
+	if d.warning == "" {
+		return ""
+	}
+	return "; " + d.warning
 }
 
 // StartDrain begins a drain and opens its live table.
@@ -72,14 +81,14 @@ func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 	if msg.more {
 		return scene.Run{Cmd: msg.of.next}
 	}
-	msg.of.over = true
+	msg.of.over, msg.of.warning = true, msg.of.run.Warning()
 	for _, a := range b {
 		a.over, a.done = true, s.Now
 	}
 	if l.open {
 		return nil
 	}
-	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + "  " + s.Sym.Dot + "  " + l.hint()}
+	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + msg.of.doubt() + "  " + s.Sym.Dot + "  " + hint}
 }
 
 // draining returns the batch of the drain in progress, nil for none.
@@ -155,7 +164,7 @@ func (b batch) events(s *scene.Scene) []*election.Event {
 	var all []*election.Event
 	if d := b[0].drain; d != nil {
 		all = append(all, &election.Event{
-			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: s.Live.Datacenter, Node: d.node, Evidence: "drain: " + b.tally(),
+			Time: b[0].at, Type: scene.ActionEvent, Election: d.node, Datacenter: s.Live.Datacenter, Node: d.node, Evidence: "drain: " + b.tally() + d.doubt(),
 		})
 	}
 	for _, a := range b {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -95,6 +96,9 @@ func (p *panel) fit(s *scene.Scene, width, height int) {
 		name, result = max(name, term.Width(a.name)), max(result, len(a.result()))
 	}
 	name = min(name, resultName, max(8, page.Width/4))
+	if d := p.batches[0][0].drain; !p.all && d != nil && d.warning != "" {
+		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, term.Capital(d.warning) + "."})
+	}
 	for _, a := range rows {
 		p.write(page, a, name, result, s)
 	}
@@ -147,7 +151,7 @@ func (p *panel) head(sym *term.Symbols, width int) [][]term.Span {
 			continue
 		}
 		total++
-		if a.over {
+		if a.over && a.step.Status != plan.Interrupted {
 			over++
 		}
 	}
@@ -191,6 +195,9 @@ func (p *panel) buttons() []term.Span {
 	state := term.Span{term.Quiet, "complete"}
 	if n := p.waiting(); n > 0 {
 		state = term.Span{term.Accent, strconv.Itoa(n) + " waiting"}
+	}
+	if b := p.batches[0]; !p.all && b[0].drain != nil && b[0].drain.stopping {
+		state = term.Span{term.Delay, "stopped"}
 	}
 	switch d := p.drain(); {
 	case d == nil:
