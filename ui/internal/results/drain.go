@@ -88,7 +88,7 @@ func (l *Log) stepped(msg Stepped, s *scene.Scene) scene.Action {
 	if l.open {
 		return nil
 	}
-	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + msg.of.doubt() + "  " + s.Sym.Dot + "  " + hint}
+	return scene.Say{Role: b.worst().look(s.Sym).Role, Text: b.summary() + msg.of.doubt() + "  " + s.Sym.Dot + "  " + l.hint()}
 }
 
 // draining returns the batch of the drain in progress, nil for none.
