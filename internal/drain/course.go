@@ -154,13 +154,16 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	case vacant:
 		return "", c.rest(now, later(c.since, c.delayed).Add(p.Wait), Vacant, "no candidate acquired the key within "+p.Wait.String())
 	case unknown:
-		return "", c.rest(now, later(c.since, c.actedAt).Add(p.Wait), Failed, "the node of the new leader is unknown: its session was not read")
+		return "", c.rest(now, later(c.since, c.actedAt).Add(observedWithin), Failed, "the node of the new leader is unknown: its session was not read")
 	case elsewhere:
 		return "", c.decideElsewhere(now, p)
 	default:
 		return c.decideHere(now, p)
 	}
 }
+
+// observedWithin is the longest time until a change is observed, according to docs/reliability.md.
+const observedWithin = 30 * time.Second
 
 func (c *course) set(s Status, reason string) { c.status, c.reason = s, reason }
 
@@ -258,7 +261,7 @@ func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
 		if c.outcome.Reason != "" {
 			reason = c.outcome.Reason
 		}
-		return c.rest(now, c.actedAt.Add(p.Wait), Failed, reason)
+		return c.rest(now, c.actedAt.Add(observedWithin), Failed, reason)
 	default:
 	}
 	if c.outcome.Action == election.ActionDestroy {

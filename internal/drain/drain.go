@@ -65,7 +65,7 @@ type Options struct {
 	Rounds int
 	// Settle is how long a session on another node must lead until an election counts as moved.
 	Settle time.Duration
-	// Wait limits how long an election has no leader, and how long the result of an action is not observed.
+	// Wait limits how long an election has no leader.
 	Wait time.Duration
 	// Destroy allows destroying the session after the last round.
 	Destroy bool

@@ -28,6 +28,7 @@ type fakeConsul struct {
 	log      []string // every write, with the node of the hold
 	cancel   func()   // called before the write with number cancelAt
 	cancelAt int
+	lag      time.Duration // from a change to its observation
 }
 
 type key struct {
@@ -145,7 +146,11 @@ func (w *fakeConsul) elect(name, node string) {
 func (w *fakeConsul) name(key string) string { return key[len("service/") : len(key)-len("/leader")] }
 
 func (w *fakeConsul) report(e election.Event) {
-	if w.runner != nil {
+	switch {
+	case w.runner == nil:
+	case w.lag > 0:
+		time.AfterFunc(w.lag, func() { w.runner.Observe([]election.Event{e}) })
+	default:
 		w.runner.Observe([]election.Event{e})
 	}
 }
@@ -302,6 +307,20 @@ func TestAnElectionWithoutACandidateIsVacant(t *testing.T) {
 		}
 		if took := time.Since(start); took != latency+15*time.Second {
 			t.Errorf("took %s", took)
+		}
+	})
+}
+
+// Wait limits the time without a leader. The observation of a release may take longer.
+func TestAReleaseThatIsObservedLateDidNotFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.lag = 20 * time.Second
+		w.add("web", "node-2", always(""))
+		o := options()
+		o.Wait = 10 * time.Millisecond
+		if r := w.run(t.Context(), o)["web"]; r.Status != drain.Vacant {
+			t.Errorf("%+v", r)
 		}
 	})
 }
