@@ -19,14 +19,14 @@ type Preset struct {
 // Presets returns all presets.
 func Presets() []Preset {
 	return []Preset{
-		{"patroni", []string{"service/*/leader"}, []string{"Patroni"}, "Patroni, default namespace"},
-		{"vault", []string{"vault/core/lock"}, []string{"Vault"}, "Vault, default path"},
-		{"consul-lock", []string{"**/.lock"}, []string{consulLockSoftware}, "reads the whole store"},
-		{"semaphore", []string{"**/.lock"}, []string{semaphoreSoftware, consulLockSlots, "api.Semaphore"}, "reads the whole store"},
+		{"patroni", []string{"service/*/leader"}, []string{"Patroni"}, "leaders of Patroni clusters in the default namespace"},
+		{"vault", []string{"vault/core/lock"}, []string{"Vault"}, "the active node of Vault in the default path"},
+		{"consul-lock", []string{"**/.lock"}, []string{consulLockSoftware}, "consul lock; reads the whole store"},
+		{"semaphore", []string{"**/.lock"}, []string{semaphoreSoftware, consulLockSlots, "api.Semaphore"}, "consul lock -n and api.Semaphore; reads the whole store"},
 		{"nomad", []string{"nomad-snapshot/lock"}, []string{"Nomad snapshot agent"}, "Nomad's snapshot agent"},
-		{"traefik", []string{"traefik/leader"}, []string{"Traefik"}, "Traefik, users of libkv"},
-		{"stolon", []string{"stolon/cluster/*/sentinel-leader"}, []string{"stolon"}, "sentinels of stolon"},
-		{"consul-template", []string{"consul-template/dedup/*/lock"}, []string{"consul-template"}, "deduplication"},
+		{"traefik", []string{"traefik/leader"}, []string{"Traefik"}, "Traefik and other users of libkv in the path traefik"},
+		{"stolon", []string{"stolon/cluster/*/sentinel-leader"}, []string{"stolon"}, "sentinels of stolon clusters"},
+		{"consul-template", []string{"consul-template/dedup/*/lock"}, []string{"consul-template"}, "consul-template with deduplication"},
 	}
 }
 

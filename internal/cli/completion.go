@@ -33,10 +33,15 @@ func (c completer) list(read func(context.Context) ([]string, error)) cobra.Comp
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) || !needsNoQuotes(name) })
+		names = matching(names, prefix)
 		slices.Sort(names)
 		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// matching returns the names that a shell can insert after the prefix.
+func matching(names []string, prefix string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) || !needsNoQuotes(name) })
 }
 
 // needsNoQuotes reports whether a shell takes the text as one word that is no flag. The completion of a shell inserts
@@ -122,6 +127,17 @@ func first(complete cobra.CompletionFunc, rest cobra.ShellCompDirective) cobra.C
 	}
 }
 
+// completeContexts completes the names of contexts, also if the environment names an unknown one.
+func completeContexts(o *options) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		file, err := o.readSettings()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return matching(fileSettings{file: file}.contextNames(), prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // oneOf completes one of these words.
 func oneOf(words ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
@@ -132,13 +148,13 @@ func listOf(words []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		list := prefix[:strings.LastIndex(prefix, ",")+1]
 		given := strings.Split(list, ",")
-		var matching []string
+		var offered []string
 		for _, word := range words {
 			if !slices.Contains(given, word) {
-				matching = append(matching, list+word)
+				offered = append(offered, list+word)
 			}
 		}
-		return matching, cobra.ShellCompDirectiveNoFileComp
+		return offered, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -146,16 +162,19 @@ func listOf(words []string) cobra.CompletionFunc {
 func flagCompletions(o *options) map[string]cobra.CompletionFunc {
 	elections, nodes := completer{o}.elections(), completer{o}.nodes()
 	complete := map[string]cobra.CompletionFunc{
-		"behavior":  oneOf(election.BehaviorRelease, election.BehaviorDelete),
-		"cause":     listOf(words(election.Causes())),
-		"exclude":   elections,
-		"history":   cobra.FixedCompletions([]string{historyOff}, cobra.ShellCompDirectiveDefault),
-		"include":   elections,
-		"log-level": oneOf("debug", "info", "warn", "error"),
-		"node":      nodes,
-		"preset":    listOf(strings.Split(presetNames(), ", ")),
-		"type":      listOf(words(election.EventTypes())),
-		"ca-path":   cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		"behavior": oneOf(election.BehaviorRelease, election.BehaviorDelete),
+		"cause":    listOf(words(election.Causes())),
+		"context":  completeContexts(o),
+		"exclude":  elections,
+		"history":  cobra.FixedCompletions([]string{historyOff}, cobra.ShellCompDirectiveDefault),
+		"include":  elections,
+		"node":     nodes,
+		"preset":   listOf(strings.Split(presetNames(), ", ")),
+		"type":     listOf(words(election.EventTypes())),
+		"ca-path":  cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+	}
+	for name, values := range allowedValues() {
+		complete[name] = oneOf(values...)
 	}
 	for _, name := range []string{
 		"bearer-token-file", "ca-file", "client-cert", "client-key", "config", "history-ca-file", "history-token-file",

@@ -12,8 +12,12 @@ import (
 const helpWidth = 80
 
 const connectionHelp = `The flags that select the Consul agent and the recorder. Every command accepts
-them. Those with an environment variable use its value if the flag is not given;
-the flags and variables of the first group are those of the Consul command line.
+them. Those with an environment variable use its value if the flag is not given.
+--max-watches and --history-… are electop's own, the others are those of the
+Consul command line.
+
+--context sets them from a context of the config file. Then the environment
+variables do not apply. Flags of the command line override the context.
 
 `
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,8 @@ Without a command it opens the dashboard. Flags and environment variables are
 those of the Consul command line.
 
 Without -k and --preset, electop watches service/*/leader. electop discover
-lists the locks of the store and prints the flags that watch them. --preset
-names the patterns of common software:
+finds the locks of the store and prints the flags that watch them. --preset
+selects the patterns of common software:
 %s
 
 Exit codes:
@@ -56,6 +57,9 @@ func newRootCommand(d deps) *cobra.Command {
 			if err := applyConfig(cmd, o, warnIfReadable); err != nil {
 				return err
 			}
+			if !cmd.Root().PersistentFlags().Changed("ascii") && o.settings.file.Field("ascii") == nil {
+				o.ascii = !isUTF8(os.Getenv)
+			}
 			if err := checkHistoryURL(cmd, o.history); err != nil {
 				return err
 			}
@@ -70,9 +74,8 @@ func newRootCommand(d deps) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
 	})
-	connection := o.connectionFlags()
-	cmd.PersistentFlags().AddFlagSet(connection)
 	o.register(cmd.PersistentFlags())
+	connection := new(options).connectionFlags()
 	cmd.Version = version()
 	cmd.SetVersionTemplate(versionLine())
 	cmd.Flags().Bool("version", false, "print the version")
@@ -83,7 +86,7 @@ func newRootCommand(d deps) *cobra.Command {
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
 		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o), newRescueCommand(d, o),
-		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
+		newDoctorCommand(d, o), newDiscoverCommand(d, o), newDemoCommand(d, o), newConfigCommand(d, o), newVersionCommand(d, o), newSuperviseCommand(d),
 		newManCommand(d), newConnectionTopic(connection),
 	)
 	cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
