@@ -7,6 +7,8 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/internal/drain"
 	"electop/ui"
 )
 
@@ -55,7 +57,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	if len(p.Items) != 2 || p.Items[0].Name != "jobs/backup" || p.Items[0].Watched || !p.Items[1].Watched || len(p.Gaps) > 0 {
 		t.Fatalf("%+v", p)
 	}
-	for key, s := range follow(p.Start()) {
+	for key, s := range follow(p.Start(ui.DrainChoice{})) {
 		if s.Status != "moved" || !strings.Contains(s.Text, " on "+b+" after ") {
 			t.Errorf("%s: %+v", key, s)
 		}
@@ -73,7 +75,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := p.Start()
+	d := p.Start(ui.DrainChoice{})
 	for w.get("service/web/leader").Session != "" { // no candidate follows
 		if _, more := d.Next(); !more {
 			t.Fatal("it ended before the release")
@@ -91,5 +93,13 @@ func TestThePlanOfAnUnknownNodeFails(t *testing.T) {
 	_, err := newDrains(t, w.addr).plan(t.Context(), "node-x", noProgress)
 	if err == nil || !strings.Contains(err.Error(), "no such node: node-x") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAPauseOfADrainIsExplained(t *testing.T) {
+	item := &drain.Item{Target: election.Target{Key: "service/web/leader"}}
+	r := drain.Result{Item: item, Status: drain.Moving, Rounds: 10, Pausing: true, Leader: insight.Holder{Leader: "web-2", Session: "s", Node: "node-2"}}
+	if s := stepOf(r); s.Text != "10 releases and a pause before the next, led by web-2 on node-2" {
+		t.Errorf("%q", s.Text)
 	}
 }

@@ -123,6 +123,8 @@ type policy struct {
 	sessions map[string]string
 	// lost is set while the connection to Consul is lost.
 	lost bool
+	// rejected is when Consul began to reject the token, zero if it does not.
+	rejected time.Time
 }
 
 func (p *policy) place(t election.Target) place {
@@ -146,6 +148,8 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	case c.inFlight:
 		c.set(Moving, "")
 		return "", time.Time{}
+	case p.lost && !p.rejected.IsZero() && !c.status.Final():
+		return "", c.rest(now, p.rejected.Add(p.Wait), Failed, "Consul rejects this token")
 	case p.lost:
 		return "", time.Time{} // changes may have been missed
 	}
@@ -160,6 +164,16 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	default:
 		return c.decideHere(now, p)
 	}
+}
+
+// repeatAfter is the time until a release that Consul did not confirm is repeated.
+const repeatAfter = 2 * time.Second
+
+// repeats reports whether the last release may not have been applied, for example because Consul had no leader. It is
+// safe to repeat it: a release changes only the hold that it names.
+func (c *course) repeats(p *policy) bool {
+	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
+	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds-c.spent < p.Rounds
 }
 
 // observedWithin is the longest time until a change is observed, according to docs/reliability.md.
@@ -191,9 +205,13 @@ func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 
 // decideHere decides while a session on a drained node leads.
 func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
+	repeats := c.repeats(p)
 	switch {
-	case c.actedOnHold():
+	case c.actedOnHold() && !repeats:
 		return "", c.unchanged(now, p)
+	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
+		c.set(Moving, "")
+		return "", c.actedAt.Add(repeatAfter)
 	case c.rounds-c.spent < p.Rounds:
 		if c.begun {
 			c.set(Moving, "")
@@ -310,7 +328,7 @@ func (c *course) result(p *policy) Result {
 	r := Result{
 		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed, Since: c.since,
 		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "",
-		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason,
+		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason, Pausing: c.pausing && c.status == Moving,
 	}
 	if c.hold.Session != "" && !c.ended() {
 		t := c.hold
@@ -322,6 +340,9 @@ func (c *course) result(p *policy) Result {
 		r.Failure = c.item.Failure
 	case Failed:
 		r.Failure = cmp.Or(c.outcome.Kind, insight.OutcomeFailed)
+		if p.lost && !p.rejected.IsZero() {
+			r.Failure = insight.OutcomeDenied
+		}
 	default:
 	}
 	return r

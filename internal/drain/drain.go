@@ -39,6 +39,8 @@ type Result struct {
 	// Leader is the present leader, zero if there is none. Here reports whether its session is on a drained node.
 	Leader insight.Holder
 	Here   bool
+	// Pausing is set during the pause before the next release.
+	Pausing bool
 	// Since is the start of the present state: a leader, or none. It is zero if the state began before the drain.
 	Since time.Time
 	// Vacancy is the total time without a leader since the first release. VacancyKnown reports whether all of this
@@ -73,6 +75,8 @@ type Options struct {
 	Watch bool
 	// OnResult receives every change of a result. Run calls it, one call at a time.
 	OnResult func(Result)
+	// OnConnection receives the reason when the connection to Consul is lost, and "" when it is restored. Run calls it.
+	OnConnection func(err string)
 	// Admit returns the item for an election that is led by a drained node and is not in the plan, or nil to ignore
 	// the election. Only Watch uses it. It may read from Consul.
 	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item

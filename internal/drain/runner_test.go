@@ -238,13 +238,18 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 			k.likely = 1
 		}
 		w.add("quick", "node-2", always("node-3"))
-		start := time.Now()
-		for name, r := range w.run(t.Context(), options()) {
+		start, pausing, o := time.Now(), map[string]bool{}, options()
+		o.OnResult = func(r drain.Result) {
+			if r.Pausing {
+				pausing[r.Item.Target.Election] = true
+			}
+		}
+		for name, r := range w.run(t.Context(), o) {
 			want := 11 // pauses in the second half of the rounds
 			if name == "quick" {
 				want = 1
 			}
-			if r.Status != drain.Moved || r.Rounds != want {
+			if r.Status != drain.Moved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
@@ -429,6 +434,29 @@ func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 	})
 }
 
+// If Consul has no leader for a moment, a release fails or is not confirmed.
+func TestAReleaseThatWasNotAppliedIsRepeated(t *testing.T) {
+	for _, kind := range []insight.OutcomeKind{insight.OutcomeUnknown, insight.OutcomeFailed} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFakeConsul()
+			w.add("web", "node-2", always("node-3")).fails = func(n int) insight.OutcomeKind {
+				if n < 3 {
+					return kind
+				}
+				return insight.OutcomeDone
+			}
+			w.add("mail", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return kind }
+			got := w.run(t.Context(), options())
+			if r := got["web"]; r.Status != drain.Moved || r.Rounds != 3 || r.Reason != "" {
+				t.Errorf("%s: %+v", kind, r)
+			}
+			if r := got["mail"]; r.Status != drain.Failed || r.Rounds != 20 || r.Failure != kind || r.Reason != "the reason" {
+				t.Errorf("%s: %+v", kind, r)
+			}
+		})
+	}
+}
+
 func TestSkippedElectionsAreNotReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
@@ -481,6 +509,33 @@ func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 		r := w.run(t.Context(), options())["web"]
 		if took := time.Since(start); r.Status != drain.Vacant || took != 75*time.Second {
 			t.Errorf("%s %+v", took, r)
+		}
+	})
+}
+
+// An unknown token is rarely accepted again, and a script must end.
+func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeConsul()
+		w.add("web", "node-2", always("node-3"))
+		w.add("mail", "node-2", always(""))
+		time.AfterFunc(6*time.Second, func() {
+			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Refused: true}})
+			w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost, Error: "rejected"}})
+		})
+		var connection []string
+		o := options()
+		o.OnConnection = func(err string) { connection = append(connection, err) }
+		start := time.Now()
+		got := w.run(t.Context(), o)
+		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
+			t.Errorf("%s %q", took, connection)
+		}
+		if r := got["mail"]; r.Status != drain.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
+			t.Errorf("%+v", r)
+		}
+		if r := got["web"]; r.Status != drain.Moved {
+			t.Errorf("%+v", r)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package results
 
 import (
 	"sync/atomic"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,7 +45,7 @@ func (d *drain) doubt() string {
 
 // StartDrain begins a drain and opens its live table.
 func (l Log) StartDrain(p plan.Plan, s *scene.Scene) (Log, scene.Action) {
-	d := &drain{node: p.Node, run: p.Start()}
+	d := &drain{node: p.Node, run: p.Start(p.Choice)}
 	b := make(batch, 0, len(p.Items))
 	for _, i := range p.Items {
 		a := &action{
@@ -109,17 +108,20 @@ func (l Log) Draining() string {
 	return ""
 }
 
-// stepWords describes the state of an election of a drain.
-func (a *action) stepWords(now time.Time) string {
+// stepWords describes the state of an election of a drain, with its age if it is current.
+func (a *action) stepWords(s *scene.Scene) string {
 	text := a.step.Text
-	if !a.over && !a.step.Since.IsZero() {
-		text += " for " + term.Duration(now.Sub(a.step.Since))
+	if !a.over && !a.step.Since.IsZero() && s.Live.Connection.State == election.Live {
+		text += " for " + term.Duration(s.Now.Sub(a.step.Since))
 	}
 	return text
 }
 
 // stepLook is the sign of an election of a drain in its role.
 func (a *action) stepLook(sym *term.Symbols) term.Span {
+	if a.step.Status == plan.Interrupted && a.step.Elsewhere {
+		return term.Span{term.Quiet, sym.Led}
+	}
 	switch a.step.Status {
 	case plan.Moved:
 		return term.Span{term.Led, sym.Led}
@@ -138,14 +140,15 @@ func (a *action) stepLook(sym *term.Symbols) term.Span {
 
 // stepOrder ranks the states, problems first, as [action.outcomeOrder] does.
 func (a *action) stepOrder() int {
-	switch a.step.Status {
-	case plan.Failed:
+	switch {
+	case a.step.Status == plan.Failed:
 		return 0
-	case plan.Stayed, plan.Vacant, plan.Interrupted:
-		return 1
-	default:
+	case a.step.Status == plan.Interrupted && a.step.Elsewhere:
 		return 2
+	case a.step.Status == plan.Stayed, a.step.Status == plan.Vacant, a.step.Status == plan.Interrupted:
+		return 1
 	}
+	return 2
 }
 
 // unfinished is the outcome of an election whose drain was interrupted by the end of the program.
