@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// watch explains each action of another electop process exactly once.
+// watch attributes each loss exactly once to the action of another electop process.
 func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		file, p := historyFile(t), prefix(t)
@@ -20,10 +20,11 @@ func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
 			{"destroy", "mail", "session_destroyed", "the session was destroyed with electop by "},
 		} {
 			w.run(args(tt.action, tt.name, "--yes")...).must(t, exitOK)
-			if e := events.until("explained"); e["cause"] != tt.first {
-				t.Errorf("%v, want %s", e, tt.first)
+			e := events.until("explained")
+			if e["cause"] == tt.first { // the action was not yet in the history
+				e = events.until("explained")
 			}
-			if e := events.until("explained"); e["cause"] != "operator_"+tt.action || e["evidence"] != tt.want+userAtHost() {
+			if e["cause"] != "operator_"+tt.action || e["evidence"] != tt.want+userAtHost() {
 				t.Errorf("%v, want operator_%s", e, tt.action)
 			}
 		}
