@@ -22,6 +22,12 @@ const (
 	columnCount
 )
 
+// The widths of a session ID and of its beginning, in cells.
+const (
+	shortSession = 8
+	fullSession  = 36
+)
+
 type column struct {
 	id    columnID
 	title string
@@ -36,16 +42,12 @@ type extent struct {
 // bounds are the widths of a column in cells: the minimum, the usual one and the maximum.
 type bounds struct{ least, want, most int }
 
-func columnBounds(c extent, wide bool) [columnCount]bounds {
+func columnBounds(c extent) [columnCount]bounds {
 	name := max(12, c.name+2)   // the title, its sign and its sort marker
 	leader := max(15, c.leader) // "lock-delay ~60s"
 	both := leader
 	if c.address > 0 {
 		both = leader + 2 + c.address
-	}
-	session := 8
-	if wide {
-		session = 36
 	}
 	number := max(4, c.term)
 	return [columnCount]bounds{
@@ -54,7 +56,7 @@ func columnBounds(c extent, wide bool) [columnCount]bounds {
 		colNode:     {min(max(6, c.node), 8), min(max(6, c.node), 22), min(max(6, c.node), 40)},
 		colFor:      {9, 10, 10},
 		colTerm:     {number, number, number},
-		colSession:  {session, session, session},
+		colSession:  {shortSession, shortSession, shortSession},
 		colChecks:   {7, 7, 11},
 		colLane:     {10, 20, 60},
 		colChanges:  {5, 9, 9},
@@ -64,6 +66,15 @@ func columnBounds(c extent, wide bool) [columnCount]bounds {
 // leastImportant lists the columns in the order in which a narrow window hides them.
 func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
+}
+
+// WideWidth is the width from which the wide table has full session IDs, in cells.
+func (m Model) WideWidth() int {
+	n := term.LeadIn + term.LeadOut - term.ColumnGap + fullSession - shortSession
+	for _, b := range columnBounds(m.totals.widths) {
+		n += b.least + term.ColumnGap
+	}
+	return n
 }
 
 // columns selects the columns for a table width and distributes the space. In the past there
@@ -88,7 +99,7 @@ func setLaneTitle(columns []column, window time.Duration) []column {
 }
 
 func chooseColumns(width int, c extent, wide, past bool) []column {
-	b := columnBounds(c, wide)
+	b := columnBounds(c)
 	shown := [columnCount]bool{}
 	room := width - term.LeadIn - term.LeadOut + term.ColumnGap
 	for id := range columnCount {
@@ -116,6 +127,10 @@ func chooseColumns(width int, c extent, wide, past bool) []column {
 				room -= n
 			}
 		}
+	}
+	if wide && shown[colSession] && room >= fullSession-shortSession { // no part of it: an ID is copied as a whole
+		widths[colSession] = fullSession
+		room -= fullSession - shortSession
 	}
 	want := func(b bounds) int { return b.want }
 	most := func(b bounds) int { return b.most }

@@ -107,3 +107,21 @@ func retryText(s *scene.Scene, at time.Time) string {
 	}
 	return "trying now"
 }
+
+// bannerLines is the maximum number of lines of a banner.
+const bannerLines = 3
+
+// WrapBanners breaks banners that do not fit. An empty one is the place of the prompt.
+func WrapBanners(banners [][]term.Span, width int) [][]term.Span {
+	var lines [][]term.Span
+	for _, b := range banners {
+		parts := term.Flow(b, width-1)
+		for i, part := range parts[:min(len(parts), bannerLines)] {
+			if i > 0 {
+				part = append([]term.Span{{term.Text, " "}}, part...)
+			}
+			lines = append(lines, part)
+		}
+	}
+	return lines
+}

@@ -8,9 +8,16 @@ import (
 	"electop/ui/internal/term"
 )
 
+// noteLines is the maximum number of lines of a note.
+const noteLines = 4
+
 // Footer draws the last line: a note, or else the marks, then the keys of the focused
-// part. Without bindings it draws the note only.
-func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) string {
+// part. Without bindings it draws the note only. A note that does not fit takes more lines,
+// without the keys.
+func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) []string {
+	if long := term.Flow(note, width-2); len(long) > 1 {
+		return lines(p, long[:min(len(long), noteLines)], width)
+	}
 	l := term.NewLine(p, width)
 	l.Gap(1)
 	if len(note) == 0 {
@@ -23,7 +30,15 @@ func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, wi
 	if len(bindings) > 0 {
 		writeKeys(l, bindings)
 	}
-	return l.Done()
+	return []string{l.Done()}
+}
+
+func lines(p *term.Painter, text [][]term.Span, width int) []string {
+	drawn := make([]string, 0, len(text))
+	for _, spans := range text {
+		drawn = append(drawn, p.Draw(width, append([]term.Span{{term.Text, " "}}, spans...)...))
+	}
+	return drawn
 }
 
 // Marks returns the number of visible and hidden marks. noun names a marked row.
@@ -74,6 +89,8 @@ func keyWidth(b key.Binding) int {
 // brackets; pressing it shows the missing rule.
 func writeKey(l *term.Line, b key.Binding) {
 	h := b.Help()
+	l.Area(term.Area{Key: b.Keys()[0]})
+	defer l.Area(term.Area{})
 	if !b.Enabled() {
 		l.Text(term.Faint, "("+h.Key+") "+h.Desc)
 		l.Gap(term.ColumnGap)

@@ -17,7 +17,8 @@ type Map struct {
 	Drain, MarkAll, Invert, MarkRange, Unmark                 key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
-	Help, Suspend, Quit                                       key.Binding
+	Confirm, Refresh, Unfold, Hidden                          key.Binding
+	Mouse, Help, Suspend, Quit                                key.Binding
 }
 
 // Default returns the bindings, which follow k9s, lazygit and vim.
@@ -55,7 +56,10 @@ func Default(ascii bool) Map {
 		Sessions: bind("3", "sessions", "3"),
 		Earlier:  bind("[", "the event before", "["), Later: bind("]", "the event after", "]"),
 		ShorterLane: bind("+", "shorter lanes", "+", "="), LongerLane: bind("-", "longer lanes", "-"),
-		Help: bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+		Confirm: bind("y", "press the action button", "y"), Refresh: bind("r", "read the present state again", "r"),
+		Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
+		Mouse: bind("M", "mouse off or on", "M"),
+		Help:  bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
 	}
 }
 
@@ -86,28 +90,22 @@ func (k Map) Past() []key.Binding {
 	}
 }
 
-// All lists all keys in groups: moving, viewing, acting.
-func (k Map) All() [][]key.Binding {
-	move := k.Down
-	move.SetHelp("j k", "down and up, arrows too")
-	more := k.MarkAll
-	more.SetHelp("a V i A", "mark all, range, inverse, none")
-	return [][]key.Binding{
-		{move, k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp, k.NextTrouble, k.PrevTrouble},
-		{k.Open, k.Back, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Filter, k.Sort, k.Reverse, k.Wide, k.Pause, k.Earlier, k.Later, k.ShorterLane, k.LongerLane},
-		{k.Release, k.Destroy, k.Drain, says(k.Fix, "fix: why no leader"), k.Results, k.Report, k.Mark, more, says(k.Scan, "view 3: scan all keys"), k.Copy, k.Command, k.Elections, k.Events, k.Sessions, k.Help, k.Suspend, k.Quit},
-	}
-}
-
 // Zoom lists the keys of the footer while the pane fills the screen.
 func (k Map) Zoom() []key.Binding {
 	return []key.Binding{k.Back, says(k.Down, "scroll"), k.NextTab, k.Release, k.Destroy, k.Copy, says(k.Report, "report"), k.Help, k.Quit}
 }
 
-// EventList lists the keys of the footer in the events view.
-func (k Map) EventList() []key.Binding {
-	open, newest := says(k.Open, "its election"), says(k.Top, "newest")
-	return []key.Binding{k.Down, open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
+// EventList lists the keys of the footer in the events view; open is true if one event is
+// open, leads if it has an election.
+func (k Map) EventList(open, leads bool) []key.Binding {
+	switch {
+	case leads:
+		return []key.Binding{says(k.Back, "close"), says(k.Open, "its election"), says(k.Down, "scroll"), k.Help, k.Quit}
+	case open:
+		return []key.Binding{says(k.Back, "close"), says(k.Down, "scroll"), k.Help, k.Quit}
+	}
+	newest := says(k.Top, "newest")
+	return []key.Binding{k.Down, k.Open, k.Filter, newest, says(k.Report, "report"), k.Pause, k.Elections, k.Sessions, k.Help, k.Quit}
 }
 
 // SessionList lists the keys of the footer in the sessions view; open is true if one
@@ -147,7 +145,16 @@ func (k Map) Menu() []key.Binding {
 
 // HelpPage lists the keys of the footer of the help.
 func (k Map) HelpPage() []key.Binding {
-	return []key.Binding{says(k.Down, "scroll"), k.Back}
+	return []key.Binding{says(k.NextTab, "next page"), says(k.Down, "scroll"), says(k.Back, "close")}
+}
+
+// CopyMenu lists what can be copied of an election, and the key of each.
+func (k Map) CopyMenu() []key.Binding {
+	var menu []key.Binding
+	for _, i := range [][2]string{{"k", "key"}, {"n", "name"}, {"l", "leader"}, {"s", "session"}, {"o", "node"}, {"v", "value"}} {
+		menu = append(menu, key.NewBinding(key.WithKeys(i[0]), key.WithHelp(i[0], i[1])))
+	}
+	return append(menu, says(k.Back, "nothing"))
 }
 
 // ResultList lists the keys of the footer of the results; draining is true while the drain that

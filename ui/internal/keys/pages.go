@@ -1,0 +1,61 @@
+package keys
+
+import "charm.land/bubbles/v2/key"
+
+// Page is the help about one part of the dashboard: the keys that have an effect there.
+type Page struct {
+	Title  string
+	Groups []Group
+}
+
+// Group is a list of keys with one purpose.
+type Group struct {
+	Title string
+	Keys  []key.Binding
+}
+
+// Pages returns the help: one page per view, in the order of the views, and one about dialogs
+// and panels.
+func (k Map) Pages() []Page {
+	move := []key.Binding{
+		says(k.Down, "down; also j"), says(k.Up, "up"), k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp,
+	}
+	list := append(move[:len(move):len(move)], k.NextTrouble, k.PrevTrouble)
+	always := Group{"Everywhere", []key.Binding{
+		k.Elections, k.Events, k.Sessions, k.Filter, k.Command, k.Back, k.Pause, k.Earlier, k.Later, k.Drain, k.Results, k.Mouse, k.Help,
+		k.Suspend, k.Quit,
+	}}
+	marks := Group{"Mark", []key.Binding{k.Mark, k.MarkRange, k.MarkAll, k.Invert, k.Unmark}}
+	return []Page{
+		{"Elections", []Group{
+			{"Move", list},
+			{"Look", []key.Binding{
+				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, k.LongerLane, k.ShorterLane, k.Copy, k.Report,
+			}},
+			marks,
+			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "fix: why there is no leader")}},
+			always,
+		}},
+		{"Events", []Group{
+			{"Move", append(move[:len(move):len(move)], says(k.Top, "newest: the list follows it"))},
+			{"Look", []key.Binding{says(k.Open, "all of the event; twice: its election"), says(k.Report, "write an incident report about the listed events")}},
+			always,
+		}},
+		{"Sessions", []Group{
+			{"Move", move},
+			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy the session ID"), k.Scan}},
+			{"Act", []key.Binding{k.Mark, says(k.Destroy, "destroy the session")}},
+			always,
+		}},
+		{"Dialogs", []Group{
+			{"Read", []key.Binding{says(k.Down, "scroll down"), says(k.Up, "scroll up"), k.Unfold, k.Refresh}},
+			{"Decide", []key.Binding{
+				says(k.NextTab, "choose the button"), says(k.Open, "press the button"), k.Confirm, k.Hidden,
+				says(k.Scan, "scan all keys for more that a destroy affects"), says(k.Back, "cancel, close"),
+			}},
+			{"Drain in progress", []key.Binding{says(k.Destroy, "stop the drain")}},
+			{"Discovered locks", []key.Binding{says(k.Wide, "watch all of them")}},
+			{"Copy", k.CopyMenu()},
+		}},
+	}
+}

@@ -1,0 +1,28 @@
+package keys
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Press returns the message of a key by its name: "j", "enter", "ctrl+d", "space".
+func Press(name string) tea.KeyPressMsg {
+	special := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
+		"home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace,
+	}
+	if code, ok := special[name]; ok {
+		return tea.KeyPressMsg{Code: code}
+	}
+	switch letter, ctrl := strings.CutPrefix(name, "ctrl+"); {
+	case name == "shift+tab":
+		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
+	case name == "space":
+		return tea.KeyPressMsg{Code: ' ', Text: " "}
+	case ctrl:
+		return tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
+}
