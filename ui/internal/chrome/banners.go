@@ -115,7 +115,10 @@ const bannerLines = 3
 func WrapBanners(banners [][]term.Span, width int) [][]term.Span {
 	var lines [][]term.Span
 	for _, b := range banners {
-		parts := term.Flow(b, width-1)
+		parts := [][]term.Span{b}
+		if term.SpansWidth(b) > width {
+			parts = term.Flow(b, width-1)
+		}
 		for i, part := range parts[:min(len(parts), bannerLines)] {
 			if i > 0 {
 				part = append([]term.Span{{term.Text, " "}}, part...)

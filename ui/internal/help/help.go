@@ -85,14 +85,7 @@ func (m Model) View(p *term.Painter, lines []string, width int) {
 		}
 		tabs = append(tabs, term.TabTitle(i, role, page.Title))
 	}
-	title := []term.Span{{Role: term.Strong, Text: "Help"}}
-	if n := m.text.Below(); n > 0 {
-		more := term.Span{Role: term.Quiet, Text: "  " + p.Sym.KeyMove + " " + term.Plural(n, "more line")}
-		if term.ControlsWidth(tabs)+term.SpansWidth(title)+term.Width(more.Text)+8 <= width {
-			title = append(title, more)
-		}
-	}
-	lines[1] = p.RuleWith(width, title, tabs)
+	lines[1] = p.RuleWith(width, []term.Span{{Role: term.Strong, Text: "Help"}}, tabs)
 	page := p.Text(nil, m.text.Lines, m.text.Offset, m.text.Rows, width, 0)
 	copy(lines[2:], p.Pad(page, width, len(lines)-frame))
 }

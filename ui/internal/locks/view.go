@@ -101,7 +101,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 		foot = nil
 	case m.run.over && found.Unwatched > 0:
 		left := term.Label(term.Span{Role: term.Accent, Text: "   " + term.Plural(found.Unwatched, "lock") + " not watched   "})
-		foot = []term.Control{left, term.Hint("w", "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch PATTERN adds one pattern"})}
+		foot = []term.Control{left, term.Hint("w", "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch PATTERN adds one"})}
 	case m.run.over:
 		foot = []term.Control{term.Label(term.Span{Role: term.Quiet, Text: "   all locks are watched"})}
 	}

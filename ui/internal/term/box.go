@@ -31,6 +31,14 @@ func (b *Box) Draw(p *Painter, lines []string, width, total int) {
 	}
 }
 
+// fitting returns the first controls, as many as fit.
+func fitting(controls []Control, width int) []Control {
+	for ControlsWidth(controls) > width && len(controls) > 1 {
+		controls = controls[:len(controls)-1]
+	}
+	return controls
+}
+
 func (b *Box) frame(p *Painter, width int) []string {
 	l := NewLine(p, width)
 	rows := make([]string, 0, len(b.Body)+len(b.Foot)+3)
@@ -63,7 +71,7 @@ func (b *Box) frame(p *Painter, width int) []string {
 	for _, spans := range b.Foot {
 		write(Label(spans...))
 	}
-	write(b.Controls...)
+	write(fitting(b.Controls, width-BoxSides)...)
 	l.Reset(p.Tone)
 	l.Text(b.Edge, p.Sym.bottomLeft)
 	l.Fill(b.Edge, p.Sym.rule, width-2)
