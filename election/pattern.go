@@ -25,7 +25,7 @@ type Pattern struct {
 	single        bool
 	suffix        string
 	before, after string
-	expr   *regexp.Regexp
+	expr          *regexp.Regexp
 }
 
 // foreignWildcards have a special meaning in the patterns of shells and other tools, but not in a Pattern.

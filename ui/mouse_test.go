@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/ui/internal/term"
-	"electop/ui/internal/uitest"
 )
 
 // click clicks the first place where a text is drawn, from the line on.
@@ -216,14 +215,6 @@ func TestAreasAreNotDrawn(t *testing.T) {
 			if d.text() != plain {
 				t.Errorf("%s at %v: the markers change the frame", name, size)
 			}
-		}
-	}
-}
-
-func TestKeysByTheirNames(t *testing.T) {
-	for _, name := range []string{"a", "G", "?", "enter", "esc", "tab", "shift+tab", "space", "ctrl+d", "pgdown", "home", "["} {
-		if got := uitest.Press(name).String(); got != name {
-			t.Errorf("%s is %s", name, got)
 		}
 	}
 }

@@ -84,16 +84,16 @@ func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
 // clicked selects the clicked row, or sorts by the clicked column.
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Item == term.Column {
-		return m.sortByColumn(columnID(at.Index), s)
+		return m.sortByColumn(at.Index, s)
 	}
 	m.moveTo(at.Index)
 	return nil
 }
 
 // sortByColumn sorts by a column; a second click reverses the order.
-func (m *Model) sortByColumn(id columnID, s *scene.Scene) scene.Action {
+func (m *Model) sortByColumn(id int, s *scene.Scene) scene.Action {
 	for k := range sortKeyCount {
-		if k != byState && k.column() == id {
+		if k != byState && int(k.column()) == id {
 			return m.setSort(sorting{key: k, reverse: m.sort.key == k && !m.sort.reverse}, s)
 		}
 	}

@@ -66,7 +66,11 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) {
 	case scene.Wheeled:
 		m.scroll(msg.Step)
 	case scene.Clicked:
-		m.turn(tab(msg.Index) - m.tab + tabCount)
+		for t := range tabCount {
+			if int(t) == msg.Index {
+				m.turn(t - m.tab + tabCount)
+			}
+		}
 	case past.TermsRead:
 		m.stored.read(msg, s)
 	case past.Slow:

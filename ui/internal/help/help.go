@@ -67,6 +67,9 @@ func (m *Model) turn(page int) { m.page, m.text.Offset = page, 0 }
 // and the title.
 const frame = 3
 
+// titleEdge is the number of cells of a title line around its texts.
+const titleEdge = 8
+
 // fit lays the page out for a window.
 func (m *Model) fit(sym *term.Symbols, width, height int) {
 	m.text.Show(m.lines(sym, width-2), width, max(0, height-frame))
@@ -85,7 +88,11 @@ func (m Model) View(p *term.Painter, lines []string, width int) {
 		}
 		tabs = append(tabs, term.TabTitle(i, role, page.Title))
 	}
-	lines[1] = p.RuleWith(width, []term.Span{{Role: term.Strong, Text: "Help"}}, tabs)
+	title := "Help"
+	if term.ControlsWidth(tabs)+len(title)+titleEdge > width {
+		title, tabs = title+": "+m.keys.Pages()[m.page].Title, []term.Control{term.Hint("tab", "next page")}
+	}
+	lines[1] = p.RuleWith(width, []term.Span{{Role: term.Strong, Text: title}}, tabs)
 	page := p.Text(nil, m.text.Lines, m.text.Offset, m.text.Rows, width, 0)
 	copy(lines[2:], p.Pad(page, width, len(lines)-frame))
 }

@@ -1,6 +1,10 @@
 package keys
 
-import "charm.land/bubbles/v2/key"
+import (
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+)
 
 // Page is the help about one part of the dashboard: the keys that have an effect there.
 type Page struct {
@@ -20,7 +24,6 @@ func (k Map) Pages() []Page {
 	move := []key.Binding{
 		says(k.Down, "down; also j"), says(k.Up, "up"), k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp,
 	}
-	list := append(move[:len(move):len(move)], k.NextTrouble, k.PrevTrouble)
 	always := Group{"Everywhere", []key.Binding{
 		k.Elections, k.Events, k.Sessions, k.Filter, k.Command, k.Back, k.Pause, k.Earlier, k.Later, k.Drain, k.Results, k.Mouse, k.Help,
 		k.Suspend, k.Quit,
@@ -28,7 +31,7 @@ func (k Map) Pages() []Page {
 	marks := Group{"Mark", []key.Binding{k.Mark, k.MarkRange, k.MarkAll, k.Invert, k.Unmark}}
 	return []Page{
 		{"Elections", []Group{
-			{"Move", list},
+			{"Move", slices.Concat(move, []key.Binding{k.NextTrouble, k.PrevTrouble})},
 			{"Look", []key.Binding{
 				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, k.LongerLane, k.ShorterLane, k.Copy, k.Report,
 			}},
@@ -37,7 +40,7 @@ func (k Map) Pages() []Page {
 			always,
 		}},
 		{"Events", []Group{
-			{"Move", append(move[:len(move):len(move)], says(k.Top, "newest: the list follows it"))},
+			{"Move", slices.Concat(move, []key.Binding{says(k.Top, "newest: the list follows it")})},
 			{"Look", []key.Binding{says(k.Open, "all of the event; twice: its election"), says(k.Report, "write an incident report about the listed events")}},
 			always,
 		}},

@@ -110,11 +110,12 @@ func (v *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 		v.moveTo(at.Index)
 		return nil
 	}
-	key := slices.Index(sortWords(), column(at.Index).sortWord())
-	if key < 0 {
-		return nil
+	for c := range columns {
+		if key := slices.Index(sortWords(), c.sortWord()); int(c) == at.Index && key >= 0 {
+			return v.resort(sorting{key: key, reverse: v.sort.key == key && !v.sort.reverse}, s)
+		}
 	}
-	return v.resort(sorting{key: key, reverse: v.sort.key == key && !v.sort.reverse}, s)
+	return nil
 }
 
 // back undoes one step.
