@@ -1,10 +1,6 @@
 package keys
 
-import (
-	"slices"
-
-	"charm.land/bubbles/v2/key"
-)
+import "charm.land/bubbles/v2/key"
 
 // Page is the help about one part of the dashboard: the keys that have an effect there.
 type Page struct {
@@ -21,8 +17,8 @@ type Group struct {
 // Pages returns the help: one page per view, in the order of the views, and one about dialogs
 // and panels.
 func (k Map) Pages() []Page {
-	move := []key.Binding{
-		says(k.Down, "down; also j"), says(k.Up, "up"), k.Top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp,
+	moves := func(top key.Binding) []key.Binding {
+		return []key.Binding{says(k.Down, "down; also j"), says(k.Up, "up"), top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}
 	}
 	always := Group{"Everywhere", []key.Binding{
 		k.Elections, k.Events, k.Sessions, k.Filter, k.Command, k.Back, k.Pause, k.Earlier, k.Later, k.Drain, k.Results, k.Mouse, k.Help,
@@ -31,7 +27,7 @@ func (k Map) Pages() []Page {
 	marks := Group{"Mark", []key.Binding{k.Mark, k.MarkRange, k.MarkAll, k.Invert, k.Unmark}}
 	return []Page{
 		{"Elections", []Group{
-			{"Move", slices.Concat(move, []key.Binding{k.NextTrouble, k.PrevTrouble})},
+			{"Move", append(moves(k.Top), k.NextTrouble, k.PrevTrouble)},
 			{"Look", []key.Binding{
 				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, k.LongerLane, k.ShorterLane, k.Copy, k.Report,
 			}},
@@ -40,12 +36,12 @@ func (k Map) Pages() []Page {
 			always,
 		}},
 		{"Events", []Group{
-			{"Move", slices.Concat(move, []key.Binding{says(k.Top, "newest: the list follows it")})},
+			{"Move", moves(says(k.Top, "newest: the list follows it"))},
 			{"Look", []key.Binding{says(k.Open, "all of the event; twice: its election"), says(k.Report, "write an incident report about the listed events")}},
 			always,
 		}},
 		{"Sessions", []Group{
-			{"Move", move},
+			{"Move", moves(k.Top)},
 			{"Look", []key.Binding{k.Open, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.Copy, "copy the session ID"), k.Scan}},
 			{"Act", []key.Binding{k.Mark, says(k.Destroy, "destroy the session")}},
 			always,
