@@ -14,7 +14,6 @@ import (
 	"electop/ui/internal/term"
 )
 
-// pressed sends a key to the overlay, prompt or board that has the focus.
 func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.window.tooSmall: // no visible element could receive the key
@@ -45,7 +44,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg) tea.Cmd {
 	}
 }
 
-// boardKey handles global keys first, then those of the view.
+// boardKey handles global keys before the keys of the view.
 func (m *Model) boardKey(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, done := m.globalKey(msg); done {
 		return cmd
@@ -109,7 +108,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 		return m.toView(scene.Back{}), true
 	case key.Matches(msg, k.Back) && (m.feed.past != nil || m.out.travel.Busy()):
 		return m.do(m.out.travel.Leave()), true
-	case key.Matches(msg, k.Back) && m.focus.zoom: // esc undoes only the latest step
+	case key.Matches(msg, k.Back) && m.focus.zoom: // one esc undoes one step
 		m.focus.zoom = false
 		return send(m, &m.detail, scene.Back{}), true
 	case key.Matches(msg, k.Back):
@@ -135,7 +134,6 @@ func (m *Model) openHelp() tea.Cmd {
 	return send(m, &m.focus.help, help.Open{Page: int(m.focus.view)})
 }
 
-// copyKey copies the chosen text.
 func (m *Model) copyKey(msg tea.KeyPressMsg) tea.Cmd {
 	m.focus.mode = modeBoard
 	e := m.scene.Selected
@@ -215,7 +213,6 @@ func (m *Model) toPointed(msg tea.Msg, pane bool) tea.Cmd {
 // wheelStep is the number of lines per turn of the mouse wheel.
 const wheelStep = 3
 
-// wheeled scrolls the part under the pointer.
 func (m *Model) wheeled(at tea.Mouse) tea.Cmd {
 	turn := scene.Wheeled{Step: wheelStep}
 	switch {
@@ -234,7 +231,7 @@ func (m *Model) toggleMouse() {
 	m.window.noMouse = !m.window.noMouse
 	text := "The mouse is on."
 	if m.window.noMouse {
-		text = "The mouse is off: the terminal selects text. M turns it on."
+		text = "The mouse is off: the terminal selects text. " + m.keys.Mouse.Help().Key + " turns it on."
 	}
 	m.say(term.Quiet, text)
 }

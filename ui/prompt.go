@@ -12,7 +12,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// promptKind is the purpose of a typed line.
+// promptKind distinguishes a filter from a command.
 type promptKind uint8
 
 const (
@@ -28,7 +28,7 @@ type prompt struct {
 	cursor string
 }
 
-// newPrompt begins a line. A filter begins with the current one of the view.
+// newPrompt opens a prompt. The prompt of a filter contains the current filter of the view.
 func newPrompt(kind promptKind, of list) prompt {
 	p := prompt{kind: kind, cursor: of.Cursor()}
 	if kind == promptFilter {
@@ -37,7 +37,7 @@ func newPrompt(kind promptKind, of list) prompt {
 	return p
 }
 
-// promptKey handles the keys that end the line; all others edit it.
+// promptKey handles the keys that close the prompt. Other keys edit the line.
 func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	filters := m.focus.prompt.kind == promptFilter
 	switch name := msg.String(); {
@@ -63,7 +63,7 @@ func (m *Model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// edit changes the line. A filter applies while it is typed.
+// edit changes the line. A filter is applied at each key press.
 func (m *Model) edit(change func(*term.Input)) tea.Cmd {
 	in := m.focus.prompt.input
 	in.Text = slices.Clone(in.Text)
@@ -83,8 +83,8 @@ func (p *prompt) lead() string {
 	return " / "
 }
 
-// visible returns the end of the text before the cursor that fits, and the text after it.
-// Both are sanitized: the user may paste control characters.
+// visible splits the line at the cursor. It cuts the beginning of a long line to the given width. Both parts are
+// sanitized because the user may paste control characters.
 func (p *prompt) visible(width int) (before, after string) {
 	before = sanitize.Text(string(p.input.Text[:p.input.At]))
 	after = sanitize.Text(string(p.input.Text[p.input.At:]))
@@ -101,7 +101,7 @@ func (p *prompt) cursorX(width int) int {
 	return min(width-1, term.Width(p.lead())+term.Width(before))
 }
 
-// draw draws the line, with its result at the right.
+// draw draws the line, with the number of matches at the right.
 func (p *prompt) draw(pt *term.Painter, width int, view view, result string) string {
 	l := term.NewLine(pt, width)
 	before, after := p.visible(width)
@@ -116,7 +116,7 @@ func (p *prompt) draw(pt *term.Painter, width int, view view, result string) str
 			hint = result
 		}
 	}
-	if p.kind == promptCommand { // as many as fit
+	if p.kind == promptCommand { // as many names as fit
 		for hint != "" && l.Room() <= term.Width(hint)+3 {
 			hint = hint[:max(0, strings.LastIndex(hint, "  "))]
 		}
@@ -128,7 +128,7 @@ func (p *prompt) draw(pt *term.Painter, width int, view view, result string) str
 	return l.Done()
 }
 
-// wholeCommands are as many names of commands as fit.
+// wholeCommands returns the commands that fit, without a cut name.
 func wholeCommands(room int) string {
 	names := commandNames
 	for len(names) > max(0, room) {

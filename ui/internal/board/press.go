@@ -44,7 +44,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// moveTo moves the cursor to a row, limited to the rows that exist.
+// moveTo moves the cursor to row i, or to the nearest existing row.
 func (m *Model) moveTo(i int) {
 	m.at.MoveTo(i, len(m.order))
 	m.cursor = ""
@@ -53,7 +53,7 @@ func (m *Model) moveTo(i int) {
 	}
 }
 
-// jump moves the cursor to the next election with a problem, in direction step.
+// jump moves the cursor to the next election with a problem. step is 1 for down and -1 for up.
 func (m *Model) jump(step int, s *scene.Scene) scene.Action {
 	n := len(m.order)
 	for k := 1; k <= n; k++ {
@@ -78,10 +78,9 @@ func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
 			return m.setSort(sorting{key: k, reverse: by.Reverse}, s)
 		}
 	}
-	return scene.Say{Role: term.Delay, Text: ":sort takes election, state, leader, node, for, term, checks or changes, and reverse after it."}
+	return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: election, state, leader, node, for, term, checks, changes."}
 }
 
-// clicked selects the clicked row, or sorts by the clicked column.
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
 	if at.Item == term.Column {
 		return m.sortByColumn(at.Index, s)

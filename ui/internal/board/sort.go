@@ -9,7 +9,6 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// sortKey selects the order of the table.
 type sortKey uint8
 
 const (
@@ -37,7 +36,6 @@ func (k sortKey) word() string {
 // descending reports whether the default order is largest first.
 func (k sortKey) descending() bool { return k == byTerm || k == byChecks || k == byChanges }
 
-// up reports whether the column is drawn as ascending.
 func (s sorting) up() bool { return s.key.descending() == s.reverse }
 
 // column is the column with the sort marker.
@@ -47,14 +45,14 @@ func (k sortKey) column() columnID {
 	}[k]
 }
 
-// ranked is an election with its sort value.
+// ranked is an election and its precomputed sort value.
 type ranked struct {
 	e    *election.Election
 	num  int64
 	text string
 }
 
-// sortElections sorts elections, equal ones by name, so that the order is stable.
+// sortElections sorts elections. Elections with equal sort values are ordered by name, so that rows do not swap.
 func sortElections(es []*election.Election, by sorting, s *scene.Scene) {
 	if !slices.IsSortedFunc(es, byName) {
 		slices.SortFunc(es, byName)
@@ -86,7 +84,6 @@ func byName(a, b *election.Election) int {
 	return election.Compare(a, b)
 }
 
-// compare compares the sort values only.
 func (s sorting) compare(a, b ranked) int {
 	c := cmp.Compare(a.num, b.num)
 	if c == 0 {

@@ -11,7 +11,7 @@ import (
 // Filtering is the filter of the open view.
 type Filtering struct {
 	scene.Filter
-	// Result is the text about the matches, Hidden the number of marks that do not match.
+	// Result is the number of matches as a text. Hidden is the number of marked rows that do not match.
 	Result string
 	Hidden int
 	// Typing is true while the prompt is open. The prompt covers the filter's banner.
@@ -43,7 +43,7 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 	if s.Paused {
 		lines = append(lines, []term.Span{
 			{term.Badge, " " + sym.Paused + " PAUSED "},
-			{term.Text, " at " + term.Clock(s.AsOf, s.Now) + ", " + term.Duration(s.Now.Sub(s.AsOf)) + " ago; Consul is still watched"},
+			{term.Text, " at " + term.Clock(s.AsOf, s.Now) + ", " + term.Duration(s.Now.Sub(s.AsOf)) + " ago; electop still watches Consul"},
 			{term.Quiet, "   p continues"},
 		})
 	}
@@ -63,7 +63,6 @@ func Banners(s *scene.Scene, f Filtering, demo string, width int) [][]term.Span 
 	return lines
 }
 
-// recordedText says that the board is from the history.
 func recordedText(s *scene.Scene) string {
 	until := s.Live.RecordedUntil
 	return " History until " + term.Clock(until, s.Now) + " (" + term.Duration(s.Now.Sub(until)) + " ago). "
@@ -75,7 +74,7 @@ func filterBanner(s *scene.Scene, f Filtering) []term.Span {
 	if f.Hidden > 0 {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
 	}
-	if s.Past != nil { // there, esc returns to now
+	if s.Past != nil { // in the past, esc returns to now
 		return b
 	}
 	return append(b, term.Span{term.Quiet, "   esc clears"})
@@ -103,9 +102,9 @@ func lostBanner(s *scene.Scene) []term.Span {
 
 func retryText(s *scene.Scene, at time.Time) string {
 	if left := at.Sub(s.Now); !at.IsZero() && left > 0 {
-		return "next try in " + term.Duration(left+time.Second-1)
+		return "next retry in " + term.Duration(left+time.Second-1)
 	}
-	return "trying now"
+	return "retrying now"
 }
 
 // bannerLines is the maximum number of lines of a banner.

@@ -11,9 +11,8 @@ import (
 // noteLines is the maximum number of lines of a note.
 const noteLines = 4
 
-// Footer draws the last line: a note, or else the marks, then the keys of the focused
-// part. Without bindings it draws the note only. A note that does not fit takes more lines,
-// without the keys.
+// Footer draws the last line: the note or, without a note, the marks and the keys of the focused part. bindings may
+// be empty. A note that does not fit takes more lines, without the keys.
 func Footer(p *term.Painter, note, marks []term.Span, bindings []key.Binding, width int) []string {
 	if long := term.Flow(note, width-2); len(long) > 1 {
 		return lines(p, long[:min(len(long), noteLines)], width)
@@ -41,7 +40,7 @@ func lines(p *term.Painter, text [][]term.Span, width int) []string {
 	return drawn
 }
 
-// Marks returns the number of visible and hidden marks. noun names a marked row.
+// Marks returns the text about visible and hidden marks. noun is the singular of what a row contains: "election".
 func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 	var spans []term.Span
 	if visible > 0 {

@@ -121,11 +121,11 @@ func writeWhy(page *term.Page, s *scene.Scene, why *election.Event) {
 	}
 }
 
-// view draws the box over the lines of the view.
-func (f *full) view(p *term.Painter, lines []string, width int) {
+// view draws the box over the lines of the view. open is the key that leads to the election.
+func (f *full) view(p *term.Painter, open key.Binding, lines []string, width int) {
 	controls := []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]")}
 	if f.line.Ev.Key != "" {
-		controls = append(controls, term.Blank(3), term.Hint("enter", "its election"))
+		controls = append(controls, term.Blank(3), term.BoundHint(open, "its election"))
 	}
 	var where []term.Span
 	if text := f.text.Position(); text != "" {

@@ -24,16 +24,15 @@ func causes() []election.Cause {
 	}
 }
 
-// translation is the part of a filter that the history answers.
+// translation is the part of a filter that the history can apply.
 type translation struct {
 	history.EventQuery
-	// rest is set if each event must be compared with the filter, none if no stored event
-	// can match.
+	// rest is set if the view must compare each event with the filter. none is set if no stored event can match.
 	rest, none bool
 }
 
-// translate translates a filter without a change of meaning. A plain word is not
-// translated: it may occur in any text.
+// translate converts a filter to a query that returns every match. It does not convert a plain word, which may occur
+// in any text.
 func translate(f scene.Filter, board *election.Snapshot) translation {
 	var t translation
 	types := eventTypes()
@@ -60,7 +59,7 @@ func translate(f scene.Filter, board *election.Snapshot) translation {
 	return t
 }
 
-// complete adds to the ends of terms their explanations, which share a line.
+// complete adds explained to vacated and vacated to explained, because these events share a line.
 func complete(types []election.EventType) []election.EventType {
 	switch ends, why := slices.Contains(types, election.Vacated), slices.Contains(types, election.Explained); {
 	case ends && why && len(types) == len(eventTypes()):
@@ -82,8 +81,8 @@ func withPrefix(all []election.Cause, prefix string) (found []election.Cause) {
 	return found
 }
 
-// named lists the names on the board that a word means: the history distinguishes upper
-// and lower case. Without any it is the word.
+// named lists the names on the board that equal a word in any case, because the history distinguishes upper and lower
+// case. If there is none, it returns the word.
 func named(w scene.FilterWord, board *election.Snapshot) []string {
 	var names []string
 	for _, e := range board.Elections {
@@ -100,8 +99,7 @@ func named(w scene.FilterWord, board *election.Snapshot) []string {
 	return names
 }
 
-// isAboutEvents reports whether a filter selects types or causes: then it hides the times
-// without an observer.
+// isAboutEvents reports whether a filter selects types or causes. Such a filter hides gaps in observation.
 func isAboutEvents(f scene.Filter) bool {
 	return slices.ContainsFunc(f.Words, func(w scene.FilterWord) bool { return w.Field == "type" || w.Field == "cause" })
 }

@@ -27,7 +27,7 @@ func (m *Model) write(page *term.Page, s *scene.Scene) {
 	case m.found.Fix == nil && m.election.Pair.Held():
 		page.Para(term.Led, "Nothing to fix: no check shows that the leader's service or node has failed.")
 	case m.found.Fix == nil:
-		page.Para(term.Led, "Nothing to fix: a session acquired the key meanwhile.")
+		page.Para(term.Led, "Nothing to fix: a session has acquired the key.")
 	default:
 		m.writeFix(page, s)
 	}
@@ -46,7 +46,7 @@ func (m *Model) writeState(page *term.Page, s *scene.Scene) {
 		page.Field("Session", session...)
 		return
 	}
-	since := term.Clock(e.VacantSince, s.Now) // not its age: an action would wait for a new text each second
+	since := term.Clock(e.VacantSince, s.Now) // a time and not an age: each change of the text disables the action
 	if !e.VacantSinceKnown {
 		since += " or earlier"
 	}
@@ -110,7 +110,7 @@ func (m *Model) buttons(now time.Time) []term.Control {
 	case m.reading != nil:
 		return []term.Control{cancel, term.Blank(3), term.Hint("esc", "cancel")}
 	case !m.applies():
-		return []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]"), term.Blank(3), term.Hint("r", "check again")}
+		return []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]"), term.Blank(3), term.Hint("r", "diagnose again")}
 	case !m.ready(now):
 		action = term.PressButton("y", term.Faint, " (Apply) ")
 		return []term.Control{cancel, term.Blank(2), action, term.Blank(3), term.Hint("esc", "cancel")}

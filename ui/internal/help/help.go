@@ -90,7 +90,7 @@ func (m Model) View(p *term.Painter, lines []string, width int) {
 	}
 	title := "Help"
 	if term.ControlsWidth(tabs)+len(title)+titleEdge > width {
-		title, tabs = title+": "+m.keys.Pages()[m.page].Title, []term.Control{term.Hint("tab", "next page")}
+		title, tabs = title+": "+m.keys.Pages()[m.page].Title, []term.Control{term.BoundHint(m.keys.NextTab, "next page")}
 	}
 	lines[1] = p.RuleWith(width, []term.Span{{Role: term.Strong, Text: title}}, tabs)
 	page := p.Text(nil, m.text.Lines, m.text.Offset, m.text.Rows, width, 0)

@@ -17,7 +17,7 @@ const (
 func (m *Model) lines(sym *term.Symbols, width int) [][]term.Span {
 	pages := m.keys.Pages()
 	page := &term.Page{Width: width, Sym: sym, Lines: columns(pages[m.page].Groups, width, sym)}
-	for _, sign := range signs(sym)[m.page] {
+	for _, sign := range m.signs(sym)[m.page] {
 		page.Beside([]term.Span{{Role: term.Head, Text: sign.label}}, labelWidth, sign.text...)
 	}
 	page.Beside([]term.Span{{Role: term.Head, Text: "Commands"}}, labelWidth, term.Span{Role: term.Text, Text: m.commands})

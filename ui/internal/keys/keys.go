@@ -17,8 +17,38 @@ type Map struct {
 	Drain, MarkAll, Invert, MarkRange, Unmark                 key.Binding
 	Elections, Events, Sessions                               key.Binding
 	Earlier, Later, ShorterLane, LongerLane                   key.Binding
-	Confirm, Refresh, Unfold, Hidden                          key.Binding
 	Mouse, Help, Suspend, Quit                                key.Binding
+	// Fixed has the keys of dialogs and prompts, which no setting changes.
+	Fixed FixedKeys
+}
+
+// FixedKeys are the keys with a fixed meaning in dialogs, panels and prompts.
+type FixedKeys struct {
+	Enter, Esc, Tab, Confirm, Refresh, Unfold, Hidden, Scan, Stop key.Binding
+}
+
+// action is a binding with its name in the settings.
+type action struct {
+	name    string
+	binding *key.Binding
+}
+
+// named lists all bindings that settings can change.
+func (k *Map) named() []action {
+	return []action{
+		{"up", &k.Up}, {"down", &k.Down}, {"half-up", &k.HalfUp}, {"half-down", &k.HalfDown},
+		{"page-up", &k.PageUp}, {"page-down", &k.PageDown}, {"top", &k.Top}, {"bottom", &k.Bottom},
+		{"next-problem", &k.NextTrouble}, {"previous-problem", &k.PrevTrouble},
+		{"open", &k.Open}, {"back", &k.Back}, {"next-tab", &k.NextTab}, {"previous-tab", &k.PrevTab},
+		{"pane-up", &k.PaneUp}, {"pane-down", &k.PaneDown},
+		{"filter", &k.Filter}, {"sort", &k.Sort}, {"reverse", &k.Reverse}, {"wide", &k.Wide}, {"pause", &k.Pause},
+		{"mark", &k.Mark}, {"mark-all", &k.MarkAll}, {"mark-range", &k.MarkRange}, {"invert-marks", &k.Invert}, {"unmark", &k.Unmark},
+		{"copy", &k.Copy}, {"command", &k.Command}, {"release", &k.Release}, {"destroy", &k.Destroy}, {"fix", &k.Fix},
+		{"drain", &k.Drain}, {"results", &k.Results}, {"scan", &k.Scan}, {"report", &k.Report},
+		{"elections", &k.Elections}, {"events", &k.Events}, {"sessions", &k.Sessions},
+		{"earlier", &k.Earlier}, {"later", &k.Later}, {"shorter-lane", &k.ShorterLane}, {"longer-lane", &k.LongerLane},
+		{"mouse", &k.Mouse}, {"help", &k.Help}, {"suspend", &k.Suspend}, {"quit", &k.Quit},
+	}
 }
 
 // Default returns the bindings, which follow k9s, lazygit and vim.
@@ -40,7 +70,7 @@ func Default(ascii bool) Map {
 		NextTrouble: bind("n", "next problem", "n"), PrevTrouble: bind("N", "previous problem", "N"),
 		Open: bind(enter, "open", "enter"), Back: bind("esc", "back", "esc"),
 		NextTab: bind("tab", "next page", "tab"), PrevTab: bind("S-tab", "previous page", "shift+tab"),
-		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane", "J", "shift+down"),
+		PaneUp: bind("K", "scroll the pane up", "K", "shift+up"), PaneDown: bind("J", "scroll the pane down", "J", "shift+down"),
 		Filter: bind("/", "filter", "/"), Sort: bind("s", "sort", "s"), Reverse: bind("S", "reverse the sort", "S"),
 		Wide: bind("w", "wide table", "w"), Pause: bind("p", "pause", "p"), Mark: bind("space", "mark", "space"),
 		Copy: bind("c", "copy", "c"), Command: bind(":", "command", ":"),
@@ -54,18 +84,28 @@ func Default(ascii bool) Map {
 		Results:   bind("u", "actions and their results", "u"),
 		Elections: bind("1", "elections", "1"), Events: bind("2", "events", "2"),
 		Sessions: bind("3", "sessions", "3"),
-		Earlier:  bind("[", "the event before", "["), Later: bind("]", "the event after", "]"),
+		Earlier:  bind("[", "previous event", "["), Later: bind("]", "next event", "]"),
 		ShorterLane: bind("+", "shorter lanes", "+", "="), LongerLane: bind("-", "longer lanes", "-"),
-		Confirm: bind("y", "press the action button", "y"), Refresh: bind("r", "read the present state again", "r"),
-		Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
 		Mouse: bind("M", "mouse off or on", "M"),
 		Help:  bind("?", "help", "?"), Suspend: bind("ctrl-z", "suspend", "ctrl+z"), Quit: bind("q", "quit", "q", "ctrl+c"),
+		Fixed: FixedKeys{
+			Enter: bind(enter, "press the button", "enter"), Esc: bind("esc", "cancel", "esc"), Tab: bind("tab", "choose", "tab"),
+			Confirm: bind("y", "press the action button", "y"), Refresh: bind("r", "read the present state again", "r"),
+			Unfold: bind("a", "show shortened lists in full", "a"), Hidden: bind("space", "include the hidden marks", "space"),
+			Scan: bind("f", "scan all keys", "f"), Stop: bind("x", "stop", "x"),
+		},
 	}
 }
 
-// says sets another description of a key.
+// says returns the binding with another description.
 func says(b key.Binding, what string) key.Binding {
 	b.SetHelp(b.Help().Key, what)
+	return b
+}
+
+// named returns the binding with the name of its first key and another description.
+func named(b key.Binding, what string) key.Binding {
+	b.SetHelp(first(b), what)
 	return b
 }
 
@@ -88,6 +128,14 @@ func (k Map) Past() []key.Binding {
 		says(k.Back, "now"), says(k.Earlier, "earlier"), says(k.Later, "later"), k.Down, k.Open, k.Filter, k.LongerLane, k.ShorterLane, k.Sort, says(k.NextTab, "page"),
 		k.Events, k.Help, k.Quit,
 	}
+}
+
+// arrows says that the arrow keys move too, if they do.
+func arrows(down key.Binding) string {
+	if slices.Contains(down.Keys(), "down") {
+		return "; arrows too"
+	}
+	return ""
 }
 
 // Zoom lists the keys of the footer while the pane fills the screen.
@@ -120,27 +168,27 @@ func (k Map) SessionList(open bool) []key.Binding {
 // Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
 	if filter {
-		return []key.Binding{says(k.Open, "keep the filter"), says(k.Back, "clear it")}
+		return []key.Binding{says(k.Fixed.Enter, "keep the filter"), says(k.Fixed.Esc, "clear it")}
 	}
-	return []key.Binding{says(k.Open, "run it"), says(k.Back, "leave")}
+	return []key.Binding{says(k.Fixed.Enter, "run it"), says(k.Fixed.Esc, "leave")}
 }
 
-// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the
-// store, mayScan if one is possible.
+// Dialog lists the keys of the footer of a dialog. searching is true during a scan of the store. mayScan is true if a
+// scan is possible.
 func (k Map) Dialog(searching, mayScan bool) []key.Binding {
-	choose, done, leave := says(k.NextTab, "choose"), says(k.Open, "press the button"), says(k.Back, "cancel")
+	choose, done, leave := k.Fixed.Tab, says(k.Fixed.Enter, "press the button"), k.Fixed.Esc
 	switch {
 	case searching:
-		leave = says(k.Back, "stop the scan")
+		leave = says(k.Fixed.Esc, "stop the scan")
 	case mayScan:
-		return []key.Binding{choose, done, k.Scan, leave}
+		return []key.Binding{choose, done, k.Fixed.Scan, leave}
 	}
 	return []key.Binding{choose, done, leave}
 }
 
 // Menu lists the keys of the footer of a menu.
 func (k Map) Menu() []key.Binding {
-	return []key.Binding{k.Down, says(k.Open, "choose"), says(k.Back, "cancel")}
+	return []key.Binding{k.Down, says(k.Fixed.Enter, "choose"), k.Fixed.Esc}
 }
 
 // HelpPage lists the keys of the footer of the help.
@@ -157,20 +205,18 @@ func (k Map) CopyMenu() []key.Binding {
 	return append(menu, says(k.Back, "nothing"))
 }
 
-// ResultList lists the keys of the footer of the results; draining is true while the drain that
-// they show is in progress.
+// ResultList lists the keys of the footer of the results. draining is true if the results are of a drain in progress.
 func (k Map) ResultList(draining bool) []key.Binding {
 	if draining {
-		return []key.Binding{says(k.Down, "scroll"), says(k.Destroy, "stop"), says(k.Open, "hide")}
+		return []key.Binding{says(k.Down, "scroll"), k.Fixed.Stop, says(k.Fixed.Enter, "hide")}
 	}
-	return []key.Binding{says(k.Down, "scroll"), says(k.Back, "close")}
+	return []key.Binding{says(k.Down, "scroll"), says(k.Fixed.Esc, "close")}
 }
 
-// LockList lists the keys of the footer of the discovered locks; more is true if some are not
-// watched.
+// LockList lists the keys of the footer of the discovered locks. more is true if some of the locks are not watched.
 func (k Map) LockList(more bool) []key.Binding {
 	if more {
-		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Back, "close")}
+		return []key.Binding{says(k.Down, "scroll"), says(k.Wide, "watch all"), says(k.Fixed.Esc, "close")}
 	}
 	return k.ResultList(false)
 }

@@ -17,8 +17,9 @@ type Group struct {
 // Pages returns the help: one page per view, in the order of the views, and one about dialogs
 // and panels.
 func (k Map) Pages() []Page {
+	down, up := named(k.Down, "down"+arrows(k.Down)), named(k.Up, "up")
 	moves := func(top key.Binding) []key.Binding {
-		return []key.Binding{says(k.Down, "down; also j"), says(k.Up, "up"), top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}
+		return []key.Binding{down, up, top, k.Bottom, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}
 	}
 	always := Group{"Everywhere", []key.Binding{
 		k.Elections, k.Events, k.Sessions, k.Filter, k.Command, k.Back, k.Pause, k.Earlier, k.Later, k.Drain, k.Results, k.Mouse, k.Help,
@@ -47,12 +48,12 @@ func (k Map) Pages() []Page {
 			always,
 		}},
 		{"Dialogs", []Group{
-			{"Read", []key.Binding{says(k.Down, "scroll down"), says(k.Up, "scroll up"), k.Unfold, k.Refresh}},
+			{"Read", []key.Binding{named(k.Down, "scroll down"), named(k.Up, "scroll up"), k.Fixed.Unfold, k.Fixed.Refresh}},
 			{"Decide", []key.Binding{
-				says(k.NextTab, "choose the button"), says(k.Open, "press the button"), k.Confirm, k.Hidden,
-				says(k.Scan, "scan all keys for more that a destroy affects"), says(k.Back, "cancel, close"),
+				says(k.Fixed.Tab, "choose the button"), k.Fixed.Enter, k.Fixed.Confirm, k.Fixed.Hidden,
+				says(k.Fixed.Scan, "scan all keys for more that a destroy affects"), says(k.Fixed.Esc, "cancel, close"),
 			}},
-			{"Drain in progress", []key.Binding{says(k.Destroy, "stop the drain")}},
+			{"Drain in progress", []key.Binding{says(k.Fixed.Stop, "stop the drain")}},
 			{"Discovered locks", []key.Binding{says(k.Wide, "watch all of them")}},
 			{"Copy", k.CopyMenu()},
 		}},

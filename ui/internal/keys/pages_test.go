@@ -18,8 +18,12 @@ var update = flag.Bool("update", false, "write docs/keys.md")
 // bindings are all bindings of a map, by the name of their field.
 func bindings(k keys.Map) map[string]key.Binding {
 	all := map[string]key.Binding{}
-	for v, i := reflect.ValueOf(k), 0; i < v.NumField(); i++ {
-		all[v.Type().Field(i).Name] = v.Field(i).Interface().(key.Binding)
+	for _, v := range []reflect.Value{reflect.ValueOf(k), reflect.ValueOf(k.Fixed)} {
+		for i := range v.NumField() {
+			if b, ok := v.Field(i).Interface().(key.Binding); ok {
+				all[v.Type().Field(i).Name] = b
+			}
+		}
 	}
 	return all
 }
@@ -96,12 +100,35 @@ func TestDocumentListsTheKeys(t *testing.T) {
 	}
 }
 
+// Rebound keys have their own names in the help.
+func TestReboundKeysAreInTheHelp(t *testing.T) {
+	custom, err := keys.Parse(map[string][]string{"release": {"ctrl+r"}, "down": {"e"}, "up": {"d"}, "mouse": {"f5"}, "open": {"o"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, page := range keys.Default(false).With(custom).Pages() {
+		for _, g := range page.Groups {
+			for _, b := range g.Keys {
+				fmt.Fprintf(&text, "%s %s\n", b.Help().Key, b.Help().Desc)
+			}
+		}
+	}
+	for _, line := range []string{"ctrl-r release", "e down", "d up", "f5 mouse off or on", "o open", "\u23ce press the button"} {
+		if !strings.Contains(text.String(), line+"\n") {
+			t.Errorf("the help lacks %q:\n%s", line, text.String())
+		}
+	}
+}
+
 func TestKeysByTheirNames(t *testing.T) {
+	for _, name := range []string{"\u00e9", "*", "ctrl+g", "ctrl+alt+b", "alt+B", "shift+f3", "f12", "ctrl++", "+", "delete", "shift+enter"} {
+		if got := keys.Press(name).String(); got != name {
+			t.Errorf("the key %s is pressed as %s", name, got)
+		}
+	}
 	for field, b := range bindings(keys.Default(false)) {
 		for _, name := range b.Keys() {
-			if name == "shift+up" || name == "shift+down" { // second names
-				continue
-			}
 			if got := keys.Press(name).String(); got != name {
 				t.Errorf("%s: the key %s is pressed as %s", field, name, got)
 			}

@@ -73,7 +73,7 @@ func writeGroup(page *term.Page, g *discovery.Group) {
 		term.Span{Role: term.Quiet, Text: strings.Join(g.SoftwareNames(), ", ") + "   "}, state)
 }
 
-// countText counts the keys of a group by state.
+// countText is the number of keys of a group in each state, as a text.
 func countText(g *discovery.Group) string {
 	var parts []string
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 		foot = nil
 	case m.run.over && found.Unwatched > 0:
 		left := term.Label(term.Span{Role: term.Accent, Text: "   " + term.Plural(found.Unwatched, "lock") + " not watched   "})
-		foot = []term.Control{left, term.Hint("w", "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch PATTERN adds one"})}
+		foot = []term.Control{left, term.BoundHint(m.keys.Wide, "watch all"), term.Label(term.Span{Role: term.Quiet, Text: "   :watch PATTERN adds one"})}
 	case m.run.over:
 		foot = []term.Control{term.Label(term.Span{Role: term.Quiet, Text: "   all locks are watched"})}
 	}
@@ -110,7 +110,7 @@ func (m Model) View(pt *term.Painter, lines []string, width int) {
 		where = []term.Span{{Role: term.Key, Text: pt.Sym.KeyMove}, {Role: term.Quiet, Text: " " + text}}
 	}
 	b := term.Box{
-		Edge: term.Accent, Title: "Locks of the store", Body: m.text.Window(),
+		Edge: term.Accent, Title: "Locks in the store", Body: m.text.Window(),
 		Foot: [][]term.Span{where}, Controls: append([]term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]")}, foot...),
 	}
 	b.Draw(pt, lines, m.text.Width, width)

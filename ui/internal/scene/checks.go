@@ -11,7 +11,7 @@ import (
 // Tally counts a session's checks by status.
 type Tally struct {
 	Passing, Warning, Critical, Unknown int
-	// Until is when outdated checks were last current, zero for current ones.
+	// Until is when outdated checks were last current. It is zero for current checks.
 	Until time.Time
 }
 
@@ -26,13 +26,13 @@ func (t Tally) Risk() (critical, warning bool) {
 	return t.Critical > 0, t.Warning > 0
 }
 
-// Worst ranks tallies; the worst has the highest rank. It ignores their age: checks become outdated off screen, and
-// rows would move back and forth.
+// Worst ranks tallies; the worst has the highest rank. It ignores their age. Otherwise a row would move when it
+// leaves the screen, because its checks become outdated then.
 func (t Tally) Worst() int64 {
 	return int64(t.Critical)<<32 + int64(t.Warning)<<16 + int64(t.Unknown)
 }
 
-// TallyChecks counts the session's checks; unlisted and unreadable ones are unknown.
+// TallyChecks counts the session's checks by status. Checks that are not listed or not readable are unknown.
 func TallyChecks(s *election.Session, nodes map[string]election.NodeChecks) Tally {
 	var t Tally
 	if s == nil {

@@ -4,6 +4,7 @@ package scene
 // leader's session is warning or critical.
 type Counts struct {
 	Led, Delay, Vacant, Semaphore, Unreadable, Idle int
+	Unsearched                                      int
 	Warning, Critical                               int
 }
 
@@ -20,6 +21,8 @@ func (c *Counts) Add(s DisplayState) {
 		c.Semaphore++
 	case StateIdle:
 		c.Idle++
+	case StateUnsearched:
+		c.Unsearched++
 	default:
 		c.Unreadable++
 	}

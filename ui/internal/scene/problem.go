@@ -18,7 +18,7 @@ func ProblemRank(e *election.Election, snap *election.Snapshot, asOf time.Time) 
 		return 1
 	case StateUnreadable:
 		return 2
-	case StateSemaphore, StateIdle:
+	case StateSemaphore, StateIdle, StateUnsearched:
 		return NoProblem
 	default:
 		return ledRank(e, snap)

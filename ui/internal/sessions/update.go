@@ -22,8 +22,7 @@ func (v Model) Update(msg tea.Msg, s *scene.Scene) (Model, scene.Action) {
 	return v, action
 }
 
-// updatePast handles a message in the past, of which no sessions are stored. The list stays
-// as it was in the present.
+// updatePast handles a message in the past. The history stores no sessions, so the list does not change.
 func (v *Model) updatePast(msg tea.Msg, s *scene.Scene) scene.Action {
 	switch msg := msg.(type) {
 	case scene.Resized, scene.Searched, scene.SearchTick, scene.Unmark:
@@ -198,13 +197,13 @@ func (v *Model) resort(to sorting, s *scene.Scene) scene.Action {
 func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
 	i := slices.IndexFunc(sortWords(), func(w string) bool { return msg.Word != "" && strings.HasPrefix(w, msg.Word) })
 	if i < 0 {
-		return scene.Say{Role: term.Delay, Text: ":sort takes " + strings.Join(sortWords(), ", ") + " here, and reverse after it."}
+		return scene.Say{Role: term.Delay, Text: "Usage: :sort KEY [reverse]. Keys: " + strings.Join(sortWords(), ", ") + "."}
 	}
 	return v.resort(sorting{key: i, reverse: msg.Reverse}, s)
 }
 
-// choose requests the destroy of the sessions that match the filter of the request. Without
-// one, it requests it for the marked sessions or, without marks, for the selected one.
+// choose requests the destroy of sessions. The targets are the sessions that match the filter of the request. Without
+// a filter they are the marked sessions, or the selected one if nothing is marked.
 func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	kind := c.Kind
 	refusal := s.Refusal(kind)

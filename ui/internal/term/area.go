@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -73,9 +74,14 @@ func PressButton(key string, r Role, text string) Control {
 	return Control{Area{Key: key}, []Span{{r, text}}}
 }
 
-// Hint returns a key and what it does.
+// Hint returns a key, which no setting changes, and what it does.
 func Hint(key, does string) Control {
 	return Control{Area{Key: key}, []Span{{Key, key}, {Quiet, " " + does}}}
+}
+
+// BoundHint returns the key of a binding and what it does.
+func BoundHint(b key.Binding, does string) Control {
+	return Control{Area{Key: b.Keys()[0]}, []Span{{Key, b.Help().Key}, {Quiet, " " + does}}}
 }
 
 // Label returns a text without an area.
