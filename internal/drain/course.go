@@ -193,7 +193,7 @@ func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	switch {
 	case c.actedOnHold():
-		return "", c.unchanged(now, p)
+		return "", c.unchanged(now)
 	case c.rounds-c.spent < p.Rounds:
 		if c.begun {
 			c.set(Moving, "")
@@ -254,7 +254,7 @@ func sameHold(a, b election.Target) bool {
 }
 
 // unchanged decides while no effect of the last action was observed.
-func (c *course) unchanged(now time.Time, p *policy) (wake time.Time) {
+func (c *course) unchanged(now time.Time) (wake time.Time) {
 	switch c.outcome.Kind {
 	case insight.OutcomeDone, insight.OutcomeUnknown, insight.OutcomeChanged:
 		reason := "the result of the " + string(c.outcome.Action) + " was not observed"
