@@ -122,7 +122,7 @@ func (m *Model) globalKey(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 // widen turns the wide table on or off, and says if the window is too narrow for it.
 func (m *Model) widen() tea.Cmd {
 	cmd := m.toTable(scene.Widen{})
-	if needs := m.board.WideWidth(); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
+	if needs := m.board.WideWidth(m.scene.Past != nil); m.focus.view != viewSessions && m.board.Wide() && m.window.w < needs {
 		m.say(term.Quiet, "The full session IDs need a window of "+strconv.Itoa(needs)+" columns.")
 	}
 	return cmd

@@ -93,7 +93,7 @@ func (m *Model) banners() [][]term.Span {
 	open := m.list()
 	_, hidden := open.Marks(m.scene)
 	f := chrome.Filtering{Filter: open.Filter(), Result: open.Result(m.scene), Hidden: hidden, Typing: m.focus.mode == modePrompt}
-	banners := chrome.Banners(m.scene, f, demo, m.window.w)
+	banners := chrome.Banners(m.scene, &m.keys, f, demo, m.window.w)
 	if m.window.h < demoHeight {
 		return banners
 	}
@@ -134,7 +134,7 @@ func (m *Model) body() []string {
 	case m.focus.view == viewSessions:
 		return m.sessions.View(s, &p)
 	case len(s.Shown.Elections) == 0:
-		return chrome.Empty(m.look.painter, s, m.look.place, sc.body.W, sc.body.H)
+		return chrome.Empty(m.look.painter, s, &m.keys, m.look.place, sc.body.W, sc.body.H)
 	case m.focus.zoom:
 		return m.detail.View(s, &p)
 	}
@@ -160,7 +160,7 @@ func joinSides(left []string, bar string, right []string) []string {
 func (m *Model) footer() []string {
 	p, s := m.look.painter, m.scene
 	if m.focus.mode == modeCopy {
-		return chrome.Footer(p, []term.Span{{term.Accent, "Copy:"}}, nil, m.keys.CopyMenu(), m.window.w)
+		return chrome.Menu(p, term.Span{term.Accent, "Copy:"}, m.keys.CopyMenu(), m.window.w)
 	}
 	var said []term.Span
 	if s.Now.Before(m.note.until) {

@@ -442,8 +442,8 @@ func TestColumnsByWidth(t *testing.T) {
 		if d.keys("w"); titles() != before {
 			t.Errorf("at %d: w changes %s to %s", w, before, titles())
 		}
-		if id := d.lines()[1]; d.m.WideWidth() <= w != strings.Contains(id, uitest.SessionID(1)) {
-			t.Errorf("at %d, the full ID needs %d: %s", w, d.m.WideWidth(), id)
+		if id := d.lines()[1]; d.m.WideWidth(false) <= w != strings.Contains(id, uitest.SessionID(1)) {
+			t.Errorf("at %d, the full ID needs %d: %s", w, d.m.WideWidth(false), id)
 		}
 	}
 	d := drive(t, snap, 200, 5)
@@ -453,6 +453,9 @@ func TestColumnsByWidth(t *testing.T) {
 	}
 	if d.send(scene.Widen{}); d.m.Wide() {
 		t.Error("still wide")
+	}
+	if few := board.New(keys.Default(false), "leader", "for"); few.WideWidth(false) != 0 {
+		t.Error("a table without sessions needs a width for them")
 	}
 }
 

@@ -97,11 +97,15 @@ func leastImportant() []columnID {
 	return []columnID{colSession, colTerm, colChanges, colLane, colChecks, colNode}
 }
 
-// WideWidth is the width from which the wide table has full session IDs, in cells.
-func (m Model) WideWidth() int {
+// WideWidth is the width from which the wide table has full session IDs, in cells. It is 0 if the table has no column
+// of sessions.
+func (m Model) WideWidth(past bool) int {
+	if !slices.Contains(m.chosen, colSession) {
+		return 0
+	}
 	n := term.LeadIn + term.LeadOut - term.ColumnGap + fullSession - shortSession
 	b := columnBounds(m.totals.widths)
-	for _, id := range m.chosen {
+	for _, id := range m.shown(past) {
 		n += b[id].least + term.ColumnGap
 	}
 	return n

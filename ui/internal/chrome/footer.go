@@ -57,6 +57,24 @@ func Marks(sym *term.Symbols, visible, hidden int, noun string) []term.Span {
 
 func hiddenMarks(n int) string { return strconv.Itoa(n) + " marked, hidden" }
 
+// Menu draws a title and all keys, in as many lines as they need.
+func Menu(p *term.Painter, title term.Span, bindings []key.Binding, width int) []string {
+	var drawn []string
+	l := term.NewLine(p, width)
+	l.Gap(1)
+	l.Texts(title)
+	l.Gap(3)
+	for _, b := range bindings {
+		if l.Room() < keyWidth(b)-term.ColumnGap {
+			drawn = append(drawn, l.Done())
+			l.Reset(p.Tone)
+			l.Gap(1)
+		}
+		writeKey(l, b)
+	}
+	return append(drawn, l.Done())
+}
+
 // writeKeys writes as many whole keys as fit. The last two (help and quit) always fit.
 func writeKeys(l *term.Line, bindings []key.Binding) {
 	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]

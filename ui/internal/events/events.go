@@ -99,7 +99,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Resized:
 		m.rect = msg.Rect
 	case scene.Opened:
-		m.full.open(nil)
+		m.closeFull()
 		if m.opened = true; m.follow {
 			m.stored.restart(s.Past.Moment())
 		}
@@ -116,7 +116,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	case past.Slow:
 		m.stored.slow = m.stored.slow || msg.Of == m.stored.req
 	case scene.Filtered:
-		m.full.open(nil)
+		m.closeFull()
 		m.setFilter(msg.Text, s)
 	case scene.Since:
 		m.setSince(msg.At, s)
@@ -144,7 +144,7 @@ func (m *Model) moved(msg tea.Msg, s *scene.Scene) scene.Action {
 	case scene.Back:
 		switch {
 		case m.full.line != nil:
-			m.full.open(nil)
+			m.closeFull()
 		case !m.filter.Empty():
 			m.follow = m.follow && m.isLive(m.selected(), s) // a recorded event stays under the cursor
 			m.setFilter("", s)
@@ -175,7 +175,7 @@ func (m *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 	case key.Matches(msg, m.keys.Report):
 		return m.report()
 	case ev != nil && key.Matches(msg, m.keys.Open):
-		m.full.open(&m.lines[m.at.Index])
+		m.openFull()
 	}
 	return nil
 }

@@ -179,6 +179,32 @@ func TestOpenShowsTheWholeEvent(t *testing.T) {
 	}
 }
 
+// One press opens an event, and the cursor stays on it while newer events arrive.
+func TestTheCursorStaysOnTheOpenEvent(t *testing.T) {
+	snap := eventful(3)
+	d := drive(t, snap)
+	d.keys("enter")
+	d.wants("[ Close ]", "its election")
+	newer := *snap
+	newer.Events = append(slices.Clone(snap.Events), election.Event{Time: uitest.Now().Add(time.Second), Type: election.Elected, Election: "mail", Leader: "web-101"})
+	d.show(&newer)
+	d.send(scene.Back{})
+	if _, selected, _ := d.leaders(); selected != "web-002" {
+		t.Errorf("the cursor is on %s", selected)
+	}
+	d.keys("g", "enter")
+	d.send(scene.Opened{})
+	if strings.Contains(d.text(), "[ Close ]") {
+		t.Error("the event is still open")
+	}
+	newest := newer
+	newest.Events = append(slices.Clone(newer.Events), election.Event{Time: uitest.Now().Add(2 * time.Second), Type: election.Elected, Election: "mail", Leader: "web-102"})
+	d.show(&newest)
+	if _, selected, _ := d.leaders(); selected != "web-102" {
+		t.Errorf("at the top, the cursor is on %s", selected)
+	}
+}
+
 func TestOpeningTwiceShowsTheElection(t *testing.T) {
 	d := drive(t, eventful(3))
 	d.keys("enter")

@@ -26,8 +26,15 @@ const (
 	evidenceLimit = 4000
 )
 
-// open shows a line, nil to close the box.
-func (f *full) open(line *scene.EventLine) { *f = full{line: line} }
+// openFull opens the box. The cursor stays on its event while newer events arrive.
+func (m *Model) openFull() { m.full, m.follow = full{line: &m.lines[m.at.Index]}, false }
+
+func (m *Model) closeFull() {
+	if m.full.line != nil {
+		m.full = full{}
+		m.moveTo(m.at.Index)
+	}
+}
 
 // renew finds the event in new lines: its explanation may have arrived.
 func (f *full) renew(lines []scene.EventLine) {
@@ -65,9 +72,9 @@ func (m *Model) pressedFull(msg tea.KeyPressMsg) scene.Action {
 		return m.report()
 	case !key.Matches(msg, m.keys.Open):
 	case ev.Key == "":
-		f.open(nil)
+		m.closeFull()
 	default:
-		f.open(nil)
+		m.closeFull()
 		return scene.ShowElection{ID: ev.ElectionID()}
 	}
 	return nil

@@ -36,11 +36,24 @@ func draw(m help.Model, w, h int) string {
 	return ansi.Strip(strings.Join(lines, "\n"))
 }
 
-// Every key and its whole description is on the page, at each width.
+// Every key and its whole description is on the page, at each width, also with keys that have long names.
 func TestNoTextIsCut(t *testing.T) {
-	for page, content := range keys.Default(false).Pages() {
+	custom, err := keys.Parse(map[string][]string{"release": {"ctrl+alt+b"}, "mark": {"ctrl+alt+shift+f12"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []keys.Map{keys.Default(false), keys.Default(true), keys.Default(false).With(custom)} {
+		notCut(t, k)
+	}
+}
+
+func notCut(t *testing.T, k keys.Map) {
+	for page, content := range k.Pages() {
 		for w := 40; w <= 200; w += 7 {
-			m, _ := open(w, 300, page, false)
+			m := help.New(k, commands)
+			s := uitest.Scene(uitest.Mixed(), uitest.Now())
+			m, _ = m.Update(help.Open{Page: page}, s)
+			m, _ = m.Update(scene.Resized{Rect: term.Rect{W: w, H: 300}}, s)
 			text := draw(m, w, 300)
 			if strings.Contains(text, "…") {
 				t.Errorf("%s at %d is cut:\n%s", content.Title, w, text)

@@ -5,7 +5,7 @@ import (
 	"electop/ui/internal/term"
 )
 
-// The widths of a column of keys, of the keys in it, and of the gap between columns, in cells.
+// The widths of a column of keys, of the usual keys in it, and of the gap between columns, in cells.
 const (
 	leastColumn = 34
 	keyWidth    = 8
@@ -45,9 +45,13 @@ func columns(groups []keys.Group, width int, sym *term.Symbols) [][]term.Span {
 func group(g keys.Group, width int, sym *term.Symbols) [][]term.Span {
 	page := &term.Page{Width: width, Sym: sym}
 	page.Add(term.Span{Role: term.Head, Text: g.Title})
+	label := keyWidth
+	for _, b := range g.Keys {
+		label = max(label, term.Width(b.Help().Key)+1)
+	}
 	for _, b := range g.Keys {
 		h := b.Help()
-		page.Beside([]term.Span{{Role: term.Key, Text: h.Key}}, keyWidth, term.Span{Role: term.Text, Text: h.Desc})
+		page.Beside([]term.Span{{Role: term.Key, Text: h.Key}}, label, term.Span{Role: term.Text, Text: h.Desc})
 	}
 	page.Blank()
 	return page.Lines

@@ -30,7 +30,7 @@ func (k Map) Pages() []Page {
 		{"Elections", []Group{
 			{"Move", append(moves(k.Top), k.NextTrouble, k.PrevTrouble)},
 			{"Look", []key.Binding{
-				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, k.LongerLane, k.ShorterLane, k.Copy, k.Report,
+				k.Open, k.NextTab, k.PrevTab, k.PaneDown, k.PaneUp, k.Sort, k.Reverse, k.Wide, says(k.LongerLane, "longer lanes, up to 30 days"), says(k.ShorterLane, "shorter lanes, down to 5 minutes"), k.Copy, k.Report,
 			}},
 			marks,
 			{"Act", []key.Binding{k.Release, k.Destroy, says(k.Fix, "fix: why there is no leader")}},
