@@ -75,7 +75,7 @@ func Menu(p *term.Painter, title term.Span, bindings []key.Binding, width int) [
 	return append(drawn, l.Done())
 }
 
-// writeKeys writes as many whole keys as fit. The last two (help and quit) always fit.
+// writeKeys writes as many whole keys as fit. The last two (help and quit) come first.
 func writeKeys(l *term.Line, bindings []key.Binding) {
 	first, last := bindings[:len(bindings)-2], bindings[len(bindings)-2:]
 	kept := 0
@@ -89,7 +89,9 @@ func writeKeys(l *term.Line, bindings []key.Binding) {
 		writeKey(l, b)
 	}
 	for _, b := range last {
-		writeKey(l, b)
+		if l.Room() >= keyWidth(b)-term.ColumnGap { // a note may take the room
+			writeKey(l, b)
+		}
 	}
 }
 
