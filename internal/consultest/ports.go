@@ -2,7 +2,9 @@ package consultest
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net"
+	"strconv"
 	"strings"
 )
 
@@ -10,8 +12,13 @@ type ports struct {
 	http, serf, server int
 }
 
-// consulDefaultHTTP is never used, because an agent of the developer may listen on it.
-const consulDefaultHTTP = 8500
+// Agents listen on ports from firstPort to lastPort. These exclude Consul's own ports, at which an agent of the
+// developer may listen, and the ports of outgoing connections (/proc/sys/net/ipv4/ip_local_port_range), one of which
+// could occupy a port while an agent restarts.
+const (
+	firstPort = 10000
+	lastPort  = 32767
+)
 
 // pickPorts returns ports that are free now. Another program may bind one before the agent does, so callers retry.
 func pickPorts() (ports, error) {
@@ -37,18 +44,16 @@ func pickPorts() (ports, error) {
 
 // holdPort binds one port for TCP and for UDP, because Serf uses both.
 func holdPort() (net.Listener, net.PacketConn, error) {
-	const attempts = 20
+	const attempts = 100
 	for range attempts {
-		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(lastPort-firstPort+1)) //nolint:gosec // not a secret
+		tcp, err := net.Listen("tcp", address)
 		if err != nil {
-			return nil, nil, err
+			continue
 		}
-		udp, err := net.ListenPacket("udp", tcp.Addr().String())
-		if err == nil && tcp.Addr().(*net.TCPAddr).Port != consulDefaultHTTP {
-			return tcp, udp, nil
-		}
+		udp, err := net.ListenPacket("udp", address)
 		if err == nil {
-			_ = udp.Close()
+			return tcp, udp, nil
 		}
 		_ = tcp.Close()
 	}

@@ -72,7 +72,7 @@ func (m *Model) toggleRange() scene.Action {
 	}
 	m.between = &markRange{from: m.cursor, before: m.marks}
 	m.stretch()
-	return scene.Say{Role: term.Quiet, Text: "Move to mark rows; V keeps the marks, esc discards them."}
+	return scene.Say{Role: term.Quiet, Text: "Move to mark rows; " + m.keys.MarkRange.Help().Key + " keeps the marks, esc discards them."}
 }
 
 // endOfRange removes the note about the range.

@@ -82,30 +82,17 @@ func (m *Model) sortBy(by scene.SortBy, s *scene.Scene) scene.Action {
 }
 
 func (m *Model) clicked(at scene.Clicked, s *scene.Scene) scene.Action {
-	if at.Y == 0 {
-		return m.clickedHead(at.X, s)
+	if at.Item == term.Column {
+		return m.sortByColumn(at.Index, s)
 	}
-	if row := at.Y - 1; row < min(m.rows(m.rect.H), len(m.order)-m.at.Offset) {
-		m.moveTo(m.at.Offset + row)
-	}
-	return nil
-}
-
-func (m *Model) clickedHead(x int, s *scene.Scene) scene.Action {
-	at := term.LeadIn
-	for _, c := range m.columns(m.rect.W, s.Past != nil) {
-		if x >= at && x < at+c.width {
-			return m.sortByColumn(c.id, s)
-		}
-		at += c.width + term.ColumnGap
-	}
+	m.moveTo(at.Index)
 	return nil
 }
 
 // sortByColumn sorts by a column; a second click reverses the order.
-func (m *Model) sortByColumn(id columnID, s *scene.Scene) scene.Action {
+func (m *Model) sortByColumn(id int, s *scene.Scene) scene.Action {
 	for k := range sortKeyCount {
-		if k != byState && k.column() == id {
+		if k != byState && int(k.column()) == id {
 			return m.setSort(sorting{key: k, reverse: m.sort.key == k && !m.sort.reverse}, s)
 		}
 	}

@@ -61,7 +61,8 @@ func (d Model) View(p *term.Painter, lines []string, width int) {
 	case d.choice.Destroy:
 		edge = term.Vacant
 	}
-	b := term.Box{Edge: edge, Title: title, Body: d.body(p.Sym), Foot: [][]term.Span{d.position(p.Sym), d.buttons()}}
+	b := term.Box{Edge: edge, Title: title, Body: d.body(p.Sym), Foot: [][]term.Span{d.position(p.Sym)}, Controls: d.buttons()}
+	b.Rows, b.First = d.stage == choosing, d.text.Offset
 	b.Draw(p, lines, d.text.Width, width)
 }
 
@@ -98,7 +99,7 @@ func (d *Model) position(sym *term.Symbols) []term.Span {
 		where.Text += "   "
 		spans = []term.Span{{term.Key, sym.KeyMove + " "}, where}
 	}
-	if !d.lists() {
+	if !d.lists() || d.acts() && !d.text.Read() {
 		return spans
 	}
 	resort := term.Span{term.Quiet, " last resort: off"}
@@ -108,31 +109,30 @@ func (d *Model) position(sym *term.Symbols) []term.Span {
 	return append(spans, term.Span{term.Key, "space"}, term.Span{term.Quiet, " exclude   "}, term.Span{term.Key, "x"}, resort)
 }
 
-// buttons returns the buttons; brackets mark the one that Enter presses.
-func (d *Model) buttons() []term.Span {
-	gap := term.Span{term.Text, "  "}
+// buttons returns the buttons and keys; brackets mark the button that Enter presses.
+func (d *Model) buttons() []term.Control {
+	gap, cancel, refresh := term.Blank(2), term.PressButton("esc", term.ButtonOn, "[ Cancel ]"), term.Hint("r", "refresh")
 	switch {
 	case d.stage == choosing:
-		return []term.Span{{term.ButtonOn, "[ Plan ]"}, gap, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+		return []term.Control{term.PressButton("enter", term.ButtonOn, "[ Plan ]"), gap, term.Hint("esc", "cancel")}
 	case d.stage == reading:
-		return []term.Span{{term.ButtonOn, "[ Cancel ]"}}
+		return []term.Control{cancel}
 	case d.typed != nil:
-		return []term.Span{{term.Key, "> "}, {term.Strong, sanitize.Text(d.typed.String())}, {term.Accent, "_"}}
+		return []term.Control{term.Label(term.Span{term.Key, "> "}), term.Label(term.Span{term.Strong, sanitize.Text(d.typed.String())}), term.Label(term.Span{term.Accent, "_"})}
 	case d.lists() && d.kept() == 0:
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Delay, "All elections are excluded."}}
+		return []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]"), gap, term.Label(term.Span{term.Delay, "All elections are excluded."})}
 	case !d.acts():
-		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Key, "r"}, {term.Quiet, " refresh"}}
+		return []term.Control{term.PressButton("esc", term.ButtonOn, "[ Close ]"), gap, refresh}
 	case !d.ready():
-		return []term.Span{{term.ButtonOn, "[ Cancel ]"}, gap, {term.Faint, " (Drain) "}, gap, {term.Key, "r"}, {term.Quiet, " refresh"}}
+		return []term.Control{cancel, gap, term.PressButton("y", term.Faint, " (Drain) "), gap, refresh}
 	}
-	cancel, action := term.Span{term.ButtonOn, "[ Cancel ]"}, term.Span{term.Button, "  Drain  "}
+	action := term.PressButton("y", term.Button, "  Drain  ")
 	if d.onAction {
-		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ Drain ]"}
+		cancel, action = term.PressButton("esc", term.Button, "  Cancel  "), term.PressButton("y", term.Alarm, "[ Drain ]")
 	}
-	word := " drain"
+	word := "drain"
 	if n := len(d.choice.Exclude); n > 0 {
 		word += " " + strconv.Itoa(d.kept()) + " of " + strconv.Itoa(d.kept()+n)
 	}
-	return []term.Span{cancel, gap, action, gap, {term.Key, "y"}, {term.Quiet, word + "  "}, {term.Key, "r"}, {term.Quiet, " refresh  "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+	return []term.Control{cancel, gap, action, gap, term.Hint("y", word), gap, refresh, gap, term.Hint("esc", "cancel")}
 }
-
