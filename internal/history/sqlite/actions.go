@@ -15,12 +15,12 @@ const actionReach = int64(time.Minute)
 
 // action stores an action. It explains the terms that the action ended.
 func (s *store) action(ctx context.Context, a *history.Action) error {
-	if _, err := s.exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
+	if _, err := s.Exec(ctx, `INSERT INTO actions (time, by, action, datacenter, key, session, create_index, term, leader, node, result, detail)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, nanos(a.Time), a.By, string(a.Kind), a.Datacenter, a.Key, a.Session,
 		index(a.CreateIndex), index(a.Term), a.Leader, a.Node, a.Result, a.Detail); err != nil || a.Result != history.ResultDone || !a.Kind.EndsHold() {
 		return err
 	}
-	stmt, err := s.statement(ctx, `SELECT t.id, t.number, t.create_index, t.last_index, t.leader, t.node, ifnull(t.lock_delay_until, 0),
+	stmt, err := s.Statement(ctx, `SELECT t.id, t.number, t.create_index, t.last_index, t.leader, t.node, ifnull(t.lock_delay_until, 0),
 		e.id, (SELECT count(*) FROM restores r WHERE r.election = e.id), e.name, e.key, e.datacenter FROM terms t JOIN elections e ON e.id = t.election
 		WHERE t.session = ? AND (? = '' OR e.key = ?) AND (? = 0 OR t.create_index = ?) AND (? = 0 OR t.number = ?)
 		AND t.ended BETWEEN ? AND ? AND t.explained IS NOT NULL`)
@@ -73,7 +73,7 @@ func (s *store) attribute(ctx context.Context, sub subject, term int64, e *elect
 	switch {
 	case t.cause == string(e.Cause) && !t.guess:
 		// The event of the term has the same evidence.
-		_, err := s.exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", a.By, e.Evidence, term)
+		_, err := s.Exec(ctx, "UPDATE terms SET by = ?, evidence = ? WHERE id = ? AND by IS NULL", a.By, e.Evidence, term)
 		return err
 	case a.Kind.Explains(election.Cause(t.cause), t.guess):
 		return s.explain(ctx, sub, t, e, a.By)

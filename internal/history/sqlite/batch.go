@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"electop/election"
@@ -10,7 +11,7 @@ import (
 // transaction runs f in a transaction. If it fails, the state of the store in memory is restored.
 func (w *Writer) transaction(ctx context.Context, f func(context.Context) error) error {
 	before, latest := w.store.observation, w.store.latest
-	err := w.store.transaction(ctx, f)
+	err := w.store.Transaction(ctx, f)
 	if err != nil {
 		w.store.observation, w.store.latest = before, latest
 	}
@@ -46,6 +47,9 @@ func (w *Writer) batch(ctx context.Context) (more bool, err error) {
 	})
 	if err != nil {
 		return false, err
+	}
+	if w.store.Moved() { // the events may not be in the file at the path
+		return true, nil
 	}
 	w.mu.Lock()
 	if w.events = w.events[len(events):]; len(w.events) == 0 {
@@ -87,9 +91,37 @@ func (w *Writer) one(ctx context.Context, events []election.Event) error {
 
 func (w *Writer) drain(ctx context.Context) error {
 	for {
+		if err := w.reopen(ctx); err != nil {
+			return err
+		}
 		more, err := w.batch(ctx)
 		if err != nil || !more {
 			return err
 		}
 	}
+}
+
+// reopen opens the file at the path if the present one was deleted, moved or replaced. Queued events are stored in it.
+func (w *Writer) reopen(ctx context.Context) error {
+	if w.store != nil {
+		if !w.store.Moved() {
+			return nil
+		}
+		w.incomplete = w.leave(ctx)
+		w.store = nil
+	}
+	if err := w.open(ctx); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.status.Reopened = time.Now()
+	w.mu.Unlock()
+	w.o.OnReopened(w.incomplete)
+	return nil
+}
+
+// leave ends the period of observation in a file that was moved, and closes it.
+func (w *Writer) leave(ctx context.Context) error {
+	err := w.transaction(ctx, func(ctx context.Context) error { return w.store.stopObserving(ctx, wallNow(), endedStopped) })
+	return errors.Join(err, w.store.Abandon(ctx))
 }

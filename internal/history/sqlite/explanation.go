@@ -27,13 +27,13 @@ func (s *store) explain(ctx context.Context, sub subject, t *termRow, e *electio
 		return nil
 	}
 	if t.cause != "" { // the event of the earlier explanation keeps its evidence
-		if _, err := s.exec(ctx, "UPDATE events SET evidence = ? WHERE term_id = ? AND type = 'explained' AND evidence IS NULL",
+		if _, err := s.Exec(ctx, "UPDATE events SET evidence = ? WHERE term_id = ? AND type = 'explained' AND evidence IS NULL",
 			t.evidence, t.id); err != nil {
 			return err
 		}
 	}
 	t.evidence = e.Evidence
-	if _, err := s.exec(ctx, `UPDATE terms SET explained = ifnull(explained, ?), cause = ?, guess = ?, evidence = ?, by = ?,
+	if _, err := s.Exec(ctx, `UPDATE terms SET explained = ifnull(explained, ?), cause = ?, guess = ?, evidence = ?, by = ?,
 		lock_delay_until = ifnull(?, lock_delay_until) WHERE id = ?`,
 		nanos(e.Time), string(e.Cause), e.Guess, e.Evidence, null(by), null(nanos(e.LockDelayUntil)), t.id); err != nil {
 		return err
@@ -59,7 +59,7 @@ func certainty(c election.Cause, guess bool) int {
 // byOperator returns the recorded action that ended the term of an explained event, and the name of its operator.
 func (s *store) byOperator(ctx context.Context, e *election.Event) (x *election.Event, by string, err error) {
 	var kind string
-	found, err := s.row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)
+	found, err := s.Row(ctx, `SELECT action, by FROM actions WHERE session = ? AND result = 'done' AND (key = '' OR key = ?)
 		AND (create_index = 0 OR create_index = ?) AND (term = 0 OR term = ?) AND time BETWEEN ? AND ? ORDER BY time DESC LIMIT 1`,
 		[]any{e.Session, e.Key, index(e.CreateIndex), index(e.Term), nanos(e.Time) - actionReach, nanos(e.Time) + actionReach}, &kind, &by)
 	if err != nil || !found {

@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(recordEnv); path != "" {
 		os.Exit(recordUntilKilled(path, os.Getenv(startEnv)))
 	}
+	if path := os.Getenv(actEnv); path != "" {
+		os.Exit(act(path))
+	}
 	goleak.VerifyTestMain(consultest.Wrap(m))
 }
 

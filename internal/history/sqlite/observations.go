@@ -21,7 +21,7 @@ const (
 
 // observe begins a period of observation.
 func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string, at time.Time) error {
-	r, err := s.exec(ctx, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?,?,?,?,?)",
+	r, err := s.Exec(ctx, "INSERT INTO observations (observer, datacenter, patterns, started, seen) VALUES (?,?,?,?,?)",
 		o.Observer, datacenter, strings.Join(o.Patterns.Strings(), "\n"), nanos(at), nanos(at))
 	if err != nil {
 		return err
@@ -33,8 +33,8 @@ func (s *store) observe(ctx context.Context, o WriterOptions, datacenter string,
 
 // beat stores a heartbeat of the current period.
 func (s *store) beat(ctx context.Context, at time.Time) error {
-	_, err := s.exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(at), s.observation)
-	return dbfile.Wrap(s.path, err)
+	_, err := s.Exec(ctx, "UPDATE observations SET seen = max(seen, ?) WHERE id = ?", nanos(at), s.observation)
+	return err
 }
 
 // stopObserving ends the current period, if there is one.
@@ -42,7 +42,7 @@ func (s *store) stopObserving(ctx context.Context, at time.Time, ending string) 
 	if s.observation == 0 {
 		return nil
 	}
-	_, err := s.exec(ctx, "UPDATE observations SET seen = max(started, ?), ended = max(started, ?), ending = ? WHERE id = ?",
+	_, err := s.Exec(ctx, "UPDATE observations SET seen = max(started, ?), ended = max(started, ?), ending = ? WHERE id = ?",
 		nanos(at), nanos(at), ending, s.observation)
 	s.observation = 0
 	return err
@@ -54,13 +54,13 @@ func (s *store) noteDropped(ctx context.Context, n uint64) error {
 	if n == 0 || s.latest == 0 {
 		return nil
 	}
-	_, err := s.exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(n), s.latest)
+	_, err := s.Exec(ctx, "UPDATE observations SET dropped = dropped + ? WHERE id = ?", index(n), s.latest)
 	return err
 }
 
 // lastObserved returns when an observer last watched the key before at, 0 if none did. It ignores the current period.
 func (s *store) lastObserved(ctx context.Context, datacenter, key string, at int64) (int64, error) {
-	stmt, err := s.statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations
+	stmt, err := s.Statement(ctx, `SELECT patterns, max(min(seen, ?)) FROM observations
 		WHERE datacenter = ? AND started <= ? AND id <> ? GROUP BY patterns`)
 	if err != nil {
 		return 0, err
@@ -127,7 +127,7 @@ func (w *Writer) watchOthers(ctx context.Context, now time.Time) error {
 // resume ends the period of observation, and begins another one at now.
 func (w *Writer) resume(ctx context.Context, since, now time.Time, ending string) error {
 	var datacenter string
-	_, err := w.store.row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
+	_, err := w.store.Row(ctx, "SELECT datacenter FROM observations WHERE id = ?", []any{w.store.observation}, &datacenter)
 	if err != nil {
 		return dbfile.Wrap(w.path, err)
 	}

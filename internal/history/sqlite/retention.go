@@ -14,7 +14,7 @@ const trimStep = 2000
 // current terms, and of each election the latest term and the latest event about its state. more reports whether more
 // data must be deleted.
 func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, maxBytes int64) (more bool, err error) {
-	err = s.transaction(ctx, func(ctx context.Context) error {
+	err = s.Transaction(ctx, func(ctx context.Context) error {
 		before, err := s.trimBefore(ctx, now, keep, maxBytes)
 		if err != nil || before == 0 {
 			return err
@@ -31,7 +31,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 			`DELETE FROM observations WHERE id IN (SELECT id FROM observations WHERE seen < ?1 ORDER BY seen LIMIT ?2)`,
 			`DELETE FROM actions WHERE id IN (SELECT id FROM actions WHERE time < ?1 ORDER BY time LIMIT ?2)`,
 		} {
-			r, err := s.exec(ctx, query, before, trimStep)
+			r, err := s.Exec(ctx, query, before, trimStep)
 			if err != nil {
 				return err
 			}
@@ -46,10 +46,7 @@ func (s *store) trim(ctx context.Context, now time.Time, keep time.Duration, max
 	if err != nil {
 		return false, err
 	}
-	if _, err := s.conn.ExecContext(ctx, "PRAGMA incremental_vacuum(1000)"); err != nil {
-		return false, dbfile.Wrap(s.path, err)
-	}
-	return more, nil
+	return more, s.Pragma(ctx, "PRAGMA incremental_vacuum(1000)")
 }
 
 // trimBefore returns the time before which all data must be deleted, 0 for none.
@@ -62,12 +59,12 @@ func (s *store) trimBefore(ctx context.Context, now time.Time, keep time.Duratio
 		return before, nil
 	}
 	var used int64
-	if _, err := s.row(ctx, `SELECT (page_count - freelist_count) * page_size
+	if _, err := s.Row(ctx, `SELECT (page_count - freelist_count) * page_size
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`, nil, &used); err != nil || used <= maxBytes {
 		return before, err
 	}
 	// newest is the time of the newest event that one step deletes.
 	var newest int64
-	_, err := s.row(ctx, "SELECT ifnull(max(time), 0) + 1 FROM (SELECT time FROM events ORDER BY time LIMIT ?)", []any{trimStep}, &newest)
+	_, err := s.Row(ctx, "SELECT ifnull(max(time), 0) + 1 FROM (SELECT time FROM events ORDER BY time LIMIT ?)", []any{trimStep}, &newest)
 	return max(before, newest), err
 }

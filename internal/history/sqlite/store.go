@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"math"
 	"time"
 
@@ -12,84 +10,21 @@ import (
 	"electop/internal/history/sqlite/internal/dbfile"
 )
 
-// store writes to the file through one connection. All methods except open and transaction must run inside a
-// transaction. It excludes other writers, so the data that a method reads stays current until its writes.
+// store writes to the file through one connection. All methods except openStore, leave and those of Conn must run
+// inside a transaction. It excludes other writers, so the data that a method reads stays current until its writes.
 type store struct {
-	path     string
-	db       *sql.DB
-	conn     *sql.Conn
-	prepared map[string]*sql.Stmt
+	*dbfile.Conn
 	// observation is the ID of the current period, 0 if there is none. latest is the ID of this process's latest
 	// period.
 	observation, latest int64
 }
 
 func openStore(ctx context.Context, path string) (*store, error) {
-	db, err := dbfile.OpenForWriting(ctx, path)
+	conn, err := dbfile.Connect(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		db.Close() //nolint:gosec // the first error is the one to report
-		return nil, dbfile.Wrap(path, err)
-	}
-	return &store{path: path, db: db, conn: conn, prepared: map[string]*sql.Stmt{}}, nil
-}
-
-func (s *store) close() error {
-	for _, stmt := range s.prepared {
-		stmt.Close() //nolint:gosec // the connection closes with it
-	}
-	return errors.Join(s.conn.Close(), s.db.Close())
-}
-
-// transaction runs f in a transaction. If f fails, nothing is stored.
-func (s *store) transaction(ctx context.Context, f func(context.Context) error) error {
-	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return dbfile.Wrap(s.path, err)
-	}
-	err := f(ctx)
-	if err == nil {
-		_, err = s.conn.ExecContext(ctx, "COMMIT")
-	}
-	if err != nil {
-		// After some errors SQLite has already rolled back. Then this statement fails.
-		s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck,gosec // see above
-	}
-	return dbfile.Wrap(s.path, err)
-}
-
-func (s *store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt := s.prepared[query]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := s.conn.PrepareContext(ctx, query)
-	if err == nil {
-		s.prepared[query] = stmt
-	}
-	return stmt, err
-}
-
-func (s *store) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	stmt, err := s.statement(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.ExecContext(ctx, args...)
-}
-
-// row reads one row; found is false if there is none.
-func (s *store) row(ctx context.Context, query string, args []any, into ...any) (found bool, err error) {
-	stmt, err := s.statement(ctx, query)
-	if err != nil {
-		return false, err
-	}
-	err = stmt.QueryRowContext(ctx, args...).Scan(into...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	return &store{Conn: conn}, nil
 }
 
 // subject is the stored election of an event.
@@ -106,13 +41,13 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 	if e.Key != "" {
 		ident = e.ElectionID()
 	}
-	found, err := s.row(ctx, `SELECT id, (SELECT count(*) FROM restores r WHERE r.election = e.id AND r.at <= ?)
+	found, err := s.Row(ctx, `SELECT id, (SELECT count(*) FROM restores r WHERE r.election = e.id AND r.at <= ?)
 		FROM elections e WHERE datacenter = ? AND ident = ?`, []any{nanos(e.Time), e.Datacenter, ident}, &sub.id, &sub.epoch)
 	if err != nil {
 		return sub, err
 	}
 	if !found {
-		r, err := s.exec(ctx, "INSERT INTO elections (datacenter, ident, key, name) VALUES (?, ?, ?, ?)",
+		r, err := s.Exec(ctx, "INSERT INTO elections (datacenter, ident, key, name) VALUES (?, ?, ?, ?)",
 			e.Datacenter, ident, e.Key, e.Election)
 		if err != nil {
 			return sub, err
@@ -135,22 +70,22 @@ const sameRestore = int64(time.Minute)
 // restored begins another epoch, unless another observer has reported the same restore.
 func (s *store) restored(ctx context.Context, sub *subject, at int64) error {
 	var known int64
-	found, err := s.row(ctx, "SELECT at FROM restores WHERE election = ? AND at BETWEEN ? AND ? ORDER BY at LIMIT 1",
+	found, err := s.Row(ctx, "SELECT at FROM restores WHERE election = ? AND at BETWEEN ? AND ? ORDER BY at LIMIT 1",
 		[]any{sub.id, at - sameRestore, at + sameRestore}, &known)
 	if err != nil {
 		return err
 	}
 	if !found {
 		known = at
-		_, err = s.exec(ctx, "INSERT INTO restores (election, at) VALUES (?, ?)", sub.id, at)
+		_, err = s.Exec(ctx, "INSERT INTO restores (election, at) VALUES (?, ?)", sub.id, at)
 	} else if at < known {
-		_, err = s.exec(ctx, "UPDATE restores SET at = ? WHERE election = ? AND at = ?", at, sub.id, known)
+		_, err = s.Exec(ctx, "UPDATE restores SET at = ? WHERE election = ? AND at = ?", at, sub.id, known)
 		known = at
 	}
 	if err != nil {
 		return err
 	}
-	_, err = s.row(ctx, "SELECT count(*) FROM restores WHERE election = ? AND at <= ?", []any{sub.id, known}, &sub.epoch)
+	_, err = s.Row(ctx, "SELECT count(*) FROM restores WHERE election = ? AND at <= ?", []any{sub.id, known}, &sub.epoch)
 	return err
 }
 
@@ -201,7 +136,7 @@ func (s *store) insert(ctx context.Context, sub subject, t *termRow, e *election
 	if t != nil {
 		own = *t
 	}
-	_, err := s.exec(ctx, `INSERT INTO events (time, type, election, term_id, observation, epoch, create_index, modify_index,
+	_, err := s.Exec(ctx, `INSERT INTO events (time, type, election, term_id, observation, epoch, create_index, modify_index,
 		term, leader, session, node, evidence, initial, gap, vacancy, held, held_known, cause, guess, lock_delay_until, count,
 		prefix, holders, slots, error)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
@@ -227,7 +162,7 @@ func unless(text, ofTerm string) any {
 func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
 	var modified, epoch int64
-	found, err := s.row(ctx, `SELECT type, modify_index, epoch FROM events INDEXED BY events_of_slots
+	found, err := s.Row(ctx, `SELECT type, modify_index, epoch FROM events INDEXED BY events_of_slots
 		WHERE election = ? AND type IN ('entered', 'left') AND session IS ? AND create_index = ? ORDER BY time DESC, id DESC LIMIT 1`,
 		[]any{sub.id, null(e.Session), index(e.CreateIndex)}, &before, &modified, &epoch)
 	if err != nil {
@@ -243,7 +178,7 @@ func (s *store) slot(ctx context.Context, sub subject, e *election.Event) error 
 // permission stores that a key became unreadable or readable, once for all observers.
 func (s *store) permission(ctx context.Context, sub subject, e *election.Event) error {
 	var before string
-	found, err := s.row(ctx, `SELECT type FROM events
+	found, err := s.Row(ctx, `SELECT type FROM events
 		WHERE election = ? AND type IN `+dbfile.StateTypes+` AND type IN ('unreadable', 'readable', 'deleted') AND ifnull(prefix, '') = ? ORDER BY time DESC, id DESC LIMIT 1`,
 		[]any{sub.id, e.Prefix}, &before)
 	if err != nil || found && before == string(e.Type) {

@@ -30,13 +30,13 @@ func (s *store) missed(ctx context.Context, sub subject, e *election.Event, held
 // created later. known is false if the history does not contain this information.
 func (s *store) latestNumber(ctx context.Context, sub subject, e *election.Event) (number int64, known bool, err error) {
 	var term, event sql.NullInt64
-	if _, err := s.row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
+	if _, err := s.Row(ctx, `SELECT number FROM terms INDEXED BY terms_by_number WHERE election = ? AND create_index = ?
 		AND epoch = ? AND first_index <= ? ORDER BY number DESC LIMIT 1`,
 		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &term); err != nil {
 		return 0, false, err
 	}
 	// A key that was vacant when an observer started has an event, but no term.
-	if _, err := s.row(ctx, `SELECT term FROM events INDEXED BY events_by_election WHERE election = ? AND create_index = ? AND epoch = ?
+	if _, err := s.Row(ctx, `SELECT term FROM events INDEXED BY events_by_election WHERE election = ? AND create_index = ? AND epoch = ?
 		AND modify_index <= ? AND type IN ('elected', 'vacated', 'missed') ORDER BY time DESC, id DESC LIMIT 1`,
 		[]any{sub.id, index(e.CreateIndex), sub.epoch, index(e.ModifyIndex)}, &event); err != nil {
 		return 0, false, err
@@ -56,7 +56,7 @@ func (s *store) createdUnobserved(ctx context.Context, e *election.Event) (bool,
 		return false, err
 	}
 	var newest int64
-	found, err := s.row(ctx, `SELECT v.modify_index FROM events v CROSS JOIN elections e ON e.id = v.election
+	found, err := s.Row(ctx, `SELECT v.modify_index FROM events v CROSS JOIN elections e ON e.id = v.election
 		WHERE e.datacenter = ? AND v.observation IS NOT ? AND v.modify_index > 0 ORDER BY v.time DESC, v.id DESC LIMIT 1`,
 		[]any{e.Datacenter, s.observation}, &newest)
 	return found && index(e.CreateIndex) > newest, err
@@ -75,7 +75,7 @@ func (s *store) unseen(ctx context.Context, sub subject, e *election.Event, held
 		newest--
 	}
 	var seen int64
-	if _, err := s.row(ctx, `SELECT count(DISTINCT number) FROM terms INDEXED BY terms_by_number WHERE election = ?1 AND create_index = ?2
+	if _, err := s.Row(ctx, `SELECT count(DISTINCT number) FROM terms INDEXED BY terms_by_number WHERE election = ?1 AND create_index = ?2
 		AND number BETWEEN ?3 AND ?4 AND epoch = ?5 AND first_index <= ?6 AND first_index > (SELECT ifnull(max(modify_index), 0) FROM events
 			WHERE election = ?1 AND epoch = ?5 AND create_index = ?2 AND modify_index <= ?6
 			AND type IN ('updated', 'overwritten', 'missed') AND type = 'overwritten')`,
@@ -97,7 +97,7 @@ func (s *store) notMissed(ctx context.Context, sub subject, e *election.Event) e
 		AND type IN ('updated', 'overwritten', 'missed') AND type = 'missed'`
 	at := []any{sub.id, sub.epoch, index(e.CreateIndex), index(e.ModifyIndex)}
 	number := index(e.Term)
-	r, err := s.exec(ctx, "UPDATE events SET count = count - 1 WHERE "+counted+" AND ? > 0 AND ? BETWEEN term - count AND term",
+	r, err := s.Exec(ctx, "UPDATE events SET count = count - 1 WHERE "+counted+" AND ? > 0 AND ? BETWEEN term - count AND term",
 		append(at, number, number)...)
 	if err != nil {
 		return err
@@ -105,6 +105,6 @@ func (s *store) notMissed(ctx context.Context, sub subject, e *election.Event) e
 	if n, err := r.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	_, err = s.exec(ctx, "DELETE FROM events WHERE "+counted+" AND count = 0", at...)
+	_, err = s.Exec(ctx, "DELETE FROM events WHERE "+counted+" AND count = 0", at...)
 	return err
 }

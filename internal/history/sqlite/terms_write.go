@@ -29,7 +29,7 @@ const selectTerm = `SELECT id, epoch, number, first_index, last_index, started, 
 // which it reads every term of the election.
 func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, error) {
 	var t termRow
-	found, err := s.row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
+	found, err := s.Row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
 		&t.ended, &t.seenUntil, &t.session, &t.leader, &t.node, &t.cause, &t.evidence, &t.guess)
 	if err != nil || !found {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *store) elected(ctx context.Context, sub subject, e *election.Event) err
 	}
 	if !t.startKnown && !e.Gap {
 		at := min(nanos(e.Time), t.started)
-		if _, err := s.exec(ctx, "UPDATE terms SET started = ?, start_known = 1 WHERE id = ?", at, t.id); err != nil {
+		if _, err := s.Exec(ctx, "UPDATE terms SET started = ?, start_known = 1 WHERE id = ?", at, t.id); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (s *store) beganAgain(ctx context.Context, sub subject, t *termRow, e *elec
 		return index(e.ModifyIndex) > t.last, nil
 	}
 	var one int
-	return s.row(ctx, `SELECT 1 FROM events WHERE election = ? AND epoch = ? AND create_index = ?
+	return s.Row(ctx, `SELECT 1 FROM events WHERE election = ? AND epoch = ? AND create_index = ?
 		AND type IN ('updated', 'overwritten', 'missed') AND type = 'overwritten' AND modify_index > ? AND modify_index <= ? LIMIT 1`,
 		[]any{sub.id, sub.epoch, index(e.CreateIndex), t.first, index(e.ModifyIndex)}, &one)
 }
@@ -115,7 +115,7 @@ func (s *store) begin(ctx context.Context, sub subject, e *election.Event, known
 		return err
 	}
 	if e.VacancyKnown {
-		if _, err := s.exec(ctx, `UPDATE terms SET vacancy = ? WHERE vacancy IS NULL AND id =
+		if _, err := s.Exec(ctx, `UPDATE terms SET vacancy = ? WHERE vacancy IS NULL AND id =
 			(SELECT id FROM terms WHERE election = ? AND started <= ? AND ended IS NOT NULL ORDER BY started DESC, id DESC LIMIT 1)`,
 			int64(e.Vacancy), sub.id, nanos(e.Time)); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *store) measureVacancy(ctx context.Context, sub subject, e *election.Eve
 }
 
 func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, started time.Time, known bool) (*termRow, error) {
-	r, err := s.exec(ctx, `INSERT INTO terms (election, epoch, create_index, number, first_index, last_index, session, leader, node,
+	r, err := s.Exec(ctx, `INSERT INTO terms (election, epoch, create_index, number, first_index, last_index, session, leader, node,
 		started, start_known) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
 		sub.id, sub.epoch, index(e.CreateIndex), index(e.Term), index(e.ModifyIndex), index(e.ModifyIndex),
 		e.Session, e.Leader, e.Node, nanos(started), known)
@@ -171,7 +171,7 @@ func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Even
 	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, `UPDATE terms INDEXED BY terms_open SET ended = ?, seen_until = max(started, ?) WHERE election = ? AND ended IS NULL
+	_, err = s.Exec(ctx, `UPDATE terms INDEXED BY terms_open SET ended = ?, seen_until = max(started, ?) WHERE election = ? AND ended IS NULL
 		AND started <= ? AND (first_index <= ? OR epoch < ?)`,
 		nanos(e.Time), seen, sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
 	return err
@@ -188,7 +188,7 @@ func (s *store) endDeleted(ctx context.Context, sub subject, e *election.Event) 
 	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, "UPDATE terms SET ended = ?, seen_until = max(started, ?) WHERE id = ?", nanos(e.Time), seen, open.id)
+	_, err = s.Exec(ctx, "UPDATE terms SET ended = ?, seen_until = max(started, ?) WHERE id = ?", nanos(e.Time), seen, open.id)
 	return err
 }
 
@@ -206,7 +206,7 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 	}
 	exact := t.ended.Valid && t.seenUntil.Valid && !e.Gap
 	if !t.ended.Valid || exact {
-		if _, err := s.exec(ctx, "UPDATE terms SET ended = ?, seen_until = ?, last_index = max(last_index, ?) WHERE id = ?",
+		if _, err := s.Exec(ctx, "UPDATE terms SET ended = ?, seen_until = ?, last_index = max(last_index, ?) WHERE id = ?",
 			max(nanos(e.Time), t.started), null(nanos(e.SeenUntil)), index(e.ModifyIndex), t.id); err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		if err := s.name(ctx, t, e, false); err != nil {
 			return err
 		}
-		_, err := s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
+		_, err := s.Exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
 	case nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && nanos(e.Time) <= t.ended.Int64+readWithin:
 		return nil // the key was read before the end that another observer saw
@@ -266,10 +266,10 @@ func (s *store) foundVacant(ctx context.Context, sub subject, e *election.Event)
 	}
 	var last string
 	var ended bool
-	if _, err := s.row(ctx, "SELECT type FROM events WHERE election = ? ORDER BY time DESC, id DESC LIMIT 1", []any{sub.id}, &last); err != nil {
+	if _, err := s.Row(ctx, "SELECT type FROM events WHERE election = ? ORDER BY time DESC, id DESC LIMIT 1", []any{sub.id}, &last); err != nil {
 		return err
 	}
-	if _, err := s.row(ctx, "SELECT 1 FROM terms WHERE election = ? AND ended = ?", []any{sub.id, nanos(e.Time)}, &ended); err != nil {
+	if _, err := s.Row(ctx, "SELECT 1 FROM terms WHERE election = ? AND ended = ?", []any{sub.id, nanos(e.Time)}, &ended); err != nil {
 		return err
 	}
 	if !sub.isNew && !ended && last != string(election.Deleted) {
@@ -290,7 +290,7 @@ func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) err
 	if err := s.name(ctx, t, e, true); err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
+	_, err = s.Exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 	return err
 }
 
@@ -303,12 +303,12 @@ func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed
 	}
 	if leader != t.leader {
 		// The earlier events must keep their label.
-		if _, err := s.exec(ctx, "UPDATE events SET leader = ? WHERE term_id = ? AND type = 'elected' AND leader IS NULL", t.leader, t.id); err != nil {
+		if _, err := s.Exec(ctx, "UPDATE events SET leader = ? WHERE term_id = ? AND type = 'elected' AND leader IS NULL", t.leader, t.id); err != nil {
 			return err
 		}
 	}
 	relabeled := changed && leader != t.leader
 	t.leader, t.node = leader, node
-	_, err := s.exec(ctx, "UPDATE terms SET leader = ?, node = ?, relabeled = relabeled OR ? WHERE id = ?", leader, node, relabeled, t.id)
+	_, err := s.Exec(ctx, "UPDATE terms SET leader = ?, node = ?, relabeled = relabeled OR ? WHERE id = ?", leader, node, relabeled, t.id)
 	return err
 }

@@ -47,6 +47,10 @@ type WriterOptions struct {
 	// OnError receives a one-line error when storing fails and will be retried, and nil when it works again. It runs
 	// on the goroutine of Run.
 	OnError func(error)
+	// OnReopened is called after the file was deleted, moved or replaced, and events are stored in a new file at the
+	// path. The new file does not contain the state of the elections. incomplete is why the latest events may be missing
+	// from a moved file, nil if they are not. It runs on the goroutine of Run.
+	OnReopened func(incomplete error)
 }
 
 // Status is the state of a writer.
@@ -58,6 +62,8 @@ type Status struct {
 	Waiting time.Duration
 	// Err is why events cannot be stored at present. It is nil if they can.
 	Err error
+	// Reopened is when a file that was deleted, moved or replaced was last opened again.
+	Reopened time.Time
 }
 
 // Writer stores events in a file. Record and RecordAction may be called from any goroutine and never block.
@@ -69,6 +75,8 @@ type Writer struct {
 	pulse  time.Time // time at which Run was last scheduled
 	beatAt time.Time // time of the next heartbeat
 	trimAt time.Time
+	// incomplete is why the latest events may be missing from the file that was moved last.
+	incomplete error
 
 	mu      sync.Mutex
 	events  []election.Event
@@ -94,6 +102,9 @@ func NewWriter(path string, o WriterOptions) *Writer {
 	}
 	if o.OnError == nil {
 		o.OnError = func(error) {}
+	}
+	if o.OnReopened == nil {
+		o.OnReopened = func(error) {}
 	}
 	return &Writer{path: path, o: o, wake: make(chan struct{}, 1)}
 }
@@ -197,7 +208,10 @@ func (w *Writer) Run(ctx context.Context) error {
 	if n := w.Status().Queued; n > 0 && errors.As(err, &why) {
 		err = &Error{Path: w.path, Err: fmt.Errorf("%s not stored: %s", election.Plural(uint64(n), "event"), why.Reason())}
 	}
-	return errors.Join(err, w.store.close())
+	if w.store == nil { // it could not be opened again
+		return err
+	}
+	return errors.Join(err, w.store.Close())
 }
 
 // awaitFirst waits for the first event or action. It returns false if there is none.
@@ -250,6 +264,9 @@ func (w *Writer) loop(ctx context.Context) error {
 
 // step writes a batch and a heartbeat, and runs a step of retention.
 func (w *Writer) step(ctx context.Context) (more bool, err error) {
+	if err := w.reopen(ctx); err != nil {
+		return false, err
+	}
 	now := wallNow()
 	if gap := now.Sub(w.pulse); gap > history.AliveWithin && w.store.observation != 0 {
 		if err := w.resume(ctx, w.pulse, now, endedSuspended); err != nil {
@@ -263,7 +280,7 @@ func (w *Writer) step(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if w.store.observation != 0 && !now.Before(w.beatAt) {
-		if err := w.store.beat(ctx, now); err != nil {
+		if err := w.transaction(ctx, func(ctx context.Context) error { return w.store.beat(ctx, now) }); err != nil {
 			return false, err
 		}
 		w.beatAt = now.Add(heartbeat - batchDelay)

@@ -216,11 +216,13 @@ func openMode(ctx context.Context, path string, mode url.Values, newest int) (*s
 	return db, version, nil
 }
 
-// Transient reports whether an error may disappear without a change of the file, such as a full disk.
+// Transient reports whether an error may disappear without a change of the file, such as a full disk or a folder
+// without permission.
 func Transient(err error) bool {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {
-		return false
+		var p *os.PathError
+		return errors.As(err, &p)
 	}
 	switch s.Code() & 0xff {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:

@@ -194,14 +194,20 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// versionQuery is one statement, which reads a consistent state even if another process creates the file at the same
+// time.
+const versionQuery = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+	FROM pragma_application_id, pragma_user_version`
+
 // schemaVersion reads the version of the file. It is 0 for an empty file. newest is the latest version that this
 // program supports.
 func schemaVersion(ctx context.Context, db querier, newest int) (version int, err error) {
+	return readVersion(db.QueryRowContext(ctx, versionQuery), newest)
+}
+
+func readVersion(row *sql.Row, newest int) (version int, err error) {
 	var app, objects int
-	// One statement reads a consistent state, even if another process creates the file at the same time.
-	err = db.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id, pragma_user_version`).Scan(&app, &version, &objects)
-	if err != nil {
+	if err := row.Scan(&app, &version, &objects); err != nil {
 		return 0, err
 	}
 	switch {
