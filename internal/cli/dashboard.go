@@ -158,6 +158,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 			shared.events(events)
 		},
 	})
+	b.recorder.observedAs(observer.Snapshot)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(ctx) })
 	g.Go(func() error { return shared.run(ctx, observer.Note) })

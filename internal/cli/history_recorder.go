@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"strconv"
 	"sync"
 	"time"
 
@@ -57,6 +58,7 @@ type historyRecorder struct {
 	mu         sync.Mutex
 	datacenter string
 	began      bool // an event other than a lost connection was recorded
+	snapshot   func() *election.Snapshot
 }
 
 // record starts a recorder, or returns nil if the history is off or has no file. ps are the patterns with which the
@@ -87,6 +89,7 @@ func (o *options) record(client *consulx.Client, ps election.Patterns, warn func
 }
 
 const (
+	newFile        = "the file was deleted, moved or replaced; events are stored in a new file"
 	withoutHistory = "; continuing without history"
 	retrying       = "; retrying, events are queued in memory"
 )
@@ -105,7 +108,35 @@ func (r *historyRecorder) options(ps election.Patterns, keep time.Duration) sqli
 				return
 			}
 			r.warn(historyError(err) + retrying)
-		},
+		}, OnReopened: r.reopened,
+	}
+}
+
+// observedAs sets the function that returns the present state of the elections.
+func (r *historyRecorder) observedAs(snapshot func() *election.Snapshot) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.snapshot = snapshot
+}
+
+// reopened stores the state of the elections in the file that replaces the one that was deleted, moved or replaced.
+func (r *historyRecorder) reopened(incomplete error) {
+	line := "history " + strconv.Quote(r.path) + ": " + newFile
+	if incomplete != nil {
+		line += "; the latest events may be missing from the old one: " + reasonOf(incomplete)
+	}
+	r.warn(sanitize.Line(line, 400))
+	r.mu.Lock()
+	snapshot := r.snapshot
+	r.mu.Unlock()
+	if snapshot == nil {
+		return
+	}
+	if s := snapshot(); s.Loaded && s.Connection.State != election.Lost {
+		r.events(append([]election.Event{sqlite.Observing(s.Datacenter, s.At)}, history.Found(s)...))
 	}
 }
 
@@ -129,6 +160,9 @@ func (r *historyRecorder) start(w eventStore) {
 // fileEvery is the time between two checks of the writer while the dashboard is open.
 const fileEvery = time.Second
 
+// reopenedFor is how long the dashboard shows that the file was replaced.
+const reopenedFor = time.Minute
+
 // problem returns why events are not stored at present, "" if they are stored. Unlike a warning, the line does not
 // name the file, so that it fits on a narrow screen.
 func (r *historyRecorder) problem(context.Context) string {
@@ -145,6 +179,8 @@ func (r *historyRecorder) problem(context.Context) string {
 		return "events are not stored: " + reasonOf(st.Err) + "; retrying"
 	case st.Waiting > stalledAfter:
 		return "events are not stored: the disk does not respond"
+	case time.Since(st.Reopened) < reopenedFor:
+		return newFile
 	}
 	return ""
 }

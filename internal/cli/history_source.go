@@ -50,12 +50,16 @@ func recall(ctx context.Context, source history.Source, warn func(line string)) 
 	return past
 }
 
-// open returns the file, nil if it does not exist.
+// open returns the file, nil if it does not exist. A file that was replaced is opened again.
 func (l *lazyHistory) open(ctx context.Context) (*sqlite.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file != nil {
-		return l.file, nil
+		if !l.file.Moved() {
+			return l.file, nil
+		}
+		l.file.Close() //nolint:gosec // it was only read
+		l.file = nil
 	}
 	file, err := sqlite.OpenFile(ctx, l.path)
 	switch {
@@ -99,6 +103,15 @@ func (l *lazyHistory) Observations(ctx context.Context, r history.Range) ([]hist
 
 func (l *lazyHistory) Actions(ctx context.Context, r history.Range) ([]history.Action, error) {
 	return readHistory(ctx, l, (*sqlite.File).Actions, r)
+}
+
+// Elections lists the elections by key.
+func (l *lazyHistory) Elections(ctx context.Context) ([]history.Election, error) {
+	file, err := l.open(ctx)
+	if file == nil {
+		return nil, err
+	}
+	return file.Elections(ctx)
 }
 
 // Close closes the file.

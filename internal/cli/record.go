@@ -121,6 +121,7 @@ func (r *recording) observe(ctx context.Context) error {
 			}
 		},
 	})
+	r.rec.observedAs(snapshot)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(gctx) })
 	g.Go(func() error { return reportConnection(gctx, r.d, queue) })

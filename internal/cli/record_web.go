@@ -99,10 +99,7 @@ func (w *recordWeb) open(ctx context.Context) (*web.Listener, error) {
 
 // serve handles requests until ctx ends.
 func (r *recording) serve(ctx context.Context, snapshot func() *election.Snapshot) error {
-	file, err := sqlite.OpenFile(ctx, r.path)
-	if err != nil {
-		return err
-	}
+	file := &lazyHistory{path: r.path}
 	defer file.Close()
 	handler := web.NewHandler(web.Options{
 		Source: file, Metrics: r.metrics.Handler(), Record: r.rec.writer.RecordAction, Token: r.web.bearerToken, Local: r.web.local,

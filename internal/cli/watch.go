@@ -126,6 +126,7 @@ func (w *watch) follow(ctx context.Context, names []string, client *consulx.Clie
 			queue.push(events)
 		},
 	})
+	rec.observedAs(observer.Snapshot)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return observer.Run(gctx) })
 	g.Go(func() error { return shared.run(gctx, observer.Note) })

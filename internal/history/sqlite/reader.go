@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,17 +22,25 @@ import (
 // File is a [history.Source] that reads from a file.
 type File struct {
 	path string
+	info fs.FileInfo
 	db   *sql.DB
 }
 
 // OpenFile opens a file for reading. Other processes may write to it at the same time.
 func OpenFile(ctx context.Context, path string) (*File, error) {
+	info, err := os.Stat(path) // before it is opened: if it is replaced meanwhile, Moved detects it
+	if err != nil {
+		return nil, dbfile.Wrap(path, err)
+	}
 	db, err := dbfile.OpenForReading(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return &File{path: path, db: db}, nil
+	return &File{path: path, info: info, db: db}, nil
 }
+
+// Moved reports whether the path no longer leads to this file.
+func (f *File) Moved() bool { return dbfile.Moved(f.path, f.info) }
 
 // Close closes the file.
 func (f *File) Close() error { return f.db.Close() }
