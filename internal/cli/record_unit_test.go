@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"electop/internal/consultest"
+)
+
+// documented returns the first code block of a language in docs/recording.md.
+func documented(t *testing.T, language string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/recording.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n```"+language+"\n")
+	block, _, ended := strings.Cut(rest, "\n```")
+	if !found || !ended {
+		t.Fatalf("no %s block in docs/recording.md", language)
+	}
+	return block + "\n"
+}
+
+// The command line of the unit has existing flags, and record accepts them.
+func TestTheUnitsCommandLine(t *testing.T) {
+	unit := documented(t, "ini")
+	_, line, _ := strings.Cut(unit, "\nExecStart=")
+	line, _, _ = strings.Cut(strings.ReplaceAll(line, "\\\n", ""), "\n")
+	folder := t.TempDir()
+	args := strings.Fields(strings.ReplaceAll(line, "${CREDENTIALS_DIRECTORY}", folder))
+	if args[0] != "/usr/local/bin/electop" || args[1] != "record" {
+		t.Fatalf("%q", args)
+	}
+	// The flags are parsed in their order, so --help succeeds only if all flags before it exist.
+	r := newTestConsul(t, "127.0.0.1:1").run(append(args[1:], "--help")...).must(t, exitOK)
+	has(t, r.out, "--bearer-token-file")
+	for _, m := range regexp.MustCompile(`LoadCredential=([^:]+):`).FindAllStringSubmatch(unit, -1) {
+		if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/"+m[1]) {
+			t.Errorf("the credential %s is not used", m[1])
+		}
+	}
+	if verify, err := exec.LookPath("systemd-analyze"); err == nil {
+		file := filepath.Join(folder, "electop.service")
+		program, _ := os.Executable() // systemd checks that the program exists
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(unit, "/usr/local/bin/electop", program)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(verify, "verify", "--man=no", file).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("systemd-analyze: %v\n%s", err, out)
+		}
+	}
+}
+
+// A real agent accepts the service definition and has its health check.
+func TestTheServiceDefinition(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "electop.hcl")
+	if err := os.WriteFile(file, []byte(documented(t, "hcl")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, consul := onReal(t), consultest.Binary(t)
+	out, err := exec.Command(consul, "services", "register", "-http-addr="+w.addr, file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	checks, err := w.client.Agent().Checks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := checks["service:electop"]; c == nil || c.Name != "records elections" || c.Type != "http" {
+		t.Errorf("%+v", checks)
+	}
+	if out, err := exec.Command(consul, "services", "deregister", "-http-addr="+w.addr, file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
