@@ -211,6 +211,23 @@ func TestTheWarningOfADrainIsShown(t *testing.T) {
 	d.wants("1 skipped; the result was not verified")
 }
 
+func TestADrainWithoutAConnectionIsShownAsStale(t *testing.T) {
+	d, _ := planned(t, &fakeDrain{changes: someChanges()}, 120, 36)
+	next := d.send(d.confirmDrain()())
+	d.wants("no leader for 2s")
+	d.send(snapshotMsg{lostSnapshot()})
+	d.wants("Consul is unreachable: this data is stale, and the drain waits.", "1 release, no leader")
+	d.lacks("no leader for")
+	s := lostSnapshot()
+	s.Connection.Refused = true
+	d.send(snapshotMsg{s})
+	d.wants("Consul rejects this token: this data is stale, and the drain will end soon.")
+	d.send(snapshotMsg{mixedSnapshot()})
+	d.lacks("is stale")
+	d.send(next())
+	d.wants("2 of 4")
+}
+
 func TestAHiddenDrainContinues(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()}
 	d, asked := planned(t, run, 120, 36)

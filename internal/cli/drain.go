@@ -178,6 +178,8 @@ type drainRun struct {
 	progress func(done, total int)
 	// note, unless nil, receives every action. The drain's own observer always receives it.
 	note func(election.OperatorAction)
+	// connection receives the reason when the connection is lost, and "" when it is restored. It may be nil.
+	connection func(err string)
 	// incomplete is why keys may be missing from the plan, "" if the plan is complete.
 	incomplete string
 }

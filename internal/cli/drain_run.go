@@ -46,6 +46,7 @@ func (r *drainRun) execute(ctx context.Context) error {
 	}
 	recorder := r.o.record(r.client, nil, r.d.warn)
 	recorder.observes(r.snapshot.Datacenter)
+	r.connection = view.connection
 	stop := view.start()
 	results, err := r.move(ctx, recorder, view.changed)
 	stop()
@@ -65,7 +66,7 @@ func (r *drainRun) move(ctx context.Context, recorder *historyRecorder, changed 
 	}
 	runner := drain.NewRunner(r.plan, operator, drain.Options{
 		Rounds: r.rounds, Settle: r.settle, Wait: r.wait, Destroy: r.destroy, Watch: r.watch,
-		OnResult: changed, Admit: r.admit,
+		OnResult: changed, OnConnection: r.connection, Admit: r.admit,
 	})
 	ps := r.patternsToWatch()
 	observer := observe.New(r.client, observe.Options{Patterns: ps, OnEvents: runner.Observe})

@@ -408,6 +408,34 @@ func TestDrainWithLimitedTokens(t *testing.T) {
 	has(t, r.errOut, "node-1 still leads 1 election")
 }
 
+// A script with a revoked token must end.
+func TestDrainEndsWhenTheTokenIsRevoked(t *testing.T) {
+	agent := consultest.Dev(t, consultest.WithACL())
+	w := newTestConsul(t, agent.Addr())
+	w.client = agent.Client()
+	a, b, _ := threeNodes(t, w)
+	p := prefix(t)
+	key := p + "/web/leader"
+	w.acquire(key, w.sessionOn(a), "web-1")
+	contend(t, w, key, w.sessionOn(b), "web-2")
+	secret := token(t, w.client, "all", `key_prefix "" { policy = "write" } session_prefix "" { policy = "read" } node_prefix "" { policy = "read" }`)
+	end := w.background("drain", a, "--yes", "--settle", "10m", "--wait", "1s", "-k", p+"/*/leader", "--token", secret)
+	eventually(t, "another leader", func() bool { return string(w.get(key).Value) == "web-2" })
+	tokens, _, err := w.client.ACL().TokenList(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range tokens {
+		if found.SecretID == secret {
+			if _, err := w.client.ACL().TokenDelete(found.AccessorID, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := end().must(t, exitDenied)
+	has(t, r.errOut, "connection to Consul lost: Consul does not accept this token", "web: failed, 1 release: Consul rejects this token")
+}
+
 func TestAnInterruptedDrainReportsEachElection(t *testing.T) {
 	w := onMemory(t)
 	a, _, _ := threeNodes(t, w)

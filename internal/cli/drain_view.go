@@ -35,6 +35,8 @@ type drainView struct {
 	order   []*drain.Item
 	current map[*drain.Item]drain.Result
 	lines   []drain.Result // results that are not written yet
+	notices []string       // notices about the connection that are not written yet
+	offline bool           // the connection is lost
 
 	drawn   int   // lines of the live table on the screen
 	written error // the first error of writing a result
@@ -59,6 +61,22 @@ func (v *drainView) changed(r drain.Result) {
 		v.lines = append(v.lines, r)
 	}
 	v.mu.Unlock()
+	v.wake()
+}
+
+// connection takes why the connection was lost, "" when it is restored. It does not block.
+func (v *drainView) connection(err string) {
+	text := "connection to Consul restored"
+	if err != "" {
+		text = "connection to Consul lost: " + err + "; the drain waits for it"
+	}
+	v.mu.Lock()
+	v.notices, v.offline = append(v.notices, text), err != ""
+	v.mu.Unlock()
+	v.wake()
+}
+
+func (v *drainView) wake() {
 	select {
 	case v.ready <- struct{}{}:
 	default:
@@ -90,7 +108,7 @@ func (v *drainView) start() (stop func()) {
 // flushIf writes new lines and, if tick is set, the live table.
 func (v *drainView) flushIf(tick bool) {
 	v.mu.Lock()
-	lines := len(v.lines)
+	lines := len(v.lines) + len(v.notices)
 	v.mu.Unlock()
 	if lines > 0 || tick && v.width > 0 {
 		v.flush()
@@ -101,12 +119,15 @@ func (v *drainView) flushIf(tick bool) {
 // flush erases the live table and writes the lines of new results.
 func (v *drainView) flush() {
 	v.mu.Lock()
-	lines := v.lines
-	v.lines = nil
+	lines, notices := v.lines, v.notices
+	v.lines, v.notices = nil, nil
 	v.mu.Unlock()
 	if v.drawn > 0 {
 		fmt.Fprintf(v.d.stderr, "\x1b[%dA\r\x1b[J", v.drawn)
 		v.drawn = 0
+	}
+	for _, text := range notices {
+		v.d.warn(text)
 	}
 	for _, r := range lines {
 		v.line(r)
@@ -159,7 +180,11 @@ func (v *drainView) liveTable(now time.Time) []string {
 			continue
 		}
 		shown++
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", targetName(item.Target), r.Status, election.Plural(uint64(r.Rounds), "release"), liveText(r, now)) //nolint:gosec // not negative
+		text := liveText(r, now)
+		if v.offline { // an age would pretend that the state is current
+			text = presentLeader(r)
+		}
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", targetName(item.Target), r.Status, election.Plural(uint64(r.Rounds), "release"), text) //nolint:gosec // not negative
 	}
 	_ = tw.Flush() // a strings.Builder does not fail
 	const cells = 20

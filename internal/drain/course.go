@@ -123,6 +123,8 @@ type policy struct {
 	sessions map[string]string
 	// lost is set while the connection to Consul is lost.
 	lost bool
+	// rejected is when Consul began to reject the token, zero if it does not.
+	rejected time.Time
 }
 
 func (p *policy) place(t election.Target) place {
@@ -146,6 +148,8 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	case c.inFlight:
 		c.set(Moving, "")
 		return "", time.Time{}
+	case p.lost && !p.rejected.IsZero() && !c.status.Final():
+		return "", c.rest(now, p.rejected.Add(p.Wait), Failed, "Consul rejects this token")
 	case p.lost:
 		return "", time.Time{} // changes may have been missed
 	}
@@ -322,6 +326,9 @@ func (c *course) result(p *policy) Result {
 		r.Failure = c.item.Failure
 	case Failed:
 		r.Failure = cmp.Or(c.outcome.Kind, insight.OutcomeFailed)
+		if p.lost && !p.rejected.IsZero() {
+			r.Failure = insight.OutcomeDenied
+		}
 	default:
 	}
 	return r

@@ -73,6 +73,8 @@ type Options struct {
 	Watch bool
 	// OnResult receives every change of a result. Run calls it, one call at a time.
 	OnResult func(Result)
+	// OnConnection receives the reason when the connection to Consul is lost, and "" when it is restored. Run calls it.
+	OnConnection func(err string)
 	// Admit returns the item for an election that is led by a drained node and is not in the plan, or nil to ignore
 	// the election. Only Watch uses it. It may read from Consul.
 	Admit func(ctx context.Context, s *election.Snapshot, e *election.Election) *Item

@@ -41,6 +41,9 @@ func NewRunner(p Plan, op Operator, o Options) *Runner {
 	if o.OnResult == nil {
 		o.OnResult = func(Result) {}
 	}
+	if o.OnConnection == nil {
+		o.OnConnection = func(string) {}
+	}
 	r := &Runner{
 		policy: policy{Options: o, nodes: map[string]bool{}, sessions: p.nodes}, operator: op, inbox: newInbox(),
 		byKey: map[string]*course{}, reported: map[*course]Result{}, asked: map[string]bool{},
@@ -101,8 +104,10 @@ func (r *Runner) takeInbox(ctx context.Context) {
 		switch e.Type {
 		case election.ConnectionLost:
 			r.lost = true
+			r.OnConnection(e.Error)
 		case election.ConnectionRestored:
 			r.lost = false
+			r.OnConnection("")
 			for _, c := range r.courses {
 				c.restart(e.Time)
 			}
@@ -115,7 +120,10 @@ func (r *Runner) takeInbox(ctx context.Context) {
 	if snapshot == nil {
 		return
 	}
-	r.snapshot = snapshot
+	r.snapshot, r.rejected = snapshot, time.Time{}
+	if snapshot.Connection.Refused {
+		r.rejected = snapshot.Connection.Since
+	}
 	for _, c := range r.courses {
 		c.see(snapshot.Find(c.item.Target.Key), snapshot.At)
 	}

@@ -485,6 +485,33 @@ func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 	})
 }
 
+// An unknown token is rarely accepted again, and a script must end.
+func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.add("web", "node-2", always("node-3"))
+		w.add("mail", "node-2", always(""))
+		time.AfterFunc(6*time.Second, func() {
+			w.runner.See(&election.Snapshot{At: time.Now(), Connection: election.Connection{State: election.Lost, Since: time.Now(), Refused: true}})
+			w.runner.Observe([]election.Event{{Time: time.Now(), Type: election.ConnectionLost, Error: "rejected"}})
+		})
+		var connection []string
+		o := options()
+		o.OnConnection = func(err string) { connection = append(connection, err) }
+		start := time.Now()
+		got := w.run(t.Context(), o)
+		if took := time.Since(start); took != 21*time.Second || !slices.Equal(connection, []string{"rejected"}) {
+			t.Errorf("%s %q", took, connection)
+		}
+		if r := got["mail"]; r.Status != drain.Failed || r.Failure != insight.OutcomeDenied || r.Reason != "Consul rejects this token" {
+			t.Errorf("%+v", r)
+		}
+		if r := got["web"]; r.Status != drain.Moved {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 func TestAnInterruptedDrainEndsItsWritesAndASecondContinues(t *testing.T) {
 	for at := 1; at <= 12; at++ {
 		synctest.Test(t, func(t *testing.T) {

@@ -2,7 +2,6 @@ package results
 
 import (
 	"sync/atomic"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -109,11 +108,11 @@ func (l Log) Draining() string {
 	return ""
 }
 
-// stepWords describes the state of an election of a drain.
-func (a *action) stepWords(now time.Time) string {
+// stepWords describes the state of an election of a drain, with its age if it is current.
+func (a *action) stepWords(s *scene.Scene) string {
 	text := a.step.Text
-	if !a.over && !a.step.Since.IsZero() {
-		text += " for " + term.Duration(now.Sub(a.step.Since))
+	if !a.over && !a.step.Since.IsZero() && s.Live.Connection.State == election.Live {
+		text += " for " + term.Duration(s.Now.Sub(a.step.Since))
 	}
 	return text
 }

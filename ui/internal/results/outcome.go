@@ -17,7 +17,7 @@ func (a *action) words(s *scene.Scene) string {
 	text := a.Summary()
 	switch {
 	case a.drain != nil:
-		text = a.stepWords(s.Now)
+		text = a.stepWords(s)
 	case a.done.IsZero():
 		return "waiting for Consul's response"
 	case a.Target.Key == "" && a.Kind == insight.OutcomeDone:

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"electop/election"
 	"electop/ui/internal/plan"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
@@ -98,6 +99,13 @@ func (p *panel) fit(s *scene.Scene, width, height int) {
 	name = min(name, resultName, max(8, page.Width/4))
 	if d := p.batches[0][0].drain; !p.all && d != nil && d.warning != "" {
 		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, term.Capital(d.warning) + "."})
+	}
+	if c := s.Live.Connection; p.drain() != nil && c.State != election.Live {
+		text := "Consul is unreachable: this data is stale, and the drain waits."
+		if c.Refused {
+			text = "Consul rejects this token: this data is stale, and the drain will end soon."
+		}
+		page.Para(term.Bad, text)
 	}
 	for _, a := range rows {
 		p.write(page, a, name, result, s)
