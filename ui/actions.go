@@ -101,9 +101,15 @@ const (
 	errorTime = 20 * time.Second
 )
 
-// say shows a note. While an error is on the screen, it appends the note to the error.
+// say shows a note; an empty text removes the note. While an error is on the screen, it appends the note to the error.
 func (m *Model) say(r term.Role, text string) {
 	now := m.feed.now
+	if text == "" {
+		if m.note.role != term.Bad {
+			m.note.until = now
+		}
+		return
+	}
 	if m.note.role == term.Bad && r != term.Bad && now.Before(m.note.until) {
 		text = m.note.text + "  " + m.scene.Sym.Dot + "  " + text
 		r = term.Bad

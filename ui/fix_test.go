@@ -310,8 +310,24 @@ func TestSeveralActionsAreFollowed(t *testing.T) {
 	d.wants("2 actions waiting", "u lists them", "auth: auth-2 → no leader yet, 2s", "no leader  released")
 	d.send(snapshotMsg{released(takenOver(mixedSnapshot(), keyOf("auth")), keyOf("billing"), false)})
 	d.wants("auth-9  after 1.3s", "no leader  released")
+	d.resize(100, 36) // the leader is shortened
+	d.wants("after 1.3s")
+	d.resize(120, 36)
 	d.now = d.now.Add(31 * time.Second)
 	d.send(tickMsg(d.now))
 	d.lacks("after 1.3s")
 	d.wants("billing: billing-3 → no leader yet, 33s")
+}
+
+// The end of a range removes the note about it.
+func TestTheNoteAboutARangeEndsWithIt(t *testing.T) {
+	for _, end := range []string{"V", "esc", "a", "space"} {
+		d := drive(t, mixedSnapshot(), 120, 36)
+		d.keys("g", "V", "j")
+		d.wants("Move to mark rows")
+		d.keys(end)
+		if d.lacks("Move to mark rows"); end != "esc" {
+			d.wants("marked")
+		}
+	}
 }

@@ -68,6 +68,9 @@ func drawName(l *term.Line, name, mark *term.Span, width int) {
 	l.Text(mark.Role, mark.Text)
 }
 
+// leastLeader is the least width of a leader beside the result of an action, in cells.
+const leastLeader = 6
+
 // drawLeader draws the leader and, if it fits, the note next to it. A warning that does not fit is replaced by a
 // sign.
 func drawLeader(l *term.Line, r *row, width int) {
@@ -77,6 +80,9 @@ func drawLeader(l *term.Line, r *row, width int) {
 		r.leader.Text = short
 	}
 	left := width - term.Width(r.leader.Text) - term.ColumnGap
+	if r.result {
+		left = max(left, width-leastLeader-term.ColumnGap)
+	}
 	if term.Width(extra.Text) > left {
 		extra.Text = r.extraSign
 	}

@@ -28,6 +28,9 @@ func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Actio
 	case key.Matches(msg, k.MarkRange):
 		return m.toggleRange(), true
 	}
+	if m.between != nil {
+		action = endOfRange()
+	}
 	switch m.between = nil; {
 	case key.Matches(msg, k.Mark):
 		m.setMarks(m.order[m.at.Index:min(m.at.Index+1, len(m.order))], func(marked bool) bool { return !marked })
@@ -39,7 +42,7 @@ func (m *Model) markKey(msg tea.KeyPressMsg, s *scene.Scene) (action scene.Actio
 	default:
 		m.marks = nil
 	}
-	return nil, true
+	return action, true
 }
 
 // setMarks computes the new mark of each election from its current mark.
@@ -60,14 +63,20 @@ func (m *Model) setMarks(es []*election.Election, mark func(marked bool) bool) {
 
 // toggleRange begins a range at the cursor, or ends it and keeps its marks.
 func (m *Model) toggleRange() scene.Action {
-	if m.between != nil || m.Selected() == nil {
+	switch {
+	case m.between != nil:
 		m.between = nil
+		return endOfRange()
+	case m.Selected() == nil:
 		return nil
 	}
 	m.between = &markRange{from: m.cursor, before: m.marks}
 	m.stretch()
 	return scene.Say{Role: term.Quiet, Text: "Move to mark rows; V keeps the marks, esc discards them."}
 }
+
+// endOfRange removes the note about the range.
+func endOfRange() scene.Action { return scene.Say{} }
 
 // dropRange restores the marks as they were before the range began.
 func (m *Model) dropRange() { m.marks, m.between = m.between.before, nil }

@@ -146,6 +146,7 @@ func (m *Model) back(s *scene.Scene) scene.Action {
 	switch {
 	case m.between != nil:
 		m.dropRange()
+		return endOfRange()
 	case !m.filter.Empty():
 		m.setFilter("", s)
 	case len(m.marks) > 0:

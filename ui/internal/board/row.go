@@ -20,6 +20,7 @@ type row struct {
 	leader      term.Span
 	extra       term.Span // note next to the leader
 	extraSign   string    // replaces extra if that does not fit
+	result      bool      // extra is the result of an action; the leader is shortened for it
 	node        term.Span
 	since       term.Span
 	term        term.Span
@@ -59,7 +60,7 @@ func describe(e *election.Election, c rowContext) row {
 		r.describeVacant(e, c)
 	}
 	if c.followed != "" && r.extraSign == "" {
-		r.extra = term.Span{term.Accent, c.followed}
+		r.extra, r.result = term.Span{term.Accent, c.followed}, r.state == scene.StateLed
 	}
 	if e.Unaddressable {
 		r.extra, r.extraSign = term.Span{term.Delay, "unaddressable"}, "!"
