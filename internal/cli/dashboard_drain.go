@@ -192,7 +192,7 @@ func stepOf(r drain.Result) ui.DrainStep {
 	case drain.Moving:
 		step.Text, step.Since = presentLeader(r), r.Since
 		if r.Rounds > 0 {
-			step.Text = releaseCount(r.Rounds) + ", " + step.Text
+			step.Text = releaseCount(r.Rounds) + pauseText(r) + ", " + step.Text
 		}
 	case drain.Skipped:
 		step.Text = r.Reason

@@ -7,6 +7,8 @@ import (
 
 	"electop/consulx"
 	"electop/election"
+	"electop/election/insight"
+	"electop/internal/drain"
 	"electop/ui"
 )
 
@@ -91,5 +93,13 @@ func TestThePlanOfAnUnknownNodeFails(t *testing.T) {
 	_, err := newDrains(t, w.addr).plan(t.Context(), "node-x", noProgress)
 	if err == nil || !strings.Contains(err.Error(), "no such node: node-x") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAPauseOfADrainIsExplained(t *testing.T) {
+	item := &drain.Item{Target: election.Target{Key: "service/web/leader"}}
+	r := drain.Result{Item: item, Status: drain.Moving, Rounds: 10, Pausing: true, Leader: insight.Holder{Leader: "web-2", Session: "s", Node: "node-2"}}
+	if s := stepOf(r); s.Text != "10 releases and a pause before the next, led by web-2 on node-2" {
+		t.Errorf("%q", s.Text)
 	}
 }

@@ -184,7 +184,7 @@ func (v *drainView) liveTable(now time.Time) []string {
 		if v.offline { // an age would pretend that the state is current
 			text = presentLeader(r)
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", targetName(item.Target), r.Status, election.Plural(uint64(r.Rounds), "release"), text) //nolint:gosec // not negative
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", targetName(item.Target), r.Status, releaseCount(r.Rounds)+pauseText(r), text)
 	}
 	_ = tw.Flush() // a strings.Builder does not fail
 	const cells = 20
@@ -201,6 +201,14 @@ func liveText(r drain.Result, now time.Time) string {
 		text += " for " + max(0, now.Sub(r.Since)).Truncate(100*time.Millisecond).String()
 	}
 	return text
+}
+
+// pauseText is set while the next release of an election is delayed.
+func pauseText(r drain.Result) string {
+	if r.Pausing {
+		return " and a pause before the next"
+	}
+	return ""
 }
 
 func presentLeader(r drain.Result) string {

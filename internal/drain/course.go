@@ -314,7 +314,7 @@ func (c *course) result(p *policy) Result {
 	r := Result{
 		Item: c.item, Status: c.status, Rounds: c.rounds, Destroyed: c.destroyed, Since: c.since,
 		Vacancy: c.vacancy, VacancyKnown: c.begun && !c.vacancyUnknown && c.hold.Session != "",
-		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason,
+		Here: p.place(c.hold) == here && !c.ended(), Reason: c.reason, Pausing: c.pausing && c.status == Moving,
 	}
 	if c.hold.Session != "" && !c.ended() {
 		t := c.hold

@@ -39,6 +39,8 @@ type Result struct {
 	// Leader is the present leader, zero if there is none. Here reports whether its session is on a drained node.
 	Leader insight.Holder
 	Here   bool
+	// Pausing is set during the pause before the next release.
+	Pausing bool
 	// Since is the start of the present state: a leader, or none. It is zero if the state began before the drain.
 	Since time.Time
 	// Vacancy is the total time without a leader since the first release. VacancyKnown reports whether all of this

@@ -238,13 +238,18 @@ func TestLaterRoundsWaitForClientsThatPause(t *testing.T) {
 			k.likely = 1
 		}
 		w.add("quick", "node-2", always("node-3"))
-		start := time.Now()
-		for name, r := range w.run(t.Context(), options()) {
+		start, pausing, o := time.Now(), map[string]bool{}, options()
+		o.OnResult = func(r drain.Result) {
+			if r.Pausing {
+				pausing[r.Item.Target.Election] = true
+			}
+		}
+		for name, r := range w.run(t.Context(), o) {
 			want := 11 // pauses in the second half of the rounds
 			if name == "quick" {
 				want = 1
 			}
-			if r.Status != drain.Moved || r.Rounds != want {
+			if r.Status != drain.Moved || r.Rounds != want || r.Pausing || pausing[name] != (name != "quick") {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
