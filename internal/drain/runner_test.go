@@ -493,7 +493,7 @@ func TestNothingIsConcludedWhileTheConnectionIsLost(t *testing.T) {
 // An unknown token is rarely accepted again, and a script must end.
 func TestADrainEndsWhenConsulRejectsTheToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
+		w := newFakeConsul()
 		w.add("web", "node-2", always("node-3"))
 		w.add("mail", "node-2", always(""))
 		time.AfterFunc(6*time.Second, func() {
