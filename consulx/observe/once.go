@@ -21,7 +21,7 @@ func Once(ctx context.Context, c *consulx.Client, ps election.Patterns) (*electi
 	return OnceAfter(ctx, c, ps, election.HistoryRead{})
 }
 
-// OnceAfter is Once with the elections that a history contains.
+// OnceAfter is Once with the elections that a history contains. It includes those whose key no longer exists.
 func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, past election.HistoryRead) (*election.Snapshot, error) {
 	watches := shard.Plan(ps, c.Budget().ForKeys())
 	reads := make([]election.KeysRead, len(watches))
@@ -61,7 +61,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	}
 	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // without the sessions, they stay vacant
 		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, sessions)})
-		s = existing(t)
+		s = t.Snapshot(time.Now())
 	}
 	return s, nil
 }
@@ -100,12 +100,5 @@ func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*electio
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	now := time.Now()
 	t.Observe(election.LinkUp{At: now, Source: probeSource, Latency: took})
-	return existing(t)
-}
-
-// existing returns the snapshot without elections whose key does not exist.
-func existing(t *tracker.Tracker) *election.Snapshot {
-	s := t.Snapshot(time.Now())
-	s.Elections = slices.DeleteFunc(slices.Clone(s.Elections), func(e *election.Election) bool { return !e.Exists })
-	return s
+	return t.Snapshot(now)
 }

@@ -240,6 +240,9 @@ func fixCandidates(e *election.Election, around *election.Surroundings, likely i
 	if e.VacantSinceKnown {
 		since = " since " + e.VacantSince.UTC().Format(time.RFC3339)
 	}
+	if !e.Exists {
+		since += ", because its key was deleted"
+	}
 	switch {
 	case likely > 0:
 		return &Fix{

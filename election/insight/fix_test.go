@@ -80,7 +80,8 @@ func TestFix(t *testing.T) {
 		},
 		{"another candidate", vacant(nil), FixFacts{Around: sessionsAround(apiLock, waiter)}, ProblemIdle, FixManual, "1 likely candidate seen"},
 		{"flags of api.Lock", vacant(func(e *election.Election) { e.Pair.Flags = election.LockFlag; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, ""},
-		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, ""},
+		{"no key", vacant(func(e *election.Election) { e.Exists = false; e.LastSession = apiLock }), FixFacts{Around: sessionsAround()}, ProblemNoCandidate, FixManual, "because its key was deleted"},
+		{"no key, a candidate", vacant(func(e *election.Election) { e.Exists = false }), FixFacts{Around: sessionsAround(waiter)}, ProblemIdle, FixManual, "because its key was deleted. 1 likely candidate seen"},
 		{
 			"a key of Patroni", vacant(nil),
 			FixFacts{Around: &election.Surroundings{Key: "service/web/leader", Siblings: []election.Pair{{Key: "service/web/config", Value: []byte(configJSON)}}}},

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,15 @@ func (o *options) lookUp(ctx context.Context, d deps) (lookup, error) {
 
 // lookUpWithPast is like lookUp, and adds the past of the elections from the history.
 func (o *options) lookUpWithPast(ctx context.Context, d deps) (lookup, error) {
+	l, err := o.lookUpWithDeleted(ctx, d)
+	if err == nil {
+		l.snapshot.Elections = slices.DeleteFunc(slices.Clone(l.snapshot.Elections), func(e *election.Election) bool { return !e.Exists })
+	}
+	return l, err
+}
+
+// lookUpWithDeleted is like lookUpWithPast, and includes elections whose key was deleted.
+func (o *options) lookUpWithDeleted(ctx context.Context, d deps) (lookup, error) {
 	return o.lookUpAfter(ctx, d, func(ctx context.Context, client *consulx.Client) election.HistoryRead {
 		source := o.historySource(client)
 		if source == nil {

@@ -51,6 +51,9 @@ electop reports a leader as failed only with such evidence. If the session has n
 TTL and no checks and its node is healthy, Consul does not show whether the
 leader's process runs.
 
+The history contains deleted keys: without a history, rescue does not list them.
+Without NAME, rescue omits a deleted key if no candidate was seen.
+
 electop tests whether a lock-delay is active. The test changes no key, but writes
 one Raft log entry per election unless a lock-delay is active. With --read-only,
 electop skips the test and applies no fix.
@@ -97,7 +100,7 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 	if r.wait < 0 {
 		return usagef("--wait %s: must be a positive duration", r.wait)
 	}
-	l, err := r.o.lookUpWithPast(ctx, r.d)
+	l, err := r.o.lookUpWithDeleted(ctx, r.d)
 	if err != nil {
 		return err
 	}
@@ -108,6 +111,9 @@ func (r *rescueCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	r.inspect(ctx, chosen)
+	if len(names) == 0 {
+		r.items = slices.DeleteFunc(r.items, (*rescueItem).ended)
+	}
 	if r.showsOnly() {
 		return r.propose()
 	}

@@ -34,6 +34,11 @@ type rescueItem struct {
 
 func (i *rescueItem) name() string { return sanitize.Line(i.Election.Name, 100) }
 
+// ended reports whether the key was deleted and no candidate was seen, for example because a job has ended.
+func (i *rescueItem) ended() bool {
+	return !i.Election.Exists && i.Fix.Problem == insight.ProblemNoCandidate
+}
+
 // destroyedBy reports whether the fix of another item has destroyed the session.
 func (i *rescueItem) destroyedBy(other *rescueItem) bool {
 	return i.Fix.Kind == insight.FixDestroy && other.Fix.Kind == insight.FixDestroy && other.result == resultApplied &&
