@@ -3,12 +3,14 @@ package ui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"electop/election"
 	"electop/election/insight"
 	"electop/ui/internal/plan"
 )
@@ -18,6 +20,7 @@ type fakeDrain struct {
 	changes [][]plan.Step
 	stopped bool
 	warning string
+	choice  DrainChoice
 }
 
 func (f *fakeDrain) Next() ([]plan.Step, bool) {
@@ -48,9 +51,10 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 				return DrainPlan{}, errors.New("no such node: node-9; Consul's nodes are node-1, node-2, node-3")
 			}
 			effect := insight.Effect{Key: "The key is unlocked.", Holder: "The client is notified at once.", Delay: "No lock-delay follows."}
+			last := insight.Effect{Key: "The session is destroyed.", Holder: "The client is notified at once.", Delay: "Lock-delay 15s: no candidate can acquire the key for about 15s after the session ends."}
 			item := func(name, next string) DrainItem {
 				e := mixedSnapshot().Find(keyOf(name))
-				return DrainItem{Target: e.Target(), Name: name, Watched: true, Next: next, Effect: effect}
+				return DrainItem{Target: e.Target(), Name: name, Watched: true, Next: next, Likely: !strings.HasPrefix(next, "none"), Effect: effect, Last: last}
 			}
 			db := item("users", "")
 			db.Name, db.Skip, db.Effect.Better = "db", "Patroni names its leader by the key's value, which a release keeps", "patronictl switchover db"
@@ -62,7 +66,8 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 					item("auth", "auth-1 on node-1"), item("billing", "billing-3 on node-3; 1 candidate on the drained node"),
 					item("orders", "orders-1 on node-1"), shop, db,
 				},
-				Start: func() Drain { return run },
+				Start:      func(c DrainChoice) Drain { run.choice = c; return run },
+				LastResort: "After 20 releases without success, electop destroys the leader's session.",
 			}, nil
 		}
 	}
@@ -71,7 +76,7 @@ func drains(run *fakeDrain, asked *[]string) func(*Options) {
 // planned opens the plan for node-2 on a row of that node.
 func planned(t *testing.T, run *fakeDrain, w, h int, change ...func(*Options)) (d *driver, asked *[]string) {
 	asked = new([]string)
-	d = drive(t, mixedSnapshot(), w, h, append(change, drains(run, asked))...)
+	d = drive(t, mixedSnapshot(), w, h, append([]func(*Options){drains(run, asked)}, change...)...)
 	d.keys("g")
 	d.send(firstOf(t, d.keys("D")))
 	return d, asked
@@ -172,6 +177,126 @@ func TestAPlanMustBeVisibleBeforeItIsConfirmed(t *testing.T) {
 	if d.m.log.Draining() != "node-2" {
 		t.Error("not confirmed")
 	}
+}
+
+func TestElectionsAreExcludedInThePlan(t *testing.T) {
+	run := &fakeDrain{changes: someChanges()}
+	d, _ := planned(t, run, 120, 36)
+	d.notice()
+	d.wants("▌ [✓] auth", "space exclude", "x last resort: off", "y drain  ")
+	d.keys("j", "space")
+	d.wants("▌ [ ] billing", "y drain 3 of 4") // the change is visible, so that nothing must be read again
+	d.keys("space", "space", "j", "j", "space")
+	d.wants("[ ] lock/shop", "y drain 2 of 4")
+	d.keys("j", "space") // not an election
+	d.wants("y drain 2 of 4")
+	d.keys("y")
+	if c := run.choice; len(c.Exclude) != 2 || !c.Exclude[keyOf("billing")] || !c.Exclude[keyOf("shop")] || c.Destroy {
+		t.Errorf("%+v", c)
+	}
+	d.wants("2 waiting, 3 skipped", "excluded in the plan")
+}
+
+func TestAPlanWithoutElectionsIsNotConfirmed(t *testing.T) {
+	d, _ := planned(t, &fakeDrain{}, 120, 36)
+	d.notice()
+	d.keys("space", "j", "space", "j", "space", "j", "space")
+	d.wants("All elections are excluded.")
+	d.keys("y", "tab", "enter")
+	if d.m.log.Draining() != "" {
+		t.Fatal("confirmed")
+	}
+	d.wants("Cancelled: nothing was changed.")
+}
+
+func TestTheLastResortIsChosenInThePlan(t *testing.T) {
+	run := &fakeDrain{changes: someChanges()}
+	d, _ := planned(t, run, 120, 36)
+	d.notice()
+	d.wants("Last resort: off. The drain does not destroy a session; x allows it.")
+	d.lacks("Lock-delay 15s")
+	d.keys("x")
+	d.wants("Last resort: destroy. After 20 releases", "Lock-delay 15s: no candidate can acquire the key", "x last resort: destroy", "(Drain)")
+	if d.keys("y"); d.m.log.Draining() != "" {
+		t.Fatal("confirmed a text that is new")
+	}
+	d.notice()
+	d.keys("y")
+	if !run.choice.Destroy || len(run.choice.Exclude) > 0 {
+		t.Errorf("%+v", run.choice)
+	}
+	again := planOf(t, 120, 36)
+	again.keys("x", "x")
+	again.lacks("Lock-delay 15s")
+}
+
+// longPlan adds 1,000 elections to the plan. Four have no likely candidate on another node.
+func longPlan(o *Options) {
+	next := o.Drain
+	o.Drain = func(ctx context.Context, node string, progress func(done, total int)) (DrainPlan, error) {
+		p, err := next(ctx, node, progress)
+		for i := range 1000 {
+			item := p.Items[0]
+			item.Name, item.Target.Key = fmt.Sprintf("job-%03d", i), fmt.Sprintf("service/job-%03d/leader", i)
+			if i%250 == 7 {
+				item.Next, item.Likely = "none was seen: it may stay vacant", false
+			}
+			p.Items = append(p.Items, item)
+		}
+		return p, err
+	}
+}
+
+// A long plan shows what needs attention. Its confirmation is the name of the node.
+func TestALongPlanIsConfirmedWithTheNameOfTheNode(t *testing.T) {
+	run := &fakeDrain{changes: someChanges()}
+	d, _ := planned(t, run, 120, 36, longPlan)
+	d.wants("1004 elections to move, 1 skipped", "999   with a likely candidate on another node; a lists them", "5     others, listed below",
+		"job-007", "job-257", "job-507", "job-757", "lock/shop")
+	d.lacks("job-006")
+	d.confirmDrain()
+	d.wants("Type node-2 to drain 1004 elections", "> _")
+	d.keys("'node-1", "enter")
+	if d.m.log.Draining() != "" {
+		t.Fatal("confirmed with another name")
+	}
+	d.keys("esc")
+	d.wants("y drain")
+	d.keys("y", "'node-2")
+	d.wants("> node-2_")
+	d.keys("enter")
+	if d.m.log.Draining() != "node-2" {
+		t.Error("not confirmed")
+	}
+}
+
+func TestAllElectionsOfALongPlanAreListed(t *testing.T) {
+	run := &fakeDrain{}
+	d, _ := planned(t, run, 120, 36, longPlan)
+	d.confirmDrain()
+	d.keys("esc", "a")
+	d.wants("a hides them", "[✓] auth", "scroll down to enable Drain")
+	d.notice()
+	d.keys("y")
+	d.lacks("Type node-2")
+	d.keys("space", "a") // the excluded election stays on the screen
+	d.wants("[ ] auth", "5     others, listed below")
+	d.lacks("[✓] billing")
+	d.confirmDrain()
+	d.wants("Type node-2 to drain 1003 elections", "> _")
+	d.resize(100, 24) // the text is new
+	d.lacks("Type node-2")
+	if d.keys("y"); d.m.log.Draining() != "" {
+		t.Error("confirmed a text that is new")
+	}
+}
+
+func TestTheMenuListsEveryKnownNode(t *testing.T) {
+	s := mixedSnapshot()
+	s.Checks = map[string]election.NodeChecks{"node-7": {}}
+	d := drive(t, s, 120, 36, drains(&fakeDrain{}, new([]string)))
+	d.keys("D")
+	d.wants("node-2  leads 2 elections", "node-7  leads 0 elections")
 }
 
 func TestADrainIsStoppedAfterConfirmation(t *testing.T) {

@@ -239,6 +239,23 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			return d
 		},
 		"drain-plan":           planOf,
+		"drain-choices": func(t *testing.T, w, h int) *driver {
+			d := planOf(t, w, h)
+			d.keys("j", "space", "x")
+			d.notice()
+			return d
+		},
+		"drain-long": func(t *testing.T, w, h int) *driver {
+			d, _ := planned(t, &fakeDrain{}, w, h, longPlan)
+			d.notice()
+			return d
+		},
+		"drain-name": func(t *testing.T, w, h int) *driver {
+			d, _ := planned(t, &fakeDrain{}, w, h, longPlan)
+			d.confirmDrain()
+			d.keys("'node-")
+			return d
+		},
 		"drain-live":           drained(2),
 		"drain-stop":           drained(2, "x"),
 		"drain-done":           drained(3),

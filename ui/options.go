@@ -144,6 +144,8 @@ type (
 	DrainPlan = plan.Plan
 	// DrainItem is one election of a plan.
 	DrainItem = plan.Item
+	// DrainChoice is what the user chose in a plan.
+	DrainChoice = plan.Choice
 	// DrainStep is the state of one election of a drain.
 	DrainStep = plan.Step
 	// DrainStatus names the state of one election of a drain.
@@ -156,3 +158,6 @@ type (
 
 // DrainInterrupted is the status of an election that was not moved because the drain was stopped.
 const DrainInterrupted = plan.Interrupted
+
+// DrainExcluded is why a drain skips an election that the user excluded in the plan.
+const DrainExcluded = plan.Excluded

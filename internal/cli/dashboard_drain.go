@@ -49,7 +49,10 @@ func (x *dashboardDrains) plan(ctx context.Context, node string, progress func(d
 		return ui.DrainPlan{}, errors.New(consulx.Describe(err))
 	}
 	p.Gaps = append(p.Gaps, w.take()...)
-	p.Start = func() ui.Drain { return x.start(r, w) }
+	p.Start = func(c ui.DrainChoice) ui.Drain {
+		r.apply(c)
+		return x.start(r, w)
+	}
 	return p, nil
 }
 
@@ -76,16 +79,33 @@ func (x *dashboardDrains) makePlan(ctx context.Context, r *drainRun, node string
 // shown returns the plan in the form that the dashboard shows.
 func (r *drainRun) shown() ui.DrainPlan {
 	node := nodeNames(r.plan.Nodes)
-	p := ui.DrainPlan{Node: node, Course: fmt.Sprintf(
-		"electop releases each election, and again at once if a session on %s acquires it, at most %d times. An election has moved when another node has led it for %s. At most %d elections move at a time.",
-		node, r.rounds, r.settle, drain.Parallel)}
+	p := ui.DrainPlan{
+		Node: node, Course: fmt.Sprintf(
+			"electop releases each election, and again at once if a session on %s acquires it, at most %d times. An election has moved when another node has led it for %s. At most %d elections move at a time.",
+			node, r.rounds, r.settle, drain.Parallel),
+		LastResort: fmt.Sprintf("If a session on %s leads an election after %s, electop destroys the leader's session once, unless it holds a key that is not part of the drain.",
+			node, releaseCount(r.rounds)),
+	}
 	if r.incomplete != "" {
 		p.Gaps = append(p.Gaps, r.incomplete)
 	}
 	for _, i := range r.plan.Items {
-		p.Items = append(p.Items, ui.DrainItem{Target: i.Target, Name: targetName(i.Target), Watched: i.Watched, Next: nextElsewhere(i), Effect: i.Effect, Skip: i.Skip})
+		p.Items = append(p.Items, ui.DrainItem{
+			Target: i.Target, Name: targetName(i.Target), Watched: i.Watched, Next: nextElsewhere(i), Likely: i.Likely > 0,
+			Effect: i.Effect, Last: i.Last, Skip: i.Skip,
+		})
 	}
 	return p
+}
+
+// apply changes the drain as the user chose in the plan.
+func (r *drainRun) apply(c ui.DrainChoice) {
+	r.destroy = c.Destroy
+	for _, item := range r.plan.Planned() {
+		if c.Exclude[item.Target.Key] {
+			item.Skip = ui.DrainExcluded
+		}
+	}
 }
 
 // start carries out the plan.

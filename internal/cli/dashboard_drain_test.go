@@ -57,7 +57,7 @@ func TestTheDashboardDrainsANode(t *testing.T) {
 	if len(p.Items) != 2 || p.Items[0].Name != "jobs/backup" || p.Items[0].Watched || !p.Items[1].Watched || len(p.Gaps) > 0 {
 		t.Fatalf("%+v", p)
 	}
-	for key, s := range follow(p.Start()) {
+	for key, s := range follow(p.Start(ui.DrainChoice{})) {
 		if s.Status != "moved" || !strings.Contains(s.Text, " on "+b+" after ") {
 			t.Errorf("%s: %+v", key, s)
 		}
@@ -75,7 +75,7 @@ func TestAStoppedDrainOfTheDashboardReportsEachElection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := p.Start()
+	d := p.Start(ui.DrainChoice{})
 	for w.get("service/web/leader").Session != "" { // no candidate follows
 		if _, more := d.Next(); !more {
 			t.Fatal("it ended before the release")

@@ -51,7 +51,17 @@ type Model struct {
 	asOf  time.Time
 	// onAction is set while the action button has the focus, which starts on Cancel.
 	onAction bool
-	text     term.Reader
+	choice   plan.Choice
+	// folded hides the elections of a long plan that need no attention.
+	folded bool
+	// line is the position of the cursor in the text. items maps the lines to positions in the plan, -1 for others.
+	line  int
+	items []int
+	// toggled is the election that the user has just excluded or included, -1 for none.
+	toggled int
+	// typed is the typed name of the node, nil if it is not being typed.
+	typed *term.Input
+	text  term.Reader
 	// changes counts the changes of the visible text; noticed is set noticeTime after the
 	// latest.
 	changes int
@@ -71,16 +81,33 @@ func New(ctx context.Context, plans plan.Planner, k keys.Map) Model {
 
 // Keys returns the key bindings for the footer.
 func (d Model) Keys(k keys.Map) []key.Binding {
-	if d.stage == choosing {
+	switch {
+	case d.stage == choosing:
 		return k.Menu()
+	case d.typed != nil:
+		return k.Confirmation()
+	case d.lists():
+		return k.Plan(d.long())
 	}
 	return k.Dialog(false, false)
 }
 
+// longPlan is the number of elections above which a plan is long. The user confirms a long plan with the node's name.
+const longPlan = 50
+
 // ready reports whether the user can confirm the plan: every line was visible, for long enough.
 func (d *Model) ready() bool { return d.acts() && d.text.Read() && d.noticed }
 
-func (d *Model) acts() bool { return d.stage == planned && len(d.plan.Planned()) > 0 }
+// lists reports whether the dialog shows a plan with elections to move, of which the user may have excluded all.
+func (d *Model) lists() bool { return d.stage == planned && len(d.plan.Planned()) > 0 }
+
+func (d *Model) acts() bool { return d.lists() && d.kept() > 0 }
+
+// kept is the number of elections that the drain would move.
+func (d *Model) kept() int { return len(d.plan.Planned()) - len(d.choice.Exclude) }
+
+// long reports whether the plan has so many elections that those that need no attention can be hidden.
+func (d *Model) long() bool { return len(d.plan.Planned()) > longPlan }
 
 func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	refusal := s.Refusal(Kind)
@@ -96,24 +123,31 @@ func (d *Model) open(node string, s *scene.Scene) scene.Action {
 	d.stage, d.nodes, d.at = choosing, choices(s.Live), scene.Cursor{}
 	if len(d.nodes) == 0 {
 		d.stage = closed
-		return scene.Say{Role: term.Delay, Text: "No node has a leader. Use :drain NODE for a node whose sessions hold other keys."}
+		return scene.Say{Role: term.Delay, Text: "No node was seen. Use :drain NODE for a node whose sessions hold other keys."}
 	}
 	return scene.ShowPlan{}
 }
 
-// choices lists the nodes of leaders and of the listed sessions, sorted by name.
+// choices lists the known nodes, sorted by name.
 func choices(live *election.Snapshot) []choice {
 	led := map[string]int{}
+	for node := range live.Checks {
+		led[node] = 0
+	}
 	if live.SessionList != nil {
 		for _, session := range live.SessionList.Sessions {
-			led[session.Node] += 0
+			led[session.Node] = 0
 		}
 	}
 	for _, e := range live.Elections {
+		for _, term := range e.Terms {
+			led[term.Node] += 0
+		}
 		if e.Exists && e.Pair.Held() && e.Session != nil {
 			led[e.Session.Node]++
 		}
 	}
+	delete(led, "")
 	all := make([]choice, 0, len(led))
 	for node, n := range led {
 		all = append(all, choice{node, n})
@@ -125,6 +159,7 @@ func choices(live *election.Snapshot) []choice {
 func (d *Model) start(node string, s *scene.Scene) scene.Action {
 	d.End()
 	d.stage, d.node, d.err, d.onAction, d.noticed, d.text, d.seen = reading, node, nil, false, false, term.Reader{}, 0
+	d.choice, d.line, d.items, d.toggled, d.typed = plan.Choice{Exclude: map[string]bool{}}, -1, nil, -1, nil
 	d.asOf = s.Now
 	d.read = newRequest(d.ctx)
 	return scene.Run{Cmd: d.read.commands(d.plans, node)}

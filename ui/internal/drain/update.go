@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/ui/internal/scene"
-	"electop/ui/internal/term"
 )
 
 // Update handles a message and returns an action for the program.
@@ -43,19 +42,14 @@ func (d *Model) planned(msg Planned) {
 		d.stage, d.err = failed, msg.err
 	default:
 		d.stage, d.plan = planned, msg.plan
+		d.folded = d.long()
 	}
-}
-
-// move selects another node, or scrolls the plan. It scrolls by at most a page, so that it skips no line.
-func (d *Model) move(step int) {
-	if d.stage == choosing {
-		d.at.MoveTo(d.at.Index+step, len(d.nodes))
-		return
-	}
-	d.text.Scroll(min(step, d.text.Rows))
 }
 
 func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	if d.typed != nil {
+		return d.typing(msg, s)
+	}
 	switch name := msg.String(); {
 	case name == "esc", name == "n", name == "q", name == "ctrl+c":
 		return d.cancel()
@@ -69,6 +63,12 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 		return d.start(d.node, s)
 	case name == "left", name == "h", name == "right", name == "l", name == "tab", name == "shift+tab":
 		d.onAction = !d.onAction && d.ready()
+	case name == "space" && d.lists():
+		d.toggle()
+	case name == "x" && d.lists():
+		d.choice.Destroy = !d.choice.Destroy
+	case name == "a" && d.lists():
+		d.fold()
 	default:
 		if step, ok := d.keys.Step(msg, max(1, d.text.Rows), max(len(d.text.Lines), len(d.nodes))); ok {
 			d.move(step)
@@ -79,23 +79,9 @@ func (d *Model) pressed(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
 
 func (d *Model) cancel() scene.Action {
 	text := ""
-	if d.acts() || d.stage == reading {
+	if d.lists() || d.stage == reading {
 		text = "Cancelled: nothing was changed."
 	}
 	d.End()
 	return scene.Close{Text: text}
-}
-
-func (d *Model) confirm(s *scene.Scene) scene.Action {
-	switch {
-	case d.acts() && s.Refusal(Kind) != "":
-		return scene.Say{Role: term.Delay, Text: s.Refusal(Kind)}
-	case d.ready():
-		p := d.plan
-		d.End()
-		return scene.Drain{Plan: p}
-	case d.acts() && d.text.Read():
-		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
-	}
-	return nil
 }

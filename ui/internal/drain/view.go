@@ -1,11 +1,12 @@
 package drain
 
 import (
+	"slices"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
-	"electop/election/insight"
+	"electop/election/sanitize"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -13,23 +14,28 @@ import (
 const (
 	// dialogWidth is the maximum width of the dialog, in cells.
 	dialogWidth = 100
-	// nameWidth is the maximum width of the name of an election, leaderWidth that of a leader.
-	nameWidth, leaderWidth = 24, 20
-	// shownNames is the maximum number of names before a sentence that applies to some elections.
-	shownNames = 3
+	// gutter is the width of the column of the cursor.
+	gutter = 2
 )
 
 // fit lays the text out for a window. The action is disabled until every line was visible.
 func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	w := min(dialogWidth, width-term.BoxSides)
-	page := &term.Page{Width: w - term.BoxSides, Sym: s.Sym}
+	page := &term.Page{Width: w - term.BoxSides - gutter, Sym: s.Sym}
 	d.write(page)
+	d.showToggled(page.Lines)
 	changed := d.text.Show(page.Lines, w, max(1, height-term.BoxFrame-2))
 	if d.stage == choosing {
 		d.at.Scroll(d.text.Rows, len(d.nodes))
 		d.text.Offset = d.at.Offset
 	}
+	if d.lists() {
+		d.placeCursor()
+	}
 	d.onAction = d.onAction && d.acts() && d.text.Read()
+	if !d.acts() || !d.text.Read() {
+		d.typed = nil
+	}
 	more := d.text.Seen > d.seen
 	d.seen = d.text.Seen
 	if d.stage != planned || !changed && !more {
@@ -38,137 +44,68 @@ func (d *Model) fit(s *scene.Scene, width, height int) tea.Cmd {
 	return d.notice()
 }
 
-func (d *Model) write(page *term.Page) {
-	switch d.stage {
-	case choosing:
-		d.writeNodes(page)
-	case reading:
-		text := "Reading the elections and sessions."
-		if total := d.read.total.Load(); total > 0 {
-			text = "Searching the whole store for keys that the node's sessions hold: " +
-				term.Thousands(d.read.done.Load()) + " of " + term.Thousands(total) + " keys."
-		}
-		page.Para(term.Accent, text)
-	case failed:
-		page.Para(term.Bad, "Cannot plan the drain: "+scene.Clean(d.err.Error()))
-	case planned:
-		d.writePlan(page)
-	default:
+// placeCursor keeps the cursor in the window, at first on the first election.
+func (d *Model) placeCursor() {
+	if d.line < 0 {
+		d.line = max(0, slices.IndexFunc(d.items, func(i int) bool { return i >= 0 }))
 	}
-}
-
-func (d *Model) writeNodes(page *term.Page) {
-	column := 0
-	for _, c := range d.nodes {
-		column = max(column, min(term.Width(scene.OneLine(c.node, 60)), page.Width/2))
-	}
-	for i, c := range d.nodes {
-		cursor, role := " ", term.Text
-		if i == d.at.Index {
-			cursor, role = page.Sym.Cursor, term.Strong
-		}
-		led := "no leader of these elections"
-		if c.led > 0 {
-			led = "leads " + term.Plural(c.led, "election")
-		}
-		page.Add(term.Span{term.Accent, cursor + " "}, term.Span{role, term.PadTo(scene.OneLine(c.node, 60), column) + "  "}, term.Span{term.Quiet, led})
-	}
-}
-
-// writePlan lists the elections to move, then the effects, and then the skipped elections.
-func (d *Model) writePlan(page *term.Page) {
-	todo := d.plan.Planned()
-	switch skipped := len(d.plan.Items) - len(todo); {
-	case len(d.plan.Items) == 0:
-		page.Para(term.Led, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")
-	default:
-		text := term.Plural(len(todo), "election") + " to move"
-		if skipped > 0 {
-			text += ", " + strconv.Itoa(skipped) + " skipped"
-		}
-		page.Para(term.Strong, text+". As of "+term.ClockTime(d.asOf)+".")
-		page.Blank()
-	}
-	column := 0
-	for _, i := range todo {
-		column = max(column, term.Width(scene.OneLine(i.Name, nameWidth)))
-	}
-	column = min(column, max(8, page.Width/4))
-	for _, i := range todo {
-		name, _ := term.Cut(i.Name, column, page.Sym.Ellipsis)
-		leader := []term.Span{{term.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {term.Quiet, "; next: " + i.Next}}
-		if !i.Watched {
-			leader = append(leader, term.Span{term.Delay, "; not watched"})
-		}
-		page.Beside([]term.Span{{term.Strong, term.PadTo(name, column) + "  "}}, column+2, leader...)
-	}
-	if len(todo) > 0 {
-		page.Blank()
-		page.Para(term.Text, d.plan.Course)
-		d.writeEffects(page)
-	}
-	d.writeSkipped(page)
-	for _, gap := range d.plan.Gaps {
-		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, gap})
-	}
-}
-
-// writeEffects writes the sentences of [insight.EffectOf] about a release.
-func (d *Model) writeEffects(page *term.Page) {
-	var effects []scene.NamedEffect
-	for _, i := range d.plan.Planned() {
-		effects = append(effects, scene.NamedEffect{Name: i.Name, Effect: i.Effect})
-	}
-	write := func(sign string, role term.Role, pick func(insight.Effect) []string) {
-		for _, text := range scene.Sentences(effects, pick, func(names []string) string { return term.NameList(names, shownNames) }) {
-			page.Beside([]term.Span{{role, sign + " "}}, 2, term.Span{role, text})
-		}
-	}
-	write(page.Sym.Dot, term.Quiet, func(f insight.Effect) []string { return []string{f.Key, f.Holder, f.Delay} })
-	write(page.Sym.Warning, term.Delay, func(f insight.Effect) []string { return f.Warnings })
-	for _, i := range d.plan.Planned() {
-		d.writeBetter(page, i.Name, i.Effect.Better)
-	}
-}
-
-func (d *Model) writeSkipped(page *term.Page) {
-	for _, i := range d.plan.Items {
-		if i.Skip != "" {
-			page.Para(term.Delay, "Skipped "+i.Name+": "+i.Skip)
-			d.writeBetter(page, i.Name, i.Effect.Better)
-		}
-	}
-}
-
-// writeBetter shows the step-down command of the holder's software.
-func (d *Model) writeBetter(page *term.Page, name, command string) {
-	if command != "" {
-		page.Field("Better", term.Span{term.Accent, scene.Clean(command)}, term.Span{term.Quiet, "  for " + name})
-	}
+	d.line = max(d.text.Offset, min(d.line, d.text.Offset+d.text.Rows-1, len(d.text.Lines)-1))
 }
 
 // View draws the dialog over lines, which are width cells wide.
 func (d Model) View(p *term.Painter, lines []string, width int) {
-	title := "Drain " + scene.OneLine(d.node, 40)
-	if d.stage == choosing {
+	title, edge := "Drain "+d.shownNode(), term.Accent
+	switch {
+	case d.stage == choosing:
 		title = "Drain a node"
+	case d.choice.Destroy:
+		edge = term.Vacant
 	}
-	b := term.Box{Edge: term.Accent, Title: title, Body: d.text.Window(), Foot: [][]term.Span{d.position(p.Sym), d.buttons()}}
+	b := term.Box{Edge: edge, Title: title, Body: d.body(p.Sym), Foot: [][]term.Span{d.position(p.Sym), d.buttons()}}
 	b.Draw(p, lines, d.text.Width, width)
 }
 
-// position shows the scroll position. If unread text disables the action, it shows where to scroll.
+// body returns the visible lines, each after the column of the cursor.
+func (d *Model) body(sym *term.Symbols) [][]term.Span {
+	window := d.text.Window()
+	lines := make([][]term.Span, len(window))
+	for i, line := range window {
+		mark := term.Span{term.Text, "  "}
+		if at := d.text.Offset + i; d.lists() && at == d.line || d.stage == choosing && at == d.at.Index {
+			mark = term.Span{term.Accent, sym.Cursor + " "}
+		}
+		lines[i] = append([]term.Span{mark}, line...)
+	}
+	return lines
+}
+
+// position shows the scroll position and the keys of the plan. If unread text disables the action, it shows where to
+// scroll.
 func (d *Model) position(sym *term.Symbols) []term.Span {
-	where := d.text.Position()
+	where := term.Span{term.Quiet, d.text.Position()}
 	switch {
 	case d.stage == choosing:
 		return []term.Span{{term.Quiet, "Other nodes: :drain NODE"}}
-	case where == "":
-		return nil
+	case d.typed != nil:
+		return []term.Span{{term.Alarm, "Type " + d.shownNode() + " to drain " + term.Plural(d.kept(), "election")}}
+	case d.acts() && d.text.Seen < d.text.Offset:
+		where = term.Span{term.Delay, "scroll up: the text changed"}
 	case d.acts() && !d.text.Read():
-		return []term.Span{{term.Key, sym.KeyMove}, {term.Delay, " scroll down to enable Drain"}}
+		where = term.Span{term.Delay, "scroll down to enable Drain"}
 	}
-	return []term.Span{{term.Key, sym.KeyMove}, {term.Quiet, " " + where}}
+	var spans []term.Span
+	if where.Text != "" {
+		where.Text += "   "
+		spans = []term.Span{{term.Key, sym.KeyMove + " "}, where}
+	}
+	if !d.lists() {
+		return spans
+	}
+	resort := term.Span{term.Quiet, " last resort: off"}
+	if d.choice.Destroy {
+		resort = term.Span{term.Vacant, " last resort: destroy"}
+	}
+	return append(spans, term.Span{term.Key, "space"}, term.Span{term.Quiet, " exclude   "}, term.Span{term.Key, "x"}, resort)
 }
 
 // buttons returns the buttons; brackets mark the one that Enter presses.
@@ -179,6 +116,10 @@ func (d *Model) buttons() []term.Span {
 		return []term.Span{{term.ButtonOn, "[ Plan ]"}, gap, {term.Key, "esc"}, {term.Quiet, " cancel"}}
 	case d.stage == reading:
 		return []term.Span{{term.ButtonOn, "[ Cancel ]"}}
+	case d.typed != nil:
+		return []term.Span{{term.Key, "> "}, {term.Strong, sanitize.Text(d.typed.String())}, {term.Accent, "_"}}
+	case d.lists() && d.kept() == 0:
+		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Delay, "All elections are excluded."}}
 	case !d.acts():
 		return []term.Span{{term.ButtonOn, "[ Close ]"}, gap, {term.Key, "r"}, {term.Quiet, " refresh"}}
 	case !d.ready():
@@ -188,5 +129,10 @@ func (d *Model) buttons() []term.Span {
 	if d.onAction {
 		cancel, action = term.Span{term.Button, "  Cancel  "}, term.Span{term.Alarm, "[ Drain ]"}
 	}
-	return []term.Span{cancel, gap, action, gap, {term.Key, "y"}, {term.Quiet, " drain  "}, {term.Key, "r"}, {term.Quiet, " refresh  "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
+	word := " drain"
+	if n := len(d.choice.Exclude); n > 0 {
+		word += " " + strconv.Itoa(d.kept()) + " of " + strconv.Itoa(d.kept()+n)
+	}
+	return []term.Span{cancel, gap, action, gap, {term.Key, "y"}, {term.Quiet, word + "  "}, {term.Key, "r"}, {term.Quiet, " refresh  "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
 }
+

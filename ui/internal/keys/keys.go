@@ -22,7 +22,7 @@ type Map struct {
 	dialog dialogKeys
 }
 
-type dialogKeys struct{ enter, esc, tab, scan, stop key.Binding }
+type dialogKeys struct{ enter, esc, tab, scan, stop, exclude, destroy, all key.Binding }
 
 // action is a binding with its name in the settings.
 type action struct {
@@ -87,6 +87,7 @@ func Default(ascii bool) Map {
 		dialog: dialogKeys{
 			enter: bind(enter, "", "enter"), esc: bind("esc", "cancel", "esc"), tab: bind("tab", "choose", "tab"),
 			scan: bind("f", "scan all keys", "f"), stop: bind("x", "stop", "x"),
+			exclude: bind("space", "exclude", "space"), destroy: bind("x", "last resort", "x"), all: bind("a", "list all", "a"),
 		},
 	}
 }
@@ -183,6 +184,20 @@ func (k Map) Dialog(searching, mayScan bool) []key.Binding {
 // Menu lists the keys of the footer of a menu.
 func (k Map) Menu() []key.Binding {
 	return []key.Binding{k.Down, says(k.dialog.enter, "choose"), k.dialog.esc}
+}
+
+// Plan lists the keys of the footer of the plan of a drain. long is true if some elections may be hidden.
+func (k Map) Plan(long bool) []key.Binding {
+	all := []key.Binding{k.Down, k.dialog.exclude, k.dialog.destroy, k.dialog.tab, says(k.dialog.enter, "press the button"), k.dialog.esc}
+	if long {
+		all = slices.Insert(all, 3, k.dialog.all)
+	}
+	return all
+}
+
+// Confirmation lists the keys of the footer while the user types a name to confirm an action.
+func (k Map) Confirmation() []key.Binding {
+	return []key.Binding{says(k.dialog.enter, "confirm"), says(k.dialog.esc, "back")}
 }
 
 // HelpPage lists the keys of the footer of the help.

@@ -3,6 +3,7 @@ package plan
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"electop/election"
@@ -17,11 +18,36 @@ type Planner func(ctx context.Context, node string, progress func(done, total in
 type Plan struct {
 	Node  string
 	Items []Item
-	// Course describes how each election is moved. Gaps are the reasons why the plan may lack keys.
-	Course string
-	Gaps   []string
+	// Course describes how each election is moved, and LastResort when a session is destroyed if Choice allows it. Gaps
+	// are the reasons why the plan may lack keys.
+	Course, LastResort string
+	Gaps               []string
+	// Choice is what the user chose.
+	Choice Choice
 	// Start begins the drain. It runs on the event loop and must not block.
-	Start func() Drain
+	Start func(Choice) Drain
+}
+
+// Choice is what the user chooses in a plan.
+type Choice struct {
+	// Exclude contains the keys of the elections that the drain skips.
+	Exclude map[string]bool
+	// Destroy allows destroying sessions as a last resort.
+	Destroy bool
+}
+
+// Excluded is why the drain skips an election that the user excluded.
+const Excluded = "excluded in the plan"
+
+// With returns the plan with a choice.
+func (p Plan) With(c Choice) Plan {
+	p.Choice, p.Items = c, slices.Clone(p.Items)
+	for i := range p.Items {
+		if item := &p.Items[i]; item.Skip == "" && c.Exclude[item.Target.Key] {
+			item.Skip = Excluded
+		}
+	}
+	return p
 }
 
 // Item is one election of a plan.
@@ -30,9 +56,11 @@ type Item struct {
 	// Name is the election's name. Watched reports whether a pattern matches its key.
 	Name    string
 	Watched bool
-	// Next names the likely candidates on other nodes in one line.
+	// Next names the likely candidates on other nodes in one line. Likely reports whether there is one.
 	Next   string
-	Effect insight.Effect
+	Likely bool
+	// Effect is the effect of a release, Last that of the last resort.
+	Effect, Last insight.Effect
 	// Skip is the reason why the drain skips the election, empty if it does not.
 	Skip string
 }

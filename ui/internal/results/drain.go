@@ -45,7 +45,7 @@ func (d *drain) doubt() string {
 
 // StartDrain begins a drain and opens its live table.
 func (l Log) StartDrain(p plan.Plan, s *scene.Scene) (Log, scene.Action) {
-	d := &drain{node: p.Node, run: p.Start()}
+	d := &drain{node: p.Node, run: p.Start(p.Choice)}
 	b := make(batch, 0, len(p.Items))
 	for _, i := range p.Items {
 		a := &action{

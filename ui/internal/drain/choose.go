@@ -1,0 +1,96 @@
+package drain
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"electop/ui/internal/plan"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+// hidden reports whether the plan hides an election: in a folded plan, those that need no attention.
+func (d *Model) hidden(i plan.Item) bool {
+	return d.folded && regular(i) && !d.choice.Exclude[i.Target.Key]
+}
+
+// regular reports whether an election probably moves, so that it needs no attention.
+func regular(i plan.Item) bool { return i.Likely && i.Watched && i.Effect.Better == "" }
+
+// toggle excludes the election of the cursor's line, or includes it again.
+func (d *Model) toggle() {
+	if d.line >= len(d.items) || d.items[d.line] < 0 {
+		return
+	}
+	d.toggled = d.items[d.line]
+	key := d.plan.Items[d.toggled].Target.Key
+	if d.choice.Exclude[key] {
+		delete(d.choice.Exclude, key)
+	} else {
+		d.choice.Exclude[key] = true
+	}
+}
+
+// fold hides the elections of a long plan that need no attention, or shows them.
+func (d *Model) fold() {
+	if d.long() {
+		d.folded, d.line, d.text.Offset = !d.folded, -1, 0
+	}
+}
+
+// showToggled replaces the visible lines of the toggled election, so that they do not count as unread: the user has
+// changed them.
+func (d *Model) showToggled(lines [][]term.Span) {
+	for n, item := range d.items {
+		if item == d.toggled && n < len(lines) && n < len(d.text.Lines) && n >= d.text.Offset && n < d.text.Offset+d.text.Rows {
+			d.text.Lines[n] = lines[n]
+		}
+	}
+	d.toggled = -1
+}
+
+// move moves the cursor by at most a page, so that it skips no line.
+func (d *Model) move(step int) {
+	switch step = max(-d.text.Rows, min(step, d.text.Rows)); {
+	case d.stage == choosing:
+		d.at.MoveTo(d.at.Index+step, len(d.nodes))
+	case !d.lists():
+		d.text.Scroll(step)
+	default:
+		d.line = max(0, min(d.line+step, len(d.text.Lines)-1))
+		d.text.Scroll(max(0, d.line-d.text.Offset-d.text.Rows+1) + min(0, d.line-d.text.Offset))
+	}
+}
+
+// confirm begins the drain. For a long plan, the user then types the node's name.
+func (d *Model) confirm(s *scene.Scene) scene.Action {
+	switch {
+	case d.acts() && s.Refusal(Kind) != "":
+		return scene.Say{Role: term.Delay, Text: s.Refusal(Kind)}
+	case d.ready() && d.long() && d.typed == nil:
+		d.typed = &term.Input{}
+	case d.ready():
+		p := d.plan.With(d.choice)
+		d.End()
+		return scene.Drain{Plan: p}
+	case d.acts() && d.text.Read():
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: the text is new. Read it, then confirm again."}
+	}
+	return nil
+}
+
+// typing handles a key while the name of the node is typed.
+func (d *Model) typing(msg tea.KeyPressMsg, s *scene.Scene) scene.Action {
+	switch name := msg.String(); {
+	case name == "esc" || name == "ctrl+c":
+		d.typed = nil
+	case name != "enter":
+		d.typed.Press(msg)
+	case d.typed.String() == d.node || d.typed.String() == d.shownNode():
+		return d.confirm(s)
+	default:
+		return scene.Say{Role: term.Delay, Text: "Nothing was done: this is not the name of the node."}
+	}
+	return nil
+}
+
+func (d *Model) shownNode() string { return scene.OneLine(d.node, 40) }

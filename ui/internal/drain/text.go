@@ -1,0 +1,185 @@
+package drain
+
+import (
+	"slices"
+	"strconv"
+
+	"electop/election/insight"
+	"electop/ui/internal/plan"
+	"electop/ui/internal/scene"
+	"electop/ui/internal/term"
+)
+
+const (
+	// nameWidth is the maximum width of the name of an election, leaderWidth that of a leader.
+	nameWidth, leaderWidth = 24, 20
+	// shownNames is the maximum number of names before a sentence that applies to some elections.
+	shownNames = 3
+)
+
+func (d *Model) write(page *term.Page) {
+	switch d.stage {
+	case choosing:
+		d.writeNodes(page)
+	case reading:
+		text := "Reading the elections and sessions."
+		if total := d.read.total.Load(); total > 0 {
+			text = "Searching the whole store for keys that the node's sessions hold: " +
+				term.Thousands(d.read.done.Load()) + " of " + term.Thousands(total) + " keys."
+		}
+		page.Para(term.Accent, text)
+	case failed:
+		page.Para(term.Bad, "Cannot plan the drain: "+scene.Clean(d.err.Error()))
+	case planned:
+		d.writePlan(page)
+	default:
+	}
+}
+
+func (d *Model) writeNodes(page *term.Page) {
+	column := 0
+	for _, c := range d.nodes {
+		column = max(column, min(term.Width(scene.OneLine(c.node, 60)), page.Width/2))
+	}
+	for i, c := range d.nodes {
+		role, led := term.Text, term.Span{term.Text, "leads " + term.Plural(c.led, "election")}
+		switch {
+		case i == d.at.Index:
+			role = term.Strong
+		case c.led == 0:
+			role = term.Quiet
+		}
+		if c.led == 0 {
+			led.Role = term.Quiet
+		}
+		page.Add(term.Span{role, term.PadTo(scene.OneLine(c.node, 60), column) + "  "}, led)
+	}
+}
+
+// writePlan lists the elections to move, then the effects, and then the skipped elections.
+func (d *Model) writePlan(page *term.Page) {
+	todo := d.plan.Planned()
+	d.writeSummary(page, todo)
+	d.writeItems(page, todo)
+	if len(todo) > 0 {
+		page.Blank()
+		page.Para(term.Text, d.plan.Course)
+		d.writeEffects(page, func(i plan.Item) insight.Effect { return i.Effect })
+		d.writeLastResort(page)
+		for _, i := range todo {
+			d.writeBetter(page, i.Name, i.Effect.Better)
+		}
+	}
+	d.writeSkipped(page)
+	for _, gap := range d.plan.Gaps {
+		page.Beside([]term.Span{{term.Delay, page.Sym.Warning + " "}}, 2, term.Span{term.Delay, gap})
+	}
+}
+
+// writeSummary counts the elections.
+func (d *Model) writeSummary(page *term.Page, todo []plan.Item) {
+	if len(d.plan.Items) == 0 {
+		page.Para(term.Led, "No session on "+scene.OneLine(d.node, 60)+" leads an election or holds another key.")
+		return
+	}
+	text := term.Plural(len(todo), "election") + " to move"
+	if skipped := len(d.plan.Items) - len(todo); skipped > 0 {
+		text += ", " + strconv.Itoa(skipped) + " skipped"
+	}
+	page.Para(term.Strong, text+". As of "+term.ClockTime(d.asOf)+".")
+	if !d.long() {
+		page.Blank()
+		return
+	}
+	likely := 0
+	for _, i := range todo {
+		if regular(i) {
+			likely++
+		}
+	}
+	count := func(n int, what string) {
+		page.Beside([]term.Span{{term.Strong, strconv.Itoa(n)}}, len(strconv.Itoa(len(todo)))+2, term.Span{term.Text, what})
+	}
+	verb, others := "lists", "others, listed below"
+	if !d.folded {
+		verb, others = "hides", "others"
+	}
+	page.Blank()
+	count(likely, "with a likely candidate on another node; a "+verb+" them")
+	count(len(todo)-likely, others)
+	page.Blank()
+}
+
+// writeItems writes the elections that are not hidden, and remembers their lines.
+func (d *Model) writeItems(page *term.Page, todo []plan.Item) {
+	column := 0
+	for _, i := range todo {
+		column = max(column, term.Width(scene.OneLine(i.Name, nameWidth)))
+	}
+	column = min(column, max(8, page.Width/4))
+	d.items = slices.Repeat([]int{-1}, len(page.Lines))
+	for n, i := range d.plan.Items {
+		if i.Skip == "" && !d.hidden(i) {
+			d.writeItem(page, i, column)
+			d.items = append(d.items, slices.Repeat([]int{n}, len(page.Lines)-len(d.items))...)
+		}
+	}
+}
+
+func (d *Model) writeItem(page *term.Page, i plan.Item, column int) {
+	name, _ := term.Cut(i.Name, column, page.Sym.Ellipsis)
+	box := "[" + page.Sym.Passing + "] "
+	leader := []term.Span{{term.Text, scene.OneLine(i.Target.Leader, leaderWidth)}, {term.Quiet, "; next: " + i.Next}}
+	if !i.Watched {
+		leader = append(leader, term.Span{term.Delay, "; not watched"})
+	}
+	first := []term.Span{{term.Led, box}, {term.Strong, term.PadTo(name, column) + "  "}}
+	if d.choice.Exclude[i.Target.Key] {
+		first = []term.Span{{term.Quiet, term.PadTo("[", term.Width(box)-2) + "] "}, {term.Faint, term.PadTo(name, column) + "  "}}
+		for n := range leader {
+			leader[n].Role = term.Faint
+		}
+	}
+	page.Beside(first, term.Width(box)+column+2, leader...)
+}
+
+// writeLastResort describes when sessions are destroyed, if the user allows it.
+func (d *Model) writeLastResort(page *term.Page) {
+	if !d.choice.Destroy {
+		page.Para(term.Quiet, "Last resort: off. The drain does not destroy a session; x allows it.")
+		return
+	}
+	page.Para(term.Vacant, "Last resort: destroy. "+d.plan.LastResort)
+	d.writeEffects(page, func(i plan.Item) insight.Effect { return i.Last })
+}
+
+// writeEffects writes the sentences of [insight.EffectOf] about an action.
+func (d *Model) writeEffects(page *term.Page, of func(plan.Item) insight.Effect) {
+	var effects []scene.NamedEffect
+	for _, i := range d.plan.Planned() {
+		effects = append(effects, scene.NamedEffect{Name: i.Name, Effect: of(i)})
+	}
+	write := func(sign string, role term.Role, pick func(insight.Effect) []string) {
+		for _, text := range scene.Sentences(effects, pick, func(names []string) string { return term.NameList(names, shownNames) }) {
+			page.Beside([]term.Span{{role, sign + " "}}, 2, term.Span{role, text})
+		}
+	}
+	write(page.Sym.Dot, term.Quiet, func(f insight.Effect) []string { return []string{f.Key, f.Holder, f.Delay} })
+	write(page.Sym.Warning, term.Delay, func(f insight.Effect) []string { return f.Warnings })
+}
+
+func (d *Model) writeSkipped(page *term.Page) {
+	for _, i := range d.plan.Items {
+		if i.Skip != "" {
+			page.Para(term.Delay, "Skipped "+i.Name+": "+i.Skip)
+			d.writeBetter(page, i.Name, i.Effect.Better)
+		}
+	}
+}
+
+// writeBetter shows the step-down command of the holder's software.
+func (d *Model) writeBetter(page *term.Page, name, command string) {
+	if command != "" {
+		page.Field("Better", term.Span{term.Accent, scene.Clean(command)}, term.Span{term.Quiet, "  for " + name})
+	}
+}
