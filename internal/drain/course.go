@@ -166,6 +166,16 @@ func (c *course) decide(now time.Time, p *policy) (want election.ActionKind, wak
 	}
 }
 
+// repeatAfter is the time until a release that Consul did not confirm is repeated.
+const repeatAfter = 2 * time.Second
+
+// repeats reports whether the last release may not have been applied, for example because Consul had no leader. It is
+// safe to repeat it: a release changes only the hold that it names.
+func (c *course) repeats(p *policy) bool {
+	failed := c.outcome.Kind == insight.OutcomeUnknown || c.outcome.Kind == insight.OutcomeFailed
+	return c.actedOnHold() && failed && c.outcome.Action == election.ActionRelease && c.rounds-c.spent < p.Rounds
+}
+
 // observedWithin is the longest time until a change is observed, according to docs/reliability.md.
 const observedWithin = 30 * time.Second
 
@@ -195,9 +205,13 @@ func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 
 // decideHere decides while a session on a drained node leads.
 func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
+	repeats := c.repeats(p)
 	switch {
-	case c.actedOnHold():
+	case c.actedOnHold() && !repeats:
 		return "", c.unchanged(now, p)
+	case repeats && now.Before(c.actedAt.Add(repeatAfter)):
+		c.set(Moving, "")
+		return "", c.actedAt.Add(repeatAfter)
 	case c.rounds-c.spent < p.Rounds:
 		if c.begun {
 			c.set(Moving, "")

@@ -434,6 +434,29 @@ func TestAReleaseThatWasNotConfirmedWaitsForItsResult(t *testing.T) {
 	})
 }
 
+// If Consul has no leader for a moment, a release fails or is not confirmed.
+func TestAReleaseThatWasNotAppliedIsRepeated(t *testing.T) {
+	for _, kind := range []insight.OutcomeKind{insight.OutcomeUnknown, insight.OutcomeFailed} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFakeConsul()
+			w.add("web", "node-2", always("node-3")).fails = func(n int) insight.OutcomeKind {
+				if n < 3 {
+					return kind
+				}
+				return insight.OutcomeDone
+			}
+			w.add("mail", "node-2", always("node-3")).fails = func(int) insight.OutcomeKind { return kind }
+			got := w.run(t.Context(), options())
+			if r := got["web"]; r.Status != drain.Moved || r.Rounds != 3 || r.Reason != "" {
+				t.Errorf("%s: %+v", kind, r)
+			}
+			if r := got["mail"]; r.Status != drain.Failed || r.Rounds != 20 || r.Failure != kind || r.Reason != "the reason" {
+				t.Errorf("%s: %+v", kind, r)
+			}
+		})
+	}
+}
+
 func TestSkippedElectionsAreNotReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeConsul()
