@@ -301,7 +301,10 @@ func TestTheMenuListsEveryKnownNode(t *testing.T) {
 
 func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	run := &fakeDrain{changes: someChanges()[:2]}
-	run.changes = append(run.changes, []plan.Step{{Key: keyOf("orders"), Status: plan.Interrupted, Text: "interrupted before a release"}})
+	run.changes = append(run.changes, []plan.Step{
+		{Key: keyOf("orders"), Status: plan.Interrupted, Text: "interrupted, led by orders-1 on node-1, 1 release", Elsewhere: true},
+		{Key: keyOf("shop"), Status: plan.Interrupted, Text: "interrupted before a release"},
+	})
 	d, _ := planned(t, run, 120, 36)
 	next := d.send(d.confirmDrain()())
 	d.keys("x")
@@ -319,7 +322,7 @@ func TestADrainIsStoppedAfterConfirmation(t *testing.T) {
 	}
 	next = d.send(next())
 	d.send(next())
-	d.wants("stopped", "3 of 4", "interrupted before a release")
+	d.wants("stopped", "2 of 4", "! interrupted  lock/shop", "● interrupted  orders", "interrupted before a release")
 	d.lacks("complete")
 }
 

@@ -205,7 +205,9 @@ func (f *drainFeed) Stop() { f.stop() }
 
 // stepOf describes an election of a drain in progress.
 func stepOf(r drain.Result) ui.DrainStep {
-	step := ui.DrainStep{Key: r.Item.Target.Key, Status: ui.DrainStatus(r.Status), Text: drainText(r)}
+	step := ui.DrainStep{
+		Key: r.Item.Target.Key, Status: ui.DrainStatus(r.Status), Text: drainText(r), Elsewhere: r.Leader.Session != "" && !r.Here,
+	}
 	switch r.Status {
 	case drain.Waiting:
 		step.Text = presentLeader(r)

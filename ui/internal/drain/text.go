@@ -62,7 +62,9 @@ func (d *Model) writePlan(page *term.Page) {
 	d.writeSummary(page, todo)
 	d.writeItems(page, todo)
 	if len(todo) > 0 {
-		page.Blank()
+		if d.items[len(d.items)-1] >= 0 {
+			page.Blank()
+		}
 		page.Para(term.Text, d.plan.Course)
 		d.writeEffects(page, func(i plan.Item) insight.Effect { return i.Effect })
 		d.writeLastResort(page)
@@ -106,7 +108,9 @@ func (d *Model) writeSummary(page *term.Page, todo []plan.Item) {
 	}
 	page.Blank()
 	count(likely, "with a likely candidate on another node; a "+verb+" them")
-	count(len(todo)-likely, others)
+	if likely < len(todo) {
+		count(len(todo)-likely, others)
+	}
 	page.Blank()
 }
 

@@ -110,6 +110,8 @@ type Step struct {
 	Key    string
 	Status Status
 	Text   string
+	// Elsewhere reports whether a session on another node leads.
+	Elsewhere bool
 	// Since is when the state in Text began, zero if its age is not displayed.
 	Since time.Time
 }

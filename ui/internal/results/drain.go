@@ -119,6 +119,9 @@ func (a *action) stepWords(s *scene.Scene) string {
 
 // stepLook is the sign of an election of a drain in its role.
 func (a *action) stepLook(sym *term.Symbols) term.Span {
+	if a.step.Status == plan.Interrupted && a.step.Elsewhere {
+		return term.Span{term.Quiet, sym.Led}
+	}
 	switch a.step.Status {
 	case plan.Moved:
 		return term.Span{term.Led, sym.Led}
@@ -137,14 +140,15 @@ func (a *action) stepLook(sym *term.Symbols) term.Span {
 
 // stepOrder ranks the states, problems first, as [action.outcomeOrder] does.
 func (a *action) stepOrder() int {
-	switch a.step.Status {
-	case plan.Failed:
+	switch {
+	case a.step.Status == plan.Failed:
 		return 0
-	case plan.Stayed, plan.Vacant, plan.Interrupted:
-		return 1
-	default:
+	case a.step.Status == plan.Interrupted && a.step.Elsewhere:
 		return 2
+	case a.step.Status == plan.Stayed, a.step.Status == plan.Vacant, a.step.Status == plan.Interrupted:
+		return 1
 	}
+	return 2
 }
 
 // unfinished is the outcome of an election whose drain was interrupted by the end of the program.
