@@ -238,7 +238,7 @@ func scenes() map[string]func(t *testing.T, w, h int) *driver {
 			d.keys("D")
 			return d
 		},
-		"drain-plan":           planOf,
+		"drain-plan": planOf,
 		"drain-choices": func(t *testing.T, w, h int) *driver {
 			d := planOf(t, w, h)
 			d.keys("j", "space", "x")

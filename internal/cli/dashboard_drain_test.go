@@ -103,3 +103,34 @@ func TestAPauseOfADrainIsExplained(t *testing.T) {
 		t.Errorf("%q", s.Text)
 	}
 }
+
+func TestADrainOfTheDashboardFollowsTheChoice(t *testing.T) {
+	w := onMemory(t)
+	a, _, _ := threeNodes(t, w)
+	excluded, here := w.sessionOn(a), w.sessionOn(a)
+	w.acquire("service/mail/leader", excluded, "mail-1")
+	w.acquire("service/web/leader", here, "web-1")
+	contend(t, w, "service/web/leader", here, "web-1")
+	p, err := newDrains(t, w.addr).plan(t.Context(), a, noProgress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Start(ui.DrainChoice{Exclude: map[string]bool{"service/mail/leader": true}, Destroy: true})
+	for exists := true; exists; { // the last resort
+		if _, more := d.Next(); !more {
+			t.Fatal("it ended before the session was destroyed")
+		}
+		entry, _, err := w.client.Session().Info(here, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exists = entry != nil
+	}
+	d.Stop()
+	if s := follow(d)["service/mail/leader"]; s.Status != "skipped" || s.Text != ui.DrainExcluded {
+		t.Errorf("%+v", s)
+	}
+	if pair := w.get("service/mail/leader"); pair.Session != excluded {
+		t.Errorf("%+v", pair)
+	}
+}

@@ -135,4 +135,3 @@ func (d *Model) buttons() []term.Span {
 	}
 	return []term.Span{cancel, gap, action, gap, {term.Key, "y"}, {term.Quiet, word + "  "}, {term.Key, "r"}, {term.Quiet, " refresh  "}, {term.Key, "esc"}, {term.Quiet, " cancel"}}
 }
-
