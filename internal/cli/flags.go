@@ -32,11 +32,11 @@ type options struct {
 	keep     time.Duration
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
-	// settings are those of the config file that are not flags.
+	// settings contains the settings of the config file for which no flag exists.
 	settings fileSettings
 }
 
-// consulFlag is a text flag that Consul's own command line has too.
+// consulFlag is a string flag that Consul's own command line also has.
 type consulFlag struct {
 	value            *string
 	name, env, usage string
@@ -77,7 +77,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.historyTokenFile, "history-token-file", "", "file that contains the bearer token for the URL of --history ("+historyTokenEnv+")")
 	f.StringVar(&o.historyCAFile, "history-ca-file", "", "CA certificate file for the URL of --history (default: those of the system)")
 	o.keep = defaultKeep
-	f.Var((*daysFlag)(&o.keep), "keep", "age at which the history is deleted, such as 90d or 12h; 0 for no limit")
+	f.Var((*daysFlag)(&o.keep), "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
 	f.StringVar(&o.context, "context", "", "cluster of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }

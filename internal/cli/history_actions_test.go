@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// watch explains each action of another electop process exactly once.
+// `electop watch` explains each action of another electop process exactly once.
 func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		file, p := historyFile(t), prefix(t)
