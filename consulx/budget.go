@@ -12,9 +12,9 @@ const (
 	shortConns  = 6
 	// leastConns leaves connections for four blocking queries.
 	leastConns = urgentConns + shortConns + 4
-	// sessionListConns is for the blocking query of the session list.
+	// sessionListConns is the number of connections for the blocking query over the session list.
 	sessionListConns = 1
-	// leastChecks are reserved for health checks; maxChecks suffice for the rows of a screen.
+	// leastChecks connections are reserved for health checks. maxChecks is enough for the rows of a screen.
 	leastChecks = 6
 	maxChecks   = 16
 )
@@ -40,7 +40,7 @@ func (b *Budget) ForKeys() int {
 	return max(1, b.blocking-sessionListConns-min(leastChecks, b.blocking/5))
 }
 
-// Use adds n to the number of blocking queries over keys. Checks get the rest.
+// Use adds n to the number of blocking queries over keys. The remaining connections are available for health checks.
 func (b *Budget) Use(n int) {
 	b.mu.Lock()
 	b.keys += n
@@ -66,9 +66,9 @@ func (b *Budget) OnChange(f func(n int)) {
 // clients send requests to one agent. Each has its own connections.
 type clients struct {
 	budget  *Budget
-	short   *Client // sends reads that respond at once
-	waiting *Client // see Blocking
-	urgent  *Client // see Urgent
+	short   *Client // for reads that return at once
+	waiting *Client // for blocking queries
+	urgent  *Client // for probes and for the operator's actions
 }
 
 func (c *Client) openClients(b *Budget, connect func(client *Client, conns int) error) (*Client, error) {

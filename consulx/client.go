@@ -50,7 +50,7 @@ type Config struct {
 // Client is a connection to one Consul agent, safe for concurrent use.
 type Client struct {
 	*clients
-	api        *api.Client // sends through this client's connections
+	api        *api.Client // uses the same connections
 	http       *http.Client
 	transport  *transport.Transport
 	endpoint   *url.URL
@@ -152,14 +152,14 @@ func (c *Client) Write(ctx context.Context) *api.WriteOptions {
 	return (&api.WriteOptions{}).WithContext(ctx)
 }
 
-// Filtered reports whether ACLs may have filtered the response. Consul omits the filtered flag for anonymous
-// requests; then only the default policy deny indicates it.
+// Filtered reports whether ACLs may have filtered the response. Consul omits the filtered flag in responses to
+// anonymous requests, so for these only the default policy deny is evidence.
 func (c *Client) Filtered(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || c.anonymous && meta.DefaultACLPolicy == "deny"
 }
 
-// MayOmit reports whether an absent key may still exist. After its token is revoked, a blocked query returns an empty
-// response without the filtered flag.
+// MayOmit reports whether a key that is absent from the response may still exist. If the token is revoked while a
+// query is blocked, Consul returns an empty response without the filtered flag.
 func (c *Client) MayOmit(meta *api.QueryMeta) bool {
 	return meta.ResultsFilteredByACLs || meta.DefaultACLPolicy == "deny" || !c.anonymous
 }
@@ -222,8 +222,8 @@ func (c *Client) ConsensusLeader(ctx context.Context) (string, error) {
 	return leader, c.Wrap(err)
 }
 
-// checkEnvironment rejects values for which Consul's library only prints a warning. An invalid CONSUL_HTTP_SSL_VERIFY
-// would even disable verification.
+// checkEnvironment rejects values for which Consul's library only prints a warning. With an invalid
+// CONSUL_HTTP_SSL_VERIFY, the library does not verify certificates.
 func checkEnvironment() error {
 	for _, name := range []string{api.HTTPSSLEnvName, api.HTTPSSLVerifyEnvName} {
 		text := os.Getenv(name)

@@ -18,7 +18,7 @@ import (
 
 const secret = "0b5c2f0e-1111-2222-3333-444455556666"
 
-// echo is a Consul that denies every request and records it.
+// echo is a Consul that denies every request and records the requests.
 func echo(t *testing.T, start func(http.Handler) *httptest.Server) (*httptest.Server, func() *http.Request) {
 	t.Helper()
 	asked := make(chan *http.Request, 10)

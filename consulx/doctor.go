@@ -55,7 +55,7 @@ func Doctor(ctx context.Context, c *Client, ps election.Patterns) (Report, error
 	}
 	d.ask(ps.Selecting())
 	if !d.acls() {
-		return d.report, nil // with an unknown token, every rule would be reported as missing
+		return d.report, nil // every rule would be reported as missing
 	}
 	d.agent(info, err)
 	for _, p := range ps {
@@ -84,7 +84,7 @@ func (d *doctor) add(subject string, status Status, rule, detail string, args ..
 	})
 }
 
-// fails adds a row for an error. If Consul is unreachable, the whole report fails.
+// fails adds a row for a read that failed. If Consul is unreachable, it makes the whole report fail.
 func (d *doctor) fails(subject, rule string, err error) {
 	switch {
 	case IsDenied(err):
@@ -166,7 +166,7 @@ func (d *doctor) policy() string {
 	return meta.DefaultACLPolicy
 }
 
-// ask requests all permissions at once. If that fails, the results of the reads decide.
+// ask requests all permissions at once. If the request fails, the report uses the results of the reads instead.
 func (d *doctor) ask(ps election.Patterns) {
 	wanted := []right{
 		{Resource: "session", Access: "read"}, {Resource: "session", Access: "write"},
@@ -187,7 +187,7 @@ func (d *doctor) ask(ps election.Patterns) {
 	}
 }
 
-// may reports whether the token has a permission, and whether that is known.
+// may returns whether the token has a permission. known is false if Consul did not report the permission.
 func (d *doctor) may(resource, segment, access string) (allowed, known bool) {
 	if d.open {
 		return true, true
@@ -204,7 +204,7 @@ func KeyRule(p election.Pattern, policy string) string {
 	return aclRule("key_prefix", p.Prefix(), policy)
 }
 
-// keys reports whether the keys of a pattern are readable.
+// keys adds a row that states whether the keys of a pattern are readable.
 func (d *doctor) keys(p election.Pattern, ps election.Patterns) {
 	subject, rule := "keys "+p.String(), KeyRule(p, "read")
 	if p.Excludes() {
@@ -283,7 +283,7 @@ func (d *doctor) catalog() {
 	}
 }
 
-// actions reports the permissions that release and destroy require.
+// actions adds rows for the permissions that release and destroy require.
 func (d *doctor) actions(ps election.Patterns) {
 	for _, p := range ps {
 		d.action("release "+p.String(), KeyRule(p, "write"), right{Resource: "key", Segment: p.Prefix(), Access: "write"},
@@ -293,7 +293,7 @@ func (d *doctor) actions(ps election.Patterns) {
 		"requires session write on the name of the session's node", narrower(false))
 }
 
-// narrower notes that a permission for a part of a prefix may exist.
+// narrower returns a note that the token may have the permission for a part of a prefix.
 func narrower(exact bool) string {
 	if exact {
 		return ""

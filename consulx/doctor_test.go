@@ -71,7 +71,7 @@ func TestDoctorUnderACLs(t *testing.T) {
 	t.Setenv("CONSUL_HTTP_TOKEN", "")
 	for _, c := range []struct {
 		name, token string
-		// acls, agent, keys, sessions, nodes, checks, release, destroy.
+		// statuses of acls, agent, keys, sessions, nodes, checks, release and destroy
 		want string
 	}{
 		{"management", agent.Token(), "ok ok ok ok ok ok ok ok"},
@@ -145,7 +145,7 @@ func TestRights(t *testing.T) {
 	if got := ask(reader, target); got != none {
 		t.Errorf("a reader: %+v", got)
 	}
-	// A token with the missing rules that the report names has every permission.
+	// A token with all rules that the report names as missing has every permission.
 	missing := ask(reader, oddTarget)
 	for _, c := range []struct {
 		rules  string

@@ -151,7 +151,7 @@ func describeStatus(s api.StatusError) (text string, kind error) {
 	switch {
 	case kind != nil:
 		return text, kind
-	case s.Code == http.StatusForbidden && text != "": // from a proxy, or from an endpoint that the agent blocks
+	case s.Code == http.StatusForbidden && text != "": // a proxy's response, or a blocked endpoint
 		return "Consul answered 403: " + text, ErrDenied
 	case s.Code == http.StatusForbidden:
 		return "permission denied", ErrDenied

@@ -22,8 +22,8 @@ type Operator struct {
 	note   func(election.OperatorAction)
 }
 
-// NewOperator returns an operator. note receives every action before and after it, for observe.Observer.Note; it may
-// be nil.
+// NewOperator returns an operator. note receives every action twice: before it starts and when it has ended. See
+// observe.Observer.Note. note may be nil.
 func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 	if note == nil {
 		note = func(election.OperatorAction) {}
@@ -32,8 +32,8 @@ func NewOperator(c *Client, note func(election.OperatorAction)) *Operator {
 }
 
 // Release unlocks a key and keeps its value, flags and session; no lock-delay follows. It acts only on the hold of t
-// (Session, CreateIndex, LockIndex), otherwise it fails with ErrMoved. ErrRefused protects some keys; after
-// ErrUnknown the result is unconfirmed.
+// (Session, CreateIndex, LockIndex), otherwise it fails with ErrMoved. It fails with ErrRefused for keys that electop
+// never releases. After ErrUnknown the write may have been applied.
 func (op *Operator) Release(ctx context.Context, t election.Target) (Released, error) {
 	return op.releaseSeen(ctx, t, nil)
 }
@@ -116,7 +116,7 @@ func (c *Client) destroySession(ctx context.Context, id string) error {
 	return err
 }
 
-// act runs an action. It reports the action before and after.
+// act runs an action. It calls note before and after the action.
 func (op *Operator) act(a election.OperatorAction, do func() error) error {
 	a.At, a.Stage = time.Now(), election.ActionStarted
 	op.note(a)
@@ -134,7 +134,7 @@ func (op *Operator) act(a election.OperatorAction, do func() error) error {
 // held reads the key of a target and checks that its session holds the key.
 func (c *Client) held(ctx context.Context, t election.Target) (*election.Pair, error) {
 	if !election.Addressable(t.Key) {
-		return nil, Fail(ErrRefused, "%s is not UTF-8: Consul replaces such bytes, so that the key cannot be addressed and others look like it; "+
+		return nil, Fail(ErrRefused, "%s is not UTF-8: Consul replaces its invalid bytes, so the key cannot be addressed and other keys may look the same; "+
 			"nothing was written", sanitize.Line(t.Key, 100))
 	}
 	pair, err := c.ReadKey(ctx, t.Key)
@@ -171,7 +171,7 @@ func (op *Operator) DeleteFree(ctx context.Context, p election.Pair) error {
 func (c *Client) repair(ctx context.Context, p election.Pair, write *api.KVTxnOp) error {
 	switch {
 	case !election.Addressable(p.Key):
-		return Fail(ErrRefused, "%s is not UTF-8, so that the key cannot be addressed; nothing was written", sanitize.Line(p.Key, 100))
+		return Fail(ErrRefused, "%s is not UTF-8, so it cannot be addressed; nothing was written", sanitize.Line(p.Key, 100))
 	case p.Held():
 		return Fail(ErrMoved, "%s is held; nothing was written", p.Key)
 	case p.ModifyIndex == 0: // in a check-and-set, index 0 means that the key must not exist

@@ -34,7 +34,7 @@ func (c *Client) Get(path string, params url.Values, q *api.QueryOptions, decode
 		DefaultACLPolicy:      header.Get("X-Consul-Default-Acl-Policy"),
 		ResultsFilteredByACLs: header.Get("X-Consul-Results-Filtered-By-Acls") == "true",
 	}
-	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has checked that it is valid
+	meta.LastIndex, _ = strconv.ParseUint(header.Get("X-Consul-Index"), 10, 64) // the transport has checked the index
 	return meta, nil
 }
 

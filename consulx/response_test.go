@@ -17,7 +17,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// lookThrough reads elections through a server that is not Consul.
+// lookThrough reads the elections through a server that is not Consul.
 func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -29,7 +29,7 @@ func lookThrough(t *testing.T, handler http.HandlerFunc) error {
 	return err
 }
 
-// probes is a server that responds like Consul, except to reads of keys.
+// probes is a server that responds like Consul to all requests except reads of keys.
 func probes(keys http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -13,8 +13,8 @@ import (
 	"electop/election"
 )
 
-// Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent, likely
-// contenders first. The result contains the errors.
+// Survey reads the surroundings of an election once: all sessions, and at most 64 keys under the same parent. If
+// there are more, it prefers likely contenders. Read errors are stored in the result.
 func Survey(ctx context.Context, c *Client, key string) election.Surroundings {
 	return Surveys(ctx, c, []string{key})[0]
 }
@@ -37,7 +37,7 @@ func Surveys(ctx context.Context, c *Client, keys []string) []election.Surroundi
 			return nil
 		})
 	}
-	_ = g.Wait() // the results contain the errors
+	_ = g.Wait() // read errors are stored in the results
 	at := time.Now()
 	for i := range all {
 		all[i].At, all[i].Sessions, all[i].SessionsErr = at, sessions, ReadProblem("sessions", sessionsErr)

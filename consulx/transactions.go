@@ -89,7 +89,7 @@ func (c *Client) ReadExisting(keys []string, q *api.QueryOptions) (pairs []elect
 		}
 		keys = rest
 	}
-	return nil, nil, Fail(nil, "the keys change faster than they can be read")
+	return nil, nil, Fail(nil, "keys were deleted while electop read them; try again")
 }
 
 func txnPairs(results api.TxnResults) []election.Pair {

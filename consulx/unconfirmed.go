@@ -20,7 +20,7 @@ const (
 	// about 10 s.
 	currentLimit = 10 * time.Second
 	// interruptedLimit is the same limit after the user stopped electop.
-	interruptedLimit = 2 * time.Second
+	interruptedLimit = 5 * time.Second
 	currentRetry     = 250 * time.Millisecond
 )
 
@@ -41,7 +41,7 @@ func (c *Client) unconfirmed(ctx context.Context, err error, what string, now fu
 	return &lineError{text: sanitize.Line(text, errorLength), kind: ErrUnknown, cause: plainCause(err)}
 }
 
-// readAgain retries until Consul responds, because reads often fail as long as writes fail.
+// readAgain rereads the state until Consul responds. It must retry, because reads often fail as long as writes fail.
 func readAgain(ctx context.Context, now func(context.Context) (string, error)) string {
 	var last error
 	for {
@@ -50,7 +50,7 @@ func readAgain(ctx context.Context, now func(context.Context) (string, error)) s
 		case err == nil:
 			return text
 		case last == nil || ctx.Err() == nil:
-			last = err // more specific than the end of the context
+			last = err // prefer an error of Consul to the end of the context
 		}
 		select {
 		case <-ctx.Done():

@@ -23,8 +23,8 @@ const changeWait = 5 * time.Second
 
 // Released describes how a key was unlocked.
 type Released struct {
-	// Unconditional reports that the value was too large for a transaction. The release was bound to the session, but
-	// not to the index.
+	// Unconditional reports that the value was too large for a transaction. The release checked the session, but not
+	// the index.
 	Unconditional bool
 	// LostWrite reports that the holder wrote its value after electop had read the key, and that the release restored
 	// the older value.
@@ -37,7 +37,7 @@ func (r Released) Note() string {
 	case r.LostWrite:
 		return "the holder wrote the key concurrently; the release restored the previous value"
 	case r.Unconditional:
-		return "the value is too large for a transaction: the release was bound to the session, but could not check the index"
+		return "the value is too large for a transaction: the release checked the session, but not the index"
 	}
 	return ""
 }
@@ -57,7 +57,7 @@ func (c *Client) release(ctx context.Context, p *election.Pair) (Released, error
 	}
 	ok, answer, err := c.writeTxn(ctx, ops)
 	switch {
-	case tooLarge(err): // the agent has a smaller limit than the default
+	case tooLarge(err): // the agent's limit is below the default
 		return c.releaseLarge(ctx, p)
 	case err != nil:
 		return Released{}, c.UnconfirmedRelease(ctx, p, err)
@@ -108,7 +108,7 @@ func tooLarge(err error) bool {
 // but not the index. Thus it overwrites a concurrent write of the holder.
 func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, error) {
 	if !wire.Literal(p.Key) {
-		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and without one "+
+		return Released{}, Fail(ErrRefused, "cannot release %s: its value is too large for a transaction, and "+
 			"a URL cannot contain this key; nothing was written", sanitize.Line(p.Key, 100))
 	}
 	change := c.firstChange(ctx, p)
@@ -124,7 +124,7 @@ func (c *Client) releaseLarge(ctx context.Context, p *election.Pair) (Released, 
 }
 
 // overwrites reports whether the first change after a read is a write of the holder. Blocking queries merge writes
-// that are less than a millisecond apart, so false proves nothing.
+// that are less than a millisecond apart, so a result of false does not exclude such a write.
 func overwrites(read, next *election.Pair) bool {
 	return next != nil && next.ModifyIndex != read.ModifyIndex && next.CreateIndex == read.CreateIndex &&
 		next.Session == read.Session && next.LockIndex <= read.LockIndex

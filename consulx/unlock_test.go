@@ -75,7 +75,8 @@ func TestLargeValueOfAKeyThatConsulNormalizes(t *testing.T) {
 		p := b.Prefix(t)
 		odd, plain := p+"web//leader", p+"web/leader"
 		b.Acquire(t, api.KVPair{Key: plain, Session: s, Value: []byte("untouched")})
-		// A transaction cannot create this key with a large value, so the proxy below rejects a small one as too large.
+		// A transaction cannot create this key with a large value, so the proxy below rejects a transaction with a
+		// small value.
 		lock := api.TxnOps{{KV: &api.KVTxnOp{Verb: api.KVLock, Key: odd, Value: []byte("v"), Session: s}}}
 		if ok, r, _, err := b.API.Txn().Txn(lock, nil); err != nil || !ok {
 			t.Fatal(ok, r, err)

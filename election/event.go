@@ -199,7 +199,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // ElectionID is the [Election.ID] of the event's election, empty if it has none.
 func (e Event) ElectionID() string { return electionID(e.Key, e.CreateIndex, !Addressable(e.Key)) }
 
-// OfSlot reports whether the event is about a holder of a semaphore.
+// OfSlot reports whether the event is about a slot of a semaphore.
 func (e Event) OfSlot() bool { return e.Type == Entered || e.Type == Left }
 
 // UnmarshalJSON decodes the output of MarshalJSON.

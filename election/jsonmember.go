@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// JSONMember returns the text or the digits of a member of a JSON object, whose name is compared without case. It
-// returns "" if value is not a JSON object or the member is neither a string nor a number.
+// JSONMember returns the text or the digits of a member of a JSON object. It ignores the case of the member's name.
+// It returns "" if value is not a JSON object or the member is neither a string nor a number.
 func JSONMember(value []byte, name string) string { return memberText(jsonMembers(value), name) }
 
-// jsonMembers returns the members of a JSON object, nil for any other value. If several members have the same name,
-// the last one is used.
+// jsonMembers returns the members of a JSON object, nil for any other value. If a name occurs several times, it
+// returns the last member with this name.
 func jsonMembers(value []byte) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(value, &members) != nil {
@@ -45,7 +45,7 @@ func scalarText(value json.RawMessage) string {
 		return ""
 	case value[0] == '-' || value[0] >= '0' && value[0] <= '9':
 		return string(value)
-	case json.Unmarshal(value, &text) != nil: // an object, an array or a boolean
+	case json.Unmarshal(value, &text) != nil: // the value is an object, an array or a boolean
 		return ""
 	}
 	return strings.TrimSpace(text)

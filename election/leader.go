@@ -66,7 +66,7 @@ func sessionProgram(name string) string {
 // shortLabel is the maximum length of a leader's label within a sentence, in runes.
 const shortLabel = 60
 
-// ShortLeader shortens a leader's label for a sentence or a narrow column.
+// ShortLeader truncates a leader's label for a sentence or a narrow column.
 func ShortLeader(label string) string { return sanitize.Line(label, shortLabel) }
 
 // NamesNode reports whether a label already ends with the node's name, as a [SessionLabel] does.

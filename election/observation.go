@@ -41,8 +41,7 @@ type PatternsSet struct {
 	Patterns Patterns
 }
 
-// NoCandidates are elections for which a search found no candidate, as in the snapshot
-// that was searched.
+// NoCandidates contains elections for which a search found no candidate, in the state in which the search read them.
 type NoCandidates struct {
 	At        time.Time
 	Elections []*Election
@@ -54,7 +53,7 @@ type CandidateSeen struct {
 	Key string
 }
 
-// SessionsRead are sessions as they were read.
+// SessionsRead contains sessions that were read.
 type SessionsRead struct {
 	At       time.Time
 	Sessions []*Session
@@ -107,7 +106,7 @@ const (
 	ActionDestroy  ActionKind = "destroy"
 	ActionSetFlags ActionKind = "set_flags"
 	ActionDelete   ActionKind = "delete_key"
-	// ActionFix is a fix of the dashboard whose write is not known yet.
+	// ActionFix is a fix from the dashboard. Which write the fix needs is not known yet.
 	ActionFix ActionKind = "fix"
 )
 
@@ -277,9 +276,9 @@ func (o SessionListUnwatched) Observed() time.Time { return o.At }
 // ntpd slews the wall clock by 0.5 ms per second and steps it above 128 ms.
 const clockTolerance = 100 * time.Millisecond
 
-// ClockJump compares two readings of time.Now, at most limit apart. It returns the
-// observations to make first: a clock that was set, and a gap. A machine that slept looks
-// like a clock that was set forward: both are a gap.
+// ClockJump compares two readings of time.Now, at most limit apart. It returns the observations to make first: a
+// clock that was set, and a gap. A clock that was set forward cannot be distinguished from a machine that slept, so
+// both count as a gap.
 func ClockJump(last, now time.Time, limit time.Duration) []Observation {
 	return clockJump(last.Round(0), now, now.Round(0).Sub(last.Round(0)), now.Sub(last), limit)
 }

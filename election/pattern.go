@@ -96,7 +96,8 @@ func patternExpr(text string) (*regexp.Regexp, error) {
 	return regexp.Compile("(?s)" + b.String())
 }
 
-// String is the pattern as it was given, without a leading "/" unless it is needed.
+// String returns the pattern as the user wrote it. It omits a leading "/", unless the pattern would change without
+// it.
 func (p Pattern) String() string {
 	switch {
 	case p.excludes:

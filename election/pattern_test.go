@@ -107,7 +107,7 @@ func TestBadPatternsAreRefused(t *testing.T) {
 		if _, err := ParsePattern(text); err == nil {
 			t.Errorf("%q was accepted", text)
 		} else if sanitize.Text(err.Error()) != err.Error() {
-			t.Errorf("%q: the error contains it unsanitized", text)
+			t.Errorf("%q: the error contains unsanitized text", text)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func FuzzPatternPrefix(f *testing.F) {
 		}
 		name, ok := p.Match(key)
 		if ok && (name == "" && key != "" || !strings.HasPrefix(key, p.Prefix())) {
-			t.Errorf("%q matches %q as %q with prefix %q", text, key, name, p.Prefix())
+			t.Errorf("pattern %q gives key %q the name %q; its prefix is %q", text, key, name, p.Prefix())
 		}
 		if ok && !PrefixRange(p.Prefix()).Contains(key) {
 			t.Errorf("%q is outside the range of %q", key, p.Prefix())
@@ -195,7 +195,7 @@ func FuzzSingleWildcardMatchesLikeItsExpression(f *testing.F) {
 		slow := p
 		slow.single = false
 		if strings.Contains(text, "\ufffd") {
-			return // in a regular expression, it matches any byte that is not UTF-8
+			return // in a regular expression, U+FFFD also matches any byte that is not UTF-8
 		}
 		name, ok := p.Match(key)
 		if wantName, wantOK := slow.Match(key); name != wantName || ok != wantOK {

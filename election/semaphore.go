@@ -25,7 +25,7 @@ type SemaphoreHolder struct {
 	Session string `json:"session"`
 	Name    string `json:"name,omitempty"`
 	Node    string `json:"node,omitempty"`
-	// Gone is set if the holder's session no longer holds its contender key. The slot is then free.
+	// Gone is set if the session no longer holds its contender key. The slot is then free.
 	Gone bool `json:"gone"`
 }
 

@@ -124,8 +124,8 @@ const (
 // Part is the part of the data that one source reads.
 type Part struct {
 	Kind  PartKind
-	Range Range  // for PartKeys and PartNames
-	Node  string // for PartChecks
+	Range Range  // set for PartKeys and PartNames
+	Node  string // set for PartChecks
 }
 
 // StalePart is a part whose source does not respond while other sources do.
@@ -179,7 +179,7 @@ func staleKeys(parts []StalePart) (keys RangeSet) {
 // Current reports whether the checks are watched and up to date.
 func (c NodeChecks) Current() bool { return c.Until.IsZero() && c.Err == "" }
 
-// OlderThan reports whether the checks were last current before other.
+// OlderThan reports whether the latest known state of these checks is older than that of the other checks.
 func (c NodeChecks) OlderThan(other NodeChecks) bool {
 	switch {
 	case c.Current() != other.Current():
@@ -198,8 +198,8 @@ func (c NodeChecks) Outdated(at time.Time) NodeChecks {
 	return c
 }
 
-// Seen is when a session was first reported. Consul does not record creation times: unless the creation was observed,
-// the session may be older.
+// Seen is when a session was first reported. Consul does not record creation times, so the session may be older,
+// unless the observer saw its creation.
 type Seen struct {
 	At      time.Time
 	Created bool

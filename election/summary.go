@@ -60,7 +60,7 @@ func (e Event) who() string {
 		return ""
 	}
 	who := fmt.Sprintf("%s, term %d", e.Leader, e.Term)
-	if e.Term == 0 { // the key was written without the lock before it was first read
+	if e.Term == 0 { // a client wrote the key without the lock before electop first read it
 		who = e.Leader + ", term unknown"
 	}
 	if e.Node != "" && e.Type == Elected && !NamesNode(e.Leader, e.Node) {

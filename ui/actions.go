@@ -42,7 +42,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 		m.note = note{}
 		return tea.Batch(m.pause(false), m.toDialog(scene.Refreshed{}))
 	case scene.ShowPlan:
-		m.out.travel.Cancel() // a drain is about the present
+		m.out.travel.Cancel() // a drain acts on the present
 		m.focus.mode, m.note = modeDrain, note{}
 	case scene.Drain:
 		return startDrain(m, a)
@@ -78,7 +78,7 @@ func (m *Model) do(a scene.Action) tea.Cmd {
 }
 
 func ask(m *Model, a scene.Ask) tea.Cmd {
-	m.out.travel.Cancel() // a dialog is about the present
+	m.out.travel.Cancel() // a dialog acts on the present
 	d := dialog.New(a, m.out.tools, m.scene)
 	m.dialog, m.focus.mode, m.note = &d, modeDialog, note{} // the current note does not concern the dialog
 	return m.toDialog(scene.Changed{Before: m.scene})

@@ -169,7 +169,7 @@ func TestAPlanMustBeVisibleBeforeItIsConfirmed(t *testing.T) {
 	if d.keys("y"); d.m.log.Draining() != "" {
 		t.Fatal("confirmed before the end was visible")
 	}
-	d.keys("G", "y") // a jump is limited to a page, and the text is new
+	d.keys("G", "y") // one key press scrolls by at most a page, and the text is new
 	if d.m.log.Draining() != "" {
 		t.Fatal("confirmed before the user could notice the text")
 	}
@@ -413,7 +413,8 @@ func TestElsewhereANodeIsChosen(t *testing.T) {
 	d.wants("Drain a node")
 }
 
-// Without the right to release the row's election, the key for its node is grey. The plan says what the token may do.
+// Without permission to release the election of the row, the key that drains its node is grey. The plan shows which
+// elections the token may release.
 func TestTheDrainKeyIsGreyWithoutRights(t *testing.T) {
 	d := drive(t, mixedSnapshot(), 160, 36, drains(&fakeDrain{}, new([]string)))
 	d.open(keyOf("billing"))

@@ -45,7 +45,7 @@ func nextWarning(ctx context.Context, warnings <-chan string) tea.Cmd {
 	}
 }
 
-// take stores a snapshot. The snapshot is shown unless the board is paused or shows the past.
+// take stores a snapshot. It shows the snapshot unless the board is paused or shows the past.
 func (f *feed) take(snap *election.Snapshot) {
 	f.live = snap
 	if f.latency == 0 {

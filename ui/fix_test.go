@@ -124,7 +124,7 @@ func TestFixIsAppliedAfterConfirmation(t *testing.T) {
 	d.send(firstOf(t, cmd))
 	d.wants("Problem      lock_flags", "Existing key does not match lock", "Write the same value with flags 3304740253564472344",
 		"no lock-delay is active", "(Apply)")
-	d.keys("y") // typed ahead
+	d.keys("y") // enter was pressed before the text was visible long enough
 	d.wants("Nothing was done: the text is new.")
 	d.notices()
 	d.wants("y apply")
@@ -178,7 +178,7 @@ func TestFixDependsOnTheDiagnosedState(t *testing.T) {
 	d.send(snapshotMsg{elected(mixedSnapshot(), keyOf("mail"), testNow())})
 	d.wants("mail-2 leads now.", "[ Close ]", "r diagnose again")
 	d.keys("y")
-	d.send(snapshotMsg{mixedSnapshot()}) // the diagnosed state again
+	d.send(snapshotMsg{mixedSnapshot()}) // the key again has the diagnosed state
 	d.keys("y")
 	if len(x.applied) != 0 {
 		t.Fatalf("applied %v", x.applied)

@@ -69,7 +69,7 @@ func staleSnapshot() *election.Snapshot {
 	return s
 }
 
-// staleOnly returns a snapshot with one stale part. The kind must be one that makes no election stale.
+// staleOnly returns a snapshot in which one part is stale. kind must be a kind of part that makes no election stale.
 func staleOnly(kind election.PartKind) func() *election.Snapshot {
 	return func() *election.Snapshot {
 		s := mixedSnapshot()
@@ -294,7 +294,7 @@ func recorded(change func(*election.Snapshot), keys ...string) func(*testing.T, 
 	}
 }
 
-// neverConnected is a connection that has failed since the start.
+// neverConnected returns a connection that has failed since electop started.
 func neverConnected() election.Connection {
 	c := lostSnapshot().Connection
 	c.Since, c.LastContact = testNow().Add(18*time.Minute-3*time.Second), time.Time{}

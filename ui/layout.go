@@ -25,9 +25,9 @@ type need struct {
 	w, h    int
 	banners int  // lines between header and body
 	rows    int  // number of elections
-	zoom    bool // the pane takes the whole body
-	full    bool // no pane: another view or a message takes the whole body
-	wide    bool // the table takes the whole width
+	zoom    bool // the pane takes all lines between header and footer
+	full    bool // there is no pane, because another view or a message takes all lines between header and footer
+	wide    bool // the table takes the whole width of the window
 }
 
 // screen is the computed layout. A hidden part has height 0.
@@ -35,7 +35,7 @@ type screen struct {
 	tooSmall            bool
 	side                bool
 	header, banners     term.Rect
-	body                term.Rect // table, pane and events together
+	body                term.Rect // area of the table, the pane and the events
 	table, pane, events term.Rect
 	footer              term.Rect
 }

@@ -52,7 +52,7 @@ func (d *driver) travels(names ...string) {
 	}
 }
 
-// at types a moment.
+// at runs the command :at with a moment.
 func (d *driver) at(text string) { d.travels(":", "'at "+text, "enter") }
 
 func inThePast(w, h int, change ...func(*Options)) func(*testing.T, ...string) *driver {
@@ -156,7 +156,7 @@ func TestStepsFollowEvents(t *testing.T) {
 	d.travels("]", "]", "]")
 	d.wants("03:20:00.000", "and 1 other event", "This is the newest stored event. Press esc to return to now.")
 	d.travels("esc", "]")
-	d.wants("This is now: there is no later event.")
+	d.wants("The board shows the present: there is no later event.")
 }
 
 func TestStepsFollowTheFilter(t *testing.T) {
@@ -264,7 +264,7 @@ func TestEscAndDialogsCancelARead(t *testing.T) {
 		d.keys(name)
 		d.run(read)
 		if d.m.feed.past != nil {
-			t.Errorf("%s: the past came after all", name)
+			t.Errorf("%s: the past is shown after the read was cancelled", name)
 		}
 	}
 }

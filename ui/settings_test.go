@@ -98,7 +98,7 @@ func TestOldAndUncertainChangesAreNotHighlighted(t *testing.T) {
 	start := changedSnapshot()
 	for _, e := range start.Elections {
 		for i := range e.Terms {
-			e.Terms[i].StartKnown = false // found so
+			e.Terms[i].StartKnown = false // as if the term had begun before electop started
 		}
 	}
 	stale := changedSnapshot()

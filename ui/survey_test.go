@@ -30,7 +30,7 @@ func hiddenPatroni() *election.Snapshot {
 func (d *driver) mark(names ...string) {
 	was, filter, part := d.m.board.Cursor(), d.m.board.Filter().Text, d.m.window.screen.table
 	toBoard := func(msg tea.Msg) { send(&d.m, &d.m.board, msg) }
-	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // large enough to show every row
+	toBoard(scene.Resized{Rect: term.Rect{X: part.X, Y: part.Y, W: part.W, H: 1000}}) // every row is visible
 	toBoard(scene.Filtered{})
 	var all []scene.Target
 	for _, e := range d.m.feed.shown.Elections {
@@ -133,7 +133,7 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 		d.wants("Reading all sessions", " is disabled until they are read.", "[ Cancel ]")
 		d.lacks("y release", "y destroy", "f scans")
 		if cmd := d.keys("f"); cmd != nil {
-			t.Errorf("%s: f scans during the check", what)
+			t.Errorf("%s: f scans during the survey", what)
 		}
 		d.keys("tab", "y")
 		d.nothingDone(what)
@@ -146,7 +146,7 @@ func TestTheActionWaitsForTheCheck(t *testing.T) {
 		d.send(tickMsg(d.now))
 		d.readOn()
 		if d.lacks("Checking "); d.keys("y") == nil {
-			t.Errorf("%s: y does nothing after the check", what)
+			t.Errorf("%s: y does nothing after the survey", what)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestEscEndsTheCheck(t *testing.T) {
 		d.send(firstOf(t, late))
 		d.wants("sibling keys of 1 election")
 		if ended.Err() == nil {
-			t.Error("the check continues")
+			t.Error("the survey continues")
 		}
 	}
 }
@@ -260,7 +260,7 @@ func TestNewKeysOfASessionAreChecked(t *testing.T) {
 	d.send(snapshotMsg{n})
 	d.wants("sibling keys of 2 elections")
 	d.keys("y")
-	d.nothingDone("an unchecked key")
+	d.nothingDone("a key without a survey")
 }
 
 // The dialog of the Elections view warns of unsearched keys as that of the Sessions view does.
@@ -353,7 +353,7 @@ func TestALostConnectionEndsTheCheck(t *testing.T) {
 	d.lacks("Some data could not be read")
 }
 
-// The list of names before a warning can be truncated and expanded like other lists.
+// The list of names before a warning is truncated, and can be expanded like other lists.
 func TestNamesBeforeAWarningCanBeShown(t *testing.T) {
 	s := studiedSnapshot("")
 	users := s.Find(keyOf("users"))

@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// tell notifies the caller when one of these changes: the nodes whose checks are displayed, the selected election,
-// the visibility of the sessions.
+// tell calls the functions of Options when the nodes whose checks are displayed, the selected election, or the
+// visibility of the sessions change.
 func (m *Model) tell() {
 	if m.opts.WatchChecks != nil && m.window.w > 0 {
 		looked := []*election.Election{m.scene.Selected}

@@ -41,8 +41,8 @@ func (c *Candidate) campaign(ctx context.Context) (*Leadership, error) {
 	return nil, ctx.Err()
 }
 
-// pace separates attempts. It also limits retries after a term that was lost at once and after contradictory
-// responses.
+// pace waits until the next attempt is due. It also delays the retry after a term that ended at once or after
+// contradictory responses.
 func (c *Candidate) pace(ctx context.Context) {
 	blocking.Sleep(ctx, time.Until(c.next))
 	c.next = time.Now().Add(c.o.Retry*4/5 + blocking.Jitter(c.o.Retry*2/5))

@@ -79,7 +79,7 @@ func heldBy(session string) func(int64) string {
 	}
 }
 
-// heldThenFree shows the key as held in every second read.
+// heldThenFree returns the key as held in every second read, and as free in the others.
 func heldThenFree(session string) func(int64) string {
 	return func(read int64) string {
 		if read%2 == 0 {
@@ -104,7 +104,8 @@ func TestCampaignPausesBetweenAttempts(t *testing.T) {
 	for name, m := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// The limit is twice the writes of one attempt every 250 ms: one new session and one acquire.
+				// An attempt sends two writes: it creates a session and acquires the key. With one attempt every 250
+				// ms, the limit leaves a margin of a quarter.
 				const span = time.Minute
 				m.limit = int64(2 * span / defaultRetry * 5 / 4)
 				ctx, cancel := context.WithTimeout(t.Context(), span)

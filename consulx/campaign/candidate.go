@@ -46,9 +46,9 @@ var ErrClosed = errors.New("the candidate is closed")
 type Candidate struct {
 	client *consulx.Client
 	o      Options
-	life   context.Context // ends when Close begins
+	life   context.Context // cancelled when Close begins
 	end    context.CancelFunc
-	calls  context.Context // ends when Close must return
+	calls  context.Context // cancelled when Close must return
 	abort  context.CancelFunc
 	work   sync.WaitGroup
 	turn   chan struct{} // held by the running campaign
@@ -158,7 +158,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, c.abort)
 	defer stop()
 	c.end()
-	c.turn <- struct{}{} // waits for the running campaign
+	c.turn <- struct{}{} // wait for the running campaign
 	defer func() { <-c.turn }()
 	// This function does not reread the state, because a reread could outlast ctx.
 	unknown := func(_ context.Context, _ *election.Pair, err error) error { return c.client.Wrap(err) }
@@ -186,7 +186,7 @@ func (c *Candidate) Close(ctx context.Context) error {
 	return err
 }
 
-// current returns the active leadership, or nil.
+// current returns the current term as leader, nil if there is none.
 func (c *Candidate) current() *Leadership {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -104,8 +104,8 @@ func (c *Candidate) expire(ctx context.Context, l *Leadership) {
 	}
 }
 
-// guardWait is the wait of a leader's query. With it, a release by another client is noticed within 10 s even if the
-// connection is silent.
+// guardWait is the wait of the blocking query that a leader sends for its key. It limits the time until a leader
+// detects a release by another client to 10 s, even if the connection is silent.
 const guardWait = 5 * time.Second
 
 // guard ends a term when its session no longer exists or no longer holds the key.

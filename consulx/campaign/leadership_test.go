@@ -64,7 +64,7 @@ func TestLeadershipIsLostBeforeAnotherCandidateLeads(t *testing.T) {
 				<-l.Lost()
 				lost, left := time.Since(began), l.Remaining()
 				if left < stop || !errors.Is(l.Err(), errNotRenewed) {
-					t.Errorf("lost with %s left to stop: %v", left, l.Err())
+					t.Errorf("the leadership was lost with %s remaining: %v", left, l.Err())
 				}
 				led := (<-next).Sub(began)
 				if led < lost+left {
@@ -126,7 +126,7 @@ func TestCampaignRefusesAStopThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// delayed is a network with a latency.
+// delayed is a transport that delays every response.
 type delayed struct {
 	to http.RoundTripper
 	by time.Duration
@@ -142,11 +142,12 @@ func (d *delayed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// freezable is a network to an agent that can freeze. A frozen agent answers no request, not even a pending one.
+// freezable is a transport to an agent that can freeze. A frozen agent responds to no request, not even to a pending
+// one.
 type freezable struct {
 	to     http.RoundTripper
 	frozen atomic.Bool
-	at     string // the network freezes when the body of a request contains this
+	at     string // the agent freezes when a request contains this text
 }
 
 func (f *freezable) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -207,7 +208,7 @@ func TestCloseEndsWithItsContextWhileConsulHangs(t *testing.T) {
 	}
 }
 
-// foreign responds to one endpoint in place of Consul while on is true.
+// foreign is a transport that responds to one endpoint in place of Consul while on is true.
 type foreign struct {
 	to     http.RoundTripper
 	path   string

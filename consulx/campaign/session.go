@@ -80,7 +80,7 @@ func (s SessionOptions) Hold() time.Duration {
 type lease struct {
 	id   string
 	hold time.Duration
-	ctx  context.Context // ends with the session
+	ctx  context.Context // cancelled when the session ends
 	stop context.CancelFunc
 
 	mu        sync.Mutex

@@ -18,7 +18,7 @@ const (
 	// MaxLocks is the maximum number of keys in a [Result].
 	MaxLocks   = 5
 	maxFolders = 32
-	maxReads   = 2 * consulx.TxnReads // in one folder
+	maxReads   = 2 * consulx.TxnReads // maximum number of keys that are read in one folder
 	maxQueue   = 1000                 // folders in the queue
 	maxTime    = 3 * time.Second
 )
@@ -65,9 +65,9 @@ func Find(ctx context.Context, c *consulx.Client, ps election.Patterns, skip fun
 type search struct {
 	client   *consulx.Client
 	patterns election.Patterns // without exclusions
-	watched  election.Patterns // their keys are left out
+	watched  election.Patterns // keys of these patterns are omitted
 	skip     func(key string) bool
-	folders  []string // queue, nearest first
+	folders  []string // folders to search, nearest first
 	found    Result
 }
 

@@ -14,8 +14,8 @@ import (
 	"electop/election"
 )
 
-// This benchmark measures a response about keys, from the bytes on the connection to the election.Pairs that the
-// tracker receives.
+// This benchmark measures how long the decoding of a response about keys takes, from the bytes on the connection to
+// the pairs that the tracker receives.
 
 // benchAnswer is Consul's response with n elections.
 func benchAnswer(b *testing.B, n int) []byte {

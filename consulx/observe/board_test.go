@@ -70,8 +70,8 @@ func (b *board) note(do func()) {
 	b.moved = make(chan struct{})
 }
 
-// until waits for a condition on the reported data, or on the observer's own state, which can change without a
-// report.
+// until waits until a condition is true. The condition concerns the reported data or the observer's own state, which
+// can change without a report.
 func (b *board) until(what string, ok func() bool) {
 	b.t.Helper()
 	timeout := time.NewTimer(patience).C

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// settlePace is the shortest interval of layouts, per known key.
+	// settlePace is the shortest interval between two layouts, per known key.
 	settlePace = 10 * time.Microsecond
 	// settleAfter delays the first layout until the first board is drawn.
 	settleAfter = 100 * time.Millisecond
-	// listGrace is how much later than a list of names the response with the same change may arrive.
+	// listGrace is the maximum delay from a list of names to the response that contains the same change.
 	listGrace = 100 * time.Millisecond
 )
 
@@ -30,13 +30,13 @@ type coverage struct {
 	layout shard.Layout
 	epochs *blocking.Epochs
 	ready  <-chan struct{}
-	first  keyState // of the first shard
+	first  keyState // state of the first shard
 
 	moved   chan struct{} // signals that the keys of a shard changed
-	lists   chan listing  // nil while no list of names is required
+	lists   chan listing  // nil while the names are not listed
 	list    listing
 	open    map[shard.Watch]*openShard
-	finding context.CancelFunc // ends the list of names
+	finding context.CancelFunc // ends the query for the names
 	// answered is the time of the first response, settled the time of the latest layout.
 	answered, settled time.Time
 	loops             sync.WaitGroup
@@ -248,7 +248,7 @@ func inherit(w shard.Watch, retired []retiredShard) (state keyState) {
 	return state
 }
 
-// part returns the state of a shard that reads the keys in r only.
+// part returns the state of a shard that reads only the keys in r.
 func (s keyState) part(r election.Range) keyState {
 	s.last, s.hidden = s.last.part(r), shard.Cut(s.hidden, r, func(key string) string { return key })
 	s.keys, s.heavy, s.phase = s.last.keys(), false, s.phase.inherited()
@@ -266,7 +266,7 @@ func (s *keyState) join(other keyState) {
 	}
 }
 
-// within reports whether the single key of w is under the prefix of r.
+// within reports whether w reads a single key, and that key is in the range of r.
 func (r retiredShard) within(w shard.Watch) bool { return w.Exact && r.Range.Contains(w.Prefix) }
 
 // start opens a shard.
@@ -286,7 +286,7 @@ func (a *coverage) start(ctx context.Context, w shard.Watch, state keyState) {
 	})
 }
 
-// find starts or ends the list of names.
+// find starts or ends the query for the list of names.
 func (a *coverage) find(ctx context.Context, on bool) {
 	if on == (a.lists != nil) {
 		return
@@ -342,8 +342,8 @@ func (o *Observer) watchKeys(ctx context.Context, r *blocking.Epochs, ready <-ch
 	}
 }
 
-// cover reads the keys of all areas until ctx ends or the patterns are replaced. The new shards inherit the state of
-// those in before.
+// cover reads the keys of all areas until ctx ends or the patterns are replaced. The new shards inherit the states of
+// the shards in before.
 func (o *Observer) cover(ctx context.Context, r *blocking.Epochs, ready <-chan struct{}, before []retiredShard) (areas []*coverage) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup

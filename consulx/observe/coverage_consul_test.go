@@ -41,7 +41,7 @@ type soak struct {
 	backend backend
 	board   *board
 	shown   *election.Snapshot
-	newest  map[string]election.Pair // as in the snapshots
+	newest  map[string]election.Pair // newest pair of each key in the snapshots
 
 	seen    int            // number of counted events
 	reports map[string]int // number of events, by key
@@ -71,7 +71,7 @@ func TestShardsFollowARealConsul(t *testing.T) {
 		s.fastKeys = append(s.fastKeys, fmt.Sprintf("service/%c%d-fast/leader", 'a'+i%5, i%7))
 	}
 	changes := 0
-	var calm atomic.Bool // as in production, where layouts last
+	var calm atomic.Bool // if set, layouts stay unchanged for long, as in production
 	wild := randomLayouts(rand.New(rand.NewPCG(3, 4)))
 	arrange := func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
 		if calm.Load() {

@@ -24,8 +24,8 @@ import (
 
 // These tests cover the replacement of one shard by another, one problem per test.
 
-// fixture is an in-process agent with many elections. The observer divides them into shards. All run in a synctest
-// bubble.
+// fixture is an in-process agent with many elections. The observer divides them into shards. Agent and observer run
+// in a synctest bubble.
 type fixture struct {
 	t     *testing.T
 	agent *memconsul.Agent
@@ -33,7 +33,7 @@ type fixture struct {
 	board *board
 	// intercept, if set, can change every request of the observer and its response.
 	intercept func(r *http.Request, send func() (*http.Response, error)) (*http.Response, error)
-	// arrange, if set, selects the next layout in place of the observer.
+	// arrange, if set, selects the next layout instead of the observer.
 	arrange atomic.Pointer[arrangement]
 	layouts atomic.Int64 // number of layouts that differ from their predecessor
 }
@@ -84,7 +84,7 @@ func (s *fixture) observe() {
 	pass(time.Second)
 }
 
-// rearrange sets the next layouts to these watches, and to others for the keys that they do not cover.
+// rearrange sets the next layout: these watches, and other watches for the remaining keys.
 func (s *fixture) rearrange(watches ...shard.Watch) {
 	arrange := arrangement(func(l shard.Layout, keys []shard.Key, _ []shard.Watch) []shard.Watch {
 		l.Fixed = watches
@@ -100,7 +100,7 @@ func (s *fixture) delete(key string) {
 	}
 }
 
-// soon checks that an event of a key is reported within a time limit.
+// soon checks that an event of a type is reported for a key within a time limit.
 func (s *fixture) soon(within time.Duration, kind election.EventType, key string) (e election.Event) {
 	s.T.Helper()
 	start := time.Now()
@@ -145,7 +145,7 @@ func TestAClosedWatchReportsNothing(t *testing.T) {
 		})
 		synctest.Wait()
 		if last := k.close(); len(last.last.Pairs) > 0 {
-			t.Errorf("reported %+v before it may", last)
+			t.Errorf("reported %+v too early", last)
 		}
 		close(ready)
 		o.work.Wait()
@@ -196,7 +196,7 @@ func TestKeysThatAreDeletedTogetherAreReported(t *testing.T) {
 		t.Run(fmt.Sprint(n, " ", c.pause), func(t *testing.T) {
 			withFixture(t, n, func(s *fixture) {
 				s.Put(t, "service/stays/leader", "v")
-				for i := 0; i < n; i += 7 { // tombstones: they hide the tombstone of a delete above them
+				for i := 0; i < n; i += 7 { // these tombstones hide the tombstone of a later delete of a shorter prefix
 					s.delete(numberedKey(i))
 				}
 				s.observe()
@@ -255,7 +255,7 @@ func TestAGapIsInherited(t *testing.T) {
 				if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
 					t.Fatal(ok, err)
 				}
-				s.Put(t, "service/2/new/leader", "v") // causes a new layout
+				s.Put(t, "service/2/new/leader", "v") // the new key causes a new layout
 				s.Put(t, "service/z/leader", "v")
 				s.rearrange(then...)
 				pass(5 * time.Second)
@@ -277,7 +277,7 @@ func TestAGapIsInherited(t *testing.T) {
 	}
 }
 
-// A shard may fail after the next layout, which closes this shard, was selected.
+// A shard may fail between the selection of the next layout and the end of the shard.
 func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 	withFixture(t, 300, func(s *fixture) {
 		var failing atomic.Bool
@@ -294,7 +294,7 @@ func TestAGapShortlyBeforeTheEndIsInherited(t *testing.T) {
 		s.soon(soonSeen, election.Elected, lost.Key)
 		settling := arrangement(func(shard.Layout, []shard.Key, []shard.Watch) []shard.Watch {
 			failing.Store(true)
-			s.Put(t, numberedKey(8), "w") // wakes the query
+			s.Put(t, numberedKey(8), "w") // the write wakes the query
 			s.untilStale(100)
 			if ok, _, err := s.API.KV().Release(&lost, nil); err != nil || !ok {
 				t.Error(ok, err)
@@ -344,7 +344,7 @@ func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 		s.observe()
 		s.Acquire(t, api.KVPair{Key: numberedKey(101), Session: s.Session(t, &api.SessionEntry{})})
 		s.soon(soonSeen, election.Elected, numberedKey(101))
-		s.delete(numberedKey(102)) // a tombstone: it hides the tombstone of a delete above it
+		s.delete(numberedKey(102)) // this tombstone hides the tombstone of a later delete of a shorter prefix
 		s.soon(soonSeen, election.Deleted, numberedKey(102))
 		slow.Store(true)
 		if _, err := s.API.KV().DeleteTree("service/", nil); err != nil {
@@ -360,8 +360,8 @@ func TestASlowShardIsNotReplacedEarly(t *testing.T) {
 	})
 }
 
-// If the keys of a shard differ from the list, the older of the two gets time to be updated. Each new response
-// restarts this time.
+// If the keys of a shard differ from the list of names, the older of the two gets time to be updated. This time
+// restarts with each new response.
 func TestAMismatchHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -409,7 +409,7 @@ func TestAFailingShardDelaysNoOther(t *testing.T) {
 		}
 		s.observe()
 		failing.Store(true)
-		s.Put(t, numberedKey(7), "w") // wakes the query
+		s.Put(t, numberedKey(7), "w") // the write wakes the query
 		s.untilStale(100)
 		s.Put(t, numberedKey(7), "missed")
 		for i := range 300 { // new keys that no shard reads yet

@@ -58,7 +58,7 @@ type workload struct {
 	expected map[string][]expectation
 	// busy reports whether a report about a key may still be pending. The workload does not change such a key.
 	busy func(key string) bool
-	// slack is additional time for a report when the test runs in real time.
+	// slack is the additional time that a report may take if the test runs in real time.
 	slack time.Duration
 }
 
@@ -70,8 +70,8 @@ type expectation struct {
 }
 
 const (
-	// soonSeen limits the time until a change of an existing key is reported, soonFound until a new or deleted key
-	// is.
+	// soonSeen is the time limit for the report of a change of an existing key. soonFound is the time limit for the
+	// report of a new or deleted key.
 	soonSeen  = 250 * time.Millisecond
 	soonFound = time.Second
 )
@@ -140,7 +140,7 @@ func (s *workload) pause(paused bool) {
 	s.paused = paused
 }
 
-// stepOf changes a key that is not busy. If deletes is large, few keys remain.
+// stepOf makes one random change to a key that is not busy. With a large value of deletes, most keys are deleted.
 func (s *workload) stepOf(key string, deletes float64) (done bool) {
 	if s.busy(key) {
 		return false
@@ -249,7 +249,7 @@ func randomLayouts(rng *rand.Rand) arrangement {
 // arrangement selects layouts, like shard.Layout.Next.
 type arrangement func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch
 
-// changeRetired changes keys of watches that are about to be closed, and then waits for at most 2 ms.
+// changeRetired changes keys of watches that are about to be closed. It then waits for at most 2 ms.
 func changeRetired(s *workload, arrange arrangement, changes *int) func(*Observer) {
 	return func(o *Observer) {
 		o.arrange = func(l shard.Layout, keys []shard.Key, present []shard.Watch) []shard.Watch {
@@ -281,7 +281,7 @@ func runWorkload(t *testing.T, seed uint64) {
 	}
 	changes, enough := 0, 100
 	arrange := randomLayouts(rand.New(rand.NewPCG(seed, 2)))
-	if seed%2 == 1 { // like the production code: layouts stay
+	if seed%2 == 1 { // as in production, layouts stay unchanged for long
 		arrange, enough = shard.Layout.Next, 3
 	}
 	s := newWorkload(t, direct.API(), rand.New(rand.NewPCG(seed, 1)), names)

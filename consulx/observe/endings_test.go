@@ -44,7 +44,7 @@ type scenario struct {
 	// checked is set if the session depends on health checks of the node and of a service.
 	checked bool
 	end     func(p *trial) error
-	// parallel runs all trials at once, because one takes long.
+	// parallel runs all trials at once. It is set for a scenario whose trials take long.
 	parallel bool
 }
 

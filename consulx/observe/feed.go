@@ -20,8 +20,8 @@ type feed struct {
 	tracker    *tracker.Tracker
 	delivery   delivery
 	publisher  publisher
-	clock      *time.Timer           // at the tracker's deadline
-	ended      bool                  // later observations are dropped
+	clock      *time.Timer           // fires at the tracker's deadline
+	ended      bool                  // set when later observations must be dropped
 	lookInto   func([]evidence.Loss) // investigates why terms ended; must not block
 	beat       time.Time             // latest time at which this process is known to have run
 	restart    func()                // restarts all reads
@@ -36,7 +36,7 @@ const (
 )
 
 // checkClock detects a suspended process (SIGSTOP, suspend) and a changed clock. It must run before every
-// observation, because a response from that time was not observed live. The caller holds the mutex.
+// observation, because a response that arrived during a suspension was not observed live. The caller holds the mutex.
 func (o *Observer) checkClock() (news bool) {
 	if o.beat.IsZero() {
 		return false // not running yet
@@ -158,7 +158,7 @@ type publisher struct {
 	timer   *time.Timer
 	last    time.Time
 	pending bool
-	loaded  bool // of the latest snapshot
+	loaded  bool // whether the latest snapshot was complete
 }
 
 // changed publishes a snapshot at once or after snapshotGap. It never delays the first complete board.
@@ -202,7 +202,7 @@ type delivery struct {
 	mu     sync.Mutex
 	queue  []election.Event
 	loaded *election.Snapshot // the first complete snapshot until it is delivered
-	active bool               // a goroutine is delivering
+	active bool               // a goroutine is delivering events
 }
 
 // add appends events. It never blocks.
@@ -219,8 +219,8 @@ func (d *delivery) load(s *election.Snapshot) {
 	d.loaded = s
 }
 
-// deliver sends the queued events. If another goroutine is delivering, deliver returns at once and that goroutine
-// sends them.
+// deliver sends the queued events. If another goroutine is delivering, deliver returns at once, and the other
+// goroutine sends the new events.
 func (d *delivery) deliver(to func([]election.Event), loaded func(*election.Snapshot)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -41,13 +41,13 @@ type keyPoller struct {
 // keyState is the known state of a shard.
 type keyState struct {
 	phase phase
-	last  keySet      // as last reported
+	last  keySet      // the keys that were last reported
 	keys  []shard.Key // names of the keys in last
 	// hidden are keys that were read before and are no longer readable.
 	hidden []string
-	at     time.Time // of the latest response
+	at     time.Time // time of the latest response
 	next   blocking.Position
-	heavy  bool // the response consists mostly of other keys
+	heavy  bool // keys that are not elections make up most of the response
 }
 
 func (k *keyPoller) Poll(q *api.QueryOptions) (meta *api.QueryMeta, err error) {
@@ -144,8 +144,8 @@ type mismatch struct {
 	listNewer bool // the list is newer than the response
 }
 
-// compare compares the latest response with the list of names. If they differ, left is the remaining time in which
-// the older of the two may still be updated.
+// compare compares the latest response with the list of names. If they differ, left is the time that remains for an
+// update of the older one.
 func (k *keyPoller) compare(list listing) (left time.Duration, differs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

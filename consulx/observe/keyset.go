@@ -115,8 +115,8 @@ func readKeys(
 	return got, meta, err
 }
 
-// readSparingly waits for a change of the names, and then reads the elections in transactions. A key that changes in
-// between wakes the next query.
+// readSparingly waits for a change of the names. It then reads the elections in transactions. If a key changes in
+// between, the next query returns at once.
 func readSparingly(c *consulx.Client, w shard.Watch, ps election.Patterns, q *api.QueryOptions) (keySet, *api.QueryMeta, error) {
 	names, meta, err := readNames(c, w.Prefix, ps, q)
 	if err != nil {

@@ -42,8 +42,8 @@ func (c *weighing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Large values of other keys are read once and not with each change. Few elections are watched by key, many by names
-// and transactions.
+// Large values of keys that are not elections are read once and not with each change. Few elections are watched by
+// key, many by names and transactions.
 func TestLargeValuesOfOtherKeysAreReadOnce(t *testing.T) {
 	for _, n := range []int{3, 90} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

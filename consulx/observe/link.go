@@ -15,7 +15,7 @@ type link struct {
 	source string
 	part   election.Part
 	lost   bool
-	at     time.Time // of the latest response
+	at     time.Time // time of the latest response
 }
 
 func (l *link) lose(err error, retryAt time.Time) {
@@ -39,8 +39,8 @@ func (l *link) end() {
 	}
 }
 
-// lossOf is the failure of a source whose latest response arrived at seen. If the connection was lost silently, the
-// data has been stale since seen.
+// lossOf describes the failure of a source. seen is the time of its latest response: if the connection was lost
+// silently, the data has been stale since then.
 func lossOf(source string, part election.Part, err error, seen, retryAt time.Time) election.LinkLost {
 	lost := election.LinkLost{
 		At: time.Now(), Source: source, Part: part, Error: consulx.Describe(err), RetryAt: retryAt, Refused: errors.Is(err, consulx.ErrDenied),

@@ -57,7 +57,7 @@ func (n *namePoller) Failed(err error, retryAt time.Time) {
 	n.lose(err, retryAt)
 }
 
-// rest is the pause after a list.
+// rest returns the pause between two lists of names.
 func (n *namePoller) rest() time.Duration { return namesRest(len(n.names)) }
 
 func namesRest(names int) time.Duration {

@@ -148,7 +148,7 @@ func (o *Observer) SetPatterns(ps election.Patterns) {
 func (o *Observer) Patterns() election.Patterns { return *o.patterns.Load() }
 
 // Run observes until ctx ends and waits for its goroutines. It fails only if it is called twice. If Consul is
-// unreachable, it retries, and the snapshots say so.
+// unreachable, it retries, and the snapshots contain the error.
 func (o *Observer) Run(ctx context.Context) error {
 	if o.started.Swap(true) {
 		return errors.New("an observer runs once")

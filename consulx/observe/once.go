@@ -59,7 +59,7 @@ func OnceAfter(ctx context.Context, c *consulx.Client, ps election.Patterns, pas
 	if !slices.ContainsFunc(s.Elections, (*election.Election).FoundVacant) {
 		return s, nil
 	}
-	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // without the sessions, they stay vacant
+	if sessions, err = c.AllSessions(c.Read(ctx)); err == nil { // if this read fails, the elections stay vacant
 		t.Observe(election.NoCandidates{At: time.Now(), Elections: insight.WithoutCandidates(s.Elections, sessions)})
 		s = t.Snapshot(time.Now())
 	}
@@ -90,8 +90,8 @@ func readOnce(ctx context.Context, c *consulx.Client, w shard.Watch, ps election
 	}, nil
 }
 
-// foldLook returns the state of the keys that were read. It passes the sessions before and after the keys, because
-// the tracker may drop sessions without keys.
+// foldLook returns the snapshot after the reads. It passes the sessions to the tracker twice, before and after the
+// keys, because the tracker may drop sessions without keys.
 func foldLook(t *tracker.Tracker, reads []election.KeysRead, sessions []*election.Session, took time.Duration) *election.Snapshot {
 	t.Observe(election.SessionsRead{At: time.Now(), Sessions: sessions})
 	for _, read := range reads {

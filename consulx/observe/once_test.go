@@ -13,8 +13,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// A session that could not be read is not a session that the token cannot read. The caller would draw false
-// conclusions.
+// A failed read of a session must not be reported as a missing permission.
 func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	client := over(t, consultest.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		switch {
@@ -33,7 +32,7 @@ func TestOnceFailsWhenASessionCannotBeRead(t *testing.T) {
 	}
 }
 
-// A finished job is idle. A vacant election with a candidate, or with flags that a candidate rejected, is not.
+// A finished job is idle. A vacant election with a candidate, or with flags that a candidate rejected, is not idle.
 func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 	b := newBackend(t, consulx.Config{Address: consultest.Dev(t).Addr()})
 	s := b.Session(t, &api.SessionEntry{Name: "job"})
@@ -43,8 +42,8 @@ func TestElectionsWithoutCandidatesAreIdle(t *testing.T) {
 			b.unlock(t, "service/"+name+"/leader", s)
 		}
 	}
-	b.Session(t, &api.SessionEntry{Name: "web"})                      // it waits for service/web/leader
-	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName}) // it rejected the flags of service/flags/leader
+	b.Session(t, &api.SessionEntry{Name: "web"})                      // it is a candidate of "web"
+	b.Session(t, &api.SessionEntry{Name: api.DefaultLockSessionName}) // it rejected the flags of "flags"
 	want := map[string]election.State{"done": election.Idle, "web": election.Vacant, "held": election.Led, "flags": election.Vacant}
 	states := func(s *election.Snapshot) map[string]election.State {
 		got := map[string]election.State{}

@@ -18,8 +18,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// concurrentClients write a few keys all the time. They use transactions, because the response contains the result of
-// each write.
+// concurrentClients are clients that constantly write a few keys. They use transactions, because the response
+// contains the result of each write.
 type concurrentClients struct {
 	backend
 	keys []string
@@ -28,7 +28,7 @@ type concurrentClients struct {
 	sessions []string
 	dead     map[string]bool
 	writes   map[uint64]api.KVPair // by ModifyIndex
-	latest   map[string]uint64     // by key: the index of the last write, also of a delete
+	latest   map[string]uint64     // by key: the index of the last write or delete
 	deleted  map[string]bool
 	releases []unlocked
 }

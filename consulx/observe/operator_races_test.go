@@ -92,18 +92,18 @@ func (x *race) overwrite() {
 // interference are the changes between a read and a write of the operator.
 func interference() map[string]func(*race) {
 	return map[string]func(*race){
-		"nothing":                     func(*race) {},
-		"the holder writes":           func(x *race) { x.lock(x.holder) },
-		"the holder releases":         (*race).unlockAsHolder,
-		"the rival leads":             func(x *race) { x.unlockAsHolder(); x.lock(x.rival) },
-		"the holder leads again":      func(x *race) { x.unlockAsHolder(); x.lock(x.holder) },
-		"the holder dies":             (*race).die,
-		"the rival leads after death": func(x *race) { x.die(); x.lock(x.rival) },
-		"deleted":                     (*race).remove,
-		"created again by the holder": func(x *race) { x.remove(); x.lock(x.holder) },
-		"created again by the rival":  func(x *race) { x.remove(); x.lock(x.rival) },
-		"overwritten":                 (*race).overwrite,
-		"deleted and written":         func(x *race) { x.remove(); x.overwrite() },
+		"nothing":                           func(*race) {},
+		"the holder writes":                 func(x *race) { x.lock(x.holder) },
+		"the holder releases":               (*race).unlockAsHolder,
+		"the rival leads":                   func(x *race) { x.unlockAsHolder(); x.lock(x.rival) },
+		"the holder leads again":            func(x *race) { x.unlockAsHolder(); x.lock(x.holder) },
+		"the holder's session ends":         (*race).die,
+		"the session ends, the rival leads": func(x *race) { x.die(); x.lock(x.rival) },
+		"deleted":                           (*race).remove,
+		"created again by the holder":       func(x *race) { x.remove(); x.lock(x.holder) },
+		"created again by the rival":        func(x *race) { x.remove(); x.lock(x.rival) },
+		"overwritten":                       (*race).overwrite,
+		"deleted and written":               func(x *race) { x.remove(); x.overwrite() },
 		"overwritten, written by the holder": func(x *race) {
 			x.overwrite()
 			x.lock(x.holder)

@@ -48,7 +48,7 @@ func TestPatternsChangeWhileObserving(t *testing.T) {
 		shows("a/web", "b/web")
 		b.unlock(t, p+"a/web", s)
 		board.event(0, election.Vacated, p+"a/web")
-		b.unlock(t, p+"a/mail", s) // not watched
+		b.unlock(t, p+"a/mail", s) // no pattern selects this key now
 		board.o.SetPatterns(patterns(t, p+"a/*"))
 		shows("mail", "web")
 		board.o.SetPatterns(patterns(t, p+"c/*"))

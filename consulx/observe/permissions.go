@@ -96,8 +96,8 @@ func hiddenRest(keys int) time.Duration {
 	return max(hiddenRecheck, time.Duration(keys)*hiddenPace)
 }
 
-// checkKeys returns those of keys that exist, hidden or readable. It reads them in consistent transactions, because a
-// blocked query may have used old permissions, and a proxy may have generated its response.
+// checkKeys divides the keys that exist into hidden and readable ones. It reads them in consistent transactions,
+// because a blocked query may have used old permissions, and a proxy may have generated its response.
 func checkKeys(ctx context.Context, c *consulx.Client, keys []string) (hidden, readable []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, blocking.FreshDeadline)
 	defer cancel()

@@ -35,9 +35,9 @@ type prober struct {
 	o       *Observer
 	epochs  *blocking.Epochs
 	err     error
-	index   uint64        // of Consul's keys at the latest probe
+	index   uint64        // index of Consul's keys at the latest probe
 	pattern int           // index of the pattern whose prefix the probe reads
-	latency time.Duration // latest published value
+	latency time.Duration // the latency in the latest snapshot
 }
 
 func (p *prober) probe(ctx context.Context, withToken bool) {

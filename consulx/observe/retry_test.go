@@ -19,7 +19,7 @@ func connectionEvents(b *board) (types []election.EventType) {
 	return types
 }
 
-// rejecting is a Consul behind a proxy that ends blocked queries after a time, for 30 s.
+// rejecting is a Consul behind a proxy. For 30 s, the proxy ends each blocked query after a given time.
 func rejecting(after time.Duration, status int) *fakeConsul {
 	f := &fakeConsul{}
 	f.keys = func(_ int, asked string, r *http.Request) (int, int, string) {

@@ -13,13 +13,13 @@ import (
 )
 
 // sessionListGap limits the list of all sessions to two responses a second, because a change of any session in the
-// datacenter wakes it.
+// datacenter wakes its query.
 const sessionListGap = 500 * time.Millisecond
 
 // WatchSessions adds every session of the datacenter to the snapshots while on is true. Initially it is off.
 func (o *Observer) WatchSessions(on bool) { o.sessionList.set(on) }
 
-// toggle runs a function while it is switched on.
+// toggle starts and stops a function when it is switched on and off.
 type toggle struct {
 	mu     sync.Mutex
 	on     bool
@@ -44,7 +44,7 @@ func (t *toggle) wanted() bool {
 	return t.on
 }
 
-// run starts and stops do until ctx ends, and then waits for it.
+// run runs do whenever the toggle is on, until ctx ends. It then waits for do.
 func (t *toggle) run(ctx context.Context, do func(context.Context)) {
 	var wg sync.WaitGroup
 	for stop := context.CancelFunc(func() {}); ; {

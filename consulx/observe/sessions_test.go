@@ -46,7 +46,7 @@ func (l *listConsul) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTrip(r)
 }
 
-// all returns a list that contains object once per key.
+// all returns a JSON list with one object per key.
 func (l *listConsul) all(object string) string {
 	objects := make([]string, l.keys)
 	for i := range objects {
@@ -68,14 +68,14 @@ func TestTheFirstBoardHasItsSessions(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		keys         int
-		after        time.Duration // delay of the list
+		after        time.Duration // delay of the session list
 		pattern      string
 		at           time.Duration // time of the first complete board
 		node         string        // node of a leader on the first complete board
-		later        string        // node of that leader at the end
+		later        string        // node of the same leader at the end
 		lists, infos int
 	}{
-		{"many, in time", many, 300 * time.Millisecond, "*/leader", 300 * time.Millisecond, "listed", "listed", 1, 0},
+		{"many sessions, early list", many, 300 * time.Millisecond, "*/leader", 300 * time.Millisecond, "listed", "listed", 1, 0},
 		{"many, late", many, 3 * time.Second, "*/leader", time.Second + sessionPatience, "", "listed", 1, 0},
 		{"many, never", many, time.Hour, "*/leader", time.Second + sessionPatience, "", "", 1, 0},
 		{"few", 1, time.Hour, "*/leader", 0, "asked", "asked", 1, 1},

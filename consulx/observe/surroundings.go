@@ -18,23 +18,23 @@ const (
 	studyEvery = 5 * time.Second
 	// studyGap is the shortest interval of reads during many events.
 	studyGap = 250 * time.Millisecond
-	// studyPace limits lists of many sessions to a thousandth of the time. It is per session, because the duration of
-	// the first list is not typical.
+	// studyPace limits the share of time that lists of sessions take to a thousandth. It is a time per session,
+	// because the duration of the first list is not typical.
 	studyPace = 10 * time.Millisecond
 	// sessionsGap is the shortest interval of lists of all sessions, which are the most expensive reads.
 	sessionsGap = 2 * time.Second
 	studyLimit  = 10 * time.Second
 )
 
-// Study adds the surroundings of one election to the snapshots. They are read at once, after each of its events, and
-// every 5 s, with more than 500 sessions less often. Each call replaces the key; "" stops the reads.
+// Study adds the surroundings of one election to the snapshots. They are read at once, after each event of the
+// election, and every 5 s, less often with more than 500 sessions. Each call replaces the key; "" stops the reads.
 func (o *Observer) Study(key string) { o.study.set(key) }
 
 // study is the election whose surroundings are read.
 type study struct {
 	mu     sync.Mutex
 	key    string
-	cancel context.CancelFunc // of the running survey
+	cancel context.CancelFunc // cancels the running survey
 	wake   chan struct{}
 }
 
@@ -195,7 +195,7 @@ func (o *Observer) findIdle(ctx context.Context) {
 	o.send(true, none)
 }
 
-// reviewIdle ends the idle state of an election if its surroundings contain a candidate.
+// reviewIdle ends the idle state of an election if its surroundings show a candidate.
 func (o *Observer) reviewIdle(around *election.Surroundings) {
 	s := o.snapshot()
 	e := s.Find(around.Key)

@@ -36,7 +36,7 @@ func (d *Collector) Add(p election.Pair) {
 	if len(p.Value) > keptLockValue {
 		p.Value = nil
 	}
-	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // a part of the response otherwise
+	p.Value, p.Key = slices.Clone(p.Value), strings.Clone(p.Key) // copies, because the originals are parts of the response
 	d.locks = append(d.locks, p)
 }
 
@@ -71,7 +71,7 @@ type Group struct {
 	Keys     []string
 }
 
-// Flags are the flags that watch the keys of the group, none if no pattern can.
+// Flags are the flags that watch the keys of the group. There are none if no pattern can select exactly these keys.
 func (g *Group) Flags() []string {
 	if g.Members || g.Pattern == "" {
 		return nil
@@ -95,7 +95,7 @@ type lock struct {
 	key      string
 	software string
 	held     bool
-	slots    bool // of a semaphore
+	slots    bool // the key belongs to a semaphore
 }
 
 // Groups returns the discovered locks. names are all keys of the store in byte order,

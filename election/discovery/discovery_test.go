@@ -99,7 +99,7 @@ func TestLocksAreRecognisedWithoutAHolder(t *testing.T) {
 		election.Pair{Key: "old/lock", Flags: election.LockFlag},
 		election.Pair{Key: "slots/.lock", Flags: election.SemaphoreFlag, Value: []byte(`{"Limit":2,"Holders":{"a":true}}`)},
 		election.Pair{Key: "slots/a", Flags: election.SemaphoreFlag, Session: "a", LockIndex: 1},
-		election.Pair{Key: "new/a", Flags: election.SemaphoreFlag, Session: "a", LockIndex: 1}, // its .lock does not exist yet
+		election.Pair{Key: "new/a", Flags: election.SemaphoreFlag, Session: "a", LockIndex: 1}, // the .lock key does not exist yet
 	)
 	var lines []string
 	for _, g := range found.Groups {

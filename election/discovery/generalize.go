@@ -34,7 +34,7 @@ func roles() []string {
 // generalizer finds patterns for keys.
 type generalizer struct {
 	names  []string        // all keys of the store, sorted
-	wanted map[string]bool // the keys that patterns may select
+	wanted map[string]bool // keys that patterns may select
 }
 
 // generalize divides keys among patterns that select few other keys. names are all keys of the
@@ -84,7 +84,8 @@ func literal(segment string) string {
 	return b.String()
 }
 
-// prefer replaces the patterns of keys that a pattern selects, if it fits.
+// prefer looks for keys that the pattern text selects. It replaces their patterns by text, unless text would need too
+// many exclusions.
 func (g *generalizer) prefer(all []selection, text string) []selection {
 	one, err := election.ParsePattern(text)
 	if err != nil {
@@ -107,9 +108,9 @@ func (g *generalizer) prefer(all []selection, text string) []selection {
 	return append(slices.DeleteFunc(all, selected), p)
 }
 
-// join merges the patterns that differ in one segment, the largest sets first.
+// join merges patterns that differ in one segment only. It begins with the largest set.
 func (g *generalizer) join(all []selection) []selection {
-	sets := map[string][]int{} // by template
+	sets := map[string][]int{} // by pattern with * in place of the segment
 	for i, p := range all {
 		for at := range p.segments {
 			if replaceable(p.segments, at) {
@@ -142,8 +143,8 @@ func (g *generalizer) join(all []selection) []selection {
 	return joined
 }
 
-// replaceable reports whether a wildcard may replace a segment. Its folder and the role of
-// the key remain.
+// replaceable reports whether a wildcard may replace a segment. The first segment and the role of the key must
+// remain.
 func replaceable(segments []string, at int) bool {
 	switch last := len(segments) - 1; {
 	case segments[at] == "*":
@@ -191,7 +192,7 @@ type attempt struct {
 	excluded int
 }
 
-// narrowed returns the common beginning and end of one segment, around a wildcard.
+// narrowed returns one segment with a wildcard between the beginning and the end that all patterns have in common.
 func narrowed(all []selection, of []int, at int) string {
 	first := all[of[0]].segments[at]
 	begin, end := first, first
@@ -209,8 +210,8 @@ func narrowed(all []selection, of []int, at int) string {
 	return strings.ToValidUTF8(begin, "") + "*" + strings.ToValidUTF8(end, "")
 }
 
-// fits returns the text of a pattern that selects these keys, and the exclusions that it
-// needs. It reports false if these are too many.
+// fits returns the text of a pattern that selects these keys, with the exclusions that it needs. ok is false if it
+// needs more than most exclusions.
 func (g *generalizer) fits(segments []string, keys []string, most int) (text string, excluded []string, ok bool) {
 	text = written(strings.Join(segments, "/"))
 	p, err := election.ParsePattern(text)

@@ -80,7 +80,7 @@ func (d *Collector) software(p *election.Pair, s *election.Session, names []stri
 		}
 	}
 	if state, ok := strings.CutSuffix(p.Key, "/.lock"); ok && exists(names, state+"/.lockinfo") {
-		return "Terraform" // its Consul backend writes the holder next to the lock
+		return "Terraform" // Terraform's Consul backend writes .lockinfo next to the lock
 	}
 	switch {
 	case holderSoftware(kind) != "":

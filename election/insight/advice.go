@@ -26,16 +26,15 @@ type Advice struct {
 
 // Thresholds of the advice. They are estimates, not measurements.
 const (
-	// manyElections is the number of elections from which one session leads too many, if it is also more than twice
-	// the median.
+	// A session leads too many elections if it leads at least manyElections, and more than twice the median.
 	manyElections = 6
 	// shortLockDelay is the shortest lock-delay without advice.
 	shortLockDelay = time.Second
 	// flappingChanges is the number of changes within flappingWindow above which an election flaps.
 	flappingChanges = 3
 	flappingWindow  = 10 * time.Minute
-	// ManyOrphans is the number of similar sessions from which they are probably abandoned. One or two may be
-	// candidates on the same host.
+	// If there are at least ManyOrphans similar sessions, they are probably abandoned. One or two may be candidates
+	// on the same host.
 	ManyOrphans = 3
 )
 
@@ -236,8 +235,8 @@ func (b *Board) adviseManyElections(e *election.Election) *Advice {
 	}
 }
 
-// adviseOrphans detects sessions that a restarting program did not destroy: they are similar to the leader's session
-// and hold no known key.
+// adviseOrphans detects sessions that a program left behind when it restarted: they are similar to the leader's
+// session and hold no known key.
 func (b *Board) adviseOrphans(e *election.Election, s *election.Surroundings) *Advice {
 	if !mayBeOrphan(e.Session) {
 		return nil

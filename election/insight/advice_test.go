@@ -63,10 +63,10 @@ func TestAdvise(t *testing.T) {
 		{"a lock-delay of 1 ms", web(good, delay(time.Millisecond)), "short_lock_delay"},
 		{"a lock-delay of 1 s", web(good, delay(time.Second)), ""},
 		{"no lock-delay, but the key is deleted", web(good, delay(0), deletes), ""},
-		{"two things", web(delay(0)), "node_checks_only short_lock_delay"},
+		{"two risks", web(delay(0)), "node_checks_only short_lock_delay"},
 		{"overwritten", with(web(good), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten!"},
 		{"an overwritten Patroni key", with(led("db", "service/db/leader", newSession("p", "db-db-1", "n", patroni)), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten!"},
-		{"overwritten is first", with(web(), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten! node_checks_only"},
+		{"urgent advice is first", with(web(), func(e *election.Election) { e.Pair.LockIndex = 0 }), "overwritten! node_checks_only"},
 		{"vacant", with(web(), func(e *election.Election) { e.LastSession, e.Session, e.Pair.Session = e.Session, nil, "" }), ""},
 		{"a session that was not read", with(web(), func(e *election.Election) { e.Session = nil }), ""},
 		{"the key no longer exists", with(web(), func(e *election.Election) { e.Exists = false }), ""},
@@ -262,14 +262,14 @@ func TestAdviseOrphans(t *testing.T) {
 		siblings []election.Pair
 		want     string
 	}{
-		{"three that hold nothing", e, crowd(3, "web", "n1"), nil, "orphaned_sessions"},
-		{"two may be candidates", e, crowd(2, "web", "n1"), nil, ""},
+		{"three sessions without a key", e, crowd(3, "web", "n1"), nil, "orphaned_sessions"},
+		{"two, which may be candidates", e, crowd(2, "web", "n1"), nil, ""},
 		{"the leader's session is no orphan", e, append(crowd(2, "web", "n1"), e.Session), nil, ""},
 		{"sessions on other nodes", e, crowd(3, "web", "n2"), nil, ""},
 		{"sessions with another name", e, crowd(3, "mail", "n1"), nil, ""},
 		{"sessions with a TTL end by themselves", e, crowd(3, "web", "n1", ttl(time.Minute)), nil, ""},
-		{"some that hold a sibling key", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn11")}, ""},
-		{"one that holds two sibling keys", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn10")}, "orphaned_sessions"},
+		{"each of two holds a sibling key", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn11")}, ""},
+		{"one holds two sibling keys", e, crowd(4, "web", "n1"), []election.Pair{sibling("service/web/a", "webn10"), sibling("service/web/b", "webn10")}, "orphaned_sessions"},
 		{"a generic name", generic, crowd(5, "electop campaign", "n1"), nil, ""},
 	}
 	for _, tt := range tests {

@@ -12,7 +12,7 @@ import (
 type Board struct {
 	keys     map[string]struct{}
 	names    map[string]struct{}
-	parents  map[string]int // number of elections by the parent of their keys
+	parents  map[string]int // by parent of the keys: the number of elections
 	led      map[string]lead
 	sessions map[string]*election.Session
 	orphans  map[Program]int
@@ -26,7 +26,7 @@ const minUsual = 3
 // lead describes the elections that one session leads.
 type lead struct {
 	count int
-	first string // name of the first of them, in the order of keys
+	first string // name of the election with the first key
 }
 
 // Program identifies the sessions that one program on one node creates.
@@ -98,8 +98,8 @@ func (b *Board) competes(e *election.Election, p election.Pair) bool {
 	return !watched && b.parents[parent] <= 1
 }
 
-// namesLock reports whether the last segment of a key is the name of a lock, such as "leader". Only then are the keys
-// beside it likely to belong to the same election.
+// namesLock reports whether the last segment of a key is the name of a lock, such as "leader". Only then do other
+// keys under the same parent probably belong to the same election.
 func namesLock(segment string) bool {
 	words := strings.FieldsFunc(segment, func(r rune) bool { return strings.ContainsRune("-_.", r) })
 	for _, word := range words {

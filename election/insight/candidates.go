@@ -20,13 +20,13 @@ type Candidate struct {
 	// session's name and node.
 	Name   string
 	Reason string
-	// Weak is set if Reason also fits sessions that compete for another key.
+	// Weak is set if sessions that compete for another key have the same Reason.
 	Weak bool
 	// strength is the sort order; candidates with stronger reasons come first.
 	strength int
 }
 
-// Reasons for a candidate, weakest first. Measurements confirm only those with a comment.
+// Reasons for a candidate, weakest first. Only reasons with a comment were confirmed by measurements.
 const (
 	byNodeName = iota + 1
 	byGenericName
@@ -39,8 +39,8 @@ const (
 	byContender // measured for api.Semaphore: each contender holds a key of its own
 )
 
-// maxWeak is the maximum number of candidates that have only weak reasons: a reason that fits many sessions
-// identifies none of them. The value is an estimate.
+// maxWeak is the maximum number of candidates that have only weak reasons. A reason that applies to many sessions
+// does not identify a candidate. The value is an estimate.
 const maxWeak = 8
 
 // Likely counts the candidates that are not weak. It returns -1 if the number is unknown.
@@ -60,7 +60,7 @@ func strong(sorted []Candidate) int {
 	return len(sorted)
 }
 
-// NoCandidate returns why there is no candidate to name.
+// NoCandidate explains why no candidate can be named.
 func NoCandidate(around *election.Surroundings) string {
 	if unread := around.Unread(); len(unread) > 0 {
 		return "unknown: " + strings.Join(unread, "; ")
@@ -80,13 +80,13 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(candidateJSON{Name: c.Name, Reason: c.Reason, Weak: c.Weak, Session: c.Session})
 }
 
-// searchLimit bounds a search for the candidates of many elections: elections times
-// sessions.
+// searchLimit is the maximum product of elections and sessions for which the candidates of all elections are
+// searched.
 const searchLimit = 10_000_000
 
-// WithoutCandidates returns the elections that were found vacant, for which no session is a candidate, and whose key
-// has no flags that candidates reject. It needs no sibling keys: a client that waits for a vacant key is named after
-// it, or acquires it.
+// WithoutCandidates returns the elections that had no leader when electop started, that have no candidate, and that
+// have no flags which candidates reject. It needs no sibling keys: a client that waits for a vacant key acquires the
+// key, or has a session that is named after it.
 func WithoutCandidates(all []*election.Election, sessions []*election.Session) []*election.Election {
 	b, left := NewBoard(all, nil), searchLimit
 	var none []*election.Election
@@ -144,9 +144,9 @@ func withoutCrowd(sorted []Candidate) []Candidate {
 type inference struct {
 	e        *election.Election
 	board    *Board
-	model    *election.Session // session of the current or last holder
+	model    *election.Session // session of the current leader, else of the last one
 	siblings map[string]election.Pair
-	holding  map[string]bool // slots of a semaphore
+	holding  map[string]bool // by session ID: the session holds a slot of the semaphore
 	found    []Candidate
 }
 
@@ -191,7 +191,7 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	}
 	if elsewhere := c.board.led[ses.ID]; elsewhere.count > 0 {
 		if found.strength != bySameService {
-			return found, false // a session that leads another election competes for that one
+			return found, false // the session competes for the election that it leads
 		}
 		found.Reason += "; it leads " + sanitize.Line(elsewhere.first, election.LabelLength)
 	}
@@ -199,7 +199,8 @@ func (c *inference) judge(ses *election.Session) (found Candidate, ok bool) {
 	return found, found.Reason != ""
 }
 
-// serviceLabel returns the service of a session. It is more specific than a name that all sessions of a client share.
+// serviceLabel returns the name of the service in the session's checks. It is more specific than a name that all
+// sessions of a client share.
 func serviceLabel(s *election.Session) string {
 	label := sanitize.Line(strings.TrimPrefix(s.ServiceChecks[0], "service:"), election.LabelLength)
 	if label == "" {
@@ -263,7 +264,7 @@ func (c *inference) likeModel(ses *election.Session) (strength int, reason strin
 		return 0, ""
 	case genericName(ses.Name):
 		if ses.Name == m.Name && sameSettings(m, ses) {
-			return byGenericName, sanitize.Line(ses.Name, election.LabelLength) + " session that leads nothing here; it may wait for another key"
+			return byGenericName, sanitize.Line(ses.Name, election.LabelLength) + " session that leads no watched election; it may wait for another key"
 		}
 	case ses.Name == ses.Node && m.Name == m.Node:
 		if sameSettings(m, ses) {

@@ -125,7 +125,7 @@ func TestCandidates(t *testing.T) {
 				newSession("y", "Consul API Lock", "n3", ttl(15*time.Second)),
 			},
 			board: []*election.Election{led("y", "k/y/leader", newSession("y", "Consul API Lock", "n3"))},
-			want:  "Consul API Lock on n2?: Consul API Lock session that leads nothing here; it may wait for another key",
+			want:  "Consul API Lock on n2?: Consul API Lock session that leads no watched election; it may wait for another key",
 		},
 		{
 			name: "api.Lock sessions are omitted if there is a better candidate",

@@ -8,8 +8,8 @@ import (
 	"electop/election"
 )
 
-// Effect describes what an operator's action does to one hold. The dialog, `release`, `destroy` and docs/actions.md
-// use the same texts: complete sentences that are safe to print.
+// Effect describes what an operator's action does to one hold, in complete sentences that are safe to print. The
+// dialog, `release`, `destroy` and docs/actions.md use the same sentences.
 type Effect struct {
 	// Kind is the kind of software that holds the key. Software is its name, such as "consul lock" or "probably
 	// consul lock".
@@ -44,8 +44,8 @@ func EffectOf(kind election.ActionKind, e *election.Election, s *election.Surrou
 		f.Refusal = "A semaphore has no single holder: destroy the session of one of its holders instead."
 	}
 	if e.Unaddressable {
-		f.Refusal = "Consul replaces bytes of this key, so that it cannot be addressed and other keys may look the same; " +
-			"only its session can be destroyed."
+		f.Refusal = "Consul replaces bytes of this key, so that it cannot be addressed and other keys may look the same. " +
+			"The only possible action is to destroy its session."
 	}
 	if f.Refusal != "" {
 		return f
@@ -66,8 +66,8 @@ const TxnBodyLimit = 512 << 10
 // third longer, and the rest of the body has less than 4 KB.
 const largestTxnValue = (TxnBodyLimit - 4<<10) / 4 * 3
 
-const largeValue = "The value is too large for a transaction: the release is bound to the session, but cannot check the index. " +
-	"If the holder writes the key at the same moment, the release puts the older value back."
+const largeValue = "The value is too large for a transaction: the release checks the session, but not the index. " +
+	"If the holder writes the key at the same moment, the release restores the older value."
 
 // MayHoldMore is the warning of a destroy if electop did not search the whole KV store for the session's keys.
 const MayHoldMore = "The session may hold more keys than are listed."

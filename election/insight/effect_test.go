@@ -39,8 +39,8 @@ func (f Effect) sentences() []string {
 	return append([]string{f.Refusal, f.Key, f.Holder, f.Delay, f.Better}, f.Warnings...)
 }
 
-// docs/actions.md must contain the same sentences as the effects: users read it when they plan an action, and the
-// effects when they confirm one.
+// docs/actions.md must contain the same sentences as the effects. Users read the document when they plan an action,
+// and the effects when they confirm one.
 func TestActionsDocument(t *testing.T) {
 	const path = "../../docs/actions.md"
 	text, err := os.ReadFile(path)
@@ -183,7 +183,7 @@ func TestEffectWarns(t *testing.T) {
 	}{
 		{"candidates", election.ActionRelease, recipe, nil, 2, nil},
 		{"unknown candidates", election.ActionRelease, recipe, nil, -1, nil},
-		{"large value, release", election.ActionRelease, sized(400_000), nil, 1, []string{"cannot check the index"}},
+		{"large value, release", election.ActionRelease, sized(400_000), nil, 1, []string{"not the index"}},
 		{"large value, destroy", election.ActionDestroy, sized(400_000), nil, 1, nil},
 		{"the largest value for a transaction", election.ActionRelease, sized(largestTxnValue), nil, 1, nil},
 		{"no candidate, release", election.ActionRelease, recipe, nil, 0, []string{alone}},

@@ -42,7 +42,7 @@ func textsOf(kind HolderKind) holderTexts {
 	}
 }
 
-// untilItStops is the last sentence if the holder notices the loss.
+// untilItStops is the last sentence about a holder that notices the loss.
 const untilItStops = "Until it stops its work, two processes may act as leader."
 
 func unknownTexts() holderTexts {

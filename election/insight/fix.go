@@ -18,7 +18,7 @@ const (
 	FixWait     FixKind = "wait"            // wait until the lock-delay ends
 	FixSetFlags FixKind = "set_flags"       // write the same value with the flags of Consul's lock
 	FixDestroy  FixKind = "destroy_session" // destroy the session of a holder that has failed
-	FixDelete   FixKind = "delete_key"      // delete a key whose value still names a former leader
+	FixDelete   FixKind = "delete_key"      // delete a key with the value of a former leader
 	FixManual   FixKind = "manual"          // no write to Consul resolves it
 )
 
@@ -47,7 +47,7 @@ type Fix struct {
 	AtMost bool
 }
 
-// DoAt is Do at a moment, which is different for a wait.
+// DoAt returns Do for the time now. The text about a wait depends on the time.
 func (f *Fix) DoAt(now time.Time) string {
 	switch {
 	case f.Kind != FixWait:
@@ -74,15 +74,15 @@ type FixFacts struct {
 // FixNeed is what must be read to find the problem of an election.
 type FixNeed int
 
-// The needs.
+// The values of FixNeed.
 const (
-	NeedsNothing      FixNeed = iota // [Board.Fix] finds no problem, whatever the facts are
-	NeedsSurroundings                // there is no leader
-	NeedsChecks                      // the leader may be gone: the checks of its node show it
+	NeedsNothing      FixNeed = iota // no facts: [Board.Fix] never finds a problem
+	NeedsSurroundings                // the facts about an election without a leader
+	NeedsChecks                      // the checks of the leader's node: they show whether the leader has failed
 )
 
-// FixNeeds returns which facts [Board.Fix] needs for an election. A session with a TTL that
-// holds the key gives no evidence: if its holder is gone, it expires.
+// FixNeeds returns which facts [Board.Fix] needs for an election. A session with a TTL that holds the key gives no
+// evidence: if the holder has failed, the session expires.
 func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	switch s := e.Session; {
 	case e.State(now) == election.OfSemaphore:
@@ -95,8 +95,8 @@ func FixNeeds(e *election.Election, now time.Time) FixNeed {
 	return NeedsChecks
 }
 
-// Fix infers why an election has no effective leader, and the fix. It is nil for a
-// healthy election, for a semaphore, and for a leader without evidence that it is gone.
+// Fix infers why an election has no effective leader, and the fix. It is nil for a healthy election, for a semaphore,
+// and for a leader without evidence that it has failed.
 func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	switch {
 	case e.Unreadable || e.Recorded() || e.Unaddressable:
@@ -110,7 +110,7 @@ func (b *Board) Fix(e *election.Election, f FixFacts) *Fix {
 	likely := Likely(candidates, f.Around)
 	delay, key := fixDelay(e, f), b.fixKey(e, f.Around, candidates)
 	switch {
-	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // the flags matter after its end
+	case delay != nil && (key == nil || key.Problem == ProblemLockFlags): // the flags matter only after the lock-delay
 		delay.Why += " " + candidatesSeen(likely)
 		return delay
 	case key != nil:

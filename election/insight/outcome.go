@@ -41,10 +41,10 @@ type Outcome struct {
 	Action election.ActionKind
 	Target election.Target
 	Kind   OutcomeKind
-	// New is the first leader observed after the action, zero while there is none.
+	// New is the first leader observed after the action. It is zero if no leader was observed yet.
 	New Holder
-	// Vacancy is the time between the two terms, after a fix that from the confirmation to
-	// the term: exact if VacancyKnown, otherwise an upper bound, or zero if unknown.
+	// Vacancy is the time between the two terms. After a fix, it is the time from the confirmation to the next term.
+	// It is exact if VacancyKnown is set, otherwise an upper bound, or zero if unknown.
 	Vacancy      time.Duration
 	VacancyKnown bool
 	// Reason says in one line why there is no new leader, why nothing was written, or what was not observed. It may
@@ -73,8 +73,8 @@ func (o Outcome) Follow(e *election.Election) Outcome {
 	}
 }
 
-// FollowFix looks for the first term after a fix that the user confirmed at a moment. The
-// numbers of the terms do not show it: a write without the lock restarts them.
+// FollowFix looks for the first term after the time at which the user confirmed a fix. It cannot use term numbers,
+// because a write without the lock restarts them.
 func (o Outcome) FollowFix(e *election.Election, at time.Time) Outcome {
 	if o.Settled() || e == nil || e.Key() != o.Target.Key {
 		return o
@@ -88,9 +88,8 @@ func (o Outcome) FollowFix(e *election.Election, at time.Time) Outcome {
 	return o
 }
 
-// targetTerm returns the index of the term that the action ended, the latest if
-// several match: with an older one, a leader from before the action would count as
-// the next. A destroy ends the last term of its session.
+// targetTerm returns the index of the term that the action ended. If several terms match, it returns the latest.
+// Otherwise, a term from before the action would count as the next one. A destroy ends the last term of its session.
 func (o Outcome) targetTerm(terms []election.Term) int {
 	for i := len(terms) - 1; i >= 0; i-- {
 		t := terms[i]
@@ -128,8 +127,9 @@ func (o Outcome) ledBy(next election.Term) Outcome {
 	return o
 }
 
-// sameLeader reports whether the next leader has the same value and node as the leader whose session was destroyed. A
-// label made from a session's name is not sufficient, because several sessions may share it.
+// sameLeader reports whether the next leader has the same value and the same node as the leader whose session was
+// destroyed. If the label comes from the session's name, it does not suffice, because several sessions may share the
+// name.
 func (o Outcome) sameLeader(next election.Term) bool {
 	return next.Leader == o.Target.Leader && next.Node != "" && next.Node == o.Target.Node &&
 		!election.NamesNode(next.Leader, next.Node)
@@ -150,7 +150,7 @@ func (o Outcome) succeeded(ended, next election.Term) Outcome {
 	return o
 }
 
-// missedBetween counts the unobserved terms between two observed terms by their numbers.
+// missedBetween returns how many unobserved terms lie between two observed terms, according to the term numbers.
 func missedBetween(ended, next election.Term) uint64 {
 	before := ended.Number
 	if next.CreateIndex != ended.CreateIndex {

@@ -93,7 +93,7 @@ func TestOutcomeFollow(t *testing.T) {
 			"moved x → web-2 after 1s",
 		},
 		{
-			"numbers that repeat after an overwrite", election.ActionRelease,
+			"term numbers that repeat after an overwrite", election.ActionRelease,
 			reads{one(web("a", 1, 10, 16, "web-1")), one(web("b", 2, 10, 18, "web-2")), one(web("b", 0, 10, 19, "web-2")), one(web("a", 1, 10, 22, "web-1"))},
 			reads{one(web("a", 1, 10, 22, "web-1"))},
 			"done web-1 was released; it may already lead again",
@@ -165,7 +165,7 @@ func TestOutcomeFollow(t *testing.T) {
 			}
 			late := Outcome{Action: tt.action, Target: o.Target, Kind: OutcomeDone}.Follow(s.web())
 			if late.Summary() != o.Summary() {
-				t.Errorf("followed step by step: %s\nat the end only:       %s", o.Summary(), late.Summary())
+				t.Errorf("after each read:      %s\nafter the last read: %s", o.Summary(), late.Summary())
 			}
 		})
 	}

@@ -38,8 +38,8 @@ func isPatroniMember(e *election.Election) bool {
 	return isPatroniMemberValue(e.Pair.Value)
 }
 
-// patroniScope returns the cluster's scope, and the group of a Citus cluster. It finds them in the session's name,
-// <scope>-<member>, of which the key's value is the member unless a client wrote the key without the lock.
+// patroniScope returns the cluster's scope, and the group of a Citus cluster. The session is named <scope>-<member>,
+// and the key's value is the member unless a client wrote the key without the lock.
 func patroniScope(e *election.Election) (scope, group string, ok bool) {
 	session := holderSession(e)
 	if !patroniSettings(session) {
@@ -61,8 +61,8 @@ func patroniSettings(s *election.Session) bool {
 	return s != nil && s.Behavior == election.BehaviorDelete && s.LockDelay == patroniLockDelay && s.TTL > 0
 }
 
-// scopeOf removes the member from the session's name. The rest must be the end of the folder, in which a Citus
-// cluster appends its group number. A scope may contain slashes.
+// scopeOf removes the member from the session's name. The folder must end with the rest. In a Citus cluster, the
+// folder also contains the group number. A scope may contain slashes.
 func scopeOf(folder, session, member string) (scope, group string, ok bool) {
 	scope, ok = strings.CutSuffix(session, "-"+member)
 	if !ok || member == "" || scope == "" {
@@ -106,7 +106,7 @@ func IsPatroniContent(name string, value []byte) bool {
 	return strings.HasPrefix(name, "members/") && isPatroniMemberValue(value)
 }
 
-// isPatroniMemberValue reports whether a value contains the address of a PostgreSQL or of Patroni's REST API.
+// isPatroniMemberValue reports whether a value contains an address of PostgreSQL or of Patroni's REST API.
 func isPatroniMemberValue(value []byte) bool {
 	return strings.HasPrefix(election.JSONMember(value, "conn_url"), "postgres") ||
 		strings.HasSuffix(election.JSONMember(value, "api_url"), "/patroni")
@@ -121,7 +121,7 @@ func patroniSwitchover(e *election.Election) string {
 	if !ok {
 		folder := strings.TrimSuffix(election.Parent(e.Key()), "/")
 		if scope = base(folder); isNumber(scope) {
-			return switchover // either the group of a Citus cluster, or a part of the scope
+			return switchover // the folder is the group of a Citus cluster or a part of the scope
 		}
 	}
 	if scope == "." || strings.HasPrefix(scope, "-") || strings.Trim(scope, shellWord) != "" {

@@ -64,8 +64,8 @@ func (b *Board) namesLonger(word string, n int) bool {
 	return false
 }
 
-// shape returns a text without the node name, numbers and ids, in which the instances of one program differ. It
-// returns "" if the rest does not identify a program.
+// shape returns a text without the node name, numbers and IDs, because these differ between the instances of one
+// program. It returns "" if the rest does not identify a program.
 func shape(text, node string) string {
 	var b strings.Builder
 	specific := false

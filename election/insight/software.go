@@ -107,7 +107,8 @@ func kindOf(e *election.Election, s *election.Surroundings) (kind HolderKind, gu
 	return HolderUnknown, false
 }
 
-// KindOf returns the kind of software that locked a key with a session, which may be nil. It sees no other key.
+// KindOf returns the kind of software that locked a key with a session, which may be nil. It uses no data of other
+// keys.
 func KindOf(p election.Pair, s *election.Session) HolderKind {
 	kind, _ := kindOf(&election.Election{Pair: p, Exists: true, Session: s}, nil)
 	return kind

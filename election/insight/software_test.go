@@ -24,7 +24,7 @@ const (
 )
 
 // A wrong refusal prevents the release of an ordinary election. A missing refusal allows a release that disables
-// Patroni's automatic failover. The test covers both.
+// Patroni's automatic failover. This test covers both errors.
 func TestDetectPatroni(t *testing.T) {
 	const key = "service/db/leader"
 	session := func(name string, change ...func(*election.Session)) *election.Session {
@@ -65,7 +65,7 @@ func TestDetectPatroni(t *testing.T) {
 		{"a member's key in a Citus cluster", held("service/db/1/members/pg1", "{}", pg1), nil, "patronictl list"},
 
 		{"another session that was not read holds the key now", change(held(key, "pg1", nil), func(e *election.Election) { e.LastSession, e.Pair.Session = pg1, "b" }), nil, ""},
-		{"only the key", held(key, "pg1", nil), nil, ""},
+		{"no data except the key", held(key, "pg1", nil), nil, ""},
 		{"only the key and keys of other names", held(key, "pg1", nil), []election.Pair{valued("service/db/state", "", "{}")}, ""},
 		{"the guide's recipe", held(key, `{"Node":"n1"}`, newSession("a", "db-pg1", "n1", ttl(time.Minute))), nil, ""},
 		{"behavior delete and 1 ms, but named as its value", held("service/web/leader", "web-1", session("web-1")), nil, ""},
@@ -162,7 +162,7 @@ func TestKindsOfHolders(t *testing.T) {
 		{"a contender of a semaphore", flagged(held("p/a", "", lock("Consul lock for 'x' at 'p'")), election.SemaphoreFlag), HolderSemaphore, "a semaphore (api.Semaphore or consul lock -n)"},
 		{"Vault", flagged(held("vault/core/lock", "uuid", lock("Vault Lock")), election.LockFlag), HolderVault, "Vault"},
 		{"a holder that was observed to refresh", refreshed, HolderRefreshing, "software that refreshes the key with ?acquire="},
-		{"its predecessor refreshed", before, HolderUnknown, "unknown software"},
+		{"the previous holder refreshed", before, HolderUnknown, "unknown software"},
 		{"a plain write is no refresh", func() *election.Election {
 			e := *refreshed
 			e.Pair.LockIndex = 0

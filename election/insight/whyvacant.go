@@ -49,7 +49,7 @@ func WhyVacant(e *election.Election, s Situation) string {
 	return text + " " + strings.Join(vacancyReason(e, s), " ")
 }
 
-// whySemaphore explains that a semaphore never has a leader.
+// whySemaphore explains why a semaphore has no leader.
 func whySemaphore(e *election.Election) string {
 	sem := election.ReadSemaphore(e, nil)
 	if sem == nil {

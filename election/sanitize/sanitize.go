@@ -126,8 +126,8 @@ func unsafeRune(r rune) bool {
 	return drawnTogether(r)
 }
 
-// drawnTogether reports whether terminals combine a rune with its neighbour. Some terminals then use fewer cells than
-// for the two runes separately.
+// drawnTogether reports whether terminals may combine a rune with its neighbour. Some terminals then draw both in
+// fewer cells than separately.
 func drawnTogether(r rune) bool {
 	switch {
 	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff: // conjoining Hangul

@@ -23,8 +23,8 @@ func (s *scene) explained() (causes []string) {
 	return causes
 }
 
-// If the response to an action arrives after the effect of the action was explained, the action must not explain a
-// later loss.
+// The response to an action may arrive after the effect of the action was explained. The action must then not explain
+// a later loss.
 func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 	released := election.Evidence{SessionRead: true, SessionExists: true}
 	for _, tt := range []struct {
@@ -33,7 +33,7 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 		after time.Duration
 	}{
 		{"at once", true, 0}, {"an hour later", true, time.Hour},
-		{"at once, unknown term", false, 0}, {"an hour later, the term is not known", false, time.Hour},
+		{"at once, without the indexes", false, 0}, {"an hour later, without the indexes", false, time.Hour},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t)
@@ -50,7 +50,7 @@ func TestALateResponseExplainsNoLaterLoss(t *testing.T) {
 			lost := s.read(web("", 3, 10, 21, "v"))[0]
 			s.observe(election.TermEvidence{At: s.now, Event: lost, Outcome: released})
 			s.now = s.now.Add(2 * time.Second)
-			s.observe(election.Clock{At: s.now}) // explained before the response
+			s.observe(election.Clock{At: s.now}) // the loss was explained before the response
 			s.read(web("a", 4, 10, 22, "v"))
 			s.observe(action(election.ActionDone))
 			s.now = s.now.Add(tt.after)

@@ -118,8 +118,8 @@ func explainGone(l Loss, ev election.Evidence) Explanation {
 	return x
 }
 
-// explainDestroyed explains the end of a session for which no check is known to be responsible. late is a check that
-// changed after the key did, for example because the process exited.
+// explainDestroyed explains the end of a session if no check is known to be the cause. late is a check that changed
+// after the key, for example because the process exited.
 func explainDestroyed(at lossAt, late *election.Check) Explanation {
 	s := at.loss.Session
 	x := Explanation{Cause: election.SessionDestroyed, Evidence: "the session is gone; it had no TTL", Invalidated: true}
@@ -150,7 +150,7 @@ func explainDestroyed(at lossAt, late *election.Check) Explanation {
 type lossAt struct {
 	loss  Loss
 	ev    election.Evidence
-	index uint64 // 0 if unknown
+	index uint64 // Raft index of the loss, 0 if unknown
 }
 
 // lossOf determines the Raft index of a loss. After a gap it does not use DeleteIndex, which may belong to another

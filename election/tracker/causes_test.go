@@ -18,9 +18,9 @@ func changedAt(index uint64, all []election.Check) []election.Check {
 // A cause is a fact only if Raft indexes prove it. It is a guess if the data may have changed between the loss and
 // the read of the evidence.
 func TestExplainMarksGuesses(t *testing.T) {
-	const lost = 20 // the index of the loss
+	const lost = 20 // Raft index of the loss
 	live := Loss{HeldIndex: 15, KeyIndex: lost}
-	later := Loss{HeldIndex: 15} // the key was written since
+	later := Loss{HeldIndex: 15} // the key was written after the loss
 	gap := Loss{HeldIndex: 15, KeyIndex: lost, Gap: true}
 	laterGap := Loss{HeldIndex: 15, Gap: true}
 	deleted := Loss{HeldIndex: 15, Deleted: true}

@@ -45,7 +45,7 @@ func (t *Tracker) foldNew(name string, p *election.Pair, r *rangeRead) *election
 	return c.e
 }
 
-// found records the state of an election at its first read.
+// found records the state of an election at the first read of its key.
 func (c *change) found(p *election.Pair) {
 	switch {
 	case p.Held():
@@ -57,7 +57,7 @@ func (c *change) found(p *election.Pair) {
 	c.initial(p)
 }
 
-// initial emits the state of the key at its first read.
+// initial emits the initial events: the state of the key at its first read.
 func (c *change) initial(p *election.Pair) {
 	switch {
 	case p.Held():
@@ -114,7 +114,8 @@ func (t *Tracker) foldPresent(e *election.Election, p *election.Pair, r *rangeRe
 	return t.foldChanged(e, p, r)
 }
 
-// foldChanged is the rare case of foldPresent, which runs for every key of every read.
+// foldChanged handles the rare case in foldPresent. It is a separate function, because foldPresent runs for every key
+// of every read.
 func (t *Tracker) foldChanged(e *election.Election, p *election.Pair, r *rangeRead) *election.Election {
 	c := t.changeOf(e, r)
 	t.newest = max(t.newest, p.ModifyIndex)
@@ -223,14 +224,15 @@ func (c *change) lastTerm() *election.Term {
 		return nil
 	}
 	if !c.ownTerms {
-		// There is room for one more term, because the caller often begins one next.
+		// Reserve space for one more term, because the caller often begins one next.
 		c.e.Terms = append(make([]election.Term, 0, last+2), c.e.Terms...)
 		c.ownTerms = true
 	}
 	return &c.e.Terms[last]
 }
 
-// missed records the terms between two reads that were not observed. LockIndex counts them and the current term.
+// missed records the terms that passed between two reads without being observed. LockIndex counts them and the
+// current term.
 func (c *change) missed(p *election.Pair, from uint64) {
 	to := p.LockIndex
 	if p.Held() && to > 0 {
@@ -239,7 +241,7 @@ func (c *change) missed(p *election.Pair, from uint64) {
 	if to <= from {
 		return
 	}
-	if !p.Held() { // the vacancy is the time after the last missed term
+	if !p.Held() { // the vacancy began after the last missed term
 		c.e.VacantSince, c.e.VacantSinceKnown = c.at, !c.gap
 		c.e.LockDelayUntil, c.e.LockDelayDoubtful = time.Time{}, false
 	}

@@ -8,14 +8,14 @@ import (
 	"electop/election"
 )
 
-// wall removes the monotonic reading, because the monotonic clock stops while the machine sleeps (see "Time" in the
-// package documentation).
+// wall removes the monotonic clock reading, because the monotonic clock stops while the machine sleeps (see "Time" in
+// the package documentation).
 func wall(t time.Time) time.Time { return t.Round(0) }
 
 // stop is a period in which nothing was observed.
 type stop struct {
 	since time.Time
-	end   time.Time // with the monotonic reading, for comparison with the times of requests
+	end   time.Time // includes the monotonic clock reading, for comparison with the times of requests
 	// reread contains the ranges that were read by requests sent after end.
 	reread election.RangeSet
 }
@@ -30,7 +30,7 @@ func (t *Tracker) stopped(o election.Gap) {
 	t.outdateChecks(s.since)
 	t.listed = 0
 	for _, p := range t.ends {
-		p.loss.Gap = true // the evidence is read late
+		p.loss.Gap = true // the evidence was read only after the gap
 	}
 }
 

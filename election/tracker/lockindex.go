@@ -27,7 +27,7 @@ func (t *Tracker) furthest(e *election.Election) furthest {
 func (t *Tracker) replacePair(e *election.Election, p *election.Pair) {
 	old := &e.Pair
 	if len(t.peaks) == 0 && p.ModifyIndex >= old.ModifyIndex && (p.LockIndex >= old.LockIndex || p.CreateIndex != old.CreateIndex) {
-		e.Pair = *p // the common case
+		e.Pair = *p // the usual case: the indexes did not decrease
 		return
 	}
 	peak := t.furthest(e)
@@ -63,10 +63,10 @@ type advance struct {
 func (t *Tracker) advanceOf(e *election.Election, p *election.Pair) advance {
 	old, peak := &e.Pair, t.furthest(e)
 	known := p.CreateIndex == peak.create
-	restored := peak.modify > old.ModifyIndex // a restore came before, and no write since
+	restored := peak.modify > old.ModifyIndex // Consul was restored earlier, and the key was not written since
 	a := advance{remade: p.CreateIndex != old.CreateIndex}
 	a.replayed = p.ModifyIndex < old.ModifyIndex || p.CreateIndex < old.CreateIndex || restored && known && p.ModifyIndex <= peak.modify ||
-		!e.Exists && p.CreateIndex <= old.ModifyIndex // a recreated key has a higher CreateIndex
+		!e.Exists && p.CreateIndex <= old.ModifyIndex // a key that is created again has a higher CreateIndex
 	a.reset = !a.remade && !a.replayed && counterReset(old, p)
 	switch {
 	case a.replayed, a.reset:
@@ -113,7 +113,7 @@ func lossIndex(old, p *election.Pair) uint64 {
 // new keys, is read at most every 3 s.
 const foundWithin = 10 * time.Second
 
-// settledIndex returns an index with a delay.
+// settledIndex returns an index that was current some time ago.
 type settledIndex struct {
 	before, current uint64
 	since           time.Time
@@ -124,9 +124,9 @@ type settledIndex struct {
 func (s *settledIndex) at(now time.Time, newest uint64) uint64 {
 	switch {
 	case s.since.IsZero():
-		s.since = now // nothing was read yet
+		s.since = now // no key was read before
 	case s.current == 0:
-		s.before, s.current = newest, newest // the first read was complete
+		s.before, s.current = newest, newest // the first read of all keys is complete
 	case now.Sub(s.since) >= foundWithin:
 		s.before, s.current, s.since = s.current, newest, now
 	}

@@ -38,7 +38,7 @@ func (t *Tracker) oldestEnd() *pendingEnd {
 		t.ends = t.ends[1:]
 	}
 	if len(t.ends) == 0 {
-		t.ends = nil // release the memory of explained ends
+		t.ends = nil // release the memory of the list
 		return nil
 	}
 	return t.ends[0]
@@ -103,7 +103,7 @@ func (t *Tracker) explain(p *pendingEnd, at time.Time, x Explanation) {
 	delete(t.pending, p.id())
 	event := p.event
 	if at.Before(event.Time) {
-		at = event.Time // an action of this process is recorded before its effect is read
+		at = event.Time // an action of this process is known before its effect is read
 	}
 	event.Time, event.Type, event.Held, event.HeldKnown = at, election.Explained, 0, false
 	event.Cause, event.Evidence, event.Guess = x.Cause, x.Evidence, x.Guess

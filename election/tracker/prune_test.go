@@ -24,7 +24,7 @@ func (c *churn) play(d time.Duration) {
 	var pairs []election.Pair
 	for range int(d / step) {
 		c.now = c.now.Add(step)
-		for i := range pairs { // each lock of the previous step is handed over once
+		for i := range pairs { // each lock of the previous step gets another holder once
 			p := &pairs[i]
 			c.index++
 			p.Session, p.LockIndex, p.ModifyIndex = p.Session+"b", 2, c.index
@@ -81,7 +81,7 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 	}
 	tr := s.tracker
 	tr.out = nil     // the caller owns the returned events
-	const live = 200 // of this step and of the previous one
+	const live = 200 // elections of the current and of the previous step
 	for _, bound := range []struct {
 		what     string
 		n, limit int
@@ -109,9 +109,9 @@ func TestAMonthOfNewNamesIsBounded(t *testing.T) {
 		}
 	}
 	if grown := int64(heapInUse()) - int64(before); grown > 16<<20 {
-		t.Errorf("%d names left %d bytes", c.next, grown)
+		t.Errorf("after %d names, %d bytes are in use", c.next, grown)
 	} else {
-		t.Logf("%d names left %d KB", c.next, grown>>10)
+		t.Logf("after %d names, %d KB are in use", c.next, grown>>10)
 	}
 }
 

@@ -105,7 +105,7 @@ func (t *Tracker) recall(e *election.Election) *election.Election {
 			peak.lock = max(peak.lock, r.Terms[i].Number)
 		}
 	}
-	if peak != reached(&r.Pair) { // a client wrote the key without the lock after these terms
+	if peak != reached(&r.Pair) { // an overwrite after these terms reset LockIndex
 		t.peaks[r.ID()] = peak
 	}
 	if r.Session = nil; r.Exists && r.Pair.Held() {

@@ -80,7 +80,7 @@ func TestRecordedElectionsContinue(t *testing.T) {
 		{"deleted", recordedWeb("a", 3, 10, 20), nil, want{"vacated(3) deleted(3)", election.Vacant, now, false, 1}},
 		{"deleted before", changed(recordedWeb(none, 3, 10, 20), deleted), nil, want{"", election.InLockDelay, vacant, true, 1}},
 		{"made again", recordedWeb("a", 3, 10, 20), one(web("b", 1, 40, 40, "v")), want{"vacated(3) deleted(3) elected(1)", election.Led, now, false, 2}},
-		{"made again after its deletion", changed(recordedWeb(none, 3, 10, 20), deleted), one(web("b", 1, 40, 40, "v")), want{"elected(1)", election.Led, now, false, 2}},
+		{"created again after its deletion", changed(recordedWeb(none, 3, 10, 20), deleted), one(web("b", 1, 40, 40, "v")), want{"elected(1)", election.Led, now, false, 2}},
 		{"restored", recordedWeb("a", 9, 10, 90), one(web("b", 3, 10, 20, "v")), want{"vacated(9) elected(3)", election.Led, now, false, 2}},
 		{"restored, the same term", recordedWeb("a", 9, 10, 90), one(web("a", 9, 10, 80, "v")), want{"elected(9)", election.Led, since, true, 1}},
 		{"readable again", changed(recordedWeb("a", 3, 10, 20), unreadable), one(web("a", 3, 10, 20, "v")), want{"readable(3)", election.Led, since, true, 1}},

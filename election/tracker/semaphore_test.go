@@ -50,7 +50,7 @@ func TestASemaphoreHasHoldersAndNoLeader(t *testing.T) {
 		want  string // events of the second read
 		state election.State
 	}{
-		{"nothing moved", slotKey(10, 20, 2, "a"), slotKey(10, 20, 2, "a"), "", election.OfSemaphore},
+		{"no change", slotKey(10, 20, 2, "a"), slotKey(10, 20, 2, "a"), "", election.OfSemaphore},
 		{"one enters", slotKey(10, 20, 2, "a"), slotKey(10, 21, 2, "a", "b"), "entered b 2/2", election.OfSemaphore},
 		{"one leaves", slotKey(10, 20, 2, "a", "b"), slotKey(10, 21, 2, "b"), "left a 1/2", election.OfSemaphore},
 		{"the last holder leaves", slotKey(10, 20, 2, "a"), slotKey(10, 21, 2), "left a 0/2", election.OfSemaphore},

@@ -137,7 +137,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	// Sessions are usually read before the keys that they hold.
 	if held {
 		if len(t.unread) == 0 {
-			t.unread = map[string]int{} // a map never shrinks, so a new one replaces it
+			t.unread = map[string]int{} // a map never releases memory, so a new map replaces the empty one
 		}
 		for i, e := range t.elections {
 			if e.Exists && e.Session == nil && e.Pair.Held() && t.sessions[e.Pair.Session] != nil {
@@ -148,7 +148,7 @@ func (t *Tracker) sessionsRead(o election.SessionsRead) {
 	if !fresh {
 		return
 	}
-	if t.surroundings != nil || t.sessionList != nil { // without a list, no consumer reads the ages
+	if t.surroundings != nil || t.sessionList != nil { // otherwise no consumer needs the ages of sessions
 		t.noteSeen(wall(o.At), o.Sessions)
 		t.pruneSeen()
 	}
@@ -170,7 +170,7 @@ func (t *Tracker) unreadLost(session string) {
 func withSession(e *election.Election, s *election.Session) *election.Election {
 	n := *e
 	n.Session = s
-	if e.Leader == election.SessionLabel(s.ID, nil) { // otherwise the label comes from the value
+	if e.Leader == election.SessionLabel(s.ID, nil) { // the label was the session ID; any other label comes from the value
 		n.Leader = election.LeaderLabel(n.Pair, s)
 	}
 	if last := len(n.Terms) - 1; last >= 0 && n.Terms[last].Session == s.ID {

@@ -154,12 +154,12 @@ func TestSnapshotsNeverChange(t *testing.T) {
 			was := everything(shown)
 			readers.Go(func() { // these reads run while the tracker continues
 				if now := everything(shown); now != was {
-					t.Errorf("seed %d: a snapshot became\n%s\nwas\n%s", seed, now, was)
+					t.Errorf("seed %d: a snapshot changed to\n%s\nwas\n%s", seed, now, was)
 				}
 			})
 			defer func() {
 				if now := everything(shown); now != was {
-					t.Errorf("seed %d: a snapshot became\n%s\nwas\n%s", seed, now, was)
+					t.Errorf("seed %d: a snapshot changed to\n%s\nwas\n%s", seed, now, was)
 				}
 			}()
 		}

@@ -30,7 +30,7 @@ type Tracker struct {
 
 	datacenter string
 	elections  []*election.Election // sorted by [election.Compare]
-	lent       bool                 // a snapshot shares elections: copy it before a write
+	lent       bool                 // set while a snapshot shares the slice: copy the slice before a write
 	peaks      map[string]furthest  // by [election.Election.ID]
 	newest     uint64               // the highest Raft index of any key read
 	settled    settledIndex
@@ -39,7 +39,7 @@ type Tracker struct {
 	keep       int // maximum number of terms and events of each election
 	pruned     time.Time
 	sessions   map[string]*election.Session
-	unread     map[string]int // number of elections that a session holds, for sessions that were not read
+	unread     map[string]int // by session that was not read: the number of elections that it holds
 	checks     map[string]election.NodeChecks
 	checksLent bool
 

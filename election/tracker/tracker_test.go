@@ -90,7 +90,7 @@ func TestMoves(t *testing.T) {
 		state election.State
 	}{
 		{"first read of a held key", nil, one(web("a", 3, 10, 20, "v")), "", election.Led},
-		{"nothing moved", one(web("a", 3, 10, 20, "v")), one(web("a", 3, 10, 20, "v")), "", election.Led},
+		{"no change", one(web("a", 3, 10, 20, "v")), one(web("a", 3, 10, 20, "v")), "", election.Led},
 		{"holder writes another value", one(web("a", 3, 10, 20, "v")), one(web("a", 3, 10, 21, "w")), "updated(3)", election.Led},
 		{"a client writes without the lock", one(web("a", 3, 10, 20, "v")), one(web("a", 0, 10, 21, "w")), "overwritten(3)", election.Led},
 		{"the same value without the lock", one(web("a", 3, 10, 20, "v")), one(web("a", 0, 10, 21, "v")), "overwritten(3)", election.Led},
@@ -118,9 +118,9 @@ func TestMoves(t *testing.T) {
 		{"created again, terms passed", one(web("a", 3, 10, 20, "v")), one(web("b", 3, 30, 35, "v")), "vacated(3) deleted(3) missed(×2) elected(3)", election.Led},
 		{"restored from an older state", one(web("a", 9, 10, 90, "v")), one(web("b", 3, 10, 20, "v")), "vacated(9) elected(3)", election.Led},
 		{"restored, the same session", one(web("a", 9, 10, 90, "v")), one(web("a", 3, 10, 20, "v")), "vacated(9) elected(3)", election.Led},
-		{"appears with a leader", gone, one(web("a", 1, 30, 30, "v")), "elected(1)", election.Led},
-		{"appears after terms", gone, one(web("a", 3, 30, 35, "v")), "missed(×2) elected(3)", election.Led},
-		{"appears vacant", gone, one(web(none, 0, 30, 30, "v")), "", election.Vacant},
+		{"created with a leader", gone, one(web("a", 1, 30, 30, "v")), "elected(1)", election.Led},
+		{"created, terms passed", gone, one(web("a", 3, 30, 35, "v")), "missed(×2) elected(3)", election.Led},
+		{"created without a leader", gone, one(web(none, 0, 30, 30, "v")), "", election.Vacant},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -386,11 +386,11 @@ func TestOneResponseDoesNotMakeTheBoardCurrent(t *testing.T) {
 // An election that was found vacant is idle until anything happens to it.
 func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 	for name, change := range map[string]func(s *scene, e *election.Election){
-		"the value is written":       func(s *scene, _ *election.Election) { s.read(web("", 1, 1, 9, "x")) },
-		"the key is deleted":         func(s *scene, _ *election.Election) { s.read() },
-		"led and released":           func(s *scene, _ *election.Election) { s.read(web("a", 2, 1, 9, "")); s.read(web("", 2, 1, 10, "")) },
-		"a candidate is seen":        func(s *scene, e *election.Election) { s.observe(election.CandidateSeen{At: s.now, Key: e.Key()}) },
-		"led and released unnoticed": func(s *scene, _ *election.Election) { s.read(web("", 2, 1, 10, "")) },
+		"a client writes the value":          func(s *scene, _ *election.Election) { s.read(web("", 1, 1, 9, "x")) },
+		"the key is deleted":                 func(s *scene, _ *election.Election) { s.read() },
+		"led and released":                   func(s *scene, _ *election.Election) { s.read(web("a", 2, 1, 9, "")); s.read(web("", 2, 1, 10, "")) },
+		"a candidate is seen":                func(s *scene, e *election.Election) { s.observe(election.CandidateSeen{At: s.now, Key: e.Key()}) },
+		"led and released between two reads": func(s *scene, _ *election.Election) { s.read(web("", 2, 1, 10, "")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -414,7 +414,7 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 			if e = s.web(); e.State(s.now) != election.Vacant {
 				t.Errorf("%v", e.State(s.now))
 			}
-			s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}) // a late search
+			s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{found}}) // a late result
 			if e = s.web(); e.State(s.now) != election.Vacant {
 				t.Errorf("after a late result: %v", e.State(s.now))
 			}
@@ -426,10 +426,10 @@ func TestAnIdleElectionIsVacantAfterAnyChange(t *testing.T) {
 // until it changes.
 func TestAnElectionFoundVacantIsUnsearchedUntilASearchEnds(t *testing.T) {
 	for name, end := range map[string]func(s *scene){
-		"no result":   func(s *scene) { s.observe(election.NoCandidates{At: s.now}) },
-		"idle":        func(s *scene) { s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{s.web()}}) },
-		"it is led":   func(s *scene) { s.read(web("a", 2, 1, 9, "")) },
-		"it is wiped": func(s *scene) { s.read() },
+		"no result":                  func(s *scene) { s.observe(election.NoCandidates{At: s.now}) },
+		"idle":                       func(s *scene) { s.observe(election.NoCandidates{At: s.now, Elections: []*election.Election{s.web()}}) },
+		"a session acquires the key": func(s *scene) { s.read(web("a", 2, 1, 9, "")) },
+		"the key is deleted":         func(s *scene) { s.read() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

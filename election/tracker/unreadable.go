@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// manyUnreadable is the number of elections from which one event reports that all of them became unreadable or
-// readable. Separate events would displace all other recent events.
+// If at least manyUnreadable elections become unreadable or readable at once, one event reports all of them. Separate
+// events would displace all other recent events.
 const manyUnreadable = 10
 
 // hides reports whether a key is absent from a response because the token may not read it. For a key that is not
@@ -43,7 +43,7 @@ func (t *Tracker) announce(r *rangeRead) {
 	}
 }
 
-// emitForAll emits one event if every election for which may is true also satisfies changes.
+// emitForAll emits one event for a range. It does so only if changes is true for all elections that may selects.
 func (t *Tracker) emitForAll(r *rangeRead, kind election.EventType, may, changes func(*election.Election) bool) bool {
 	var n uint64
 	for _, e := range r.known {

@@ -44,10 +44,10 @@ func TestLostAndRegainedPermissionsAreEvents(t *testing.T) {
 		elections, left int
 		lost, regained  int // number of events
 	}{
-		{"all elections of a few", 3, 0, 3, 3},
-		{"some elections of a few", 3, 2, 1, 1},
-		{"some elections of many", 40, 20, 20, 1}, // all lost keys become readable again
-		{"all elections of many", 40, 0, 1, 1},
+		{"all of a few elections", 3, 0, 3, 3},
+		{"some of a few elections", 3, 2, 1, 1},
+		{"some of many elections", 40, 20, 20, 1}, // all lost keys become readable again
+		{"all of many elections", 40, 0, 1, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPermission(t, tt.elections)

@@ -82,7 +82,7 @@ func TestTheLastLineOfTheSummaryDescribesTheExitCode(t *testing.T) {
 		{"web billing", "1 of 2 done, but the same leader leads again: billing"},
 		{"billing", "done, but the same leader leads again: billing"},
 		{"web", ""},
-		{"db", ""}, // the only election has been reported
+		{"db", ""}, // a single election gets no summary line
 	} {
 		var outcomes []insight.Outcome
 		for _, name := range strings.Fields(tt.names) {

@@ -15,11 +15,11 @@ import (
 
 // item is one election to act on, and the outcome.
 type item struct {
-	election   *election.Election // nil for a session that leads no watched election
-	session    *election.Session  // set if election is nil and the token may read the session
+	election   *election.Election // nil if the session leads no watched election
+	session    *election.Session  // set if election is nil and the token can read the session
 	assessment assessment
 	effect     insight.Effect
-	outcome    insight.Outcome // Kind is empty while the item is pending
+	outcome    insight.Outcome // the item is pending while Kind is empty
 }
 
 func (s *item) target() election.Target { return s.outcome.Target }

@@ -118,9 +118,9 @@ func TestWaitReportsEachElection(t *testing.T) {
 func TestWaitWritesTheNoteOfALargeRelease(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(nil), strings.Repeat("x", 450<<10))
-	has(t, plan(t, w, "release", "web"), "warning   The value is too large for a transaction: the release is bound to the session, but cannot check the index.")
+	has(t, plan(t, w, "release", "web"), "warning   The value is too large for a transaction: the release checks the session, but not the index.")
 	r := w.run("release", "web", "--yes", "--wait", "2s").must(t, exitFailed)
-	has(t, r.out, "no leader: no candidate acquired the key", "; the value is too large for a transaction: the release was bound to the session, but could not check the index")
+	has(t, r.out, "no leader: no candidate acquired the key", "; the value is too large for a transaction: the release checked the session, but not the index")
 	has(t, r.errOut, "electop: web: The value is too large for a transaction")
 }
 

@@ -121,8 +121,8 @@ func (c *campaign) validate(name string, program []string) error {
 	return c.checkSafety(program)
 }
 
-// checkSafety rejects session settings with which the programs of two leaders could run at once. Without a program,
-// electop has nothing to stop, so it only warns.
+// checkSafety rejects session settings with which the programs of two leaders could run at the same time. Without a
+// program, it only prints a warning, because electop has no program to stop.
 func (c *campaign) checkSafety(program []string) error {
 	var unsafe string
 	switch {
@@ -190,7 +190,7 @@ func (c *campaign) compete(ctx context.Context, name string, program []string) e
 	if err == nil {
 		return closed
 	}
-	if closed != nil { // err decides the exit code and may print nothing
+	if closed != nil { // err determines the exit code, and may have no message
 		c.printf("electop: %s was not released: %s", key, consulx.Describe(closed))
 	}
 	return c.tryError(ctx, tryCtx, key, err)
@@ -207,7 +207,7 @@ func (c *campaign) tryContext(ctx context.Context) (context.Context, context.Can
 // tryError replaces an error that --try caused.
 func (c *campaign) tryError(ctx, tryCtx context.Context, name string, err error) error {
 	if ctx.Err() == nil && errors.Is(tryCtx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("gave up: %s was not acquired within %s", sanitize.Line(name, 200), c.try)
+		return fmt.Errorf("%s was not acquired within %s (--try)", sanitize.Line(name, 200), c.try)
 	}
 	return err
 }

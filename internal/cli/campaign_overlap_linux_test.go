@@ -21,8 +21,8 @@ const overlapRunsEnv = "ELECTOP_OVERLAP_RUNS"
 const (
 	// overlapBatch is how many elections lose their leader at once.
 	overlapBatch = 25
-	// afterwards is how long the new program beats before the files are read, so that an old program that still runs
-	// is detected.
+	// afterwards is how long the new program runs before the files are read. An old program that still runs is then
+	// detected.
 	afterwards = 3 * time.Second
 )
 
@@ -59,8 +59,8 @@ func scenarios() []scenario {
 	}
 }
 
-// Each program appends beats to a file. An overlap is a beat of the old program after
-// the first beat of the new one.
+// Each program appends the time to a file at a fixed interval. The programs overlap if the old one writes after the
+// first write of the new one.
 func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 	program := electop(t)
 	runs, err := strconv.Atoi(os.Getenv(overlapRunsEnv))
@@ -70,7 +70,7 @@ func TestProgramsOfTwoLeadersDoNotOverlap(t *testing.T) {
 		}
 		return
 	}
-	agents := leaderLast(t, consultest.Cluster(t, 5)) // two of them fail
+	agents := leaderLast(t, consultest.Cluster(t, 5)) // two agents fail
 	var races []*race
 	for i, s := range scenarios() {
 		r := &race{scenario: s, program: program, dir: t.TempDir(), old: agents[i], next: agents[3+i%2], pairs: 5}
@@ -155,8 +155,7 @@ func (r *race) hit(t *testing.T) {
 	r.struck = time.Now()
 }
 
-// end returns, per election, the time from the last beat of the old program to the
-// first beat of the new one.
+// end returns, for each election, the time from the last write of the old program to the first write of the new one.
 func (r *race) end(t *testing.T) (gaps []time.Duration) {
 	t.Helper()
 	eventually(t, "new programs", func() bool { return r.beating(t, "new", time.Now().Add(-afterwards)) })

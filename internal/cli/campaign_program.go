@@ -65,8 +65,8 @@ func (d deps) programStreams() supervise.Streams {
 // programRun is one term during which the program runs.
 type programRun struct {
 	leadership *candidacy.Leadership
-	lost       time.Time // when the leadership was lost
-	signalled  time.Time // when a signal ended the campaign
+	lost       time.Time // time at which the leadership was lost
+	signalled  time.Time // time at which a signal ended the campaign
 }
 
 // deadlines returns how long the program may run.

@@ -19,7 +19,7 @@ import (
 	candidacy "electop/consulx/campaign"
 )
 
-// beats reads the times that a program has written.
+// beats reads the times that a beat program has appended to a file.
 func beats(t *testing.T, path string) []time.Time {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -52,7 +52,7 @@ func start(t *testing.T, program string, args ...string) *process {
 	p.Env = append(os.Environ(), mainEnv+"=1")
 	p.Stdout, p.Stderr = &p.out, &p.errOut
 	p.WaitDelay = patience
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // tests stop it; see consultest
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the test stops the process; see package consultest
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func running(t *testing.T, group int) (found []string) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		// PID (name) state parent group …
 		_, rest, _ := strings.Cut(string(text), ") ")
@@ -135,7 +135,7 @@ func running(t *testing.T, group int) (found []string) {
 	return found
 }
 
-// shell is a program that writes its process group and leaves a child behind.
+// shell is a shell script that writes its process group to a file and leaves a child process running.
 func shell(file, then string) []string {
 	return []string{"sh", "-c", `trap '' TERM; sleep 1000 & echo $$ $PPID > ` + file + `.new; mv ` + file + `.new ` + file + `; ` + then}
 }
@@ -203,8 +203,8 @@ func destroyHolder(t *testing.T, w *testConsul, key string) {
 
 func TestASignalEndsACampaignWith128AndItsNumber(t *testing.T) {
 	w := onMemory(t)
-	// Under nohup and in background jobs, signals are ignored, and a child inherits that.
-	// It does not inherit handlers, so this test handles them.
+	// Under nohup and in background jobs, signals are ignored, and child processes inherit this, but not handlers.
+	// Therefore this test handles the signals.
 	handled := make(chan os.Signal, 1)
 	signal.Notify(handled, syscall.SIGINT, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(handled) })

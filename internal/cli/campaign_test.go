@@ -125,7 +125,7 @@ func TestCampaignGivesUpWhenTryEnds(t *testing.T) {
 		for _, program := range [][]string{nil, {"--", "true"}} {
 			args := append([]string{"campaign", "job", "-k", p + "/*/leader", "--try", "200ms"}, program...)
 			r := w.run(args...).must(t, exitFailed)
-			if !strings.Contains(r.errOut, "gave up: "+p+"/job/leader was not acquired within 200ms") {
+			if !strings.Contains(r.errOut, p+"/job/leader was not acquired within 200ms (--try)") {
 				t.Errorf("err %q", r.errOut)
 			}
 			if left := w.campaigns(); len(left) > 0 {

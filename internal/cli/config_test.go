@@ -92,7 +92,7 @@ func TestTemplateAndDocumentHaveEverySetting(t *testing.T) {
 		if rest, found := strings.CutPrefix(line, "#"); found && (rest[0] != ' ' || strings.HasPrefix(rest, "  ")) {
 			line = rest
 		}
-		if !strings.HasSuffix(line, "\"\"\n") { // it has no useful default
+		if !strings.HasSuffix(line, "\"\"\n") { // a setting with an empty value has no useful default
 			text.WriteString(line)
 		}
 	}

@@ -26,7 +26,7 @@ type fileSettings struct {
 	file    settings.Value
 	columns []string
 	keys    ui.Keys
-	// given are the flags of the command line that stay when the context changes.
+	// given contains the flags of the command line that stay set when the user switches the context.
 	given map[string]string
 }
 
@@ -67,7 +67,7 @@ func (o *options) configPath() string {
 	if o.config != "" {
 		return o.config
 	}
-	dir := os.Getenv("XDG_CONFIG_HOME") // also on systems with another default
+	dir := os.Getenv("XDG_CONFIG_HOME") // this variable takes precedence, even on systems with another default folder
 	if !filepath.IsAbs(dir) {
 		var err error
 		if dir, err = os.UserConfigDir(); err != nil {

@@ -17,7 +17,7 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 		text string
 		mode os.FileMode
 		args []string
-		want int // how many warnings
+		want int // number of warnings
 	}{
 		{"readable by all", "token: secret", 0o644, []string{"list"}, 1},
 		{"readable by the group", "token: secret", 0o640, []string{"list"}, 1},
@@ -32,7 +32,7 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			t.Setenv("XDG_CONFIG_HOME", dir) // where completion looks
+			t.Setenv("XDG_CONFIG_HOME", dir) // shell completion reads the file in this folder
 			path := filepath.Join(dir, "electop", "config.yaml")
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestWarningAboutAReadableConfigFileWithASecret(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chmod(path, c.mode); err != nil { // independent of the umask
+			if err := os.Chmod(path, c.mode); err != nil { // set the mode regardless of the umask
 				t.Fatal(err)
 			}
 			r := w.run(c.args...)
@@ -89,8 +89,8 @@ func TestPrecedenceOfFlagsEnvironmentAndConfigFile(t *testing.T) {
 		{"file alone", "token: " + agent.Token(), nil, nil, exitOK},
 		{"config file alone, wrong token", "token-file: " + bad, nil, nil, exitDenied},
 		{"environment overrides the file", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
-		{"also if the config file names a token file", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
-		{"also if the environment names a file", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN_FILE": good}, nil, exitOK},
+		{"environment overrides a token file of the config file", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": agent.Token()}, nil, exitOK},
+		{"token file of the environment overrides the file", "token: " + wrong, map[string]string{"CONSUL_HTTP_TOKEN_FILE": good}, nil, exitOK},
 		{"a flag overrides both", "token-file: " + bad, map[string]string{"CONSUL_HTTP_TOKEN": wrong}, []string{"--token", agent.Token()}, exitOK},
 		{"unknown setting", "tokn: x", nil, nil, exitUsage},
 		{"list of patterns", "key: [a/*, b/*]\ntoken: " + agent.Token(), nil, nil, exitOK},

@@ -20,7 +20,7 @@ func ofCluster(name string) bool {
 	return environment(name) != "" || slices.Contains([]string{"datacenter", "history", "history-token-file", "history-ca-file"}, name)
 }
 
-// inContexts reports whether a context can set a flag.
+// inContexts reports whether a context of the config file can set the flag.
 func inContexts(name string) bool {
 	return ofCluster(name) || selectsKeys(name) || slices.Contains([]string{"stale", "max-watches", "read-only", "keep"}, name)
 }
@@ -46,8 +46,8 @@ func (o *options) useContext() error {
 	return unsetConsulEnvironment()
 }
 
-// inContext returns the options of another context: flags of the command line that do not belong to
-// a cluster stay. Parse has checked all values, so that no error is possible.
+// inContext returns the options for another context. Flags of the command line that do not belong to a cluster stay
+// set. Parse has checked all values, so no error is possible.
 func (o *options) inContext(name string) *options {
 	next := &options{}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -64,7 +64,7 @@ func (o *options) inContext(name string) *options {
 	return next
 }
 
-// given returns the flags of the command line that stay when the context changes.
+// given returns the flags of the command line that stay set when the user switches the context.
 func given(flags *pflag.FlagSet) map[string]string {
 	values := map[string]string{}
 	flags.VisitAll(func(f *pflag.Flag) {

@@ -12,7 +12,7 @@ import (
 	"electop/ui"
 )
 
-// twoContexts writes a file with two contexts, of two agents, and returns its path.
+// twoContexts writes a config file with two contexts, each for another agent, and returns its path.
 func twoContexts(t *testing.T, a, b, more string) string {
 	t.Helper()
 	path := withoutConfig(t)
@@ -50,9 +50,9 @@ func TestContextSelectsACluster(t *testing.T) {
 	a.acquire("service/web/leader", a.session(nil), "web-1")
 	b.acquire("vault/core/lock", b.session(nil), "vault-1")
 	twoContexts(t, a.addr, b.addr, "")
-	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // a context overrides it
+	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the context overrides this variable
 	has(t, runPlain(t, "list", "--context", "production").must(t, exitOK).out, "web-1")
-	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the context removed it
+	t.Setenv("CONSUL_HTTP_ADDR", "127.0.0.1:2") // the first command has removed the variable
 	has(t, runPlain(t, "list", "--context", "test").must(t, exitOK).out, "vault-1")
 	t.Setenv(contextEnv, "production")
 	has(t, runPlain(t, "list").must(t, exitOK).out, "web-1")
@@ -108,7 +108,7 @@ func TestContextSharesNoSecretsWithOtherClusters(t *testing.T) {
 func TestReadOnlyOfTheCommandLineStaysInEveryContext(t *testing.T) {
 	twoContexts(t, "a:1", "b:2", "")
 	o := resolved(t, "--context", "production")
-	if !o.readOnly { // of the file
+	if !o.readOnly { // set in the config file
 		t.Error("the setting of the file does not apply")
 	}
 	if o.inContext("test").readOnly {

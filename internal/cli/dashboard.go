@@ -104,17 +104,17 @@ func (l *lateWarnings) write(d deps) {
 // dashboard holds the data sources and the settings of the dashboard.
 type dashboard struct {
 	client   *consulx.Client
-	connect  func() (*consulx.Client, error) // another client of the same Consul
+	connect  func() (*consulx.Client, error) // returns another client of the same Consul
 	patterns election.Patterns
 	log      *slog.Logger
 	recorder *historyRecorder // nil without a history
 	history  history.Source   // nil without a history; closed with the dashboard
-	unusable string           // why the history cannot be used, "" if it can or is off
-	remote   bool             // the history is that of a recorder
+	unusable string           // reason why the history cannot be used, "" if it can be used or is off
+	remote   bool             // the history is read from a recorder
 	readOnly bool
 	screen   screenSettings
 	demo     string
-	warnings chan string // about the history
+	warnings chan string // receives warnings about the history
 }
 
 // checkHistory returns a function that returns why the history cannot be used, and the time between two calls. The
@@ -141,7 +141,7 @@ func (b dashboard) recall() func(context.Context) election.HistoryRead {
 	}
 }
 
-// openDashboard runs observer and screen until either ends.
+// openDashboard runs the observer and the screen until one of them ends.
 func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -182,7 +182,7 @@ func openDashboard(ctx context.Context, d deps, b dashboard) error {
 	if err := g.Wait(); !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return screen // another goroutine may have ended first
+	return screen // the other goroutine may have ended first
 }
 
 func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Observer) error {
@@ -193,7 +193,7 @@ func runScreen(ctx context.Context, d deps, b dashboard, observer *observe.Obser
 	defer drains.close()
 	options := []tea.ProgramOption{tea.WithInput(d.stdin), tea.WithOutput(stream.Unwrap(d.stdout))}
 	if d.guarded {
-		options = append(options, tea.WithoutCatchPanics()) // the parent handles the panics of all goroutines
+		options = append(options, tea.WithoutCatchPanics()) // the parent process reports panics of all goroutines
 	}
 	closed := make(chan error, 1)
 	go func() {

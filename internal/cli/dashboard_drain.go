@@ -135,15 +135,15 @@ func (x *dashboardDrains) move(ctx context.Context, r *drainRun, f *drainFeed) (
 type drainFeed struct {
 	stop  context.CancelFunc
 	ready chan struct{}
-	ended chan struct{} // closed after the last change
+	ended chan struct{} // closed after the last change was stored
 
 	mu      sync.Mutex
 	changes map[*drain.Item]drain.Result
-	last    []ui.DrainStep // set before ended is closed, and warning
+	last    []ui.DrainStep // last and warning are set before ended is closed
 	warning string
 }
 
-// changed takes a result. It does not block.
+// changed stores a changed result until Next takes it. It does not block.
 func (f *drainFeed) changed(r drain.Result) {
 	f.mu.Lock()
 	f.changes[r.Item] = r
@@ -154,7 +154,7 @@ func (f *drainFeed) changed(r drain.Result) {
 	}
 }
 
-// end takes the results or the error with which the drain ended.
+// end stores the final results, or the error with which the drain ended.
 func (f *drainFeed) end(r *drainRun, results []drain.Result, err error) {
 	for _, result := range results {
 		f.last = append(f.last, lastStep(result))

@@ -99,7 +99,7 @@ func TestDestroySkipsAKeyThatHasChanged(t *testing.T) {
 		}
 		var once sync.Once
 		proxied := intercept(t, w, func(_ http.ResponseWriter, r *http.Request) bool {
-			// electop reads the session with this request, and then the key.
+			// electop sends this request to read the session. It reads the key afterwards.
 			if r.URL.Path == "/v1/session/info/"+s && r.URL.Query().Has("consistent") {
 				once.Do(func() {
 					w.unlock(p+"/web/leader", s)
@@ -120,7 +120,7 @@ func TestDestroySkipsAKeyThatHasChanged(t *testing.T) {
 
 func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 	for _, tt := range []struct {
-		name, breaks string // breaks is a text on stderr or a request path, after which Consul fails
+		name, breaks string // a text on stderr or a request path; when it appears, Consul begins to fail
 		args         []string
 		results      map[string]string
 	}{
@@ -145,7 +145,7 @@ func TestAFailureBeforeTheActionReportsEveryElection(t *testing.T) {
 				if path != tt.breaks && !broken.Load() {
 					return false
 				}
-				panic(http.ErrAbortHandler) // closes the connection
+				panic(http.ErrAbortHandler) // close the connection
 			})
 			var out buffer
 			d := deps{stdin: strings.NewReader("y\n"), stdout: &out, interactive: true}

@@ -89,9 +89,9 @@ func runDiscover(ctx context.Context, d deps, o *options, prefix, format string)
 // discovered is the result of a search for locks.
 type discovered struct {
 	discovery.Result
-	Scanned     int    // keys
+	Scanned     int    // number of keys
 	Incomplete  bool   // the token cannot read all keys
-	SessionsErr string // why sessions could not be read, in a few words
+	SessionsErr string // reason why sessions could not be read, in a few words
 }
 
 // discoverLocks searches the keys under a prefix.

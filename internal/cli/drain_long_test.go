@@ -25,7 +25,7 @@ import (
 // long reports whether `make drain` runs the tests.
 func long() bool { return os.Getenv("ELECTOP_DRAIN") == "all" }
 
-// few returns how often a test runs: times, or all in the long tests.
+// few returns how often a test runs: all times in the long tests, otherwise times.
 func few(times, all int) int {
 	if long() {
 		return all
@@ -96,18 +96,17 @@ func (l *writeLog) read(r *http.Request) bool {
 	return false
 }
 
-// stage is seven elections with two polling candidates on the drained node and one on
-// each other node.
+// stage has seven elections. For each, two polling candidates run on the drained node and one on each other node.
 type stage struct {
 	*testConsul
 	t         *testing.T
 	log       *writeLog
 	prefix    string
 	drained   string
-	sessions  map[string]string // nodes by session
-	values    map[string]string // by session
+	sessions  map[string]string // by session: its node
+	values    map[string]string // by session: the value that it writes
 	keys      []string
-	elsewhere atomic.Bool // pauses the candidates on other nodes
+	elsewhere atomic.Bool // set to pause the candidates on other nodes
 }
 
 // newStage creates the sessions with one client per node.
@@ -256,7 +255,7 @@ func successor(t *testing.T, client *api.Client, prefix, session string) {
 		for ctx.Err() == nil {
 			pairs, meta, err := client.KV().List(prefix, q)
 			if err != nil {
-				continue // the test ends it
+				continue // the end of the test cancels the query
 			}
 			q.WaitIndex = meta.LastIndex
 			for _, pair := range pairs {

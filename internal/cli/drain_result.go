@@ -35,7 +35,7 @@ func drainText(r drain.Result) string {
 		text = string(r.Status)
 	}
 	switch {
-	case r.Status == drain.Stayed: // the reason has the count
+	case r.Status == drain.Stayed: // the reason contains the number of releases
 	case r.Rounds > 0 && r.Destroyed:
 		text += fmt.Sprintf(", %s and a destroy", releaseCount(r.Rounds))
 	case r.Rounds > 0:

@@ -39,8 +39,8 @@ type candidate struct {
 	paused              *atomic.Bool
 }
 
-// pollers starts candidates that try to acquire their keys at an interval, in an order
-// that repeats, as cron jobs and simple clients do.
+// pollers starts candidates that try to acquire their keys at an interval, always in the same order, as cron jobs and
+// simple clients do.
 func pollers(t *testing.T, w *testConsul, all []candidate, interval time.Duration) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -220,7 +220,7 @@ func TestDrainReportsWhatStayedAndWhatIsVacant(t *testing.T) {
 			t.Errorf("%+v", summary)
 		}
 		has(t, r.errOut, "none was seen: it may stay vacant", a+" still leads 1 election")
-		r = w.run(append(args, "--destroy")...).must(t, exitOK) // its session has ended: nobody competes
+		r = w.run(append(args, "--destroy")...).must(t, exitOK) // the session has ended, so no candidate competes
 		has(t, r.out, "stays: stays-1 on "+a+" → no leader, 3 releases and a destroy: no candidate acquired the key within 1s\n")
 		has(t, r.errOut, "After 3 releases without success, electop destroys the leader's session:", "Lock-delay 10ms")
 	})
@@ -257,7 +257,7 @@ func TestDrainSkipsPatroniAndSemaphores(t *testing.T) {
 	if l := lines["db"]; l.Result != "skipped" || l.Better != "patronictl switchover db" || l.Rounds != 0 {
 		t.Errorf("%+v", l)
 	}
-	if summary.Skipped != 4 || summary.Elections != 0 { // the leader, two members, one slot
+	if summary.Skipped != 4 || summary.Elections != 0 { // skipped: the leader key, two member keys and one slot
 		t.Errorf("%s", r.out)
 	}
 	has(t, r.errOut, "Skipped db: Patroni names its leader", "  better    patronictl switchover db", "no leader; end its holder", "still leads 1 election")

@@ -19,7 +19,7 @@ const nextShown = 2
 
 // showPlan writes the plan to standard error.
 func (r *drainRun) showPlan() {
-	_ = r.planText(r.d.stderr, terminalWidth(r.d.stderr)) // messages: the drain does not depend on them
+	_ = r.planText(r.d.stderr, terminalWidth(r.d.stderr)) // a failed write of the plan must not stop the drain
 }
 
 // writePlan writes the plan as the result of --dry-run.

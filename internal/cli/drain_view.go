@@ -28,7 +28,7 @@ type drainView struct {
 	nodes   []string
 	plan    []*drain.Item // shown before the drain
 	started time.Time
-	width   int // of the terminal on stderr, 0 if it is none
+	width   int // columns of the terminal on stderr, 0 if stderr is not a terminal
 	ready   chan struct{}
 
 	mu      sync.Mutex
@@ -38,7 +38,7 @@ type drainView struct {
 	notices []string       // notices about the connection that are not written yet
 	offline bool           // the connection is lost
 
-	drawn   int   // lines of the live table on the screen
+	drawn   int   // number of lines of the live table on the screen
 	written error // the first error of writing a result
 }
 
@@ -49,7 +49,7 @@ func newDrainView(r *drainRun) *drainView {
 	}
 }
 
-// changed takes a result. It does not block.
+// changed stores a changed result until it is written. It does not block.
 func (v *drainView) changed(r drain.Result) {
 	v.mu.Lock()
 	before, known := v.current[r.Item]

@@ -25,7 +25,7 @@ type drill struct {
 	pause time.Duration
 	// failovers are the results of the releases, in order.
 	failovers []insight.Outcome
-	last      *election.Snapshot // the latest that was observed
+	last      *election.Snapshot // the latest snapshot that was observed
 	// problem is why the drill stopped early, empty if it did not; code is its exit code.
 	problem string
 	code    int

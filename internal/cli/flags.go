@@ -32,11 +32,11 @@ type options struct {
 	keep     time.Duration
 	// historyTokenFile and historyCAFile apply only if history is the URL of a recorder.
 	historyTokenFile, historyCAFile string
-	// settings are those of the config file that are not flags.
+	// settings contains the settings of the config file for which no flag exists.
 	settings fileSettings
 }
 
-// consulFlag is a text flag that Consul's own command line has too.
+// consulFlag is a string flag that Consul's own command line also has.
 type consulFlag struct {
 	value            *string
 	name, env, usage string
@@ -85,7 +85,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.Var((*historyFlag)(&o.history), "history", "file that stores events, terms and actions across restarts, or the URL of electop record, or off (default "+defaultHistoryText+")")
 	o.keep = defaultKeep
-	f.Var((*daysFlag)(&o.keep), "keep", "age at which the history is deleted, such as 90d or 12h; 0 for no limit")
+	f.Var((*daysFlag)(&o.keep), "keep", "age at which events and terms are deleted from the history, such as 90d or 12h; 0 for no limit")
 	f.StringVar(&o.context, "context", "", "cluster of the config file ("+contextEnv+")")
 	f.StringVar(&o.config, "config", "", "config file (default "+defaultConfigText+")")
 }

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// After a leader was lost, the actions of the last minute are read for some seconds: another process may store
-	// its action late.
+	// After a leader was lost, electop reads the actions of the last minute repeatedly for some seconds, because
+	// another process may store its action late.
 	actionsEvery  = 500 * time.Millisecond
 	actionsFor    = 5 * time.Second
 	actionsWithin = time.Minute

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// watch attributes each loss exactly once to the action of another electop process.
+// `electop watch` attributes each loss exactly once to the action of another electop process.
 func TestActionsOfAnotherProcessExplainALoss(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *testConsul) {
 		file, p := historyFile(t), prefix(t)

@@ -17,7 +17,7 @@ func TestCSVTextIsNoFormula(t *testing.T) {
 		"@SUM(A1)":               "'@SUM(A1)",
 		"\t=1":                   "'=1",
 		"\r\n+1":                 "'+1",
-		"\x00=1":                 "␀=1", // the symbol for NUL begins no formula
+		"\x00=1":                 "␀=1", // the visible symbol for NUL is not the beginning of a formula
 		"\u200b=1":               "<U+200B>=1",
 		"＝1+1":                   "'＝1+1",
 		"'=1":                    "'=1",

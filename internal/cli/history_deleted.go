@@ -25,7 +25,7 @@ func (r *historyRecorder) loaded(client *consulx.Client, ps election.Patterns) f
 		}
 		r.reads.Go(func() {
 			events, err := deletedUnobserved(r.reading, client, ps, s, r.path)
-			var file *sqlite.Error // the writer reports it
+			var file *sqlite.Error // the writer reports errors of the file
 			if err != nil && r.reading.Err() == nil && !errors.As(err, &file) {
 				r.warn("history: keys deleted while no observer was running are not recorded: " + consulx.Describe(err))
 			}
@@ -44,7 +44,7 @@ func deletedUnobserved(
 		return nil, err
 	}
 	defer f.Close()
-	at := time.Now() // before the read, so that a key that is created again has a later time
+	at := time.Now() // the time before the read, so that a key that is created again has a later time
 	st, err := f.State(ctx, history.StateQuery{At: at, Window: time.Nanosecond})
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (j jsonEvents) write(events []election.Event) error {
 
 func (jsonEvents) end() error { return nil }
 
-// textEvents writes events as watch does, and a line for each time without an observer.
+// textEvents writes events in the format of watch, and a line for each period without an observer.
 type textEvents struct {
 	w    io.Writer
 	gaps []history.Range

@@ -40,18 +40,19 @@ type eventStore interface {
 // not block, except close. A nil historyRecorder stores nothing.
 type historyRecorder struct {
 	writer eventStore
-	path   string // of the file, "" for a recorder elsewhere
+	path   string // path of the file, "" if the history is that of a recorder
 	by     string
 	warn   func(line string)
 	cancel context.CancelFunc
 	done   chan struct{}
-	// close cancels reading and waits for reads before it stops the writer.
+	// close cancels the context reading and waits for reads. It then stops the writer.
 	reading     context.Context
 	stopReading context.CancelFunc
 	reads       sync.WaitGroup
 	// optional is set if the command continues when the file cannot be used.
 	optional bool
-	// err and failed are valid after done is closed. failed is set if the writer ended with an error before close.
+	// err and failed may be read after done is closed. failed is set if the writer ended with an error before close
+	// was called.
 	err    error
 	failed bool
 

@@ -21,7 +21,7 @@ func TestWhyEventsAreNotStored(t *testing.T) {
 		failed error
 		want   string
 	}{
-		"all is well":    {sqlite.Status{Queued: 5, Waiting: time.Second}, nil, ""},
+		"no error":       {sqlite.Status{Queued: 5, Waiting: time.Second}, nil, ""},
 		"a full disk":    {sqlite.Status{Err: full}, nil, "events are not stored: the disk is full; retrying"},
 		"a stalled disk": {sqlite.Status{Queued: 7, Waiting: time.Minute}, nil, "events are not stored: the disk does not respond"},
 		"a new file":     {sqlite.Status{Reopened: time.Now()}, nil, newFile},

@@ -73,7 +73,7 @@ func (j *jobControl) stop() {
 		close(j.ended)
 		select {}
 	}
-	// Drop the requests that arrived meanwhile: this stop has served them.
+	// Drop the stop requests that arrived during this stop.
 	signal.Stop(j.signals)
 	for len(j.signals) > 0 {
 		<-j.signals

@@ -22,8 +22,8 @@ type recordWeb struct {
 	tlsCert, tlsKey string
 	bearerTokenFile string
 
-	// validate sets these. flag is --metrics or --listen; local means that only this host
-	// can connect.
+	// The method validate sets these fields. flag is --metrics or --listen. local is set if only this host can
+	// connect.
 	flag, address string
 	local         bool
 	bearerToken   string
@@ -109,7 +109,7 @@ func (r *recording) serve(ctx context.Context, snapshot func() *election.Snapsho
 	return r.listener.Serve(ctx, handler, func(line string) { r.log.Debug("http", "error", sanitize.Line(line, 400)) })
 }
 
-// stalledAfter is the time without progress after which a queue counts as a stalled disk.
+// If a queue makes no progress for the time stalledAfter, the disk counts as stalled.
 const stalledAfter = 30 * time.Second
 
 // health returns nil while all elections are observed and stored, otherwise the reason.

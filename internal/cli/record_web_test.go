@@ -286,7 +286,7 @@ func TestHealthOfARecording(t *testing.T) {
 		status     sqlite.Status
 		want       string
 	}{
-		"all is well":     {live, true, false, sqlite.Status{Queued: 5, Waiting: time.Second}, ""},
+		"no error":        {live, true, false, sqlite.Status{Queued: 5, Waiting: time.Second}, ""},
 		"not read yet":    {election.Connection{State: election.Connecting}, false, false, sqlite.Status{}, "the elections have not been read yet"},
 		"partly read":     {live, false, false, sqlite.Status{}, "the elections have not been read yet"},
 		"no Consul":       {lost, true, false, sqlite.Status{}, "the connection to Consul has been lost since 2026-11-20T03:00:00.000Z: refused"},

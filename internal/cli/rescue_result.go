@@ -14,11 +14,11 @@ import (
 	"electop/internal/rescue"
 )
 
-// Results of an item. A fix that failed has the kind of its outcome instead.
+// Results of an item. If a fix failed, the result is the kind of its outcome instead.
 const (
-	resultProposed = "proposed" // nothing was applied, as requested
+	resultProposed = "proposed" // not applied because of --dry-run or --read-only
 	resultApplied  = "applied"
-	resultWaiting  = "waiting" // for the end of a lock-delay
+	resultWaiting  = "waiting" // waiting for the end of a lock-delay
 	resultManual   = "manual"  // electop cannot resolve it
 	resultLed      = "led"     // a leader was observed afterwards
 )
@@ -28,8 +28,8 @@ type rescueItem struct {
 	*rescue.Item
 	result string
 	reason string // why the fix was not applied
-	leader string // with resultLed
-	err    error  // of the write
+	leader string // set if the result is resultLed
+	err    error  // error of the write
 }
 
 func (i *rescueItem) name() string { return sanitize.Line(i.Election.Name, 100) }

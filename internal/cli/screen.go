@@ -43,8 +43,8 @@ func (t *themeFlag) Set(value string) error {
 	return nil
 }
 
-// isUTF8 reports whether the locale uses UTF-8. Without a locale it assumes that: containers and
-// services often set none.
+// isUTF8 reports whether the locale uses UTF-8. Without a locale it returns true, because containers and services
+// often set none.
 func isUTF8(getenv func(string) string) bool {
 	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
 	if locale == "" {

@@ -12,8 +12,8 @@ import (
 	"electop/ui"
 )
 
-// allSettings describes the config file: the flags of all commands by their names, and what no flag
-// can say.
+// allSettings describes the config file. It contains the flags of all commands under their names, and the settings
+// for which no flag exists.
 func allSettings() []settings.Setting {
 	var all, ofContext []settings.Setting
 	o := &options{}
@@ -50,7 +50,7 @@ func flagSetting(f *pflag.Flag) settings.Setting {
 	return s
 }
 
-// checkFlag returns the error of a command with these values of a flag.
+// checkFlag returns the error that a command would return for these values of a flag.
 func checkFlag(name string, values []string) error {
 	o := &options{}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -67,7 +67,7 @@ func checkFlag(name string, values []string) error {
 	return err
 }
 
-// allowedValues are the values of flags that have few.
+// allowedValues returns the values of flags that accept only a few.
 func allowedValues() map[string][]string {
 	return map[string][]string{"theme": ui.Themes(), "log-level": {"debug", "info", "warn", "error"}}
 }

@@ -61,14 +61,13 @@ func leaderText(e *election.Election) string {
 	return "no leader"
 }
 
-// pastRows write the past from the history: since when the election has a leader or none, and how its latest term
-// ended.
+// pastRows writes rows from the history: since when the election has a leader, or how its latest term ended.
 func pastRows(row func(string, string, ...any), e *election.Election, now time.Time) {
 	if e.Exists && e.Pair.Held() {
 		switch {
 		case e.SinceKnown:
 			row("Since", "%s (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), true))
-		case now.Sub(e.Since) > readTimeout: // longer than this command has run
+		case now.Sub(e.Since) > readTimeout: // the term began before this command
 			row("Since", "%s or earlier (%s)", e.Since.Local().Format(showTime), heldText(now.Sub(e.Since), false))
 		}
 		return

@@ -23,7 +23,7 @@ func TestSemaphoreWhoseContendersWereNotRead(t *testing.T) {
 	has(t, text.String(), "limit 2", " Unknown: waiters, and holders whose session ended.\n")
 }
 
-// A session's TTL restarts when Consul's leader changes.
+// When Consul's leader changes, the TTL of every session restarts.
 func TestTextOfATTLIsNoPromise(t *testing.T) {
 	w := onMemory(t)
 	w.acquire("service/web/leader", w.session(func(s *api.SessionEntry) { s.TTL = "15s" }), "web-1")

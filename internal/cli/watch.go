@@ -143,7 +143,7 @@ func (w *watch) follow(ctx context.Context, names []string, client *consulx.Clie
 		}
 		find := lookup{w.d.stderr, client, ps, first}
 		if len(names) == 0 {
-			g.Go(func() error { find.warnMissing(gctx); return nil }) // events must not wait for it
+			g.Go(func() error { find.warnMissing(gctx); return nil }) // events must not wait for this warning
 		}
 		if w.filter.keys, err = selectKeys(gctx, find, names); err != nil {
 			return err

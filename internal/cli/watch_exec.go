@@ -24,12 +24,12 @@ const execGrace = 2 * time.Second
 type execRunner struct {
 	d        deps
 	command  string
-	timeout  time.Duration // 0 for none
+	timeout  time.Duration // 0 for no limit
 	parallel int
 	queue    *eventQueue
 
 	waiting []election.Event
-	busy    map[string]bool // keys whose command runs
+	busy    map[string]bool // keys of the elections whose command is running
 	ended   chan string     // receives the key of each command that ended
 }
 
@@ -40,7 +40,7 @@ func (r *execRunner) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			for range r.busy {
-				<-r.ended // ctx stops the commands
+				<-r.ended // the end of ctx stops the commands
 			}
 			r.reportDropped(len(r.waiting) + len(r.queue.take()))
 			return ctx.Err()
@@ -53,8 +53,8 @@ func (r *execRunner) run(ctx context.Context) error {
 	}
 }
 
-// start starts commands for the first events whose elections have no running command:
-// an older state must not be handled after a newer one.
+// start starts commands for the oldest waiting events. It skips elections whose previous command is still running,
+// because commands for one election must run in the order of its events.
 func (r *execRunner) start(ctx context.Context) {
 	for len(r.busy) < r.parallel && ctx.Err() == nil {
 		i := slices.IndexFunc(r.waiting, func(e election.Event) bool { return !r.busy[e.Key] })

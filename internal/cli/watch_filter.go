@@ -14,7 +14,7 @@ import (
 type eventFilter struct {
 	types     []string
 	noInitial bool
-	keys      map[string]bool // nil for all; connection events have no key and always pass
+	keys      map[string]bool // nil for all; connection events have no key and are always written
 }
 
 func (f *eventFilter) flags(cmd *cobra.Command) {

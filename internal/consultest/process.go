@@ -32,7 +32,7 @@ func startProcess(binary, logPath string, args []string) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // the log contains the reason
+		_ = cmd.Wait() // the log contains the reason of a failure
 	}()
 	return p, nil
 }

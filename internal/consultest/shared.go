@@ -15,7 +15,7 @@ type Runner interface {
 // sharedAgent is the shared agent of a test binary. It outlives every test, so TestMain ends it.
 type sharedAgent struct {
 	mu    sync.Mutex
-	owned bool // TestMain has called Wrap
+	owned bool // set by Wrap, which TestMain must call
 	dir   string
 	agent *Agent
 	err   error

@@ -37,7 +37,7 @@ type Options struct {
 	Prefix string
 	// NodePrefix is the prefix of the node names.
 	NodePrefix string
-	// Connect returns a new client.
+	// Connect creates a client of the Consul that the demonstration uses.
 	Connect func() (*consulx.Client, error)
 	// Report receives one line per failure. It must not block.
 	Report func(line string)
@@ -56,7 +56,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// demonstration is a demonstration that has been set up.
+// demonstration holds the services and clients of a running demonstration.
 type demonstration struct {
 	o        Options
 	admin    *consulx.Client

@@ -61,7 +61,7 @@ func (d *demonstration) newService(i int) (*service, error) {
 	}
 	for j := range d.o.Candidates {
 		n := i + j
-		if j == 1 && i%4 == 1 { // beside the first, so that a drain needs several releases
+		if j == 1 && i%4 == 1 { // on the first candidate's node, so that a drain needs several releases
 			n = i
 		}
 		s.add(d.nodes[n%len(d.nodes)], 8000+10*i+j)
@@ -108,7 +108,7 @@ type member struct {
 	name    string
 	node    *node
 	port    int
-	down    chan time.Duration // receives the duration of a simulated crash
+	down    chan time.Duration // receives the duration of each simulated crash
 
 	mu        sync.Mutex
 	candidate *campaign.Candidate
@@ -172,7 +172,7 @@ func (m *member) run(ctx context.Context) {
 }
 
 // compete campaigns repeatedly until life ends. If life ends before ctx, the member simulates a crash: it neither
-// renews nor destroys its session.
+// renews its session nor destroys it.
 func (m *member) compete(life, ctx context.Context) {
 	c := campaign.New(m.service.client, campaign.Options{
 		Key: m.service.key, Value: m.value(), Flags: election.LockFlag,

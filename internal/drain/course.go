@@ -20,15 +20,16 @@ type course struct {
 	// delayed is the estimated end of a lock-delay.
 	delayed time.Time
 
-	begun     bool // the drain has acted on it
+	begun     bool // the drain has acted on this election
 	inFlight  bool // an action is in progress
-	pausing   bool // waits before the next release
+	pausing   bool // the drain pauses before the next release
 	jitter    time.Duration
 	rounds    int
-	spent     int  // rounds when the election last moved; set with Watch only
-	tried     bool // destroying the session was tried
+	spent     int  // value of rounds when the election last moved; set with Watch only
+	tried     bool // the drain has tried to destroy the session
 	destroyed bool
-	// acted is the hold of the last action, outcome its result, actedAt the end of the action.
+	// acted is the hold on which the last action acted. outcome is the result of that action, actedAt the time of its
+	// end.
 	acted   election.Target
 	outcome insight.Outcome
 	actedAt time.Time
@@ -73,7 +74,7 @@ func (c *course) observe(e election.Event) {
 
 func (c *course) elected(e election.Event) {
 	if e.Initial && e.Session == c.hold.Session && e.CreateIndex == c.hold.CreateIndex && e.Term == c.hold.Term {
-		return // this event has no LockIndex; hold is that of the plan
+		return // the event has no LockIndex, so hold is the hold in the plan
 	}
 	if c.begun {
 		c.vacancy += e.Vacancy
@@ -86,8 +87,8 @@ func (c *course) elected(e election.Event) {
 	}
 }
 
-// see completes the present hold with data that events do not contain. If an action found another hold, the snapshot
-// is used.
+// see adds data that events do not contain to the present hold. If the last action found that the hold had changed,
+// see takes the hold from the snapshot.
 func (c *course) see(e *election.Election, at time.Time) {
 	switch {
 	case e == nil:
@@ -203,7 +204,7 @@ func (c *course) decideElsewhere(now time.Time, p *policy) (wake time.Time) {
 	return wake
 }
 
-// decideHere decides while a session on a drained node leads.
+// decideHere decides what to do while a session on a drained node leads.
 func (c *course) decideHere(now time.Time, p *policy) (want election.ActionKind, wake time.Time) {
 	repeats := c.repeats(p)
 	switch {
@@ -240,8 +241,8 @@ func (c *course) pause(p *policy) time.Duration {
 	return pauseAtLeast + c.jitter
 }
 
-// npm's client polls every 5 s until two reads show the same leader. Only then does it notice a release at once. The
-// pause has a random part, so that not always the same candidate polls next.
+// npm's client pauses: it polls every 5 s until two reads show the same leader. Only after that does it react to a
+// release at once. The random part of the pause varies which candidate polls first.
 const (
 	pauseAtLeast = 11 * time.Second
 	pauseJitter  = time.Second
@@ -259,7 +260,7 @@ func releases(n int) string {
 	return election.Plural(uint64(n), "release") //nolint:gosec // not negative
 }
 
-// actedOnHold reports whether the last action was on the present hold.
+// actedOnHold reports whether the last action acted on the present hold.
 func (c *course) actedOnHold() bool { return c.begun && sameHold(c.hold, c.acted) }
 
 // ended reports whether the action ended the present hold and no later state was observed.

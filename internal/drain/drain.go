@@ -19,9 +19,9 @@ type Status string
 const (
 	Waiting Status = "waiting" // the drain has not acted on it yet
 	Moving  Status = "moving"
-	Moved   Status = "moved"   // led on another node for the time of Settle
-	Stayed  Status = "stayed"  // led on a drained node after the last round
-	Vacant  Status = "vacant"  // no candidate acquired it in time
+	Moved   Status = "moved"   // another node has led it for the time Settle
+	Stayed  Status = "stayed"  // a drained node leads it after the last round
+	Vacant  Status = "vacant"  // no candidate acquired the key within the time Wait
 	Failed  Status = "failed"  // a release failed, or its result was not observed
 	Skipped Status = "skipped" // excluded from the drain
 )

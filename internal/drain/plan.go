@@ -136,8 +136,8 @@ type Item struct {
 	Around election.Surroundings
 	// Effect is the effect of a release, Last that of a destroy.
 	Effect, Last insight.Effect
-	// Skip is the reason why the drain does not act, empty if it acts. Failure is its kind if the leader of the
-	// election therefore stays on the node.
+	// Skip is the reason why the drain does not act, empty if it acts. If the leader therefore stays on the node,
+	// Failure is the kind of this reason.
 	Skip    string
 	Failure insight.OutcomeKind
 }

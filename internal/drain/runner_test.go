@@ -25,14 +25,14 @@ type fakeConsul struct {
 	runner   *drain.Runner
 	inFlight int
 	most     int
-	log      []string // every write, with the node of the hold
+	log      []string // every write, with the node whose session held the key
 	cancel   func()   // called before the write with number cancelAt
 	cancelAt int
-	lag      time.Duration // from a change to its observation
+	lag      time.Duration // time from a change to its observation
 }
 
 type key struct {
-	hold election.Target // Session "" while free
+	hold election.Target // "" while the key is free
 	term uint64
 	// next returns the node whose session acquires the key after n releases, or "".
 	next  func(n int) string
@@ -41,7 +41,7 @@ type key struct {
 	fails    func(n int) insight.OutcomeKind
 	releases int
 	freed    time.Time
-	likely   int // candidates on other nodes, according to the plan
+	likely   int // number of candidates on other nodes according to the plan
 }
 
 // latency is the time of one write.
@@ -49,10 +49,10 @@ const latency = time.Millisecond
 
 func newFakeConsul() *fakeConsul { return &fakeConsul{keys: map[string]*key{}} }
 
-// always returns one node.
+// always returns a function that returns the same node each time.
 func always(node string) func(int) string { return func(int) string { return node } }
 
-// after returns node-2 for n releases, and then node-3.
+// after returns a function that returns node-2 for n releases, and node-3 after that.
 func after(n int) func(int) string {
 	return func(releases int) string {
 		if releases <= n {
@@ -194,7 +194,8 @@ func TestACandidateThatReturnsIsReleasedAgainAtOnce(t *testing.T) {
 		if len(got) != 1 || r.Status != drain.Moved || r.Rounds != 4 || r.Leader.Node != "node-3" || r.Here || r.Reason != "" {
 			t.Errorf("%+v", r)
 		}
-		// There are four rounds of 1 ms for the write and 3 ms for the next leader, then Settle.
+		// The drain takes four rounds, each with 1 ms for the write and 3 ms for the next leader, and then the time
+		// Settle.
 		if took := time.Since(start); took != 16*time.Millisecond+5*time.Second {
 			t.Errorf("took %s", took)
 		}

@@ -122,7 +122,7 @@ func newAuthority(t *testing.T, name string) *authority {
 	return a
 }
 
-// serves is a proxy with this TLS configuration, whose certificates electop trusts.
+// serves returns a proxy with this TLS configuration, and makes electop trust its certificates.
 func (a *authority) serves(t *testing.T, config *tls.Config) setting {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.pem")

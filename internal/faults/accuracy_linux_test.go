@@ -27,8 +27,8 @@ const (
 // loggedTerm is a term according to the program that writes the key.
 type loggedTerm struct {
 	termKey
-	// began and ended are the times at which the response to the write arrived. If Consul itself ended the term,
-	// ended is when a separate query of the key returned.
+	// began and ended are the times at which the responses to the writes arrived. If Consul itself ended the term,
+	// ended is the time at which a separate query of the key returned.
 	began, ended time.Time
 	how          string
 }

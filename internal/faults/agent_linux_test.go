@@ -43,7 +43,8 @@ func TestAgentFaults(t *testing.T) {
 	}
 }
 
-// serversOfAClientAgent connects electop to a client agent and kills the agent's server.
+// serversOfAClientAgent connects electop to a client agent and kills the server to which the client agent is
+// connected.
 func serversOfAClientAgent() fault {
 	var server *consultest.Agent
 	return fault{

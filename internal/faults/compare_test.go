@@ -64,7 +64,7 @@ type comparison struct {
 	first            int
 	initial, led     bool
 	deletes          int
-	reported, missed map[uint64]int // by CreateIndex
+	reported, missed map[uint64]int // by CreateIndex: the number of terms
 }
 
 func (c *comparison) event(e line) {

@@ -29,7 +29,7 @@ type killed struct {
 	rng  *rand.Rand
 	// seen contains the events that a reader found in the file before a kill.
 	seen  map[string]bool
-	kills []period // times from the kill to the start of the next recorder
+	kills []period // periods from a kill to the start of the next recorder
 }
 
 // TestNoStoredEventIsLostByKills kills `electop record` 5 times, or 100 times with
@@ -251,8 +251,8 @@ func (k *killed) checkTerms(log *truth) {
 	k.t.Logf("%d terms in the log: %d recorded, %d counted as missed, %d of keys that were deleted in a gap", terms, found, counted, inGaps)
 }
 
-// hidden reports whether a term of a deleted key happened in a gap, or was too short for a recorder on a busy
-// machine.
+// hidden reports whether a recorder could not observe a term of a deleted key: the term was in a gap, or too short
+// for a busy machine.
 func (k *killed) hidden(t term) bool {
 	const short = time.Second
 	if !t.ending.IsZero() && t.ending.Sub(t.asked) < short {

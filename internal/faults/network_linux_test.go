@@ -84,7 +84,7 @@ func hungTransactions() fault {
 	return f
 }
 
-// http2 is a stage whose proxy serves HTTP/2: one connection has all queries.
+// http2 is a stage whose proxy serves HTTP/2, so that all queries share one connection.
 func http2(t *testing.T) setting {
 	authority := newAuthority(t, "one")
 	config := &tls.Config{Certificates: []tls.Certificate{*authority.issue(t, 2)}, NextProtos: []string{"h2"}}

@@ -10,7 +10,7 @@ import (
 	"electop/internal/consultest"
 )
 
-// randomFault is a fault that the soak test may inject. The fault has ended when inject returns.
+// randomFault is a fault that the soak test may inject. inject returns when the fault has ended.
 type randomFault struct {
 	name   string
 	inject func(s *soak, ctx context.Context)

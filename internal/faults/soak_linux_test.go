@@ -22,7 +22,8 @@ const (
 	writePause  = 250 * time.Millisecond
 )
 
-// soak is a cluster, a proxy in front of its first server, an electop that uses the proxy, and writers that do not.
+// soak contains a cluster, a proxy in front of its first server, an electop that uses the proxy, and writers that do
+// not use it.
 type soak struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -33,7 +34,7 @@ type soak struct {
 	writers []*writer
 	watch   *watching
 	older   []byte // the latest snapshot
-	// faulty contains the periods of the faults. Each includes the time to recover.
+	// faulty contains the periods with a fault. A period includes the time to recover.
 	faulty []period
 }
 

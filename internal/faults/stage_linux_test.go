@@ -34,7 +34,7 @@ type stage struct {
 // setting is the environment of a stage, in addition to an agent.
 type setting struct {
 	agent   *consultest.Agent
-	writers []*api.Client // addresses of other servers; if empty, the address of the agent
+	writers []*api.Client // clients of other servers; if empty, the writers use the agent
 	tls     *tls.Config
 	env     []string
 	args    []string
@@ -91,8 +91,8 @@ func (s *stage) leads(id string) {
 	s.changed, s.leader = time.Now(), id
 }
 
-// current reports whether a view shows the actual leader as current, or wrongly another one. since is when the leader
-// last changed.
+// current compares a view with the actual leader. right is set if the view shows this leader as current, wrong if it
+// shows another one as current. since is when the leader last changed.
 func (s *stage) current(v view) (right, wrong bool, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ type fault struct {
 	// begin injects the fault, end removes it.
 	begin, end func(s *stage)
 	lasts      time.Duration
-	// silent is set if the fault shows no banner, only late changes.
+	// silent is set if the screen shows no banner during the fault, and changes late.
 	silent bool
 	// reports is set if a change during the fault appears on the screen although the fault lasts.
 	reports bool

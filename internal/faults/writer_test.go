@@ -32,7 +32,7 @@ type keyState struct {
 // writer changes its own keys and logs the changes. It does not use the proxy. Only one goroutine at a time writes a
 // key.
 type writer struct {
-	clients []*api.Client // the next request uses the next client
+	clients []*api.Client // the writer uses them in turn
 	truth   *truth
 	rng     *rand.Rand
 	name    string
@@ -62,7 +62,7 @@ func (w *writer) run(ctx context.Context, pause time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			w.change(context.WithoutCancel(ctx)) // Consul may still apply a cancelled write
+			w.change(context.WithoutCancel(ctx)) // Consul may apply a cancelled write
 		}
 	}
 }
@@ -197,8 +197,8 @@ func (w *writer) refusedSession(response *api.TxnResponse) bool {
 	return false
 }
 
-// reconcile reads the result of an unconfirmed write. It tries once; if Consul does not respond, the key stays
-// doubtful.
+// reconcile reads the result of an unconfirmed write. It tries once. If Consul does not respond, the state of the key
+// remains unknown.
 func (w *writer) reconcile(ctx context.Context, k *keyState) {
 	pair, err := w.read(ctx, k.key)
 	if err != nil {
@@ -213,7 +213,7 @@ func (k *keyState) settle(pair *api.KVPair, l *truth) {
 	before, wasHeld := k.pair, k.held()
 	k.doubtful, k.pair = false, pair
 	gone := before != nil && (pair == nil || pair.CreateIndex != before.CreateIndex)
-	// The value of the key remains when the term ends.
+	// A key keeps its value when a term ends.
 	id := leaderOf(pair)
 	session, began := k.tried[id]
 	began = began && (gone || id != leaderOf(before))

@@ -45,7 +45,7 @@ type Filter struct {
 }
 
 // Cursor is a position between two items of a list. It stays valid when items are added or deleted. The empty cursor
-// is the newest end.
+// is the newest end of the list.
 type Cursor string
 
 // CursorAt returns the cursor before the oldest item that is not older than t, in a list of events or terms.

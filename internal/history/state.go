@@ -9,8 +9,8 @@ import (
 // StateQuery selects the moment of a state.
 type StateQuery struct {
 	At time.Time
-	// Window is the time before At whose terms the elections contain. 0 means an hour, the time that
-	// [election.Election.Changes] covers.
+	// Window is a time before At. The elections contain the terms of this time. 0 means an hour, which suffices for
+	// [election.Election.Changes].
 	Window time.Duration
 }
 

@@ -27,8 +27,8 @@ func consulLockChild(s *stage, child string, flags ...string) *process {
 	return start(s.t, cmd)
 }
 
-// mustStop checks that `consul lock` sends SIGTERM to its child when it loses its lock, and exits as if the child had
-// succeeded.
+// mustStop checks that `consul lock` sends SIGTERM to its child after a loss of the lock, and exits as if the child
+// had succeeded.
 func mustStop(t *testing.T, p *process) {
 	t.Helper()
 	child := p.number("child")

@@ -21,9 +21,9 @@ import (
 type contest struct {
 	kind string
 	key  string
-	// on are the numbers of the candidates' nodes, that of the first leader first.
+	// on are the numbers of the candidates' nodes. The first is the node of the first leader.
 	on []int
-	// once is set if the only candidate does not compete again after a loss.
+	// once is set if the election has one candidate, which does not compete again after a loss.
 	once bool
 }
 
@@ -64,7 +64,7 @@ func contests() []contest {
 		{kindAPI, "trial/api-%d/leader", 14},
 		{kindLock, "trial/lock-%d/.lock", 8},
 		{kindRecipe, "trial/recipe-%d/leader", 14},
-		{kindNPM, "jobs/npm-%d", 12}, // no pattern of the trial matches it
+		{kindNPM, "jobs/npm-%d", 12}, // the patterns of the trial do not select this key
 		{kindPython, "trial/python-%d/leader", 11},
 	} {
 		for i := range k.n {
@@ -157,7 +157,7 @@ func (a *arena) joinAll(all []contest) {
 		}
 	}
 	for _, c := range all {
-		// A leader that only holds its session: its process has ended.
+		// End the process of the leader, so that only its session remains.
 		if c.once && (c.kind == kindRecipe || c.kind == kindPython) {
 			a.end(c)
 		}
@@ -165,11 +165,11 @@ func (a *arena) joinAll(all []contest) {
 	a.awaitSessions(all)
 }
 
-// joinRank starts the candidates of one place in contest.on.
+// joinRank starts the candidate at index rank of contest.on for each contest.
 func (a *arena) joinRank(all []contest, rank int) {
 	for node := range len(a.agents) {
 		for _, kind := range []string{kindAPI, kindLock, kindRecipe, kindNPM, kindPython} {
-			// One that is alone has its own process, so that it can be ended.
+			// A candidate without a rival gets a process of its own, so that it can be ended.
 			var shared []contest
 			for _, c := range all {
 				switch {
@@ -185,7 +185,7 @@ func (a *arena) joinRank(all []contest, rank int) {
 	}
 }
 
-// awaitLeaders waits until every election is led where it should be.
+// awaitLeaders waits until each election is led on the node of its first leader.
 func (a *arena) awaitLeaders(all []contest) {
 	a.t.Helper()
 	for _, c := range all {
@@ -210,7 +210,7 @@ func (a *arena) awaitSessions(all []contest) {
 	})
 }
 
-// leader returns the key and the node of its holder, "" without one.
+// leader returns the key and the node of its holder. The node is "" without a holder.
 func (a *arena) leader(key string) (*api.KVPair, string) {
 	a.t.Helper()
 	return leaderAt(a.t, a.agents[0], key)

@@ -14,8 +14,8 @@ import (
 	"electop/internal/consultest"
 )
 
-// asElectop is the environment variable that makes this test binary run as electop. If the tests built a separate
-// program, the cache of go test would not depend on electop's code.
+// asElectop is the environment variable that makes this test binary run as electop. A separate binary would not be
+// part of the cache key of go test.
 const asElectop = "HOLDERS_AS_ELECTOP"
 
 func TestMain(m *testing.M) {

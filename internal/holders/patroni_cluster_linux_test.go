@@ -23,7 +23,7 @@ import (
 // cluster is a Patroni cluster. The stage's key is that of its leader.
 type cluster struct {
 	*stage
-	root  *testing.T // its t is that of the current subtest
+	root  *testing.T // the test that owns the processes; stage contains the current subtest
 	scope string
 	dir   string
 	bin   string // folder of PostgreSQL's programs
@@ -155,7 +155,7 @@ func (c *cluster) join(name string, agent *consultest.Agent) *member {
 func (m *member) start() {
 	m.c.t.Helper()
 	m.daemon = start(m.c.root, m.c.run("patroni", m.config()))
-	m.c.root.Cleanup(m.kill) // registered last, so that PostgreSQL is stopped before the daemon
+	m.c.root.Cleanup(m.kill) // registered last, so it runs first and PostgreSQL stops before the daemon
 }
 
 // rejoin starts a killed member as a new replica.

@@ -118,7 +118,7 @@ func destroyWithHungDaemon(t *testing.T, c *cluster) {
 	leader.daemon.signal(syscall.SIGCONT)
 	t.Logf("%s was no longer a primary %v after its daemon continued", leader.name,
 		await(t, "the demotion", func() bool { return !leader.writable() }).Round(time.Millisecond))
-	leader.kill() // its data differs from the new primary's
+	leader.kill() // the data of the old primary differs from that of the new one
 	leader.rejoin()
 }
 
@@ -159,7 +159,8 @@ func unlockedKeyStopsFailover(t *testing.T, c *cluster) {
 	t.Logf("%s led %v after the key was deleted", other.name, await(t, "the new primary", other.leads).Round(time.Millisecond))
 }
 
-// unlock releases a Patroni key, which electop refuses, with the transaction that electop uses for other keys.
+// unlock releases a Patroni key with the transaction that electop uses for other keys. electop itself refuses this
+// release.
 func (c *cluster) unlock() hold {
 	c.t.Helper()
 	pair := c.get()

@@ -71,7 +71,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 	}
 	go func() {
 		defer close(p.done)
-		_ = cmd.Wait() // the result is in the process state; here only the end matters
+		_ = cmd.Wait() // the process state has the exit code
 	}()
 	t.Cleanup(func() {
 		p.kill()
@@ -133,8 +133,8 @@ func (p *process) exitCode() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// alive reports whether a process that is not a child of this one runs. An ended process remains in the process table
-// until its parent, or init for an orphan, reaps it.
+// alive reports whether a process that is not a child of this one is running. An ended process remains in the process
+// table until its parent reaps it. The parent of an orphan is init.
 func alive(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		return !bytes.Contains(stat, []byte(") Z "))

@@ -128,7 +128,7 @@ type hold struct {
 	pair api.KVPair
 }
 
-// successor waits for the next term, logs the vacancy and returns the new pair.
+// successor waits for the next term, logs the vacancy and returns the pair of that term.
 func (h hold) successor() *api.KVPair {
 	h.s.t.Helper()
 	next := h.s.log.await(h.s.t, "the next term of "+h.s.key, h.next)

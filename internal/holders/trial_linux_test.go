@@ -19,17 +19,17 @@ import (
 	"electop/internal/consultest"
 )
 
-// writeLog is a proxy in front of an agent that logs every write of electop. It reads the hold before it forwards a
-// release, from another server.
+// writeLog is a proxy in front of an agent that logs every write of electop. Before it forwards a release, it reads
+// the hold from another server.
 type writeLog struct {
 	t    *testing.T
 	read *consultest.Agent
 	addr string
 
 	mu       sync.Mutex
-	releases map[string]int // by key, only those that Consul accepted
+	releases map[string]int // by key: the number of releases that Consul accepted
 	rejected int
-	wrong    []string // what a drain must not do
+	wrong    []string // writes that a drain must not send
 }
 
 func newWriteLog(t *testing.T, agent, read *consultest.Agent) *writeLog {
@@ -93,7 +93,7 @@ func (l *writeLog) add(wrong string) {
 	l.wrong = append(l.wrong, wrong)
 }
 
-// statusWriter keeps the status of a response.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -125,8 +125,8 @@ type trial struct {
 	patroni *cluster
 }
 
-// trialConfig allows the connections of all candidates from one address, and Consul's default timeouts, so that the
-// start of 150 processes does not change Consul's leader.
+// trialConfig allows the connections of all candidates from one address. It sets Consul's default timeouts, so that
+// the load of starting 150 processes does not cause an election of Consul's leader.
 const trialConfig = `limits { http_max_conns_per_client = 1000 } performance { raft_multiplier = 5 }`
 
 func newTrial(t *testing.T) *trial {
@@ -279,8 +279,8 @@ func (tr *trial) checkWrites() {
 	}
 }
 
-// finish follows the advice of the drain: a switchover of Patroni, an end of the candidates without a rival elsewhere.
-// Then a second drain succeeds.
+// finish does what the drain advises: it switches Patroni over, and ends candidates without a rival on another node.
+// A second drain must then succeed.
 func (tr *trial) finish() {
 	tr.t.Helper()
 	if r := tr.patroni.patronictl("switchover", tr.patroni.scope, "--leader", "pg1", "--force"); r.code != 0 {

@@ -98,7 +98,7 @@ func TestADrainIsStopped(t *testing.T) {
 	sizes(t, func(t *testing.T, width, height int) {
 		s := newStage(t)
 		here := s.sessionOn(s.node("old"), "here")
-		s.acquire("auth", here, "auth-1") // without a candidate, the drain waits
+		s.acquire("auth", here, "auth-1") // no candidate exists, so the drain waits
 		term := s.open(width, height)
 		term.await("2 led", "auth-1")
 		term.keys("g", "D")

@@ -192,7 +192,7 @@ func TestDashboardShowsYesterdayAfterARestart(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "h.db")
 		yesterday(t, s, file)
 		lost := time.Now().Add(-24 * time.Hour).Format("Jan 02 15")
-		for range 2 { // the events that the first dashboard stores do not displace it
+		for range 2 { // the event must stay visible after the first dashboard has stored its events
 			term := s.open(width, height, "--history", file)
 			term.await("1 led", "web-a")
 			term.keys("2")

@@ -49,7 +49,7 @@ func (s *shell) readModes() string {
 	s.line("stty -a > " + s.raw + ".modes; echo modes-$((40+2))")
 	s.await("modes-42")
 	s.line("clear")
-	s.gone("modes-42") // bash may print a message about the stopped job first
+	s.gone("modes-42") // bash may first print a message about the stopped job
 	modes, err := os.ReadFile(s.raw + ".modes")
 	if err != nil {
 		s.t.Fatal(err)

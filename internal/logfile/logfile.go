@@ -40,7 +40,7 @@ type File struct {
 	lost    int      // number of lines dropped since the last notice in the file
 	noting  int      // number of lines in the notice that is being written
 	err     error    // why lines were dropped
-	ended   error    // result of closing the file
+	ended   error    // error of closing the file
 	closed  bool
 }
 

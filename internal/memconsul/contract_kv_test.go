@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// How an operation changes the indexes of a key.
+// Kinds of changes of a key's indexes.
 const (
 	same   = 0
 	bumped = 1
@@ -20,7 +20,7 @@ type keyState struct {
 	lock    uint64
 	modify  int
 	holder  string // "", "own" or "other"
-	value   string // "null" for no value
+	value   string // "null" if the key has no value
 	flags   uint64
 	missing bool
 }
@@ -29,7 +29,7 @@ type keyState struct {
 // 1 before the operation.
 type keyCase struct {
 	name   string
-	before []string // queries of PUTs with the body "v"; a leading "-" means a DELETE
+	before []string // queries of PUTs with the body "v"; after a leading "-", of DELETEs
 	act    string   // query and body, separated by a space
 	answer string
 	after  keyState
@@ -100,7 +100,7 @@ func (c keyCase) run(f *fixture, key string, ids map[string]string) {
 	}
 }
 
-// change sends the PUT or DELETE for a query of a keyCase.
+// change sends the PUT or DELETE that a query of a keyCase describes.
 func (f *fixture) change(key, query, body string, ids map[string]string) string {
 	f.Helper()
 	method := http.MethodPut

@@ -31,9 +31,9 @@ func TestInvalidation(t *testing.T) {
 		name   string
 		end    func(*fixture, subject)
 		health string // status of the session's check after the end, "gone" if the check does not exist
-		delay  bool   // a lock-delay follows
-		lives  bool   // the session still exists
-		keeps  bool   // the key still exists, with either behavior
+		delay  bool   // a lock-delay begins
+		lives  bool   // the session is still alive afterwards
+		keeps  bool   // the key still exists afterwards, with either behavior
 	}{
 		{"destroyed", func(f *fixture, s subject) { f.mustPut("/v1/session/destroy/"+s.session, "") }, "passing", true, false, false},
 		{"check critical", func(f *fixture, s subject) { f.setCheck(s.node, s.check, "critical", "down") }, "critical", true, false, false},

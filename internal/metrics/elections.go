@@ -45,7 +45,7 @@ type counts struct {
 	changes uint64
 	without time.Duration
 	vacant  bool
-	at      time.Time // end of the time that without includes
+	at      time.Time // the time without a leader is counted until this time
 }
 
 func (c *counts) count(at time.Time, vacant bool) {
@@ -58,8 +58,8 @@ func (c *counts) count(at time.Time, vacant bool) {
 	c.vacant = vacant
 }
 
-// elections is a collector that keeps the counters of each election. At each scrape it reads all other values from a
-// snapshot, so that a series ends with its leader or its election.
+// elections is a collector that keeps the counters of each election. It reads all other values from a snapshot at
+// each scrape. A series therefore ends when its leader or its election no longer exists.
 type elections struct {
 	Options
 	mu  sync.Mutex
@@ -87,7 +87,7 @@ func (m *elections) events(events []election.Event) {
 			}
 		case election.ConnectionLost:
 			for _, c := range m.all {
-				c.count(e.Time, false) // counts no time until a scrape with a connection
+				c.count(e.Time, false) // no time counts until a scrape after the connection was restored
 			}
 		default:
 		}
@@ -119,7 +119,7 @@ type series struct {
 	labels  [2]string
 	changes uint64
 	without time.Duration
-	known   bool // the state of the election is current
+	known   bool // set if the state of the election is current
 	state   election.State
 }
 
@@ -185,7 +185,7 @@ func (m *elections) read(now time.Time) (*election.Snapshot, []series) {
 	return s, all
 }
 
-// forget removes the counters of elections that no longer exist.
+// forget removes the counters of elections that are no longer in the snapshot.
 func (m *elections) forget(s *election.Snapshot) {
 	if len(m.all) == 0 {
 		return

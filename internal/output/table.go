@@ -26,8 +26,8 @@ func NewTable(w io.Writer) *Table { return &Table{w: w} }
 // Write adds lines whose cells are separated by tabs.
 func (t *Table) Write(p []byte) (int, error) { return t.buf.Write(p) }
 
-// Flush writes all lines with aligned cells. The last cell of a line is not padded. A column
-// is at least as wide as in the lines that an earlier Flush wrote.
+// Flush writes all lines with aligned cells. It does not pad the last cell of a line. A column is never narrower than
+// in the lines that an earlier Flush wrote.
 func (t *Table) Flush() error {
 	var rows [][]string
 	for line := range strings.Lines(t.buf.String()) {

@@ -72,8 +72,8 @@ func (g *group) await(ctx context.Context) bool {
 // Signal sends a signal to every process of a group.
 func Signal(group int, sig syscall.Signal) error { return syscall.Kill(-group, sig) }
 
-// Gone reports whether a group has no process left. Call it after waiting for the group's first process. It also
-// reaps orphans that electop has inherited, for example as process 1 of a container.
+// Gone reports whether a group has no process left. The caller must first wait for the first process of the group.
+// Gone also reaps orphans of which electop is the parent, for example as process 1 of a container.
 func Gone(group int) bool {
 	for {
 		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {

@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := procgroup.AdoptOrphans(); err != nil { // Gone can then reap killed grandchildren
+	if err := procgroup.AdoptOrphans(); err != nil { // as the parent, the test can reap killed grandchildren
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -16,8 +16,8 @@ import (
 // Kind is the form of a setting's value.
 type Kind uint8
 
-// The kinds. A list may also be written as one value. A section has the fields of the setting, and
-// Named is a section in which the user names the members, each with these fields.
+// The kinds. A list of one value may also be written without brackets. A section has the fields of the setting. In a
+// Named section, the user chooses the names of the members, and each member has these fields.
 const (
 	Text Kind = iota
 	Bool
@@ -128,19 +128,19 @@ func (p parser) value(name string, node *yaml.Node, of Setting) (Value, error) {
 	case node.Kind == yaml.SequenceNode && of.Kind == List:
 		for _, item := range node.Content {
 			if item.Kind != yaml.ScalarNode {
-				return v, p.fail(item, "%s: a value of the list is not a text", name)
+				return v, p.fail(item, "%s: each value of the list must be a string", name)
 			}
 			v.Texts = append(v.Texts, item.Value)
 		}
 	case of.Kind == List:
-		return v, p.fail(node, "%s: must be a text or a list of texts", name)
+		return v, p.fail(node, "%s: must be a string or a list of strings", name)
 	default:
-		return v, p.fail(node, "%s: must be one value", name)
+		return v, p.fail(node, "%s: must be a single value", name)
 	}
 	return v, p.check(name, node, v.Texts, of)
 }
 
-// check compares values with the setting.
+// check returns an error if the setting does not allow one of the values.
 func (p parser) check(name string, node *yaml.Node, values []string, of Setting) error {
 	allowed := of.Allowed
 	if of.Kind == Bool {

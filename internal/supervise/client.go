@@ -89,7 +89,7 @@ func (c *Client) wait(groups *os.File) {
 	_ = groups.Close()
 	c.err = c.cmd.Wait()
 	_ = c.deadlines.Close()
-	if !c.cmd.ProcessState.Exited() { // a signal killed the supervisor; its program may still run
+	if !c.cmd.ProcessState.Exited() { // if a signal killed the supervisor, the program may still run
 		c.killGroup()
 	}
 }

@@ -61,7 +61,7 @@ func Run(program []string, s Streams) error {
 	}
 	v := supervisor{group: cmd.Process.Pid, deadlines: first}
 	fmt.Fprintln(group, v.group)
-	_ = group.Close() // the campaign reads until the pipe is closed
+	_ = group.Close() // the campaign reads this pipe until it is closed
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
 	received := make(chan Deadlines)
@@ -105,8 +105,8 @@ type supervisor struct {
 	deadlines Deadlines
 	exited    bool      // the program ended, but its children may still run
 	termed    bool      // SIGTERM was sent
-	killAt    time.Time // when SIGKILL follows SIGTERM
-	killed    time.Time // when SIGKILL was first sent
+	killAt    time.Time // time at which SIGKILL must follow SIGTERM
+	killed    time.Time // time at which SIGKILL was first sent
 	expired   bool      // SIGTERM was sent because a deadline passed or the campaign ended
 }
 

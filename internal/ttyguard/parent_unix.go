@@ -166,7 +166,7 @@ func (p *parent) suspend() {
 	p.pass(syscall.SIGCONT)
 	for len(p.signals) > 0 {
 		switch sig := <-p.signals; sig {
-		case syscall.SIGTSTP, syscall.SIGCONT: // the stop above handles them
+		case syscall.SIGTSTP, syscall.SIGCONT: // these signals have no further effect after the stop
 		default:
 			p.pass(sig)
 			return

@@ -32,8 +32,8 @@ func Suspend() {
 	}
 }
 
-// stopGroup stops every process of the group, as the kernel does for ctrl-z. It sends SIGTTOU, because this process
-// handles SIGTSTP and would stop the group again after it was continued.
+// stopGroup stops every process of the group, as the kernel does for ctrl-z. It sends SIGTTOU instead of SIGTSTP.
+// This process handles SIGTSTP, and would stop the group again after the shell has continued it.
 func stopGroup() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)

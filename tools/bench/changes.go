@@ -90,7 +90,7 @@ func (c *changes) write(ctx context.Context, change int, l *timeline) error {
 	return nil
 }
 
-// keyOf returns the index of the key of a change. Groups of flaps consecutive changes have the same key.
+// keyOf returns the index of the key of a change. Each group of flaps consecutive changes has the same key.
 func (c *changes) keyOf(change int) int { return change / c.flaps * stride % len(c.keys) }
 
 // update writes the key again with its holder's session.

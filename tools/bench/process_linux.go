@@ -89,7 +89,7 @@ func connections(pid, port int) (int, error) {
 	for _, link := range links {
 		target, err := os.Readlink(link)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // the process has closed it since Glob
+			continue // the process has closed the file since Glob listed it
 		}
 		if err != nil {
 			return 0, err

@@ -11,7 +11,8 @@ type spread struct {
 	p50, p99, max time.Duration
 }
 
-// spreadOf summarizes the latencies of the changes that were seen. made is the number of changes that were written.
+// spreadOf summarizes the latencies of the changes that the watcher reported. made is the number of changes that were
+// written.
 func spreadOf(made int, seen []time.Duration) spread {
 	s := spread{made: made, seen: len(seen)}
 	if len(seen) == 0 {

@@ -36,7 +36,7 @@ func TestTimelineAwait(t *testing.T) {
 		t.Error("not ready")
 	}
 	if _, ok := l.awaitReady(context.Background(), 7, time.Millisecond); ok {
-		t.Error("ready with one missing")
+		t.Error("reported as ready, although one election is missing")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -10,8 +10,8 @@ import (
 type Epochs struct {
 	parent context.Context
 	mu     sync.Mutex
-	number int  // of the current epoch; the first is 1
-	lost   bool // the probe fails
+	number int  // number of the current epoch; the first is 1
+	lost   bool // set while the probe fails
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -60,7 +60,7 @@ func (e *Epochs) Stop() {
 	e.cancel()
 }
 
-// Join returns a context that ends when either of two contexts ends.
+// Join returns a context that ends when either of the two contexts ends.
 func Join(ctx, other context.Context) (joined context.Context, leave func()) {
 	joined, cancel := context.WithCancel(other)
 	stop := context.AfterFunc(ctx, cancel)

@@ -26,9 +26,9 @@ type Poller interface {
 type Answer struct {
 	*api.QueryMeta
 	Gap  bool     // changes since the previous response may have been missed
-	Next Position // of the next query
-	// Rejected is true while Consul or a proxy rejects waiting queries. The source is still down, although this query
-	// succeeded.
+	Next Position // position of the next query
+	// Rejected is true while Consul or a proxy rejects blocking queries. The source then still counts as failed,
+	// although this query succeeded.
 	Rejected bool
 }
 
@@ -49,7 +49,7 @@ type Loop struct {
 	Client Client
 	Epochs *Epochs
 	Wait   time.Duration
-	From   Position // of the first query
+	From   Position // position of the first query
 	// Consistent makes every read consistent.
 	Consistent bool
 	// Rest, if set, is the pause after a response; it replaces pace.
@@ -60,11 +60,11 @@ type Loop struct {
 	confirm  bool // the latest response was outdated: read consistently
 	reread   bool // the latest response was dropped because it lacked keys
 	retried  bool // the latest failure was retried at once
-	rejected bool // waiting queries are rejected
+	rejected bool // blocking queries are rejected
 }
 
-// minWait is the time after which a response proves that queries can wait. A proxy that rejects waiting queries
-// responds earlier.
+// minWait is the time after which a response shows that blocking queries work. A proxy that rejects them responds
+// earlier.
 const minWait = 500 * time.Millisecond
 
 // Run polls until ctx ends. It reports errors to the poller and retries.
@@ -79,7 +79,7 @@ func (l *Loop) Run(ctx context.Context) {
 		if err != nil {
 			l.Client.Close() // other connections may be dead too
 		}
-		// Only a query that waited proves that queries can wait. A proxy that rejects waiting queries must not cause
+		// Only a query that was blocked shows that blocking queries work. A proxy that rejects them must not cause
 		// repeated reads of all keys.
 		proven := at.Index > 0 && (err == nil || time.Since(start) >= minWait && !Overdue(err))
 		switch {
@@ -97,7 +97,8 @@ func (l *Loop) Run(ctx context.Context) {
 }
 
 // retry pauses after a failure. The first retry is immediate, because proxies and firewalls close idle connections.
-// Before it, only an overdue response is reported, because the retry may take as long again.
+// The failure is reported only if the retry fails too. A timeout is reported before the retry, because the retry may
+// time out as well.
 func (l *Loop) retry(ctx context.Context, at Position, err error) {
 	if at.Index > 0 && !l.retried {
 		l.retried = true

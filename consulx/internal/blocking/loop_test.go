@@ -38,8 +38,8 @@ func (s *fakePoller) Consistent(ctx context.Context) *api.QueryOptions { return 
 func TestIdleConnectionsAreClosedAfterAFailure(t *testing.T) {
 	dead := errors.New("request timed out")
 	for what, failing := range map[string]struct{ poll, accept error }{
-		"the query failed":                  {poll: dead},
-		"the reads after a response failed": {accept: dead},
+		"the query failed":           {poll: dead},
+		"the poller's Accept failed": {accept: dead},
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

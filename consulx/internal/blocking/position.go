@@ -13,7 +13,7 @@ type Position struct {
 	Newest uint64
 }
 
-// in returns the position for a query in an epoch.
+// in returns the position at which a query of an epoch starts.
 func (p Position) in(epoch int) Position {
 	if p.Epoch != 0 && p.Epoch != epoch {
 		return Position{Gap: true, Epoch: epoch, Newest: p.Newest}
@@ -22,8 +22,8 @@ func (p Position) in(epoch int) Position {
 	return p
 }
 
-// after is the position after a response with the index got. It is the start if the index decreased (replaced data)
-// or stayed equal before the wait ended (restored snapshot), because a query with that index would hang.
+// after is the position after a response with the index got. If the index decreased (replaced data) or stayed equal
+// before the wait ended (restored snapshot), a query with that index would hang, so the position is the start.
 func (p Position) after(got uint64, took, wait time.Duration) Position {
 	next := Position{Index: got, Epoch: p.Epoch, Newest: got}
 	if got < p.Index || got == p.Index && took < wait {
@@ -40,7 +40,8 @@ func (p Position) dropped() Position {
 // Lost is the position after a failure.
 func (p Position) Lost() Position { return Position{Gap: true, Newest: p.Newest} }
 
-// Join is the start of a query that replaces two others. It reads all keys. It has a gap if one of the two has one.
+// Join returns the start position of a query that replaces two others. The query reads all keys. The position has a
+// gap if one of the two positions has one.
 func (p Position) Join(other Position) Position {
 	joined := Position{Gap: p.Gap || other.Gap, Epoch: p.Epoch, Newest: max(p.Newest, other.Newest)}
 	if p.Epoch == 0 || other.Epoch < p.Epoch {
@@ -59,7 +60,8 @@ func queryDeadline(index uint64, wait time.Duration) time.Duration {
 
 const (
 	// DefaultWait is the wait of a blocking query. Even on a dead connection, a change is reported within 30 s: the
-	// wait, Consul's sixteenth and waitGrace. Proxies with an idle timeout of 30 s keep the connection open.
+	// wait, Consul's extension of a sixteenth, and waitGrace. Proxies with an idle timeout of 30 s keep the
+	// connection open.
 	DefaultWait = 22 * time.Second
 	// FreshDeadline leaves time for a full list over a slow link. The probe reports a lost quorum before this
 	// deadline.

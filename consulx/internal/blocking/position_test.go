@@ -17,7 +17,7 @@ func TestPositionAfterAResponse(t *testing.T) {
 		{"news", 7, 9, time.Second, 9},
 		{"a change by one", 7, 8, 0, 8},
 		{"the wait ended", 7, 7, wait, 7},
-		{"the wait ended, with Consul's sixteenth", 7, 7, wait + wait/16, 7},
+		{"the wait ended after Consul's extension", 7, 7, wait + wait/16, 7},
 		{"a restored snapshot: early and unchanged", 7, 7, wait - 1, 0},
 		{"a restored snapshot, at once", 7, 7, 0, 0},
 		{"the index decreased", 7, 6, time.Second, 0},
@@ -55,7 +55,7 @@ func TestBackoffGrowsWithinItsBounds(t *testing.T) {
 		}
 		b.Reset()
 		if d := b.Next(); d > backoffFirst*3/2 {
-			t.Fatalf("after a success, the first failure pauses for %s", d)
+			t.Fatalf("after a success, the pause after the first failure is %s", d)
 		}
 	}
 }
@@ -65,17 +65,17 @@ func TestPace(t *testing.T) {
 	want := []time.Duration{paceFirst, 2 * paceFirst, 4 * paceFirst, 8 * paceFirst, paceMax, paceMax}
 	for i, w := range want {
 		if got := p.next(false, time.Millisecond); got != w {
-			t.Errorf("wake-up %d without a change pauses for %s, want %s", i+1, got, w)
+			t.Errorf("the pause after wake-up %d without a change is %s, want %s", i+1, got, w)
 		}
 	}
 	if got := p.next(true, time.Millisecond); got != 0 {
-		t.Errorf("a change pauses for %s", got)
+		t.Errorf("the pause after a change is %s", got)
 	}
 	if got := p.next(false, time.Millisecond); got != paceFirst {
-		t.Errorf("after a change, the first wake-up without one pauses for %s", got)
+		t.Errorf("after a change, the pause after the first wake-up without a change is %s", got)
 	}
 	if got := p.next(false, paceQuiet); got != 0 {
-		t.Errorf("a response after a long wait pauses for %s", got)
+		t.Errorf("the pause after a response to a long wait is %s", got)
 	}
 }
 

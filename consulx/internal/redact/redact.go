@@ -78,7 +78,7 @@ func base64Cores(text string) []string {
 			core := enc.EncodeToString(append(make([]byte, before), text...))
 			core = core[(before*4+2)/3:]
 			if (before+len(text))%3 != 0 {
-				core = core[:len(core)-1] // depends on the following text
+				core = core[:len(core)-1] // the next character of the text changes the last one
 			}
 			if len(core) >= wordLength {
 				cores = append(cores, core)

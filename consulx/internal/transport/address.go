@@ -16,7 +16,7 @@ import (
 type Address struct {
 	Scheme string // http or https
 	host   string
-	prefix string // of the path, for a reverse proxy
+	prefix string // prefix of the path, if a reverse proxy requires one
 	socket string // path of a unix socket
 	user   *url.Userinfo
 }

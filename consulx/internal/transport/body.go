@@ -33,13 +33,13 @@ type cutBody struct {
 // boundedBody is a body of at most BodyLimit bytes; a larger one is an error.
 type boundedBody struct {
 	io.ReadCloser
-	slot   chan struct{}   // held by the reader of a body above largeBody
-	done   <-chan struct{} // of the request's context, with its cause
+	slot   chan struct{}   // the reader of a body above largeBody holds it
+	done   <-chan struct{} // closed when the request's context ends; cause is the reason
 	cause  func() error
-	direct int64 // bytes that are still returned as they arrive
-	large  bool  // holds the slot
+	direct int64 // number of bytes that are not collected in advance
+	large  bool  // this body holds the slot
 	rest   net.Buffers
-	err    error // of reading the rest
+	err    error // error of reading rest
 }
 
 // Read returns the next bytes of the body. It fails with errTooLarge if the body is above BodyLimit.
@@ -61,8 +61,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return b.rest.Read(p)
 }
 
-// collect reads up to limit bytes before the first byte is returned. Otherwise the growing buffer of the caller would
-// use four times BodyLimit before a larger body is an error.
+// collect reads up to limit bytes before the first byte is returned. Otherwise the buffer of the caller could grow to
+// four times BodyLimit before a body that is too large causes an error.
 func collect(in io.Reader, limit int64) (pieces net.Buffers, err error) {
 	for {
 		piece := bytes.NewBuffer(make([]byte, 0, pieceSize+bytes.MinRead))

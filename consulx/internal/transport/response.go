@@ -14,7 +14,7 @@ import (
 // guard is the transport below Consul's library. It rejects responses that are not Consul's and limits their size.
 type guard struct {
 	http.RoundTripper
-	large chan struct{} // held by the reader of a body above largeBody
+	large chan struct{} // the reader of a body above largeBody holds it
 }
 
 // RoundTrip sends a request and checks the response.
@@ -24,7 +24,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := checkOrigin(r, response); err != nil {
-		_ = response.Body.Close() // the rest is not needed
+		_ = response.Body.Close() // the body is not used
 		return nil, err
 	}
 	if writesLock(r) && response.StatusCode == http.StatusOK {
@@ -72,7 +72,7 @@ func writesLock(r *http.Request) bool {
 // any text that contains "true".
 func checkVerdict(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, errorLimit))
-	_ = response.Body.Close() // already read, or unreadable
+	_ = response.Body.Close() // the body was read completely, or cannot be read
 	if err != nil {
 		return err
 	}

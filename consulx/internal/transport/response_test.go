@@ -83,7 +83,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// The memory for a body is bounded for both readers that electop uses, however their buffers grow.
+// The memory for a body must be bounded for both readers that electop uses. Their buffers grow differently.
 func TestAnEndlessBodyTakesNoMoreThanItsLimit(t *testing.T) {
 	const allowed = BodyLimit + BodyLimit/4
 	for name, read := range map[string]func(io.Reader) error{

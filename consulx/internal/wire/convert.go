@@ -25,7 +25,7 @@ func Session(e *api.SessionEntry) *election.Session {
 		ID: e.ID, Name: e.Name, Node: e.Node, Behavior: e.Behavior, LockDelay: e.LockDelay,
 		CreateIndex: e.CreateIndex, NodeChecks: slices.Clone(e.NodeChecks),
 	}
-	// An empty TTL means none. Consul accepts no other TTL that ParseDuration rejects.
+	// An empty TTL means that the session has none. ParseDuration accepts every other TTL that Consul accepts.
 	s.TTL, _ = time.ParseDuration(e.TTL)
 	for _, check := range e.ServiceChecks {
 		s.ServiceChecks = append(s.ServiceChecks, check.ID)

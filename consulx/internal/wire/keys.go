@@ -11,7 +11,7 @@ import (
 // List is a decoded list of keys.
 type List struct {
 	Pairs []election.Pair
-	// sums are the hashes of the texts of the pairs. They are empty if unknown.
+	// sums are the hashes of the JSON texts of the pairs. The slice is empty if they are unknown.
 	sums []uint64
 	seed maphash.Seed
 }

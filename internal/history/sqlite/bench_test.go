@@ -145,7 +145,7 @@ func BenchmarkHistory(b *testing.B) {
 			check(err)
 		}
 	})
-	b.Run("open_and_recall", func(b *testing.B) { // before the first frame of the dashboard
+	b.Run("open_and_recall", func(b *testing.B) { // the reads before the first frame of the dashboard
 		for b.Loop() {
 			f, err := sqlite.OpenFile(ctx, path)
 			check(err)

@@ -13,7 +13,7 @@ import (
 // scenario lets two observers read the same keys.
 type scenario func(a, b *observer)
 
-// both lets two observers read the same state, the second 2 ms later.
+// both lets two observers read the same state. The other observer reads 2 ms later.
 func both(a, b *observer, d time.Duration, pairs ...election.Pair) {
 	a.after(d).read(pairs...)
 	b.after(d).read(pairs...)
@@ -139,7 +139,7 @@ func TestAnObserverWithFewerReadsAddsNothing(t *testing.T) {
 	a.after(time.Second).read(x)
 	both(a, b, time.Second, y)
 	a.after(time.Second).read(pair("", 10, 1, 13))
-	both(a, b, time.Second, pair("s2", 10, 2, 14)) // b misses the vacancy
+	both(a, b, time.Second, pair("s2", 10, 2, 14)) // only the observer a reads the vacancy
 	z := pair("s2", 10, 2, 15)
 	z.Value = []byte("z")
 	both(a, b, time.Second, z)
@@ -300,7 +300,7 @@ func TestATermThatAnotherObserverSawIsNotMissed(t *testing.T) {
 	}
 }
 
-// Term numbers repeat without another observer.
+// Term numbers repeat after an overwrite, although there is only one observer.
 func TestMissedTermsCountFromTheLatestReset(t *testing.T) {
 	a, path := newObserver(t, start()), newPath(t)
 	for i := range uint64(5) {

@@ -167,7 +167,7 @@ func words[T ~string](w *where, column string, all []T) {
 	}
 }
 
-// ofTerms reports whether t is one of the types that each term has.
+// ofTerms reports whether every term has an event of type t.
 func ofTerms(t election.EventType) bool {
 	return t == election.Elected || t == election.Vacated || t == election.Explained
 }
@@ -242,7 +242,7 @@ func (f *File) Events(ctx context.Context, q history.EventQuery) (history.EventP
 }
 
 // orderOf adds the range and the cursors to the conditions, and returns the order of the query. A cursor replaces a
-// wider limit of the range. With both, SQLite would search each page from the limit.
+// wider limit of the range. With both conditions, SQLite would search from the limit for each page.
 func orderOf(q *history.EventQuery, w *where) (string, error) {
 	limits := q.Range
 	for _, c := range []struct {

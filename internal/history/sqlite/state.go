@@ -47,7 +47,8 @@ func (f *File) State(ctx context.Context, q history.StateQuery) (history.State, 
 // rebuilt is an election that is being rebuilt.
 type rebuilt struct {
 	e *election.Election
-	// first is when the election was first observed. firstKnown means that its state began at that time.
+	// first is when the election was first observed. firstKnown is set if the state of the election began at that
+	// time.
 	first      int64
 	firstKnown bool
 	// last is the type of the latest event other than explained, with its time and term.
@@ -63,11 +64,11 @@ type rebuilt struct {
 	readableTime int64
 	// overwritten is when a client last wrote the held key without the lock.
 	overwritten int64
-	// missed is when terms were last missed. missedGap means that they may have passed earlier.
+	// missed is when terms were last missed. missedGap is set if they may have passed before a gap ended.
 	missed    int64
 	missedGap bool
 	relabeled bool
-	// delays are the lock-delays by index of the term. explained is when the lock-delay of the last term became
+	// delays are the lock-delays, by index of the term. explained is when the lock-delay of the last term became
 	// known.
 	delays    map[int]time.Time
 	explained int64
@@ -221,7 +222,7 @@ const (
 	maxDeleted  = 1000
 )
 
-// listed returns the elections that a live board would have shown, in order.
+// listed returns the elections that a live board would have shown, in the order of the board.
 func listed(all map[int64]*rebuilt, at time.Time) []*election.Election {
 	elections, deleted := make([]*election.Election, 0, len(all)), []*rebuilt(nil)
 	for _, r := range all {
@@ -245,7 +246,7 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 	e := r.e
 	last := len(e.Terms) - 1
 	e.Exists = r.last != election.Deleted
-	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // a later event shows that the key was read
+	e.Unreadable = r.readable == election.Unreadable && r.lastTime <= r.readableTime // a later event proves a read
 	if last >= 0 && !e.Terms[last].Over() {
 		return f.settleLed(ctx, at, id, r)
 	}
@@ -264,7 +265,7 @@ func (f *File) settle(ctx context.Context, at time.Time, id int64, r *rebuilt) e
 // settleVacant derives the state of an election without a leader.
 func (r *rebuilt) settleVacant() {
 	e, last := r.e, len(r.e.Terms)-1
-	if e.Term = r.lastTerm; r.last != election.Overwritten { // such a write resets LockIndex
+	if e.Term = r.lastTerm; r.last != election.Overwritten { // an overwrite resets LockIndex
 		e.Pair.LockIndex = e.Term
 	}
 	e.VacantSince, e.VacantSinceKnown = moment(r.first), r.firstKnown

@@ -130,7 +130,7 @@ func play(t *testing.T, b consultest.Backend, r *recording, prefix string) {
 		behavior := []string{api.SessionBehaviorRelease, api.SessionBehaviorDelete}[rnd.IntN(2)]
 		id := b.Session(t, &api.SessionEntry{Name: fmt.Sprint("svc-", i), LockDelay: 20 * time.Millisecond, Behavior: behavior, TTL: "60s"})
 		k := key(i)
-		for { // a lock-delay may last
+		for { // the acquire may fail while a lock-delay is active
 			pair := api.KVPair{Key: k, Session: id, Value: fmt.Appendf(nil, "svc-%d-%s", i, id[:4])}
 			if ok, _, err := b.API.KV().Acquire(&pair, nil); err != nil {
 				t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"electop/internal/history/sqlite"
 )
 
-// row formats the stored part of an election's row on the board.
+// row formats the fields of an election that the history stores.
 func row(e *election.Election, at time.Time) string {
 	node := ""
 	if n := len(e.Terms); n > 0 {
@@ -67,7 +67,7 @@ func expectBoards(t *testing.T, path string, live []board) {
 			continue
 		}
 		t.Errorf("at %s\n got %s\nwant %s", want.at.Format(time.StampNano), difference(got.rows, want.rows), difference(want.rows, got.rows))
-		return // later differences have the same reason
+		return // stop: later differences have the same cause
 	}
 }
 
@@ -122,7 +122,7 @@ func (c *consul) overwrite(key, value string) {
 }
 
 func (c *consul) read(o *observer, afterGap bool) {
-	o.now = o.now.Add(3 * time.Millisecond) // no two reads at the same time
+	o.now = o.now.Add(3 * time.Millisecond) // two reads must not have the same time
 	r := election.KeysRead{At: o.now, Range: election.PrefixRange("service/"), AfterGap: afterGap, Hidden: c.hidden}
 	for key, p := range c.pairs {
 		if !slices.Contains(c.hidden, key) {
@@ -152,8 +152,8 @@ type failures struct {
 	r    *rand.Rand
 	live []board
 	made int
-	// fresh contains the keys whose count of terms restarted since the latest read. Further changes before the next
-	// read may cause no event.
+	// fresh contains the keys whose LockIndex restarted after the latest read. Further changes before the next read
+	// may cause no event.
 	fresh map[string]bool
 }
 
@@ -309,9 +309,9 @@ func TestTheStateOfASemaphore(t *testing.T) {
 	}
 	observed(t, f,
 		slots(`"s1":true,"s2":true`), slots(`"s2":true`), slots(``), slots(`"s3":true`),
-		func() { f.hidden = []string{key} }, func() { f.hidden = nil }, // temporarily unreadable
+		func() { f.hidden = []string{key} }, func() { f.hidden = nil }, // the key is unreadable for some time
 		func() { f.index++; delete(f.pairs, key) }, slots(`"s4":true`),
-		func() { f.write(key, func(p *election.Pair) { p.Flags, p.Value = 0, nil }) }, // no longer a semaphore
+		func() { f.write(key, func(p *election.Pair) { p.Flags, p.Value = 0, nil }) }, // the key is no longer a semaphore
 		func() { f.acquire(key, f.session(), "jobs-1") }, func() { f.free(key) }, slots(`"s5":true`),
 	)
 }

@@ -30,7 +30,7 @@ func openStore(ctx context.Context, path string) (*store, error) {
 // subject is the stored election of an event.
 type subject struct {
 	id    int64
-	epoch int64 // restores before the event
+	epoch int64 // number of restores before the event
 	isNew bool
 }
 
@@ -63,8 +63,8 @@ func (s *store) subjectOf(ctx context.Context, e *election.Event) (subject, erro
 	return sub, err
 }
 
-// sameRestore is the maximum time between two observers' reports of the same restore. A query detects a restore
-// within 30 s (docs/reliability.md).
+// sameRestore is the maximum time between the reports of two observers about the same restore. A query detects a
+// restore within 30 s (docs/reliability.md).
 const sameRestore = int64(time.Minute)
 
 // restored begins another epoch, unless another observer has reported the same restore.

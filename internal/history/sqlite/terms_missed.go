@@ -62,13 +62,13 @@ func (s *store) createdUnobserved(ctx context.Context, e *election.Event) (bool,
 	return found && index(e.CreateIndex) > newest, err
 }
 
-// begins reports whether an event begins the term in which an observer found that it had missed others.
+// begins reports whether an event begins the term at which an observer detected that it had missed terms.
 func begins(e, missed *election.Event) bool {
 	return e.Type == election.Elected && e.Key == missed.Key && e.ModifyIndex == missed.ModifyIndex
 }
 
-// unseen stores how many terms an observer missed. It does not count terms that another observer saw. If held is set,
-// the term of the event itself was not missed.
+// unseen stores how many terms an observer missed, without the terms that another observer stored. If held is set,
+// the latest term is current and was not missed.
 func (s *store) unseen(ctx context.Context, sub subject, e *election.Event, held bool) error {
 	newest := index(e.Term)
 	if held {

@@ -25,8 +25,8 @@ type termRow struct {
 const selectTerm = `SELECT id, epoch, number, first_index, last_index, started, start_known, ended, seen_until, session, leader, node, ifnull(cause, ''),
 	ifnull(evidence, ''), guess FROM terms `
 
-// term reads one term. Its queries name their index: the file has no statistics, so SQLite could choose an index with
-// which it reads every term of the election.
+// term reads one term. Each query names its index: without statistics, SQLite could choose an index that reads every
+// term of the election.
 func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, error) {
 	var t termRow
 	found, err := s.Row(ctx, selectTerm+where, args, &t.id, &t.epoch, &t.number, &t.first, &t.last, &t.started, &t.startKnown,
@@ -37,11 +37,11 @@ func (s *store) term(ctx context.Context, where string, args ...any) (*termRow, 
 	return &t, nil
 }
 
-// readWithin is by how much two observers' reads of the same change usually differ.
+// readWithin is the usual maximum time between two observers' reads of the same change.
 const readWithin = int64(time.Second)
 
-// termOf returns the term that an event names, nil if there is none. After a restore several terms can have the same
-// number; then it is the latest one that began before the event.
+// termOf returns the term that an event names, nil if there is none. After a restore, several terms can have the same
+// number. It then returns the latest of them that began before the event.
 func (s *store) termOf(ctx context.Context, sub subject, e *election.Event) (*termRow, error) {
 	create, number, at := index(e.CreateIndex), index(e.Term), nanos(e.Time)+readWithin
 	for _, q := range []struct {
@@ -159,8 +159,8 @@ func (s *store) insertTerm(ctx context.Context, sub subject, e *election.Event, 
 	return t, s.notMissed(ctx, sub, e)
 }
 
-// endUnobserved ends terms whose end no observer of this file saw. An event with another holder, or none, shows that
-// they have ended.
+// endUnobserved ends terms whose end was not observed. If an event shows another holder, or none, these terms have
+// ended.
 func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND started <= ? AND (first_index <= ? OR epoch < ?) LIMIT 1",
 		sub.id, nanos(e.Time), index(e.ModifyIndex), sub.epoch)
@@ -177,7 +177,7 @@ func (s *store) endUnobserved(ctx context.Context, sub subject, e *election.Even
 	return err
 }
 
-// endDeleted ends a term that has no stored end although its key was deleted. No observer was running when it ended.
+// endDeleted ends a term that has no stored end although its key was deleted. Its end was not observed.
 func (s *store) endDeleted(ctx context.Context, sub subject, e *election.Event) error {
 	open, err := s.term(ctx, "INDEXED BY terms_open WHERE election = ? AND ended IS NULL AND create_index = ? AND started <= ? LIMIT 1",
 		sub.id, index(e.CreateIndex), nanos(e.Time))
@@ -199,7 +199,7 @@ func (s *store) vacated(ctx context.Context, sub subject, e *election.Event) err
 		return err
 	}
 	if t == nil {
-		// The start of the term was dropped, or deleted by retention.
+		// The start of the term was dropped, or retention has deleted it.
 		if t, err = s.insertTerm(ctx, sub, e, e.Time.Add(-e.Held), e.HeldKnown); err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (s *store) foundLed(ctx context.Context, sub subject, e *election.Event) er
 		_, err := s.Exec(ctx, "UPDATE terms SET last_index = max(last_index, ?) WHERE id = ?", index(e.ModifyIndex), t.id)
 		return err
 	case nanos(e.Time) <= t.ended.Int64, index(e.ModifyIndex) <= t.last && nanos(e.Time) <= t.ended.Int64+readWithin:
-		return nil // the key was read before the end that another observer saw
+		return nil // this read precedes the end, which another observer has stored
 	default:
 		if err := s.restored(ctx, &sub, nanos(e.Time)); err != nil {
 			return err
@@ -294,8 +294,8 @@ func (s *store) relabel(ctx context.Context, sub subject, e *election.Event) err
 	return err
 }
 
-// name stores the leader's label and node. changed is set if the holder wrote another value. Otherwise the session
-// was read later than the key.
+// name stores the leader's label and node. changed is set if the holder wrote another value. If it is not set, the
+// label is new because the session was read later than the key.
 func (s *store) name(ctx context.Context, t *termRow, e *election.Event, changed bool) error {
 	leader, node := cmp.Or(e.Leader, t.leader), cmp.Or(e.Node, t.node)
 	if leader == t.leader && node == t.node {

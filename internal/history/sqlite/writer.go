@@ -82,12 +82,12 @@ type Writer struct {
 	events  []election.Event
 	actions []history.Action
 	status  Status
-	// lost counts dropped events that are not yet recorded in the file.
+	// lost counts dropped events until their number is stored in the file.
 	lost   uint64
 	closed bool
 	// moved is when the queue last was empty or became shorter.
 	moved time.Time
-	// patterns are the latest ones of Observe, nil once a period uses them.
+	// patterns are those of the latest call of Observe, nil once a period of observation uses them.
 	patterns election.Patterns
 }
 

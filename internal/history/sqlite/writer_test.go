@@ -284,7 +284,7 @@ func TestObservationOfNoElectionIsAPeriod(t *testing.T) {
 	}
 }
 
-// A reader must not see an event in a time without an observer.
+// No event may be in a period that a reader shows as unobserved.
 func TestAPeriodOfObservationReachesItsLastEvent(t *testing.T) {
 	o, path := newObserver(t, time.Now().Add(time.Hour)), newPath(t)
 	w := startWriter(t, path, sqlite.WriterOptions{})

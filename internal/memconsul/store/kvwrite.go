@@ -134,7 +134,7 @@ func (tx *kvTx) list(prefix string) []*Entry {
 	return out
 }
 
-// write stores e and sets its indexes, unless the key already has this content.
+// write stores e and sets its indexes. It does nothing if the key already has this content.
 func (tx *kvTx) write(e *Entry) {
 	old := tx.get(e.Key)
 	if old == nil {

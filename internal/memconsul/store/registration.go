@@ -94,8 +94,8 @@ func (c *Check) SetDefaults(nodeName string) {
 	}
 }
 
-// Register adds or changes a node, a service on it and checks, all or none. Every critical check invalidates the
-// sessions that depend on it, even if it was critical before.
+// Register adds or changes a node, a service on the node, and checks. It applies all changes or none. Every critical
+// check invalidates the sessions that depend on it, even if it was critical before.
 func (s *Store) Register(r Registration) error {
 	if err := r.settle(); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 type Timers struct {
 	mu      sync.Mutex
 	timers  map[string]armed
-	armings uint64 // number of calls of Set, by which a timer is distinguished from its replacement
+	armings uint64 // number of calls of Set; it distinguishes a timer from one that replaced it
 	closed  bool
 	running sync.WaitGroup
 }

@@ -9,8 +9,8 @@ import (
 	"electop/ui/internal/term"
 )
 
-// choose requests an action. Its targets are the elections that match the filter of the request. Without a filter
-// they are the marked elections, or the selected one if nothing is marked.
+// choose requests an action. If the request has a filter, the targets are the elections that match it. Otherwise they
+// are the marked elections, or the selected one if no election is marked.
 func (m *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 	kind := c.Kind
 	if reason := s.Refusal(kind); reason != "" {
@@ -60,7 +60,7 @@ func chooseMatching(c scene.Choose, s *scene.Scene) scene.Action {
 	return ask
 }
 
-// unread returns a message if an election was not read from Consul yet, else an empty text.
+// unread returns a message if an election was not read from Consul yet, otherwise "".
 func unread(es []*election.Election) string {
 	if i := slices.IndexFunc(es, (*election.Election).Recorded); i >= 0 {
 		return "Unavailable until " + scene.OneLine(es[i].Name, 60) + " is read: this data is from the history."

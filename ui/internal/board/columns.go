@@ -70,8 +70,8 @@ func ColumnNames() []string {
 	return []string{"election", "leader", "node", "for", "term", "session", "checks", "lane", "changes"}
 }
 
-// chooseIDs returns the columns with these names, or else all. The election is the first if it is
-// not named: each row needs it.
+// chooseIDs returns the columns with these names, or all columns if there are no names. If the names do not contain
+// the election, its column comes first, because each row needs it.
 func chooseIDs(names []string) []columnID {
 	if len(names) == 0 {
 		names = ColumnNames()
@@ -117,7 +117,7 @@ func (m Model) columns(width int, past bool) []column {
 	return setLaneTitle(chooseColumns(width, m.totals.widths, m.wide, m.shown(past)), m.Window())
 }
 
-// shown are the columns that have something to show.
+// shown returns the columns that are not empty.
 func (m Model) shown(past bool) []columnID {
 	if !past {
 		return m.chosen

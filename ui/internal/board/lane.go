@@ -24,7 +24,7 @@ const (
 
 type laneCell struct {
 	kind laneKind
-	odd  bool // alternates the colour of neighbouring terms
+	odd  bool // set for every second term, which gets another colour
 }
 
 // span is the period of a lane. step is the time of one cell.
@@ -151,7 +151,7 @@ func (s span) drawTerm(cells []laneCell, t *election.Term) {
 	if t.Over() {
 		end = s.cell(t.End)
 	}
-	unseen := end // the first cell in which the term may have ended unobserved
+	unseen := end // the first cell after the last observed time of the term
 	if !t.SeenUntil.IsZero() {
 		unseen = min(end, s.cell(t.SeenUntil)+1)
 	}

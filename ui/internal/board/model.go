@@ -86,7 +86,7 @@ func (m *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 	return nil
 }
 
-// changed applies a new snapshot or time. Most snapshots change only the latency; then it does not sort.
+// changed applies a new snapshot or time. It does not sort if only the latency has changed, as in most snapshots.
 func (m *Model) changed(before, s *scene.Scene) {
 	unsearched := m.totals.counts.Unsearched > 0
 	if !sameBoard(before.Shown, s.Shown) || m.movesByItself() {

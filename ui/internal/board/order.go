@@ -63,7 +63,7 @@ func (m *Model) relocate() {
 	m.moveTo(i)
 }
 
-// rows is the number of elections that fit below the column titles and above the line about hidden rows.
+// rows returns how many elections fit between the column titles and the line about hidden rows.
 func (m Model) rows(height int) int {
 	if rows := height - 1; rows >= len(m.order) || rows < 3 {
 		return max(0, rows)

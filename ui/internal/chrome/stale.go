@@ -21,7 +21,7 @@ type staleParts struct {
 // staleOf returns the stale parts of the first kind that has any.
 func staleOf(c election.Connection, kinds ...election.PartKind) (found staleParts, ok bool) {
 	if c.State == election.Lost {
-		return found, false // the lost banner covers everything
+		return found, false // the banner about the lost connection describes all data
 	}
 	for _, kind := range kinds {
 		for _, p := range c.Stale {

@@ -137,7 +137,7 @@ func whyVacant(s *scene.Scene, e *election.Election) string {
 	if s.Past != nil {
 		link = election.Connection{State: election.Live}
 	}
-	// WhyVacant computes ages up to AsOf. The age of the last response must be its age now.
+	// WhyVacant computes ages relative to AsOf, but the age of the last response must be relative to now.
 	link.LastContact = link.LastContact.Add(s.AsOf.Sub(s.Now))
 	if s.Live.Connection.LastContact.IsZero() {
 		link.LastContact = time.Time{}
@@ -236,7 +236,7 @@ func riskDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	}
 }
 
-// staleDetail shows how old the data of an election is, if it is stale or from the history.
+// staleDetail shows the age of an election's data if the data is stale or from the history.
 func staleDetail(d *term.Page, s *scene.Scene, e *election.Election) {
 	switch {
 	case e.Recorded():

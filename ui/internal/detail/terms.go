@@ -127,7 +127,7 @@ func sameTerm(a, b *election.Term) bool {
 	return a.Session == b.Session && a.Number == b.Number && a.CreateIndex == b.CreateIndex && !precedes(a, b) && !precedes(b, a)
 }
 
-// completed adds the fields that only the history has to a term of the snapshot.
+// completed adds to a term of the snapshot the fields that only the history contains.
 func completed(live election.Term, stored history.Term) history.Term {
 	t := stored
 	t.Term = live
@@ -140,7 +140,8 @@ func completed(live election.Term, stored history.Term) history.Term {
 	return t
 }
 
-// state describes a slow or failed read of the history. It is empty otherwise, unless older terms are not kept.
+// state returns a text about a slow or failed read of the history, or about older terms that are not shown. It is
+// empty if there is nothing to report.
 func (t *storedTerms) state(sym *term.Symbols) []term.Span {
 	switch {
 	case t.err != nil:

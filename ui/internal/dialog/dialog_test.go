@@ -40,7 +40,7 @@ func open(t *testing.T, s *scene.Scene, key string) dialog.Model {
 	d, _ = d.Update(fits(), s)
 	survey, _ := d.Awaits()
 	if survey == nil || !strings.Contains(screen(d), "sibling keys of 1 election") {
-		t.Fatalf("the dialog starts no check:\n%s", screen(d))
+		t.Fatalf("the dialog starts no survey:\n%s", screen(d))
 	}
 	d, _ = d.Update(dialog.Surveyed{Of: survey, Found: read(t.Context(), survey.Keys)}, s)
 	d, _ = d.Update(fits(), s)

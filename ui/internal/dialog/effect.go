@@ -34,7 +34,7 @@ func (d *Model) effectOf(t *target, held []*election.Election, live *election.Sn
 		return f
 	}
 	d.addOthers(&f, slices.DeleteFunc(slices.Clone(held), func(e *election.Election) bool {
-		return d.isAbout(e.Key()) // targets show their own effects
+		return d.isAbout(e.Key()) // each target in the list shows its own effects
 	}))
 	if !d.chosen.SessionOnly && !d.searchedAll() {
 		f.Warnings = append(f.Warnings, insight.MayHoldMore)

@@ -12,8 +12,7 @@ import (
 	"electop/ui/internal/scene"
 )
 
-// Survey is one read of the surroundings of the dialog's elections. Only the event loop may
-// use it.
+// Survey is one read of the surroundings of the elections in the dialog. Only the event loop may use it.
 type Survey struct {
 	// Keys are the elections' keys, sorted.
 	Keys   []string

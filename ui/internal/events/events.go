@@ -192,8 +192,8 @@ func (m *Model) setFilter(text string, s *scene.Scene) {
 	m.refresh(s)
 }
 
-// from is the time of the newest event to read for the first page. The page contains the event under the cursor and
-// its explanation, which is up to 2 s newer.
+// from returns the time at which the first page begins. The page must contain the event under the cursor and its
+// explanation, which may be up to 2 s newer.
 func (m *Model) from(s *scene.Scene) time.Time {
 	ev := m.selected()
 	switch {
@@ -267,8 +267,8 @@ func (m *Model) keep(l scene.EventLine) bool {
 	return !l.Ev.Time.Before(m.stored.since) && m.filter.MatchEvent(l)
 }
 
-// keepLive reports whether a line of the snapshot matches. An initial state that is older than the first read repeats
-// a recorded event, so it is omitted.
+// keepLive reports whether a line of the snapshot matches the filter. An initial event that is older than the first
+// read repeats a recorded event, so it is omitted.
 func (m *Model) keepLive(l scene.EventLine) bool {
 	repeated := l.Ev.Initial && l.Ev.Time.Before(m.stored.readAt.Add(-storeDelay))
 	return !repeated && m.keep(l)

@@ -102,7 +102,7 @@ func TestEventsAreNewestFirst(t *testing.T) {
 	}
 	d.show(eventful(103))
 	if all, marked, row := d.leaders(); all[0] != "web-102" || marked != "web-102" || row != top {
-		t.Errorf("it does not follow: %v, cursor on %s", all, marked)
+		t.Errorf("the view does not follow the newest event: %v, cursor on %s", all, marked)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestCursorStaysOnItsEvent(t *testing.T) {
 			}
 			d.show(eventful(150))
 			if _, marked, _ := d.leaders(); marked != "web-149" {
-				t.Errorf("it does not follow: cursor on %s", marked)
+				t.Errorf("the view does not follow the newest event: cursor on %s", marked)
 			}
 		})
 	}

@@ -34,7 +34,7 @@ func (d *driver) answer(msgs ...any) (reads int) {
 		action := d.send(msg)
 		for read := uitest.Answer(action); read != nil; read = uitest.Answer(action) {
 			if reads++; reads > 200 {
-				d.t.Fatal("it reads without end")
+				d.t.Fatal("the view does not stop reading")
 			}
 			action = d.send(read)
 		}
@@ -170,7 +170,7 @@ func TestDuplicatesAreLeftOut(t *testing.T) {
 	d.send(scene.Resized{Rect: term.Rect{W: 120, H: 40}})
 	for text, want := range map[string]int{"mail ": 1, "overwritten": 1, "2 terms not observed": 1, "connection refused": 1, "search   vacated": 2, "auth ": 1, "led when electop started": 0} {
 		if got := strings.Count(d.text(), text); got != want {
-			t.Errorf("%q is there %d times, want %d:\n%s", text, got, want, d.text())
+			t.Errorf("%q occurs %d times, want %d:\n%s", text, got, want, d.text())
 		}
 	}
 }
@@ -336,7 +336,7 @@ func TestAStaleAnswerIsDiscarded(t *testing.T) {
 	first := d.send(scene.Filtered{Text: "old-000010"})
 	late := uitest.Answer(first)
 	if uitest.Answer(d.send(scene.Filtered{Text: "old-000020"})) != nil {
-		t.Error("two reads at once")
+		t.Error("two reads at the same time")
 	}
 	d.answer(late) // starts the read for the second filter
 	if on, _ := d.shown(); !slices.Equal(on, []int{20}) {
@@ -381,7 +381,7 @@ func TestReportOfTheListedElections(t *testing.T) {
 	}
 	d.answer(scene.Filtered{Text: "zebra"})
 	if _, says := d.keys("E").(scene.Say); !says {
-		t.Error("a report on nothing")
+		t.Error("a report without elections")
 	}
 	many := remember(t, uitest.Mixed(), long(10))
 	for i := range 30 {

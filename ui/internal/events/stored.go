@@ -35,28 +35,28 @@ type stored struct {
 
 	// outdated is set if the pages are of an earlier filter, or if no page was read.
 	outdated bool
-	// joined is set if no event is missing between the live events and the first page. end is set if the last page
+	// joined is set if no event between the live events and the first page is missing. end is set if the last page
 	// contains the oldest event.
 	joined, end bool
 
 	req *past.Request
-	// newer is set if the request is for newer events. slow is set if it, or a request before it, lasted longer than
-	// usual.
+	// newer is set if the request is for newer events. slow is set if this request, or one before it, took longer
+	// than usual.
 	newer, slow bool
 	searched    int
 	err         error
-	// retry is set by a key press after an error.
+	// retry is set when the user presses a key after an error.
 	retry bool
 
 	// since is the time of the oldest event to list. from is the time at which the list begins, zero for the newest
 	// event.
 	since, from time.Time
-	// readAt is when the first page was requested. liveFrom is the time of the oldest live event when the newest page
-	// was requested. asked and oldestLive are the same times for the request in progress.
+	// readAt is when the first page was requested. liveFrom is the time of the oldest live event at the latest
+	// request for the newest page. asked and oldestLive are the corresponding values of the request in progress.
 	readAt, liveFrom, asked, oldestLive time.Time
 }
 
-// page is a part of the list as it was read.
+// page is one page of the list.
 type page struct {
 	lines          []scene.EventLine // the matching events
 	newer, older   history.Cursor
@@ -113,7 +113,7 @@ func (w *stored) read(q history.EventQuery, now time.Time) tea.Cmd {
 	return cmd
 }
 
-// add appends or prepends a page. alone is as in sift.
+// add adds a page at the beginning or the end of the list. alone has the same meaning as in sift.
 func (w *stored) add(msg past.EventsRead, keep func(scene.EventLine) bool, alone bool) {
 	first := w.outdated
 	if first {

@@ -11,7 +11,7 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// Action is something that a key does, with its name in the settings.
+// Action is a command of the dashboard that has a key, with its name in the settings.
 type Action struct {
 	Name, About string
 	Keys        []string

@@ -84,8 +84,8 @@ func (r Reader) Events(q history.EventQuery, now time.Time) (*Request, tea.Cmd) 
 	})
 }
 
-// Terms reads a page of the terms of one election that began before until; zero is no limit. If now is not zero, it
-// also reads the gaps in the observation of the election before now.
+// Terms reads a page of the terms of one election that began before until. A zero until means no limit. If now is not
+// zero, it also reads the gaps in the observation of the election before now.
 func (r Reader) Terms(of *election.Election, until time.Time, before history.Cursor, limit int, now time.Time) (*Request, tea.Cmd) {
 	key, datacenter := of.Key(), of.Datacenter
 	q := history.TermQuery{Filter: history.Filter{Names: []string{key}, Range: history.Range{Until: until}}, Before: before, Limit: limit}

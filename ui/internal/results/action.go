@@ -15,7 +15,7 @@ import (
 // action is one confirmed action of the operator and its outcome.
 type action struct {
 	insight.Outcome
-	name string    // sanitized name of the election or session
+	name string    // name of the election or session, sanitized
 	at   time.Time // when the user confirmed it
 	done time.Time // when the operator reported the outcome, zero before
 	by   string    // the key or command with which the user chose the targets

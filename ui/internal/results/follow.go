@@ -49,7 +49,7 @@ func (a *action) participle() string {
 	}
 }
 
-// took is the time from the end of the term, or from the fix, to the next election.
+// took returns the time without a leader, as a text. After a fix, it returns the time from the fix to the next term.
 func (a *action) took() string {
 	switch {
 	case a.VacancyKnown:

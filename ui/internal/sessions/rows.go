@@ -39,7 +39,7 @@ type row struct {
 	scanned, partly bool
 	alike           int // number of similar orphans, including this one
 	seen            time.Time
-	// created is set if seen is the time of creation.
+	// set if seen is the time of creation
 	created bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"electop/election"
 )
 
-// waiters finds idle sessions that may wait for a watched election and so are not orphans. In doubt a session is a
-// waiter.
+// waiters finds idle sessions that may wait for a watched election and are therefore not orphans. A session that may
+// be either counts as a waiter.
 type waiters struct {
 	former map[string]bool // sessions that led
 	alike  map[string]bool // results of looksOf for the sessions of leaders
@@ -39,8 +39,8 @@ func newWaiters(es []*election.Election) *waiters {
 // mayWait reports whether a session led an election before, or resembles the session of a leader.
 func (c *waiters) mayWait(s *election.Session) bool { return c.former[s.ID] || c.competes(s) }
 
-// competes reports whether the name or a check of the session resembles one of a leader's session, or whether its
-// name contains the name of an election.
+// competes compares a session with the sessions of leaders. It returns true if the name or a check is similar, or if
+// the session's name contains the name of an election.
 func (c *waiters) competes(s *election.Session) bool {
 	for _, look := range looksOf(s) {
 		if c.alike[look] {

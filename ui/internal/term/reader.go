@@ -8,7 +8,7 @@ type Reader struct {
 	Lines       [][]Span
 	Width, Rows int
 	Offset      int // first visible line
-	Seen        int // number of lines, from the top, that were visible
+	Seen        int // number of lines, counted from the first line, that were visible
 }
 
 // Show sets the text and the window size. It reports whether either has changed. The first changed line and all lines

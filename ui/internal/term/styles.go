@@ -200,8 +200,7 @@ func changed(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	return plain.Background(t.changed)
 }
 
-// staleStyle makes a role grey. Blocks keep their colours because they describe electop,
-// not the data.
+// staleStyle makes a role grey. Blocks keep their colours, because their text describes electop, not the data.
 func staleStyle(t palette, d depth, r Role, plain lipgloss.Style) lipgloss.Style {
 	switch {
 	case r.block():

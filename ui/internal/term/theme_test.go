@@ -63,8 +63,7 @@ func lab(l rgb) rgb {
 	return rgb{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// seen simulates a colour as a person sees it whose eyes lack one kind of cone (Viénot,
-// Brettel and Mollon 1999).
+// seen simulates how a person whose eyes lack one kind of cone sees a colour (Viénot, Brettel and Mollon 1999).
 func (c rgb) seen(by string) rgb {
 	l := c.linear()
 	switch by {
@@ -84,7 +83,8 @@ func distance(a, b rgb, by string) float64 {
 	return math.Hypot(math.Hypot(x[0]-y[0], x[1]-y[1]), x[2]-y[2])
 }
 
-// ink returns the colours of an escape sequence, with the terminal's own ones where it sets none.
+// ink returns the colours of an escape sequence. If the sequence sets no colour, it returns the colour of the
+// terminal.
 func ink(t testing.TB, escape string, text, ground rgb) (rgb, rgb) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`([34])8;2;(\d+);(\d+);(\d+)`).FindAllStringSubmatch(escape, -1) {
@@ -102,7 +102,7 @@ func ink(t testing.TB, escape string, text, ground rgb) (rgb, rgb) {
 	return text, ground
 }
 
-// assumed are the backgrounds that the themes are made for, with the usual colour of text.
+// assumed are the backgrounds for which the themes are designed, with the usual colour of text.
 func assumed(dark bool) (grounds []string, text string) {
 	if dark {
 		return []string{"#000000", "#1e1e1e"}, "#d0d0d0"

@@ -202,8 +202,8 @@ func (r reader) observations(ctx context.Context, q *request, all history.Range)
 	return observed, err
 }
 
-// gapAt returns the gap in observation around a moment. wasObserved is true if there is none. The end of an observer
-// that was killed is known only to within [history.AliveWithin].
+// gapAt returns the gap in observation around a moment. wasObserved is true if there is no gap. If an observer was
+// killed, its end is known only with a precision of [history.AliveWithin].
 func gapAt(observed []history.Observation, since, at, now time.Time) (gap history.Range, wasObserved bool) {
 	if len(observed) == 0 {
 		return gap, false

@@ -22,7 +22,7 @@ const readTime = 30 * time.Second
 type Traveler struct {
 	reader reader
 	ctx    context.Context
-	// current is the request that is being read, next the one to read after it.
+	// current is the request in progress. next is the latest request that arrived meanwhile.
 	current, next *request
 	cancel        context.CancelFunc
 	lanes         laneReads
@@ -32,7 +32,7 @@ type Traveler struct {
 func New(ctx context.Context, source history.Source, patterns []string) *Traveler {
 	ps, err := election.ParsePatterns(patterns)
 	if err != nil {
-		ps = nil // impossible: the caller has parsed them before
+		ps = nil // cannot happen: the caller has parsed the same texts
 	}
 	return &Traveler{ctx: ctx, reader: reader{source: source, patterns: ps}}
 }
@@ -64,7 +64,7 @@ func (t *Traveler) Step(step int, s *scene.Scene, keys []string, window time.Dur
 	case keys != nil && len(keys) == 0:
 		return say("No election matches the filter, so there is no event to step to.")
 	case step > 0 && s.Past == nil && t.current == nil:
-		return say("This is now: there is no later event.")
+		return say("The board shows the present: there is no later event.")
 	}
 	q := newRequest(s, window)
 	q.step, q.at, q.keys = step, s.AsOf, keys

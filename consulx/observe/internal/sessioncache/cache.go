@@ -29,15 +29,15 @@ const (
 type Cache struct {
 	client *consulx.Client
 	spawn  func(func())              // starts a goroutine; the observer waits for it
-	late   func([]*election.Session) // receives sessions that arrived after Await
+	late   func([]*election.Session) // receives sessions that arrive after Await has returned
 	ctx    context.Context           // the lifetime of spawned goroutines; set by Start
 
 	mu      sync.Mutex
 	known   map[string]*election.Session
 	older   map[string]*election.Session // known before the latest prune
 	fetches map[string]*fetch
-	absent  map[string]time.Time // when a session could not be read
-	held    map[string][]string  // by watch: the sessions that hold its keys
+	absent  map[string]time.Time // by ID: when the session could not be read
+	held    map[string][]string  // by name of the watch: the sessions that hold its keys
 	pruned  time.Time
 
 	first chan struct{} // closed when the first list has arrived; nil without one
@@ -124,7 +124,7 @@ func waitsOut(ctx context.Context, done <-chan struct{}, timer *time.Timer) bool
 	return false
 }
 
-// collect returns the known sessions. It marks the attempts for the others as late.
+// collect returns the known sessions. It marks the attempts to read the others as late.
 func (b *Cache) collect(ids []string) []*election.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -248,7 +248,7 @@ func (b *Cache) Holding(watch string, ids []string) {
 	b.pruneNowAndThen()
 }
 
-// Released deletes the record of a shard.
+// Released removes the record of a shard that was closed.
 func (b *Cache) Released(watch string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

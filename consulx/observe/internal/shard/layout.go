@@ -159,7 +159,8 @@ func (s shard) split() []shard {
 	return parts
 }
 
-// partWatch is the widest watch for the sorted keys that have the same byte as the first key at index at.
+// partWatch returns the widest watch for the keys whose byte at index at equals that of the first key. The keys are
+// sorted.
 func partWatch(keys []string, at int) (Watch, bool) {
 	first := keys[0]
 	if len(first) == at {
@@ -184,8 +185,8 @@ func Askable(text string) bool {
 	return wire.LiteralPrefix(text) == text && utf8.ValidString(text) && !strings.ContainsRune(text, utf8.RuneError)
 }
 
-// patched is the present layout with new watches for unread elections and without watches that read none. Fixed
-// watches stay. It returns false if the result exceeds Limit.
+// patched changes the present layout: it adds watches for elections that no watch reads, and removes watches that
+// read no election. Fixed watches stay. It returns false if the result exceeds Limit.
 func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	var kept []shard
 	for _, w := range present {
@@ -195,7 +196,7 @@ func (l Layout) patched(keys []Key, present []Watch) ([]shard, bool) {
 	}
 	for _, key := range unread(keys, kept) {
 		if slices.ContainsFunc(kept, func(s shard) bool { return s.Range.Contains(key) }) {
-			continue // a watch that was added before reads it
+			continue // a watch that this loop added reads the key
 		}
 		w, ok := l.widestAround(key, kept)
 		if !ok || len(kept) >= l.Limit {
@@ -221,7 +222,7 @@ func unread(keys []Key, shards []shard) []string {
 	return missing
 }
 
-// widestAround is the widest watch that reads a key and covers no other shard.
+// widestAround returns the widest watch that reads the key and overlaps no other shard.
 func (l Layout) widestAround(key string, others []shard) (Watch, bool) {
 	for n := len(l.Root.Prefix); n <= len(key); n++ {
 		w := PrefixWatch(key[:n])

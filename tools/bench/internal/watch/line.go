@@ -9,9 +9,9 @@ import (
 
 // Line is one parsed line of a watcher's output. The zero value is a line without a measured event.
 type Line struct {
-	Ready  int       // number of elections reported at the start
+	Ready  int       // number of elections that the watcher reported at the start
 	Change int       // number of the reported change, 0 for none
-	At     time.Time // the watcher's timestamp, zero if bench uses the time at which it read the line
+	At     time.Time // timestamp of the watcher; zero if bench must use the time at which it read the line
 }
 
 // changePrefix precedes the number of the change, which has changeDigits digits.
