@@ -36,11 +36,11 @@ func TestMouse(t *testing.T) {
 		term.click("Raw", 3)
 		term.await("Indexes")
 		term.keys("r")
-		term.await("[ Cancel ]")
+		term.await("[ Cancel ]", "y release") // complete, so that the buttons no longer move
 		term.click("[ Cancel ]", 3)
 		term.gone("[ Cancel ]")
 		term.keys("r")
-		term.await("  Release  ")
+		term.await("  Release  ", "y release")
 		term.click("  Release  ", 3)
 		term.await("no leader yet")
 		if pair := s.get("mail"); pair.Session != "" {
