@@ -46,7 +46,7 @@ func pickPorts() (ports, error) {
 func holdPort() (net.Listener, net.PacketConn, error) {
 	const attempts = 100
 	for range attempts {
-		address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(lastPort-firstPort+1)) //nolint:gosec // not a secret
+		address := "127.0.0.1:" + strconv.Itoa(firstPort+rand.N(lastPort-firstPort+1))
 		tcp, err := net.Listen("tcp", address)
 		if err != nil {
 			continue
