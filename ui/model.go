@@ -17,6 +17,7 @@ import (
 	"electop/ui/internal/keys"
 	"electop/ui/internal/locks"
 	"electop/ui/internal/past"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/results"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/sessions"
@@ -73,7 +74,9 @@ type focus struct {
 	mode mode
 	// zoom shows only the details of the selected election.
 	zoom   bool
-	prompt prompt
+	prompt prompt.Model
+	// typed are the lines typed before, by kind.
+	typed [2][]string
 	// fix is the open dialog about a problem, nil if none is open.
 	fix *fix.Model
 	// help is the first visible line of the help.
@@ -146,7 +149,7 @@ func New(ctx context.Context, opts Options) Model {
 	}
 	r := past.NewReader(ctx, opts.History)
 	l := look{
-		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames},
+		painter: &term.Painter{Sym: sym}, guide: chrome.Guide{Keys: k, Commands: commandNames()},
 		place: chrome.Place{Address: opts.Address, Patterns: opts.Patterns, Demo: opts.Demo},
 	}
 	m := Model{
@@ -155,6 +158,9 @@ func New(ctx context.Context, opts Options) Model {
 		log: results.New(ctx, opts.Operator, k), focus: focus{locks: locks.New(ctx, opts.Discover, k), drain: drain.New(ctx, opts.Drain, k)},
 	}
 	m.renew()
+	for _, msg := range []tea.Msg{scene.SortBy{Text: opts.Sort.String()}, scene.Filtered{Text: opts.Filter}} {
+		m.board, _ = m.board.Update(msg, m.scene)
+	}
 	return m
 }
 

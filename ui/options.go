@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/internal/history"
 	"electop/ui/internal/fix"
 	"electop/ui/internal/locks"
@@ -28,6 +29,9 @@ type Options struct {
 	Title string
 	// Patterns are the watched keys, for the header and the empty screen.
 	Patterns []string
+	// Filter is the filter of the elections at the start, Sort their order.
+	Filter string
+	Sort   query.Order
 	// ASCII draws with ASCII characters only.
 	ASCII bool
 	// Demo, if not empty, marks the dashboard as a demonstration and describes it in one

@@ -8,9 +8,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election/insight"
+	"electop/election/query"
 	"electop/ui/internal/chrome"
 	"electop/ui/internal/events"
 	"electop/ui/internal/keys"
+	"electop/ui/internal/prompt"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -29,7 +31,7 @@ func (m Model) View() tea.View {
 	}
 	v.SetContent(strings.Join(m.frame(), "\n"))
 	if m.focus.mode == modePrompt && !m.window.tooSmall {
-		v.Cursor = tea.NewCursor(m.focus.prompt.cursorX(m.window.w), 1)
+		v.Cursor = tea.NewCursor(m.focus.prompt.CursorX(m.window.w), 1)
 	}
 	return v
 }
@@ -48,7 +50,7 @@ func (m *Model) frame() []string {
 	lines := append(make([]string, 0, h), chrome.Header(p, m.scene, m.look.place, m.board.Counts(), w))
 	for i, b := range m.banners() {
 		if i == 0 && m.focus.mode == modePrompt {
-			lines = append(lines, m.focus.prompt.draw(p, w, m.focus.view, m.list().Result(m.scene)))
+			lines = append(lines, drawPrompt(m, w))
 			continue
 		}
 		lines = append(lines, p.Draw(w, b...))
@@ -95,7 +97,7 @@ func (m *Model) banners() [][]term.Span {
 
 // list is the common interface of the views.
 type list interface {
-	Filter() scene.Filter
+	Filter() query.Filter
 	// Result is the text about the matches of the filter; Marks counts the marks that it
 	// shows and hides.
 	Result(s *scene.Scene) string
@@ -177,7 +179,7 @@ func (m *Model) footerKeys() []key.Binding {
 	keysFor := func() keys.Map { return greyed(m.keys, m.scene, m.selectedTarget()) }
 	switch {
 	case m.focus.mode == modePrompt:
-		return m.keys.Prompt(m.focus.prompt.kind == promptFilter)
+		return m.keys.Prompt(m.focus.prompt.Kind == prompt.Filter)
 	case m.focus.fix != nil:
 		return m.focus.fix.Keys(m.keys)
 	case m.focus.mode == modeDialog:

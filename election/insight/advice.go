@@ -24,6 +24,14 @@ type Advice struct {
 	Do  string `json:"do"`
 }
 
+// AdviceCodes lists every [Advice.Code].
+func AdviceCodes() []string {
+	return []string{
+		"overwritten", "lock_flags", "flapping", "no_checks", "node_checks_only", "service_checks_only", "short_lock_delay",
+		"session_leads_many", "orphaned_sessions",
+	}
+}
+
 // Thresholds of the advice. They are estimates, not measurements.
 const (
 	// manyElections is the number of elections from which one session leads too many, if it is also more than twice

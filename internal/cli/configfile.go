@@ -87,8 +87,8 @@ func ignoresConfig(cmd *cobra.Command) bool {
 }
 
 func applySetting(cmd *cobra.Command, name string, node yaml.Node) error {
-	flag := cmd.Root().PersistentFlags().Lookup(name)
-	if flag == nil || name == "config" {
+	flag := cmd.Root().Flag(name)
+	if flag == nil || slices.Contains([]string{"config", "help"}, name) {
 		return fmt.Errorf("unknown setting %q", sanitize.Line(name, 40))
 	}
 	if isSet(cmd, name) {
@@ -119,7 +119,7 @@ func isSet(cmd *cobra.Command, name string) bool {
 		names = []string{"token", "token-file"}
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
-		return cmd.Root().PersistentFlags().Changed(name) || os.Getenv(environment(name)) != ""
+		return cmd.Flags().Changed(name) || os.Getenv(environment(name)) != ""
 	})
 }
 

@@ -48,7 +48,7 @@ func connectDashboard(ctx context.Context, d deps, o *options) error {
 	err = openDashboard(ctx, d, dashboard{
 		client: client, connect: func() (*consulx.Client, error) { return consulx.NewClient(o.consul) },
 		patterns: ps, log: log, recorder: rec, history: o.historySource(client),
-		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii,
+		unusable: warnings.first(), remote: isURL(o.history), readOnly: o.readOnly, ascii: o.ascii, view: o.view,
 	})
 	rec.finish()
 	warnings.write(d)
@@ -99,6 +99,7 @@ type dashboard struct {
 	remote   bool             // the history is that of a recorder
 	readOnly bool
 	ascii    bool
+	view     view
 	demo     string
 	warnings chan string // about the history
 }
@@ -208,7 +209,7 @@ func reportUnfinished(w io.Writer, unfinished []ui.Unfinished) error {
 func uiOptions(b dashboard, observer *observe.Observer, op *consulx.Operator, jobs *jobControl, drains ui.DrainPlanner) ui.Options {
 	o := ui.Options{
 		Snapshots: observer.Snapshots(), Operator: operator{op, b.recorder}, ReadOnly: b.readOnly,
-		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Demo: b.demo, History: b.history, Warnings: b.warnings,
+		Address: b.client.Address(), Patterns: b.patterns.Strings(), ASCII: b.ascii, Filter: b.view.filter.Text, Sort: b.view.order, Demo: b.demo, History: b.history, Warnings: b.warnings,
 		WatchChecks: observer.WatchChecks, Study: observer.Study, WatchSessions: observer.WatchSessions,
 		Rights: op.Rights, Holdings: b.holdings, Survey: b.survey, Drain: drains, Diagnose: fixer{b, op}.diagnose, Suspend: jobs.suspend, Interludes: jobs.next,
 	}

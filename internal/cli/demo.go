@@ -46,6 +46,7 @@ With --http-addr, the demonstration runs on a real Consul. Its keys begin with
 			return c.run(cmd.Context(), cmd.Flags().Changed("http-addr"))
 		},
 	}
+	o.view.flags(cmd, "")
 	f := cmd.Flags()
 	f.IntVar(&c.play.Services, "services", 8, "number of elections")
 	f.IntVar(&c.play.Candidates, "candidates", 3, "candidates per election")
@@ -129,7 +130,7 @@ func (c *demoCommand) playOn(ctx context.Context, cfg consulx.Config, where stri
 		g.Go(func() error {
 			defer cancel()
 			return c.openDashboard(gctx, dashboard{
-				client: client, connect: c.play.Connect, patterns: ps, log: log, readOnly: c.o.readOnly, ascii: c.o.ascii,
+				client: client, connect: c.play.Connect, patterns: ps, log: log, readOnly: c.o.readOnly, ascii: c.o.ascii, view: c.o.view,
 				demo: fmt.Sprintf("%s, a simulated failure every %s", where, c.play.Every),
 			})
 		})

@@ -26,6 +26,7 @@ type options struct {
 	logFile  string
 	logLevel string
 	config   string
+	view     view
 	history  string // a file, the URL of a recorder, historyOff, or "" for the default file
 	keep     time.Duration
 	// historyTokenFile and historyCAFile are for a recorder.

@@ -15,13 +15,14 @@ import (
 func newListCommand(d deps, o *options) *cobra.Command {
 	var format string
 	var advice bool
+	var shown view
 	cmd := &cobra.Command{
 		Use:   "list [NAME…]",
 		Short: "List the current state of the elections",
 		Long: `List the current state of the elections, or with --advice the risks of their
 configuration. Risks that need observation over time, such as flapping, are not
 listed.`,
-		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice",
+		Example:           "  electop list\n  electop list -o json web mail\n  electop list -k 'vault/core/lock'\n  electop list --advice\n  electop list --filter 'state:vacant !node:node-2' --sort problems",
 		ValidArgsFunction: completeNames(o),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			l, err := o.lookUpWithPast(cmd.Context(), d)
@@ -30,9 +31,13 @@ listed.`,
 			}
 			defer l.client.Close()
 			chosen, err := l.elections(cmd.Context(), names)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
+			}
+			if chosen, err = shown.apply(cmd.Context(), d, l, chosen); err != nil {
+				return err
+			}
+			switch {
 			case advice:
 				return listAdvice(cmd.Context(), d, l, chosen, format)
 			case format == "json":
@@ -41,6 +46,7 @@ listed.`,
 			return writeElectionsTable(d.stdout, chosen, l.snapshot.At)
 		},
 	}
+	shown.flags(cmd, "checks")
 	outputFlag(cmd, &format, "table", "json")
 	cmd.Flags().BoolVar(&advice, "advice", false, "list the risks of the elections, and what to do")
 	return cmd

@@ -68,6 +68,7 @@ func newRootCommand(d deps) *cobra.Command {
 		return usagef("%v; see %s --help", err, cmd.CommandPath())
 	})
 	o.register(cmd.PersistentFlags())
+	o.view.flags(cmd, "")
 	cmd.AddCommand(
 		newListCommand(d, o), newShowCommand(d, o), newWatchCommand(d, o), newHistoryCommand(d, o), newRecordCommand(d, o), newReportCommand(d, o),
 		newReleaseCommand(d, o), newDestroyCommand(d, o), newDrainCommand(d, o), newCampaignCommand(d, o), newWaitCommand(d, o), newDrillCommand(d, o), newRescueCommand(d, o),

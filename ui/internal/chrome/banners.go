@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
 
 // Filtering is the filter of the open view.
 type Filtering struct {
-	scene.Filter
+	query.Filter
 	// Result is the text about the matches, Hidden the number of marks that do not match.
 	Result string
 	Hidden int
@@ -72,10 +73,13 @@ func recordedText(s *scene.Scene) string {
 // filterBanner shows the filter, its result and the number of hidden marks.
 func filterBanner(s *scene.Scene, f Filtering) []term.Span {
 	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + f.Result}}
+	if f.Err != nil {
+		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Bad, f.Err.Error()})
+	}
 	if f.Hidden > 0 {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
 	}
-	if s.Past != nil { // there, esc returns to now
+	if s.Past != nil || f.Err != nil { // in the past, esc returns to now
 		return b
 	}
 	return append(b, term.Span{term.Quiet, "   esc clears"})

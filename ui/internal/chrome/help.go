@@ -1,6 +1,8 @@
 package chrome
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 
 	"electop/ui/internal/keys"
@@ -48,7 +50,7 @@ func (g Guide) lines(sym *term.Symbols, width int) [][]term.Span {
 	for i, bindings := range g.Keys.All() {
 		groups = append(groups, helpGroup(titles[i], bindings))
 	}
-	signs := append(append([][]term.Span{{}}, g.signLines(sym)...), g.commandLines(width)...)
+	signs := slices.Concat([][]term.Span{{}}, g.signLines(sym), filterLines(width), g.commandLines(width))
 	if width < 96 {
 		var all [][]term.Span
 		for _, g := range groups {
@@ -129,7 +131,5 @@ func (g Guide) signLines(sym *term.Symbols) [][]term.Span {
 			{term.Delay, sym.Warning}, {term.Text, " possible orphan: idle, no TTL, several similar"}},
 		{label("Keys"), {term.Faint, "(r) release"}, {term.Text, " in brackets: denied for this token, press it for the missing rule   "},
 			{term.Key, "f"}, {term.Text, " in view 3 or a destroy dialog: scan all keys"}},
-		{label("Filter"), {term.Text, "words are ANDed: text   !text   state:vacant   state:semaphore   state:orphan   node:node-2   leader:web   session:4f5a"}},
-		{label(""), {term.Text, "view 2: type:elected   cause:released   election:web (the whole name); it searches the history as well"}},
 	}
 }

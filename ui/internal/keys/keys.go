@@ -121,10 +121,12 @@ func (k Map) SessionList(open bool) []key.Binding {
 
 // Prompt lists the keys of the footer of a filter or a command.
 func (k Map) Prompt(filter bool) []key.Binding {
+	earlier := k.Up
+	earlier.SetHelp("up", "earlier")
 	if filter {
-		return []key.Binding{says(k.Open, "keep the filter"), says(k.Back, "clear it")}
+		return []key.Binding{says(k.NextTab, "complete"), earlier, says(k.Open, "keep the filter"), says(k.Back, "clear it")}
 	}
-	return []key.Binding{says(k.Open, "run it"), says(k.Back, "leave")}
+	return []key.Binding{says(k.NextTab, "complete"), earlier, says(k.Open, "run it"), says(k.Back, "leave")}
 }
 
 // Dialog lists the keys of the footer of a dialog. searching is true during a scan of the

@@ -46,12 +46,9 @@ type GoTo struct {
 	Reveal bool
 }
 
-// SortBy sorts by the key whose name starts with Word. If there is none, the component lists
-// the keys.
-type SortBy struct {
-	Word    string
-	Reverse bool
-}
+// SortBy sorts by the key with which Text begins, and "reverse" after it. If there is none, the
+// component lists the keys.
+type SortBy struct{ Text string }
 
 // Widen toggles the wide table.
 type Widen struct{}

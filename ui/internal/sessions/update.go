@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"electop/election"
+	"electop/election/query"
 	"electop/ui/internal/scene"
 	"electop/ui/internal/term"
 )
@@ -58,7 +59,7 @@ func (v *Model) update(msg tea.Msg, s *scene.Scene) scene.Action {
 			}
 		}
 	case scene.Filtered:
-		v.filter = scene.ParseFilter(msg.Text)
+		v.filter = query.Parse(msg.Text, query.Sessions)
 		v.refresh(s.Shown)
 	case scene.GoTo:
 		v.cursor = msg.ID
@@ -105,7 +106,7 @@ func (v *Model) back(s *scene.Scene) scene.Action {
 	case v.open:
 		v.open = false
 	case !v.filter.Empty():
-		v.filter = scene.Filter{}
+		v.filter = query.Filter{}
 		v.refresh(s.Shown)
 	case len(v.marks) > 0:
 		v.marks = map[string]bool{}
@@ -175,11 +176,13 @@ func (v *Model) resort(to sorting, s *scene.Scene) scene.Action {
 }
 
 func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
-	i := slices.IndexFunc(sortWords(), func(w string) bool { return msg.Word != "" && strings.HasPrefix(w, msg.Word) })
-	if i < 0 {
+	word, reverse, _ := strings.Cut(strings.ToLower(msg.Text), " ")
+	reverse = strings.TrimSpace(reverse)
+	i := slices.IndexFunc(sortWords(), func(w string) bool { return word != "" && strings.HasPrefix(w, word) })
+	if i < 0 || !strings.HasPrefix("reverse", reverse) {
 		return scene.Say{Role: term.Delay, Text: ":sort takes " + strings.Join(sortWords(), ", ") + " here, and reverse after it."}
 	}
-	return v.resort(sorting{key: i, reverse: msg.Reverse}, s)
+	return v.resort(sorting{key: i, reverse: reverse != ""}, s)
 }
 
 // choose requests the destroy of the sessions that match the filter of the request. Without
@@ -204,7 +207,10 @@ func (v *Model) choose(c scene.Choose, s *scene.Scene) scene.Action {
 
 // chooseMatching requests the destroy of all sessions that match a filter.
 func (v *Model) chooseMatching(c scene.Choose) scene.Action {
-	f, chosen := scene.ParseFilter(c.Filter), scene.Chosen{SessionOnly: true, By: c.By}
+	f, chosen := query.Parse(c.Filter, query.Sessions), scene.Chosen{SessionOnly: true, By: c.By}
+	if err := f.Check(); err != nil {
+		return scene.Unknown(err)
+	}
 	for i := range v.rows {
 		if match(f, &v.rows[i]) {
 			chosen.Visible = append(chosen.Visible, scene.BindSession(v.rows[i].ses, false))

@@ -1,0 +1,182 @@
+package prompt
+
+import (
+	"strings"
+
+	"github.com/sahilm/fuzzy"
+
+	"electop/election/query"
+)
+
+// Argument is what a command takes.
+type Argument uint8
+
+// The arguments that can be completed.
+const (
+	Nothing Argument = iota
+	AnyText
+	AnOrder
+	AFilter
+	AnElection
+	ANode
+	APattern
+)
+
+// Usage describes a command. Completion, errors and help use the same list.
+type Usage struct {
+	Name, Argument string
+	Takes          Argument
+}
+
+func (c Usage) String() string { return strings.TrimSpace(":" + c.Name + " " + c.Argument) }
+
+// Commands lists all commands.
+func Commands() []Usage {
+	return []Usage{
+		{Name: "q"},
+		{Name: "1"},
+		{Name: "2"},
+		{Name: "3"},
+		{"sort", "KEY [reverse]", AnOrder},
+		{"filter", "TEXT", AFilter},
+		{"go", "NAME", AnElection},
+		{"at", "TIME", AnyText},
+		{"since", "24h", AnyText},
+		{"report", "[SINCE]", AnyText},
+		{Name: "pause"},
+		{Name: "wide"},
+		{"release", "[FILTER]", AFilter},
+		{"destroy", "[FILTER]", AFilter},
+		{"drain", "[NODE]", ANode},
+		{Name: "fix"},
+		{Name: "discover"},
+		{"watch", "PATTERN", AnyText},
+		{"unwatch", "PATTERN", APattern},
+		{Name: "help"},
+	}
+}
+
+// CommandUsages lists all commands with their arguments.
+func CommandUsages() []string {
+	var texts []string
+	for _, c := range Commands() {
+		texts = append(texts, c.String())
+	}
+	return texts
+}
+
+// usages are those of the typed command, or of all commands before the first letter.
+func usages(text string) []string {
+	if text == "" {
+		return CommandUsages()
+	}
+	name, _, _ := strings.Cut(text, " ")
+	for _, c := range Commands() {
+		if c.Name == name {
+			return []string{c.String()}
+		}
+	}
+	return nil
+}
+
+// Names are the names that complete a command.
+type Names struct {
+	Elections, Nodes, Patterns, Orders []string
+	// Filter completes a filter of the view, Elections one of elections.
+	Filter, ElectionFilter Completer
+}
+
+// CompleteCommand returns a Completer for commands. The first word matches commands, elections and
+// nodes; the rest matches what the command takes.
+func CompleteCommand(n Names) Completer {
+	return func(text string) (start int, options []string) {
+		name, argument, found := strings.Cut(text, " ")
+		if !found {
+			return 0, n.first(text)
+		}
+		for _, c := range Commands() {
+			if c.Name == name {
+				start, options = n.argument(c, argument)
+				return len(name) + 1 + start, options
+			}
+		}
+		return 0, nil
+	}
+}
+
+func (n Names) argument(c Usage, text string) (start int, options []string) {
+	switch c.Takes {
+	case AnOrder:
+		return 0, find(text, n.Orders)
+	case AFilter:
+		if c.Name == "release" {
+			return n.ElectionFilter(text)
+		}
+		return n.Filter(text)
+	case AnElection:
+		return 0, find(text, n.Elections)
+	case ANode:
+		return 0, find(text, n.Nodes)
+	case APattern:
+		return 0, find(text, n.Patterns)
+	}
+	return 0, nil
+}
+
+// first completes the first word. A command with an argument ends with a blank.
+func (n Names) first(text string) []string {
+	size := len(Commands()) + len(n.Elections) + len(n.Nodes)
+	labels, lines := make([]string, 0, size), make([]string, 0, size)
+	add := func(label, line string) { labels, lines = append(labels, label), append(lines, line) }
+	for _, c := range Commands() {
+		line := c.Name
+		if c.Takes != Nothing {
+			line += " "
+		}
+		add(c.Name, line)
+	}
+	for _, name := range n.Elections {
+		add(name, "go "+name)
+	}
+	for _, node := range n.Nodes {
+		add(node, "filter node:"+query.Quote(node))
+	}
+	if text == "" {
+		return lines[:len(Commands())]
+	}
+	var options []string
+	for _, i := range ranking(text, labels) {
+		if lines[i] != text {
+			options = append(options, lines[i])
+		}
+	}
+	return options
+}
+
+// maxOptions is the maximum number of completions.
+const maxOptions = 100
+
+// find returns the values that match a text, the best first. Without a text it returns all.
+func find(text string, values []string) []string {
+	if text = strings.TrimSpace(text); text == "" {
+		return values[:min(len(values), maxOptions)]
+	}
+	var found []string
+	for _, i := range ranking(text, values) {
+		if values[i] != text {
+			found = append(found, values[i])
+		}
+	}
+	return found
+}
+
+// ranking returns the indexes of the values that have the letters of a text in this order, the
+// best first.
+func ranking(text string, values []string) []int {
+	matches := fuzzy.Find(text, values)
+	indexes := make([]int, 0, min(len(matches), maxOptions))
+	for _, m := range matches[:min(len(matches), maxOptions)] {
+		indexes = append(indexes, m.Index)
+	}
+	return indexes
+}
