@@ -160,7 +160,9 @@ func (m *Model) footer() string {
 		return chrome.Footer(p, copyMenu(), nil, nil, m.window.w)
 	}
 	var said []term.Span
-	if s.Now.Before(m.note.until) {
+	if err := m.list().Filter().Err; err != nil && m.focus.mode == modePrompt && !m.focus.prompt.FitsError(m.window.w) {
+		said = []term.Span{{term.Bad, err.Error()}}
+	} else if s.Now.Before(m.note.until) {
 		said = []term.Span{{m.note.role, m.note.text}}
 	} else if m.out.travel.Busy() {
 		said = []term.Span{{term.Accent, "Reading the history"}}

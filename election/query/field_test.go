@@ -20,13 +20,10 @@ func table() string {
 		for _, s := range f.Scopes {
 			lists = append(lists, s.String())
 		}
-		values := ""
+		values, last := "", ""
 		for _, s := range f.Scopes {
-			if v := f.Values(s); v != nil {
-				values += "; " + s.String() + ": `" + strings.Join(v, "` `") + "`"
-			}
-			if f.Name != "state" {
-				break // the values are the same in each list
+			if all := strings.Join(f.Values(s), "` `"); all != last {
+				last, values = all, values+"; in "+s.String()+" `"+all+"`"
 			}
 		}
 		b.WriteString("| `" + f.Example + "` | " + strings.Join(lists, ", ") + " | " + f.Means + values + " |\n")

@@ -72,10 +72,11 @@ func recordedText(s *scene.Scene) string {
 
 // filterBanner shows the filter, its result and the number of hidden marks.
 func filterBanner(s *scene.Scene, f Filtering) []term.Span {
-	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}, {term.Quiet, "   " + f.Result}}
+	b := []term.Span{{term.Accent, " / "}, {term.Strong, scene.OneLine(f.Text, 120)}}
 	if f.Err != nil {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Bad, f.Err.Error()})
 	}
+	b = append(b, term.Span{term.Quiet, "   " + f.Result})
 	if f.Hidden > 0 {
 		b = append(b, term.Span{term.Text, "   "}, term.Span{term.Delay, s.Sym.Mark + hiddenMarks(f.Hidden)})
 	}

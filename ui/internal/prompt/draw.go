@@ -28,7 +28,10 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	l.Texts(term.Span{term.Accent, m.lead()}, term.Span{term.Strong, before + after})
 	result := []term.Span{{term.Quiet, b.Result}}
 	room := l.Room() - term.SpansWidth(result) - 6
-	right := m.hint(room, complete, b)
+	if b.Err != nil && room < leastError {
+		room, b.Result = l.Room()-3, ""
+	}
+	right := m.hint(p, room, complete, b)
 	switch {
 	case len(right) > 0 && b.Result != "":
 		right = append(append(right, term.Span{term.Text, "   "}), result...)
@@ -42,8 +45,17 @@ func (m Model) Draw(p *term.Painter, width int, complete Completer, b Beside) st
 	return l.Done()
 }
 
+// leastError is the least room for an error, in cells.
+const leastError = 24
+
+// FitsError reports whether the line has room for an error next to the text.
+func (m Model) FitsError(width int) bool {
+	before, after := m.visible(width)
+	return width-term.Width(m.lead()+before+after)-3 >= leastError
+}
+
 // hint returns the completions, or else what is wrong, or else examples.
-func (m Model) hint(room int, complete Completer, b Beside) []term.Span {
+func (m Model) hint(p *term.Painter, room int, complete Completer, b Beside) []term.Span {
 	if room < 8 {
 		return nil
 	}
@@ -57,7 +69,7 @@ func (m Model) hint(room int, complete Completer, b Beside) []term.Span {
 	case len(options) > 0 && typed != "":
 		return optionSpans(options, -1, room)
 	case b.Err != nil:
-		return term.Fit([]term.Span{{term.Bad, b.Err.Error()}}, room, nil)
+		return term.Fit([]term.Span{{term.Bad, b.Err.Error()}}, room, p.Sym)
 	case m.Kind == Command:
 		return fitting(usages(m.Text()), room)
 	case m.Kind == Filter:
