@@ -163,7 +163,10 @@ func containsFold(s, sub string) bool {
 			return strings.Contains(strings.Map(unicode.ToLower, s), sub)
 		}
 	}
-	first, upper := sub[0], byte(unicode.ToUpper(rune(sub[0])))
+	first, upper := sub[0], sub[0]
+	if first >= 'a' && first <= 'z' {
+		upper -= 'a' - 'A'
+	}
 	for i := 0; i+len(sub) <= len(s); i++ {
 		if (s[i] == first || s[i] == upper) && strings.EqualFold(s[i:i+len(sub)], sub) {
 			return true

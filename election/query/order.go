@@ -56,7 +56,7 @@ func ParseOrder(text string) (Order, error) {
 	if len(words) == 1 || len(words) == 2 && strings.HasPrefix(reverseWord, words[1]) {
 		for i, word := range OrderKeys() {
 			if strings.HasPrefix(word, words[0]) {
-				return Order{OrderKey(i), len(words) == 2}, nil //nolint:gosec // the list is short
+				return Order{OrderKey(i), len(words) == 2}, nil
 			}
 		}
 	}

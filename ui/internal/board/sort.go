@@ -32,7 +32,7 @@ func sortColumn(k query.OrderKey) columnID {
 // sortKeyOf is the order of a column.
 func sortKeyOf(id columnID) (query.OrderKey, bool) {
 	for i := range query.OrderKeys() {
-		if k := query.OrderKey(i); sortColumn(k) == id && k != query.ByProblems && k != query.ByState { //nolint:gosec // the list is short
+		if k := query.OrderKey(i); sortColumn(k) == id && k != query.ByProblems && k != query.ByState {
 			return k, true
 		}
 	}

@@ -119,8 +119,9 @@ func (n Names) argument(c Usage, text string) (start int, options []string) {
 		return 0, find(text, n.Nodes)
 	case APattern:
 		return 0, find(text, n.Patterns)
+	default:
+		return 0, nil
 	}
-	return 0, nil
 }
 
 // first completes the first word. A command with an argument ends with a blank.

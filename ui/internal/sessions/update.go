@@ -176,13 +176,13 @@ func (v *Model) resort(to sorting, s *scene.Scene) scene.Action {
 }
 
 func (v *Model) sortBy(msg scene.SortBy, s *scene.Scene) scene.Action {
-	word, reverse, _ := strings.Cut(strings.ToLower(msg.Text), " ")
-	reverse = strings.TrimSpace(reverse)
+	word, direction, _ := strings.Cut(strings.ToLower(msg.Text), " ")
+	direction = strings.TrimSpace(direction)
 	i := slices.IndexFunc(sortWords(), func(w string) bool { return word != "" && strings.HasPrefix(w, word) })
-	if i < 0 || !strings.HasPrefix("reverse", reverse) {
+	if reverse := "reverse"; i < 0 || !strings.HasPrefix(reverse, direction) {
 		return scene.Say{Role: term.Delay, Text: ":sort takes " + strings.Join(sortWords(), ", ") + " here, and reverse after it."}
 	}
-	return v.resort(sorting{key: i, reverse: reverse != ""}, s)
+	return v.resort(sorting{key: i, reverse: direction != ""}, s)
 }
 
 // choose requests the destroy of the sessions that match the filter of the request. Without
