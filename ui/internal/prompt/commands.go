@@ -81,7 +81,9 @@ func usages(text string) []string {
 
 // Names are the names that complete a command.
 type Names struct {
-	Elections, Nodes, Patterns, Orders []string
+	Patterns []string
+	// Of returns the values of a field, sorted.
+	Of func(field string) []string
 	// Filter completes a filter of the view, Elections one of elections.
 	Filter, ElectionFilter Completer
 }
@@ -107,16 +109,16 @@ func CompleteCommand(n Names) Completer {
 func (n Names) argument(c Usage, text string) (start int, options []string) {
 	switch c.Takes {
 	case AnOrder:
-		return 0, find(text, n.Orders)
+		return 0, find(text, query.OrderKeys())
 	case AFilter:
 		if c.Name == "release" {
 			return n.ElectionFilter(text)
 		}
 		return n.Filter(text)
 	case AnElection:
-		return 0, find(text, n.Elections)
+		return 0, find(text, n.Of("election"))
 	case ANode:
-		return 0, find(text, n.Nodes)
+		return 0, find(text, n.Of("node"))
 	case APattern:
 		return 0, find(text, n.Patterns)
 	default:
@@ -126,7 +128,11 @@ func (n Names) argument(c Usage, text string) (start int, options []string) {
 
 // first completes the first word. A command with an argument ends with a blank.
 func (n Names) first(text string) []string {
-	size := len(Commands()) + len(n.Elections) + len(n.Nodes)
+	var elections, nodes []string
+	if text != "" {
+		elections, nodes = n.Of("election"), n.Of("node")
+	}
+	size := len(Commands()) + len(elections) + len(nodes)
 	labels, lines := make([]string, 0, size), make([]string, 0, size)
 	add := func(label, line string) { labels, lines = append(labels, label), append(lines, line) }
 	for _, c := range Commands() {
@@ -136,14 +142,14 @@ func (n Names) first(text string) []string {
 		}
 		add(c.Name, line)
 	}
-	for _, name := range n.Elections {
+	for _, name := range elections {
 		add(name, "go "+name)
 	}
-	for _, node := range n.Nodes {
+	for _, node := range nodes {
 		add(node, "filter node:"+query.Quote(node))
 	}
 	if text == "" {
-		return lines[:len(Commands())]
+		return lines
 	}
 	var options []string
 	for _, i := range ranking(text, labels) {

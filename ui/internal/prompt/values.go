@@ -13,9 +13,9 @@ import (
 // Values lists the values of a field on the board, sorted. Texts that the user cannot type are
 // omitted.
 func Values(s *scene.Scene, field string) []string {
-	seen := map[string]struct{}{}
+	all := make([]string, 0, len(s.Shown.Elections))
 	for _, e := range s.Shown.Elections {
-		seen[valueOf(e, field)] = struct{}{}
+		all = append(all, valueOf(e, field))
 	}
 	if s.Shown.SessionList != nil && (field == "node" || field == "session") {
 		for _, ses := range s.Shown.SessionList.Sessions {
@@ -23,17 +23,22 @@ func Values(s *scene.Scene, field string) []string {
 			if field == "session" {
 				text = ses.Name
 			}
-			seen[text] = struct{}{}
-		}
-	}
-	all := make([]string, 0, len(seen))
-	for text := range seen {
-		if text != "" && strings.TrimSpace(text) == text && sanitize.Text(text) == text {
 			all = append(all, text)
 		}
 	}
 	slices.Sort(all)
-	return all
+	return slices.DeleteFunc(slices.Compact(all), func(text string) bool { return text == "" || !typable(text) })
+}
+
+// typable reports whether a text consists of printable characters, and has no blanks at its ends. ASCII is fast: the
+// texts of all elections are compared for each frame.
+func typable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return strings.TrimSpace(text) == text && sanitize.Text(text) == text
+		}
+	}
+	return text[0] != ' ' && text[len(text)-1] != ' '
 }
 
 func valueOf(e *election.Election, field string) string {
@@ -64,7 +69,7 @@ func CompleteFilter(s *scene.Scene, scope query.Scope) Completer {
 // NamesOn returns the names that complete a command in a view.
 func NamesOn(s *scene.Scene, scope query.Scope, patterns []string) Names {
 	return Names{
-		Elections: Values(s, "election"), Nodes: Values(s, "node"), Patterns: patterns, Orders: query.OrderKeys(),
+		Of: func(field string) []string { return Values(s, field) }, Patterns: patterns,
 		Filter: CompleteFilter(s, scope), ElectionFilter: CompleteFilter(s, query.Elections),
 	}
 }
